@@ -1,8 +1,8 @@
 import { promises as fs } from 'node:fs'
 import { dirname, join } from 'node:path'
 import git from 'isomorphic-git'
+import { openContext } from '../src/app/open-context.ts'
 import type { Caller } from '../src/services/caller.ts'
-import { Ganglion } from '../src/services/ganglion.ts'
 import { approveCandidate } from '../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../src/services/queue/submit-candidate.ts'
 import { createKnowledgeBase } from '../src/services/setup/create-kb.ts'
@@ -30,9 +30,9 @@ const syncedFs = {
 /** Approvals against the same commits made by others; everything is on the disk when it is counted. */
 export async function benchApprovals(): Promise<string[]> {
   const dir = workFolder()
-  const ganglion = await Ganglion.open({ dataDir: join(dir, 'data') })
-  const { gitDir } = await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'bench' })
-  const tenantId = (await ganglion.tenants.find('bench'))?.id ?? ''
+  const ctx = await openContext({ dataDir: join(dir, 'data') })
+  const { gitDir } = await createKnowledgeBase(ctx, { tenant: 'bench', slug: 'bench' })
+  const tenantId = (await ctx.tenants.find('bench'))?.id ?? ''
   const curator: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
   const notes = generateNotes(4_000)
   let next = 0
@@ -45,9 +45,9 @@ export async function benchApprovals(): Promise<string[]> {
       content: text,
     }
     const rest = { metadata: null, confidence: null, impactEstimate: null }
-    return (await submitCandidate(ganglion, curator, { ...candidate, ...rest })).candidateId
+    return (await submitCandidate(ctx, curator, { ...candidate, ...rest })).candidateId
   }
-  const approve = (id: string) => approveCandidate(ganglion, curator, id, {})
+  const approve = (id: string) => approveCandidate(ctx, curator, id, {})
   const peers = await makePeers(dir, gitDir)
   const texts = () => notes.slice(next, next + inFlight).map(({ text }, n) => ({ path: `${next + n}.md`, text }))
 
@@ -66,7 +66,7 @@ export async function benchApprovals(): Promise<string[]> {
     },
     commitTree: () => milliseconds(() => peers.commitTree()),
   })
-  await ganglion.close()
+  await ctx.close()
   const ratio = (a: Timing, b: Timing) => a.median / b.median
   const row = (name: string, ours: Timing, peer: Timing, measured: number, aim: string) =>
     `| ${name} | ${show(ours)} | ${show(peer)} | ${measured.toFixed(2)}× | ${aim} |`

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Ganglion, type GanglionOptions } from '../src/services/ganglion.ts'
+import { type ContextOptions, openContext } from '../src/app/open-context.ts'
 import { importDirectory } from '../src/services/import/import-directory.ts'
 import { createKnowledgeBase, operator } from '../src/services/setup/create-kb.ts'
 import { PostgresServer } from '../test/support/postgres.ts'
@@ -100,13 +100,13 @@ async function onOneMachine(): Promise<Approved> {
 }
 
 /** Makes three knowledge bases, and a curator's key. */
-async function prepare(options: GanglionOptions): Promise<string> {
-  const ganglion = await Ganglion.open(options)
-  for (const slug of slugs) await createKnowledgeBase(ganglion, { tenant: 'bench', slug })
-  const tenantId = (await ganglion.tenants.find('bench'))?.id ?? ''
+async function prepare(options: ContextOptions): Promise<string> {
+  const ctx = await openContext(options)
+  for (const slug of slugs) await createKnowledgeBase(ctx, { tenant: 'bench', slug })
+  const tenantId = (await ctx.tenants.find('bench'))?.id ?? ''
   const key = { tenantId, name: 'Bench', role: 'curator' as const, connectors: [], expiresAt: null }
-  const { token } = await ganglion.apiKeys.create(key, ganglion.now())
-  await ganglion.close()
+  const { token } = await ctx.apiKeys.create(key, ctx.now())
+  await ctx.close()
   return token
 }
 
@@ -171,16 +171,16 @@ async function send(requests: readonly WireRequest[], spread: Spread): Promise<W
   return answers
 }
 
-type Fresh = { shared: Pick<GanglionOptions, 'database' | 'objects'>; env: Readonly<Record<string, string>> }
+type Fresh = { shared: Pick<ContextOptions, 'database' | 'objects'>; env: Readonly<Record<string, string>> }
 
 /** A knowledge base that another node has made is read for the first time, and cloned, through a node with an empty disk. */
 async function coldNode(token: string, { shared, env }: Fresh): Promise<string[]> {
-  const ganglion = await Ganglion.open({ dataDir: workFolder(), ...shared })
-  await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'large' })
-  const kb = await ganglion.kb((await ganglion.tenants.find('bench'))?.id ?? '', 'large')
+  const ctx = await openContext({ dataDir: workFolder(), ...shared })
+  await createKnowledgeBase(ctx, { tenant: 'bench', slug: 'large' })
+  const kb = await ctx.kb((await ctx.tenants.find('bench'))?.id ?? '', 'large')
   const vault = writeNotes(generateNotes(neurons))
-  await importDirectory(kb, vault, { actor: operator, now: ganglion.now })
-  await ganglion.close()
+  await importDirectory(kb, vault, { actor: operator, now: ctx.now })
+  await ctx.close()
   const headers = { authorization: `Bearer ${token}` }
   const first = await serve(workFolder(), env)
   const read = await milliseconds(async () => {

@@ -1,8 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { type OpenContext, openContext } from '../src/app/open-context.ts'
 import type { Caller } from '../src/services/caller.ts'
-import { Ganglion } from '../src/services/ganglion.ts'
 import { approveCandidate } from '../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../src/services/queue/submit-candidate.ts'
+import { kbSearch } from '../src/services/search/kb-search.ts'
 import { retrieve } from '../src/services/search/retrieve.ts'
 import { searchTenant } from '../src/services/search/search.ts'
 import { noteAim } from './support/aims.ts'
@@ -19,18 +20,18 @@ export async function benchFollowing(): Promise<string[]> {
   const curator: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
   const delays = monitorEventLoopDelay({ resolution: 1 })
   delays.enable()
-  const followed = async (ganglion: Ganglion) => ganglion.search(await ganglion.kb(tenantId, 'bench')).follow()
-  const build = await milliseconds(() => followed(imported.ganglion))
+  const followed = async (ctx: OpenContext) => kbSearch(await ctx.kb(tenantId, 'bench'), ctx).follow()
+  const build = await milliseconds(() => followed(imported.ctx))
   delays.disable()
-  await imported.ganglion.close()
+  await imported.ctx.close()
 
-  const ganglion = await Ganglion.open({ dataDir })
-  const found = (q: string) => searchTenant(ganglion, curator, { kb: 'bench', q, kind: 'all', limit: 10 })
+  const ctx = await openContext({ dataDir })
+  const found = (q: string) => searchTenant(ctx, curator, { kb: 'bench', q, kind: 'all', limit: 10 })
   const restart = await milliseconds(() => found('first'))
   const update: number[] = []
   for (let round = 0; round < rounds; round++) {
     const word = `word${round}x`
-    const { candidateId } = await submitCandidate(ganglion, curator, {
+    const { candidateId } = await submitCandidate(ctx, curator, {
       knowledgeBaseId: 'bench',
       kind: 'external-feed',
       title: `About ${word}`,
@@ -39,7 +40,7 @@ export async function benchFollowing(): Promise<string[]> {
       confidence: null,
       impactEstimate: null,
     })
-    await approveCandidate(ganglion, curator, candidateId, {})
+    await approveCandidate(ctx, curator, candidateId, {})
     update.push(await milliseconds(() => found(word)))
     if ((await found(word)).total !== 1) throw new Error(`${word} was approved and is not found`)
   }
@@ -54,9 +55,9 @@ export async function benchFollowing(): Promise<string[]> {
   } as const
   const retrieval: number[] = []
   for (let round = 0; round < 4 * rounds; round++) {
-    retrieval.push(await milliseconds(() => retrieve(ganglion, curator, 'bench', question)))
+    retrieval.push(await milliseconds(() => retrieve(ctx, curator, 'bench', question)))
   }
-  await ganglion.close()
+  await ctx.close()
   return [
     '| in the process of a server | milliseconds | aim |',
     '|---|---|---|',

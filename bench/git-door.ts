@@ -13,12 +13,12 @@ const run = promisify(execFile)
 
 /** Clones of a knowledge base over HTTP against `file://` of the same repository, and a push of one edit, judged and taken. */
 export async function benchGitDoor(): Promise<string[]> {
-  const { ganglion, tenantId, gitDir } = await importNotes(neurons)
+  const { ctx, tenantId, gitDir } = await importNotes(neurons)
   durableGit(gitDir, ['repack', '-adq', '--write-bitmap-index'])
   const key = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null } as const
-  const { token } = await ganglion.apiKeys.create({ ...key, connectors: [] }, new Date())
+  const { token } = await ctx.apiKeys.create({ ...key, connectors: [] }, new Date())
   const server = await buildServer(
-    { ...servicesOf(ganglion), isReady: () => true },
+    { ...servicesOf(ctx), isReady: () => true },
     { rateReads: 100_000, rateWrites: 100_000 },
   )
   const http = (await server.listen({ host: '127.0.0.1', port: 0 })).replace('://', `://any:${token}@`)
@@ -54,7 +54,7 @@ export async function benchGitDoor(): Promise<string[]> {
     },
   })
   await server.close()
-  await ganglion.close()
+  await ctx.close()
   const row = (name: string, file: Timing, over: Timing) => {
     const ratio = over.median / file.median
     const aim = noteAim(`${name} over HTTP / \`file://\``, ratio, { atMost: 1.08 }, '×')

@@ -42,18 +42,18 @@ const leftOut = /sign-out|sessions|password|\/events$|\/account\/tenant|\*|lint$
  * least of three measurements counts, against the median.
  */
 export async function benchHostile(): Promise<string[]> {
-  const { ganglion, tenantId } = await importNotes(1_000)
-  const { projection } = await ganglion.kb(tenantId, 'bench')
+  const { ctx, tenantId } = await importNotes(1_000)
+  const { projection } = await ctx.kb(tenantId, 'bench')
   const seqId = String(projection.read.all`SELECT seq_id FROM neurons LIMIT 1`[0]?.seq_id)
   const curator: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
   const rest = { content: 'Nine to five.', metadata: null, confidence: null, impactEstimate: null }
   const waiting = { knowledgeBaseId: 'bench', kind: 'external-feed', title: 'Hours', ...rest } as const
-  const { candidateId } = await submitCandidate(ganglion, curator, waiting)
+  const { candidateId } = await submitCandidate(ctx, curator, waiting)
   const rates = { rateReads: 1e9, rateWrites: 1e9, rateChats: 1e9 }
-  const server = await buildServer({ ...servicesOf(ganglion), isReady: () => true }, { ...rates, pages: consoleRoutes })
-  const { headers: session } = await signIn(ganglion, 'bench', 'curator')
+  const server = await buildServer({ ...servicesOf(ctx), isReady: () => true }, { ...rates, pages: consoleRoutes })
+  const { headers: session } = await signIn(ctx, 'bench', 'curator')
   const key: NewApiKey = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null }
-  const { token } = await ganglion.apiKeys.create(key, ganglion.now())
+  const { token } = await ctx.apiKeys.create(key, ctx.now())
   const byKey = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' }
   const params: Record<string, string> = { kb: 'bench', kbId: 'bench', seqId, id: candidateId }
 
@@ -131,7 +131,7 @@ export async function benchHostile(): Promise<string[]> {
     lines.push(`| ${cells.join(' | ')} |`)
   }
   await server.close()
-  await ganglion.close()
+  await ctx.close()
   return lines
 }
 

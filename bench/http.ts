@@ -67,12 +67,12 @@ export async function benchHttp(): Promise<string[]> {
 
 /** A data directory with generated notes and a curator's key. */
 async function prepare() {
-  const { ganglion, dataDir, tenantId } = await importNotes(neurons)
+  const { ctx, dataDir, tenantId } = await importNotes(neurons)
   const key: NewApiKey = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null }
-  const { token } = await ganglion.apiKeys.create(key, ganglion.now())
-  const { projection } = await ganglion.kb(tenantId, 'bench')
+  const { token } = await ctx.apiKeys.create(key, ctx.now())
+  const { projection } = await ctx.kb(tenantId, 'bench')
   const rows = projection.read.all`SELECT seq_id, title FROM neurons ORDER BY seq_id`
-  await ganglion.close()
+  await ctx.close()
   return { dataDir, token, neurons: rows.map(({ seq_id, title }) => ({ seqId: String(seq_id), title: String(title) })) }
 }
 

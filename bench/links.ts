@@ -11,19 +11,19 @@ const sample = 100
 
 /** Resolving links among many Neurons: all of them, and those from and to one. Nothing that was resolved is kept. */
 export async function benchLinks(): Promise<string[]> {
-  const { ganglion, tenantId } = await importNotes(neurons)
+  const { ctx, tenantId } = await importNotes(neurons)
   const caller = (role: Role): Caller => ({ id: 'key:bench', name: 'Bench', tenantId, role, connectors: [] })
   const [curator, reader] = [caller('curator'), caller('reader')]
-  const kb = await ganglion.kb(tenantId, 'bench')
+  const kb = await ctx.kb(tenantId, 'bench')
   const links = Number(kb.projection.read.get`SELECT count(*) AS count FROM links`?.count)
   const seqId = (number: number) => `bench_${String(number).padStart(8, '0')}`
-  const read = (number: number) => readNeuron(ganglion, curator, { kb: 'bench', seqId: seqId(number) })
-  const graph = (who: Caller) => readGraph(ganglion, who, 'bench', { depth: 1, limit: 1000 })
-  const around = (depth: number) => readGraph(ganglion, curator, 'bench', { around: hub, depth, limit: 1000 })
+  const read = (number: number) => readNeuron(ctx, curator, { kb: 'bench', seqId: seqId(number) })
+  const graph = (who: Caller) => readGraph(ctx, who, 'bench', { depth: 1, limit: 1000 })
+  const around = (depth: number) => readGraph(ctx, curator, 'bench', { around: hub, depth, limit: 1000 })
 
   const { nodes } = await graph(curator)
   const hub = nodes[0]?.seqId ?? ''
-  const { backlinks } = await readNeuron(ganglion, curator, { kb: 'bench', seqId: hub })
+  const { backlinks } = await readNeuron(ctx, curator, { kb: 'bench', seqId: hub })
   const delays = monitorEventLoopDelay({ resolution: 1 })
   delays.enable()
   const all = await inTurn(5, {
@@ -36,9 +36,9 @@ export async function benchLinks(): Promise<string[]> {
   let next = 0
   const one = await inTurn(sample, {
     any: () => milliseconds(() => read(1 + ((next++ * 97) % neurons))),
-    hub: () => milliseconds(() => readNeuron(ganglion, curator, { kb: 'bench', seqId: hub })),
+    hub: () => milliseconds(() => readNeuron(ctx, curator, { kb: 'bench', seqId: hub })),
   })
-  await ganglion.close()
+  await ctx.close()
   return [
     '| milliseconds: median (min–max) | time | aim |',
     '|---|---|---|',

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Ganglion, type GanglionOptions } from '../src/services/ganglion.ts'
+import { type ContextOptions, openContext } from '../src/app/open-context.ts'
 import { backup } from '../src/services/operations/backup/backup.ts'
 import { restore } from '../src/services/operations/backup/restore.ts'
 import { verify } from '../src/services/operations/verify/verify.ts'
@@ -12,12 +12,12 @@ const neurons = Number(process.env.MOVING_NEURONS ?? 10_000)
 /** Milliseconds of each request to the bucket, about as long as in one region of a cloud. */
 const latencyMs = Number(process.env.BUCKET_MS ?? 20)
 
-type Stores = Pick<GanglionOptions, 'dataDir' | 'database' | 'objects'>
+type Stores = Pick<ContextOptions, 'dataDir' | 'database' | 'objects'>
 
 /** The way of a deployment from one machine to a cluster and back, against what git takes for the repository alone. */
 export async function benchMoving(): Promise<string[]> {
-  const { ganglion, dataDir, gitDir } = await importNotes(neurons)
-  await ganglion.close()
+  const { ctx, dataDir, gitDir } = await importNotes(neurons)
+  await ctx.close()
   const postgres = await PostgresServer.start({ durable: true })
   await postgres.run('create database ganglion')
   const bucket = await startBucket(latencyMs)
@@ -50,11 +50,11 @@ export async function benchMoving(): Promise<string[]> {
 /** Milliseconds: of the backup, the restore, and verifying what was restored. */
 async function way(from: Stores, to: Stores): Promise<number[]> {
   const dir = join(workFolder(), 'backup')
-  const source = await Ganglion.open(from)
+  const source = await openContext(from)
   const backedUp = await milliseconds(() => backup(source, dir, { version: 'bench' }))
   await source.close()
   const restored = await milliseconds(() => restore(dir, to, { isMove: true }))
-  const target = await Ganglion.open(to)
+  const target = await openContext(to)
   const verified = await milliseconds(async () => {
     const { ok, kbs } = await verify(target)
     if (!ok) throw new Error(JSON.stringify(kbs))

@@ -14,8 +14,8 @@ const sample = 500
 
 /** Reading the blobs of a knowledge base one after the other: in process, asking a git, with isomorphic-git; and all in one go of git. */
 export async function benchObjects(): Promise<string[]> {
-  const { ganglion, gitDir } = await importNotes(neurons)
-  await ganglion.close()
+  const { ctx, gitDir } = await importNotes(neurons)
+  await ctx.close()
   durableGit(gitDir, ['repack', '-adfq'])
   const listed = durableGit(gitDir, ['ls-tree', '-r', '--format=%(objectname)', 'main', 'neurons/'])
   const oids = listed.trim().split('\n')

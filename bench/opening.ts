@@ -20,8 +20,8 @@ const Opened = z.object({
 
 /** Opening a knowledge base, projection and links included, against only reading its blobs. Each opening is a process. */
 export async function benchOpening(): Promise<string[]> {
-  const { ganglion, dataDir, kbId, gitDir } = await importNotes(neurons)
-  await ganglion.close()
+  const { ctx, dataDir, kbId, gitDir } = await importNotes(neurons)
+  await ctx.close()
   durableGit(gitDir, ['repack', '-adq'])
 
   const index = join(dataDir, 'index', kbId)

@@ -8,6 +8,7 @@ import { buildServer } from '../src/http/server.ts'
 import type { Caller } from '../src/services/caller.ts'
 import { approveCandidate } from '../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../src/services/queue/submit-candidate.ts'
+import { candidateHeads } from '../src/services/review/candidate-refs.ts'
 import { importNotes } from './support/imported-notes.ts'
 import { durableGit, inTurn, milliseconds, show, type Timing, workFolder } from './support/measure.ts'
 
@@ -53,18 +54,18 @@ export async function benchPending(): Promise<string[]> {
 }
 
 async function openDesk(candidates: number) {
-  const { ganglion, tenantId, gitDir } = await importNotes(neurons)
+  const { ctx, tenantId, gitDir } = await importNotes(neurons)
   const curator: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
-  const { token } = await ganglion.apiKeys.create(
+  const { token } = await ctx.apiKeys.create(
     { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null },
     new Date(),
   )
-  const services = { ...servicesOf(ganglion), isReady: () => true }
+  const services = { ...servicesOf(ctx), isReady: () => true }
   const server = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000 })
   const http = (await server.listen({ host: '127.0.0.1', port: 0 })).replace('://', `://any:${token}@`)
   const urls = { path: `file://${gitDir}`, http: `${http}/git/bench/bench.git` }
   const submit = (title: string) =>
-    submitCandidate(ganglion, curator, {
+    submitCandidate(ctx, curator, {
       knowledgeBaseId: 'bench',
       kind: 'external-feed',
       title,
@@ -78,8 +79,8 @@ async function openDesk(candidates: number) {
     const receipts = await Promise.all(Array.from({ length: 250 }, (_, at) => submit(`Pending ${n + at}`)))
     waiting.push(...receipts.map(({ candidateId }) => candidateId))
   }
-  const kb = await ganglion.kb(tenantId, 'bench')
-  const heads = ganglion.candidateRefs(kb)
+  const kb = await ctx.kb(tenantId, 'bench')
+  const heads = candidateHeads(kb, ctx)
   await heads.follow()
   durableGit(gitDir, ['gc', '--quiet']) // the same packs for both
   const folder = workFolder()
@@ -94,7 +95,7 @@ async function openDesk(candidates: number) {
       await git(work, 'add', '--all')
       await git(work, 'commit', '--quiet', '-m', `Round ${round}`)
       const time = await milliseconds(() => git(work, 'push', '--quiet', urls[way], 'HEAD:main'))
-      await ganglion.kb(tenantId, 'bench')
+      await ctx.kb(tenantId, 'bench')
       await heads.follow()
       return time
     },
@@ -104,12 +105,12 @@ async function openDesk(candidates: number) {
     },
     follow: () => milliseconds(() => heads.follow()),
     followMoved: async () => {
-      await approveCandidate(ganglion, curator, waiting.pop() ?? '', {})
+      await approveCandidate(ctx, curator, waiting.pop() ?? '', {})
       return milliseconds(() => heads.follow())
     },
     close: async () => {
       await server.close()
-      await ganglion.close()
+      await ctx.close()
     },
   }
 }

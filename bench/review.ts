@@ -13,14 +13,14 @@ const rounds = 100
 
 /** The queue's pages with as many candidates as may wait. */
 export async function benchReview(): Promise<string[]> {
-  const { ganglion, tenantId } = await importNotes(neurons)
+  const { ctx, tenantId } = await importNotes(neurons)
   const app: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'app', connectors: [] }
-  const kb = await ganglion.kb(tenantId, 'bench')
+  const kb = await ctx.kb(tenantId, 'bench')
   const [first] = kb.projection.read.all`SELECT title, blob FROM neurons LIMIT 1`
   const content = (await kb.repository.readText(String(first?.blob))).slice(0, 3_000)
   const targets = kb.projection.read.all`SELECT seq_id FROM neurons LIMIT 1000`.map(({ seq_id }) => String(seq_id))
   const submit = (n: number) =>
-    submitCandidate(ganglion, app, {
+    submitCandidate(ctx, app, {
       knowledgeBaseId: 'bench',
       kind: n % 3 === 0 ? 'user-correction' : 'external-feed',
       title: `Candidate ${n}`,
@@ -39,10 +39,10 @@ export async function benchReview(): Promise<string[]> {
     ids.push(...receipts.map(({ candidateId }) => candidateId))
   }
   const server = await buildServer(
-    { ...servicesOf(ganglion), isReady: () => true },
+    { ...servicesOf(ctx), isReady: () => true },
     { rateReads: 1_000_000, rateWrites: 1_000_000, pages: consoleRoutes },
   )
-  const { headers: all } = await signIn(ganglion, 'bench', 'curator')
+  const { headers: all } = await signIn(ctx, 'bench', 'curator')
   const { 'x-csrf-token': token, ...headers } = { ...all, accept: 'text/html' }
   const get = async (url: string) => {
     const answer = await server.inject({ url, headers })
@@ -108,6 +108,6 @@ export async function benchReview(): Promise<string[]> {
   await decideAll('approve')
   await decideAll('dismiss')
   await server.close()
-  await ganglion.close()
+  await ctx.close()
   return ['| ms | median | p95 |', '|---|---|---|', ...rows]
 }

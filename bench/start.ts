@@ -54,8 +54,8 @@ export async function benchStart(): Promise<string[]> {
 
 /** A clone of a knowledge base, with a staged edit of one page. */
 async function stagedEdit(): Promise<string> {
-  const { ganglion, gitDir } = await importNotes(neurons)
-  await ganglion.close()
+  const { ctx, gitDir } = await importNotes(neurons)
+  await ctx.close()
   const desk = join(workFolder(), 'desk')
   await run('git', ['clone', '--quiet', gitDir, desk])
   const { stdout } = await run('git', ['ls-files', 'neurons'], { cwd: desk })

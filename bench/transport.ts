@@ -18,8 +18,8 @@ const run = promisify(execFile)
 
 /** What a link to a forge moves over HTTP, in process, against native git's own client; both with native git at the other end. */
 export async function benchTransport(): Promise<string[]> {
-  const { ganglion, gitDir } = await importNotes(neurons)
-  await ganglion.close()
+  const { ctx, gitDir } = await importNotes(neurons)
+  await ctx.close()
   const main = durableGit(gitDir, ['rev-parse', 'main'])
   durableGit(gitDir, ['fast-import', '--quiet', '--force'], branchStream())
   const names = Array.from({ length: branches }, (_, n) => `refs/heads/bench/${n}`)

@@ -15,8 +15,8 @@ type Work = z.output<typeof Work>
 
 /** The same work with the machine's git and with none on PATH. Each has a copy of its own of one data directory, and works in turn. */
 export async function benchWithoutGit(): Promise<string[]> {
-  const { ganglion, dataDir, kbId } = await importNotes(neurons)
-  await ganglion.close()
+  const { ctx, dataDir, kbId } = await importNotes(neurons)
+  await ctx.close()
   const other = join(workFolder(), 'data')
   cpSync(dataDir, other, { recursive: true, preserveTimestamps: true })
   const contestants = { git: { dir: dataDir, path: process.env.PATH }, hidden: { dir: other, path: workFolder() } }

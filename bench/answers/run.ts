@@ -1,12 +1,13 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type OpenContext, openContext } from '../../src/app/open-context.ts'
 import type { Answerer } from '../../src/chat/answerer.ts'
+import { ExtractPool } from '../../src/chat/extract/extract-pool.ts'
 import { ChatInput } from '../../src/contract/chat.ts'
 import { GanglionError } from '../../src/contract/errors.ts'
 import type { Caller } from '../../src/services/caller.ts'
 import { chat } from '../../src/services/chat/chat.ts'
-import { Ganglion } from '../../src/services/ganglion.ts'
 import { importDirectory } from '../../src/services/import/import-directory.ts'
 import { createKnowledgeBase, operator } from '../../src/services/setup/create-kb.ts'
 import { workFolder } from '../support/measure.ts'
@@ -39,14 +40,14 @@ export async function benchAnswers(folders: readonly string[]): Promise<string[]
 
 /** Imports a manual into a knowledge base of its own, and asks. */
 async function askAll({ answerable, unanswerable }: QuestionSet, folder: string): Promise<Asked[]> {
-  const ganglion = await Ganglion.open({ dataDir: join(workFolder(), 'data') })
+  const ctx = await openContext({ dataDir: join(workFolder(), 'data') })
   try {
-    await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'manual' })
-    const tenantId = (await ganglion.tenants.find('bench'))?.id ?? ''
-    const kb = await ganglion.kb(tenantId, 'manual')
-    await importDirectory(kb, folder, { actor: operator, now: ganglion.now })
+    await createKnowledgeBase(ctx, { tenant: 'bench', slug: 'manual' })
+    const tenantId = (await ctx.tenants.find('bench'))?.id ?? ''
+    const kb = await ctx.kb(tenantId, 'manual')
+    await importDirectory(kb, folder, { actor: operator, now: ctx.now })
     const caller: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'app', connectors: [] }
-    const ask = (question: string) => answerTo(ganglion, ganglion.extracts, caller, question)
+    const ask = (question: string) => answerTo(ctx, ctx.threads.of(ExtractPool), caller, question)
     await indexed(() => ask('What is this?'))
     const asked: Asked[] = []
     for (const question of answerable) {
@@ -59,7 +60,7 @@ async function askAll({ answerable, unanswerable }: QuestionSet, folder: string)
     }
     return asked
   } finally {
-    await ganglion.close()
+    await ctx.close()
   }
 }
 
@@ -76,10 +77,10 @@ async function indexed(ask: () => Promise<unknown>): Promise<void> {
   }
 }
 
-async function answerTo(ganglion: Ganglion, answerer: Answerer, caller: Caller, message: string) {
+async function answerTo(ctx: OpenContext, answerer: Answerer, caller: Caller, message: string) {
   const begin = performance.now()
   const answering = chat(
-    ganglion,
+    ctx,
     answerer,
     caller,
     ChatInput.parse({ kb: 'manual', message }),

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Ganglion } from '../../src/services/ganglion.ts'
+import { openContext } from '../../src/app/open-context.ts'
 import { importDirectory } from '../../src/services/import/import-directory.ts'
 import { createKnowledgeBase, operator } from '../../src/services/setup/create-kb.ts'
 import { milliseconds, workFolder } from './measure.ts'
@@ -18,10 +18,10 @@ export async function importNotes(count: number) {
   const template = await making
   const dataDir = join(workFolder(), 'data')
   cpSync(template.dataDir, dataDir, { recursive: true, preserveTimestamps: true })
-  const ganglion = await Ganglion.open({ dataDir })
-  const gitDir = ganglion.directory.repository(template.kbId)
-  await ganglion.kb(template.tenantId, 'bench')
-  return { ...template, ganglion, dataDir, gitDir }
+  const ctx = await openContext({ dataDir })
+  const gitDir = ctx.directory.repository(template.kbId)
+  await ctx.kb(template.tenantId, 'bench')
+  return { ...template, ctx, dataDir, gitDir }
 }
 
 /** @returns a folder that holds the notes */
@@ -38,11 +38,11 @@ export function writeNotes(notes: readonly GeneratedNote[]): string {
 export async function importAnew(count: number): Promise<Imported> {
   const dataDir = join(workFolder(), 'data')
   const vault = writeNotes(generateNotes(count))
-  const ganglion = await Ganglion.open({ dataDir })
-  const { id } = await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'bench' })
-  const tenantId = (await ganglion.tenants.find('bench'))?.id ?? ''
-  const kb = await ganglion.kb(tenantId, 'bench')
-  const importing = await milliseconds(() => importDirectory(kb, vault, { actor: operator, now: ganglion.now }))
-  await ganglion.close()
+  const ctx = await openContext({ dataDir })
+  const { id } = await createKnowledgeBase(ctx, { tenant: 'bench', slug: 'bench' })
+  const tenantId = (await ctx.tenants.find('bench'))?.id ?? ''
+  const kb = await ctx.kb(tenantId, 'bench')
+  const importing = await milliseconds(() => importDirectory(kb, vault, { actor: operator, now: ctx.now }))
+  await ctx.close()
   return { dataDir, tenantId, kbId: id, importing }
 }

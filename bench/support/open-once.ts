@@ -1,17 +1,17 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { Ganglion } from '../../src/services/ganglion.ts'
+import { openContext } from '../../src/app/open-context.ts'
 
 /** Opens the one knowledge base of a data directory and says how long it took until it was read, and whole, and what it cost. */
 const begin = performance.now()
 const [before, loopBefore] = [process.cpuUsage(), process.threadCpuUsage()]
-const ganglion = await Ganglion.open({ dataDir: process.argv[2] ?? '' })
-const [identity] = await ganglion.knowledgeBases.list()
+const ctx = await openContext({ dataDir: process.argv[2] ?? '' })
+const [identity] = await ctx.knowledgeBases.list()
 if (identity === undefined) throw new Error('there is no knowledge base')
-await ganglion.openToRead(identity)
+await ctx.kbs.openToRead(identity)
 const readable = performance.now() - begin
 const delays = monitorEventLoopDelay({ resolution: 1 })
 delays.enable()
-const kb = await ganglion.openKb(identity)
+const kb = await ctx.kbs.open(identity)
 delays.disable()
 const milliseconds = performance.now() - begin
 const inMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1000
@@ -19,4 +19,4 @@ const cpu = { all: inMs(process.cpuUsage(before)), loop: inMs(process.threadCpuU
 const rssMb = Math.round(process.memoryUsage().rss / 1024 / 1024)
 const neurons = Number(kb.projection.read.get`SELECT count(*) AS count FROM neurons`?.count)
 console.log(JSON.stringify({ readable, milliseconds, heldUp: delays.max / 1e6, cpu, rssMb, neurons }))
-await ganglion.close()
+await ctx.close()

@@ -28,10 +28,10 @@ const scope: Scope = { audience: 'curator', defaultAudience: ['tool', 'public'],
 export function contestantOf(name: string, folder: string): Contestant {
   const directory = join(folder, name)
   mkdirSync(directory, { recursive: true })
-  return name === 'fts5' ? fts5(directory) : ganglion(name === 'segments' ? 'segments' : 'minisearch', directory)
+  return name === 'fts5' ? fts5(directory) : ctx(name === 'segments' ? 'segments' : 'minisearch', directory)
 }
 
-function ganglion(engine: Engine, directory: string): Contestant {
+function ctx(engine: Engine, directory: string): Contestant {
   let index: KbIndex
   const keyOf = (number: number) => `bench_${String(number).padStart(8, '0')}`
   const pageOf = ({ title, text }: GeneratedChunk, number: number) =>

@@ -1,5 +1,5 @@
+import { openContext } from '../../src/app/open-context.ts'
 import type { Caller } from '../../src/services/caller.ts'
-import { Ganglion } from '../../src/services/ganglion.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
@@ -11,26 +11,26 @@ const approvals = 50
 const reads = 1_000
 
 const begin = performance.now()
-const ganglion = await Ganglion.open({ dataDir: process.argv[2] ?? '' })
-const [identity] = await ganglion.knowledgeBases.list()
+const ctx = await openContext({ dataDir: process.argv[2] ?? '' })
+const [identity] = await ctx.knowledgeBases.list()
 if (identity === undefined) throw new Error('there is no knowledge base')
-const kb = await ganglion.openKb(identity)
+const kb = await ctx.kbs.open(identity)
 const opening = performance.now() - begin
 
 const { tenantId, slug } = identity
 const curator: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
 const seqIds = kb.projection.read.all`SELECT seq_id FROM neurons LIMIT ${reads}`.map(({ seq_id }) => String(seq_id))
 const reading: number[] = []
-for (const seqId of seqIds) reading.push(await milliseconds(() => readNeuron(ganglion, curator, { kb: slug, seqId })))
+for (const seqId of seqIds) reading.push(await milliseconds(() => readNeuron(ctx, curator, { kb: slug, seqId })))
 
 const approving: number[] = []
 for (const [n, { title, text }] of generateNotes(approvals).entries()) {
   const candidate = { kind: 'external-feed' as const, title: `${title} ${process.pid} ${n}`, content: text }
   const rest = { knowledgeBaseId: slug, metadata: null, confidence: null, impactEstimate: null }
-  const { candidateId } = await submitCandidate(ganglion, curator, { ...candidate, ...rest })
-  approving.push(await milliseconds(() => approveCandidate(ganglion, curator, candidateId, {})))
+  const { candidateId } = await submitCandidate(ctx, curator, { ...candidate, ...rest })
+  approving.push(await milliseconds(() => approveCandidate(ctx, curator, candidateId, {})))
 }
-await ganglion.close()
+await ctx.close()
 console.log(JSON.stringify({ opening, approval: median(approving), read: median(reading) }))
 
 function median(values: readonly number[]): number {

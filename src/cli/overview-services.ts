@@ -1,6 +1,6 @@
+import type { Context } from '../context.ts'
 import type { OverviewServices } from '../http/overview-services.ts'
 import { readActivity } from '../services/events/read-activity.ts'
-import type { Ganglion } from '../services/ganglion.ts'
 import { FindingSurveys } from '../services/lint/finding-surveys.ts'
 import { lintKb } from '../services/lint/lint-kb.ts'
 import { listFindings } from '../services/lint/list-findings.ts'
@@ -9,18 +9,18 @@ import { KbFiguresCache } from '../services/overview/kb-figures.ts'
 import { readKbOverview, readOverview } from '../services/overview/read-overview.ts'
 import { markTour, readTour } from '../services/overview/tour.ts'
 
-export function overviewServicesOf(ganglion: Ganglion, figures = new KbFiguresCache(ganglion)): OverviewServices {
-  const surveys = new FindingSurveys(ganglion)
+export function overviewServicesOf(ctx: Context, figures = new KbFiguresCache(ctx)): OverviewServices {
+  const surveys = new FindingSurveys(ctx)
   const caches = { surveys, figures }
   return {
-    readOverview: (caller) => readOverview(ganglion, caches, caller),
-    readKbOverview: (caller, kb) => readKbOverview(ganglion, caches, caller, kb),
-    readActivity: (caller, query) => readActivity(ganglion, caller, query),
-    listFindings: (caller, kb, query) => listFindings(ganglion, surveys, caller, kb, query),
-    proposeFinding: (caller, kb, settling) => proposeFinding(ganglion, surveys, caller, kb, settling),
-    readTour: (caller) => readTour(ganglion, caller),
-    markTour: (caller, mark) => markTour(ganglion, caller, mark),
-    cloneUrl: (tenantSlug, kbSlug) => ganglion.cloneUrl(tenantSlug, kbSlug),
-    lintKnowledgeBase: async (caller, kb) => lintKb(ganglion, await ganglion.kb(caller.tenantId, kb)),
+    readOverview: (caller) => readOverview(ctx, caches, caller),
+    readKbOverview: (caller, kb) => readKbOverview(ctx, caches, caller, kb),
+    readActivity: (caller, query) => readActivity(ctx, caller, query),
+    listFindings: (caller, kb, query) => listFindings(ctx, surveys, caller, kb, query),
+    proposeFinding: (caller, kb, settling) => proposeFinding(ctx, surveys, caller, kb, settling),
+    readTour: (caller) => readTour(ctx, caller),
+    markTour: (caller, mark) => markTour(ctx, caller, mark),
+    cloneUrl: (tenantSlug, kbSlug) => ctx.urls.clone(tenantSlug, kbSlug),
+    lintKnowledgeBase: async (caller, kb) => lintKb(ctx, await ctx.kb(caller.tenantId, kb)),
   }
 }

@@ -1,14 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
+import { type ContextOptions, type OpenContext, openContext } from '../app/open-context.ts'
+import { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { consoleRoutes } from '../console/console.ts'
+import type { Context } from '../context.ts'
 import { nativeGit } from '../git/native-git.ts'
 import { buildServer, type ServerOptions } from '../http/server.ts'
 import { CircuitBreaker } from '../models/circuit-breaker.ts'
+import { EmbeddingModel } from '../models/embedding-model.ts'
 import { withoutKey } from '../models/language-model.ts'
 import { startWebhooks } from '../services/events/webhooks/start-webhooks.ts'
 import { readOfferedCredentials } from '../services/forge/offered-credentials.ts'
 import { startForges } from '../services/forge/start-forges.ts'
-import { Ganglion, type GanglionOptions } from '../services/ganglion.ts'
 import { ingestSteps, rereadSources } from '../services/ingest/ingest-steps.ts'
 import { startIngest } from '../services/ingest/start-ingest.ts'
 import { startLinting } from '../services/lint/lint-schedule.ts'
@@ -16,7 +19,6 @@ import { startEvicting } from '../services/operations/evict-copies.ts'
 import { startMaintenance } from '../services/operations/maintenance.ts'
 import { startSweeping } from '../services/operations/sweeping.ts'
 import { makeSetUpLink } from '../services/people/links.ts'
-import { EmbeddingModel } from '../services/search/embedding-model.ts'
 import { firstRun } from '../services/setup/first-run.ts'
 import { removeReceived } from '../services/sources/sweep.ts'
 import { DataDirectory } from '../store/data-directory.ts'
@@ -58,31 +60,31 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const embeddingModel = embeddings && new EmbeddingModel(embeddings, { failed })
     const stores = { dataDir, database, bucket, objects }
     const options = { ...stores, publicUrl, watch: { onError }, embeddingModel, whenOlder: tell }
-    const ganglion = await openWhenReachable(options)
-    started.push(() => ganglion.close())
-    started.push(startMaintenance(ganglion, onError))
-    if (objects !== undefined) started.push(startEvicting(ganglion, environment.cacheBytes, onError))
-    await removeReceived(ganglion)
+    const ctx = await openWhenReachable(options)
+    started.push(() => ctx.close())
+    started.push(startMaintenance(ctx, onError))
+    if (objects !== undefined) started.push(startEvicting(ctx, environment.cacheBytes, onError))
+    await removeReceived(ctx)
     let isReady = false
-    const answerer = createAnswerer(ganglion.extracts, languageModel, (message) => server.log.warn(message))
+    const answerer = createAnswerer(ctx.threads.of(ExtractPool), languageModel, (message) => server.log.warn(message))
     const forgeCredentials = await offeredCredentials(environment.forgeCredentials)
     const { webhookPrivate } = environment
     const services = {
-      ...servicesOf(ganglion, { answerer, webhookPrivate, identityProvider, forgeCredentials }),
+      ...servicesOf(ctx, { answerer, webhookPrivate, identityProvider, forgeCredentials }),
       isReady: () => isReady,
     }
     let isLeaving = false
     const server = await buildServer(services, { ...serverOptions(environment), isLeaving: () => isLeaving })
     if (git === undefined) server.log.warn('No git is installed: all is served but clones and pushes.')
     started.push(() => server.close())
-    started.push(await ganglion.database.lead(() => startDuties(ganglion, environment, onError)))
+    started.push(await ctx.database.lead(() => startDuties(ctx, environment, onError)))
     const { ingestConcurrency: concurrency, transcriber } = environment
     const modelFailed = ({ message }: Error) => server.log.warn(withoutKey(languageModel, message))
     const models = { transcriber, languageModel: languageModel && { ...languageModel, ...compileLimits }, modelFailed }
-    started.push(await startIngest(ganglion, ingestSteps(ganglion, models), { onError, concurrency }))
+    started.push(await startIngest(ctx, ingestSteps(ctx, models), { onError, concurrency }))
     // Before the first run: its tokens are shown once, and must not be lost to a port that is taken.
     const address = await server.listen({ host, port })
-    const made = await ganglion.database.alone(() => firstRun(ganglion))
+    const made = await ctx.database.alone(() => firstRun(ctx))
     isReady = true
     closeWithGrace({ delay: SHUTDOWN + environment.drain * 1_000 }, async ({ signal }) => {
       isLeaving = true
@@ -90,10 +92,10 @@ export async function runServer(environment: Environment): Promise<Answer> {
       await stop()
     })
     const url = publicUrl ?? address
-    const setUp = await makeSetUpLink(ganglion)
+    const setUp = await makeSetUpLink(ctx)
     const told = {
       ...(made && { first: { ...made, kb: made.kb.slug } }),
-      ...(setUp && { setUpUrl: new URL(ganglion.setUpUrl(setUp), url).href }),
+      ...(setUp && { setUpUrl: new URL(ctx.urls.setUp(setUp), url).href }),
     }
     const { first, ...link } = told
     return { json: { url, ...first, ...link }, text: announcement(url, told) }
@@ -109,11 +111,11 @@ function tell(line: string): void {
 }
 
 /** Waits for a database that is away, as after a power cut that all machines had. A wrong address or password is an error at once. */
-async function openWhenReachable(options: GanglionOptions): Promise<Ganglion> {
+async function openWhenReachable(options: ContextOptions): Promise<OpenContext> {
   let told: string | undefined
   for (;;) {
     try {
-      return await Ganglion.open(options)
+      return await openContext(options)
     } catch (error) {
       if (!(error instanceof DatabaseUnreachable) || !isUnreachable(error.cause)) throw error
       if (error.message !== told) tell(`${error.message}. The start waits for it.`)
@@ -125,16 +127,16 @@ async function openWhenReachable(options: GanglionOptions): Promise<Ganglion> {
 
 /** Starts what one server does for all that share the state. */
 async function startDuties(
-  ganglion: Ganglion,
+  ctx: Context,
   { webhookPrivate, transcriber }: Environment,
   onError: (error: unknown) => void,
 ): Promise<() => Promise<void>> {
   const stops = [
-    await startSweeping(ganglion, onError),
-    rereadSources(ganglion, { transcriber, onError }),
-    startLinting(ganglion, onError),
-    startWebhooks(ganglion, { onError, allowPrivate: webhookPrivate }),
-    startForges(ganglion, { env: process.env, onError }),
+    await startSweeping(ctx, onError),
+    rereadSources(ctx, { transcriber, onError }),
+    startLinting(ctx, onError),
+    startWebhooks(ctx, { onError, allowPrivate: webhookPrivate }),
+    startForges(ctx, { env: process.env, onError }),
   ]
   return async () => void (await Promise.all(stops.map((stop) => stop())))
 }

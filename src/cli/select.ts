@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Ganglion } from '../services/ganglion.ts'
+import type { Context } from '../context.ts'
 import type { KnowledgeBase } from '../store/knowledge-bases.ts'
 import { requireTenant } from './with-ganglion.ts'
 
@@ -16,9 +16,9 @@ export function selecting(command: Command): Command {
 }
 
 /** The knowledge bases that are selected. Throws where there is none of that name. */
-export async function select(ganglion: Ganglion, { tenant, kb }: Selection): Promise<KnowledgeBase[]> {
-  const owner = tenant === undefined ? undefined : await requireTenant(ganglion.tenants, tenant)
-  const all = await ganglion.knowledgeBases.list(owner?.id)
+export async function select(ctx: Context, { tenant, kb }: Selection): Promise<KnowledgeBase[]> {
+  const owner = tenant === undefined ? undefined : await requireTenant(ctx.tenants, tenant)
+  const all = await ctx.knowledgeBases.list(owner?.id)
   if (kb === undefined) return all
   const selected = all.filter(({ id, slug }) => id === kb || slug === kb)
   if (selected.length > 0) return selected

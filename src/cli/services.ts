@@ -1,5 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Answerer } from '../chat/answerer.ts'
+import { ExtractPool } from '../chat/extract/extract-pool.ts'
+import type { Context } from '../context.ts'
 import { nativeGit } from '../git/native-git.ts'
 import type { Services } from '../http/services.ts'
 import { chatOnce } from '../services/chat/chat.ts'
@@ -11,7 +13,6 @@ import { readEvents } from '../services/events/read-events.ts'
 import { hearDelivery } from '../services/forge/hear-delivery.ts'
 import { listFailingLinks } from '../services/forge/manage-links.ts'
 import type { OfferedCredential } from '../services/forge/offered-credentials.ts'
-import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
 import { ingestDocument } from '../services/ingest/ingest-document.ts'
 import { Health } from '../services/operations/health.ts'
@@ -76,9 +77,9 @@ import { settingsServicesOf } from './settings-services.ts'
 
 /** Gives the HTTP server its use cases, on one data directory. */
 export function servicesOf(
-  ganglion: Ganglion,
+  ctx: Context,
   {
-    answerer = ganglion.extracts,
+    answerer = ctx.threads.of(ExtractPool),
     webhookPrivate = false,
     forgeCredentials = [],
     identityProvider,
@@ -89,18 +90,18 @@ export function servicesOf(
     identityProvider?: IdentityProviderOptions | undefined
   } = {},
 ): Omit<Services, 'isReady'> {
-  const health = new Health(ganglion)
-  const { embeddingModel } = ganglion
-  const figures = new KbFiguresCache(ganglion)
+  const health = new Health(ctx)
+  const { embeddingModel } = ctx
+  const figures = new KbFiguresCache(ctx)
   const freeDiskRatio = async () => {
-    const { bavail, blocks } = await statfs(ganglion.directory.root)
+    const { bavail, blocks } = await statfs(ctx.directory.root)
     return bavail / blocks
   }
   return {
-    ...overviewServicesOf(ganglion, figures),
-    ...settingsServicesOf(ganglion, { health, webhookPrivate, forgeCredentials, freeDiskRatio }),
+    ...overviewServicesOf(ctx, figures),
+    ...settingsServicesOf(ctx, { health, webhookPrivate, forgeCredentials, freeDiskRatio }),
     async authenticate(token) {
-      const key = await ganglion.apiKeys.authenticate(token, ganglion.now())
+      const key = await ctx.apiKeys.authenticate(token, ctx.now())
       return (
         key && {
           id: `key:${key.id}`,
@@ -112,85 +113,85 @@ export function servicesOf(
         }
       )
     },
-    openSession: (token, options) => openSession(ganglion, token, options),
-    people: peopleServices(ganglion, identityProvider),
-    submitCandidate: (caller, input, options) => submitCandidate(ganglion, caller, input, options),
-    approveCandidate: (caller, candidateId, edit) => approveCandidate(ganglion, caller, candidateId, edit),
-    dismissCandidate: (caller, candidateId, dismissal) => dismissCandidate(ganglion, caller, candidateId, dismissal),
-    reopenCandidate: (caller, candidateId) => reopenCandidate(ganglion, caller, candidateId),
-    commentCandidate: (...comment) => commentCandidate(ganglion, ...comment),
-    listCandidates: (caller, query) => listCandidates(ganglion, caller, query),
-    getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
-    listQueue: (caller, query) => listQueue(ganglion, figures, caller, query),
-    listFailingLinks: (caller, kb) => listFailingLinks(ganglion, caller, kb),
-    reviewCandidate: (caller, candidateId, view) => reviewCandidate(ganglion, caller, candidateId, view),
-    similarNeurons: (caller, candidateId) => similarNeurons(ganglion, caller, candidateId),
-    nextInQueue: (caller, candidateId, view) => nextInQueue(ganglion, caller, candidateId, view),
-    readOutcome: (caller, candidateId) => readOutcome(ganglion, caller, candidateId),
-    proposeReverse: (caller, candidateId) => proposeReverse(ganglion, caller, candidateId),
-    readNeuron: (caller, neuron) => readNeuron(ganglion, caller, neuron),
-    readPage: (caller, neuron) => readPage(ganglion, caller, neuron),
-    readHistory: (caller, neuron) => readHistory(ganglion, caller, neuron),
-    readVersions: (caller, versions) => readVersions(ganglion, caller, versions),
-    readTree: (caller, kb, query) => readTree(ganglion, caller, kb, query),
-    readTags: (caller, kb, query) => readTags(ganglion, caller, kb, query),
-    readLooseEnds: (caller, kb) => readLooseEnds(ganglion, caller, kb),
-    readWholeGraph: (caller, kb) => readWholeGraph(ganglion, caller, kb),
-    renderMarkdown: (caller, input) => renderMarkdown(ganglion, caller, input),
-    compareLines: (versions) => compareLines(ganglion, versions),
-    comparePages: (caller, versions) => comparePages(ganglion, caller, versions),
-    describeKb: (caller, kb) => describeKb(ganglion, caller, kb),
-    openPage: (caller, page) => openPage(ganglion, caller, page),
-    openBlankPage: (caller, kb) => openBlankPage(ganglion, caller, kb),
-    writePage: (caller, write, options) => writePage(ganglion, caller, write, options),
-    checkPage: (caller, write, options) => checkPage(ganglion, caller, write, options),
-    rebasePage: (caller, edit) => rebasePage(ganglion, caller, edit),
-    previewRename: (caller, write, options) => previewRename(ganglion, caller, write, options),
-    removePage: (caller, target, options) => removePage(ganglion, caller, target, options),
-    isSubmitted: (caller, candidateId) => isSubmitted(ganglion, caller, candidateId),
-    complete: (caller, kb, completion) => complete(ganglion, caller, kb, completion),
-    listKnowledgeBases: (caller) => listKnowledgeBases(ganglion, caller),
-    listNeurons: (caller, kb, query) => listNeurons(ganglion, caller, kb, query),
-    readGraph: (caller, kb, query) => readGraph(ganglion, caller, kb, query),
-    llmsText: (caller, kb) => llmsText(ganglion, caller, kb),
-    search: (caller, kb, query) => search(ganglion, caller, kb, query),
-    searchTenant: (caller, query) => searchTenant(ganglion, caller, query),
-    searchPages: (caller, kb, query) => searchPages(ganglion, caller, kb, query),
-    searchEverywhere: (caller, query) => searchEverywhere(ganglion, caller, query),
-    findNames: (caller, kb, query) => findNames(ganglion, caller, kb, query),
-    retrieve: (caller, kb, input) => retrieve(ganglion, caller, kb, input),
-    chat: (...asked) => chatOnce(ganglion, answerer, ...asked),
-    listChats: (caller, kb, page) => listChats(ganglion, caller, kb, page),
-    readChat: (caller, asked) => readChat(ganglion, caller, asked),
-    readChatTurn: (caller, turn) => readChatTurn(ganglion, caller, turn),
-    rateAnswer: (caller, turn, rating) => rateAnswer(ganglion, caller, turn, rating),
-    citedSources: (caller, kb, seqIds) => citedSources(ganglion, caller, kb, seqIds),
-    deleteChat: (caller, kb, id) => deleteChat(ganglion, caller, kb, id),
-    submitFeedback: (caller, kb, feedback, options) => submitFeedback(ganglion, caller, kb, feedback, options),
-    uploadSource: (caller, kb, form, options) => uploadSource(ganglion, caller, kb, form, options),
-    beginUpload: (caller, kb, input, options) => beginUpload(ganglion, caller, kb, input, options),
-    receiveChunk: (caller, uploadId, range, bytes) => receiveChunk(ganglion, caller, uploadId, range, bytes),
-    finalizeUpload: (caller, uploadId, options) => finalizeUpload(ganglion, caller, uploadId, options),
-    readUpload: (caller, uploadId) => readUpload(ganglion, caller, uploadId),
-    abandonUpload: (caller, uploadId) => abandonUpload(ganglion, caller, uploadId),
-    listOpenUploads: (caller, kb) => listOpenUploads(ganglion, caller, kb),
-    describeShelf: (caller, kb) => describeShelf(ganglion, caller, kb),
-    listSources: (caller, kb, query) => listSources(ganglion, caller, kb, query),
-    readSource: (caller, docId) => readSource(ganglion, caller, docId),
-    readSourceText: (caller, docId, asked) => readSourceText(ganglion, caller, docId, asked),
-    readSourceOutcome: (caller, docId) => readSourceOutcome(ganglion, caller, docId),
-    readFile: (caller, kb, path) => readFile(ganglion, caller, kb, path),
-    sourceContent: (caller, docId) => sourceContent(ganglion, caller, docId),
-    archiveSource: (caller, docId) => archiveSource(ganglion, caller, docId),
-    ingestDocument: (caller, docId) => ingestDocument(ganglion, caller, docId),
-    readEvents: (caller, query, signal) => readEvents(ganglion, caller, query, signal),
-    openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
-    hearForge: (link, delivery) => hearDelivery(ganglion, process.env, link, delivery),
+    openSession: (token, options) => openSession(ctx, token, options),
+    people: peopleServices(ctx, identityProvider),
+    submitCandidate: (caller, input, options) => submitCandidate(ctx, caller, input, options),
+    approveCandidate: (caller, candidateId, edit) => approveCandidate(ctx, caller, candidateId, edit),
+    dismissCandidate: (caller, candidateId, dismissal) => dismissCandidate(ctx, caller, candidateId, dismissal),
+    reopenCandidate: (caller, candidateId) => reopenCandidate(ctx, caller, candidateId),
+    commentCandidate: (...comment) => commentCandidate(ctx, ...comment),
+    listCandidates: (caller, query) => listCandidates(ctx, caller, query),
+    getCandidate: (caller, candidateId) => readCandidate(ctx, caller, candidateId),
+    listQueue: (caller, query) => listQueue(ctx, figures, caller, query),
+    listFailingLinks: (caller, kb) => listFailingLinks(ctx, caller, kb),
+    reviewCandidate: (caller, candidateId, view) => reviewCandidate(ctx, caller, candidateId, view),
+    similarNeurons: (caller, candidateId) => similarNeurons(ctx, caller, candidateId),
+    nextInQueue: (caller, candidateId, view) => nextInQueue(ctx, caller, candidateId, view),
+    readOutcome: (caller, candidateId) => readOutcome(ctx, caller, candidateId),
+    proposeReverse: (caller, candidateId) => proposeReverse(ctx, caller, candidateId),
+    readNeuron: (caller, neuron) => readNeuron(ctx, caller, neuron),
+    readPage: (caller, neuron) => readPage(ctx, caller, neuron),
+    readHistory: (caller, neuron) => readHistory(ctx, caller, neuron),
+    readVersions: (caller, versions) => readVersions(ctx, caller, versions),
+    readTree: (caller, kb, query) => readTree(ctx, caller, kb, query),
+    readTags: (caller, kb, query) => readTags(ctx, caller, kb, query),
+    readLooseEnds: (caller, kb) => readLooseEnds(ctx, caller, kb),
+    readWholeGraph: (caller, kb) => readWholeGraph(ctx, caller, kb),
+    renderMarkdown: (caller, input) => renderMarkdown(ctx, caller, input),
+    compareLines: (versions) => compareLines(ctx, versions),
+    comparePages: (caller, versions) => comparePages(ctx, caller, versions),
+    describeKb: (caller, kb) => describeKb(ctx, caller, kb),
+    openPage: (caller, page) => openPage(ctx, caller, page),
+    openBlankPage: (caller, kb) => openBlankPage(ctx, caller, kb),
+    writePage: (caller, write, options) => writePage(ctx, caller, write, options),
+    checkPage: (caller, write, options) => checkPage(ctx, caller, write, options),
+    rebasePage: (caller, edit) => rebasePage(ctx, caller, edit),
+    previewRename: (caller, write, options) => previewRename(ctx, caller, write, options),
+    removePage: (caller, target, options) => removePage(ctx, caller, target, options),
+    isSubmitted: (caller, candidateId) => isSubmitted(ctx, caller, candidateId),
+    complete: (caller, kb, completion) => complete(ctx, caller, kb, completion),
+    listKnowledgeBases: (caller) => listKnowledgeBases(ctx, caller),
+    listNeurons: (caller, kb, query) => listNeurons(ctx, caller, kb, query),
+    readGraph: (caller, kb, query) => readGraph(ctx, caller, kb, query),
+    llmsText: (caller, kb) => llmsText(ctx, caller, kb),
+    search: (caller, kb, query) => search(ctx, caller, kb, query),
+    searchTenant: (caller, query) => searchTenant(ctx, caller, query),
+    searchPages: (caller, kb, query) => searchPages(ctx, caller, kb, query),
+    searchEverywhere: (caller, query) => searchEverywhere(ctx, caller, query),
+    findNames: (caller, kb, query) => findNames(ctx, caller, kb, query),
+    retrieve: (caller, kb, input) => retrieve(ctx, caller, kb, input),
+    chat: (...asked) => chatOnce(ctx, answerer, ...asked),
+    listChats: (caller, kb, page) => listChats(ctx, caller, kb, page),
+    readChat: (caller, asked) => readChat(ctx, caller, asked),
+    readChatTurn: (caller, turn) => readChatTurn(ctx, caller, turn),
+    rateAnswer: (caller, turn, rating) => rateAnswer(ctx, caller, turn, rating),
+    citedSources: (caller, kb, seqIds) => citedSources(ctx, caller, kb, seqIds),
+    deleteChat: (caller, kb, id) => deleteChat(ctx, caller, kb, id),
+    submitFeedback: (caller, kb, feedback, options) => submitFeedback(ctx, caller, kb, feedback, options),
+    uploadSource: (caller, kb, form, options) => uploadSource(ctx, caller, kb, form, options),
+    beginUpload: (caller, kb, input, options) => beginUpload(ctx, caller, kb, input, options),
+    receiveChunk: (caller, uploadId, range, bytes) => receiveChunk(ctx, caller, uploadId, range, bytes),
+    finalizeUpload: (caller, uploadId, options) => finalizeUpload(ctx, caller, uploadId, options),
+    readUpload: (caller, uploadId) => readUpload(ctx, caller, uploadId),
+    abandonUpload: (caller, uploadId) => abandonUpload(ctx, caller, uploadId),
+    listOpenUploads: (caller, kb) => listOpenUploads(ctx, caller, kb),
+    describeShelf: (caller, kb) => describeShelf(ctx, caller, kb),
+    listSources: (caller, kb, query) => listSources(ctx, caller, kb, query),
+    readSource: (caller, docId) => readSource(ctx, caller, docId),
+    readSourceText: (caller, docId, asked) => readSourceText(ctx, caller, docId, asked),
+    readSourceOutcome: (caller, docId) => readSourceOutcome(ctx, caller, docId),
+    readFile: (caller, kb, path) => readFile(ctx, caller, kb, path),
+    sourceContent: (caller, docId) => sourceContent(ctx, caller, docId),
+    archiveSource: (caller, docId) => archiveSource(ctx, caller, docId),
+    ingestDocument: (caller, docId) => ingestDocument(ctx, caller, docId),
+    readEvents: (caller, query, signal) => readEvents(ctx, caller, query, signal),
+    openGitDoor: (caller, address) => openGitDoor(ctx, caller, address),
+    hearForge: (link, delivery) => hearDelivery(ctx, process.env, link, delivery),
     problems: () => health.problems(),
     notes: () => health.notes(),
     nativeGit,
-    countRequest: (rate, callerId) => ganglion.requestCounter.add(`${rate} ${callerId}`, 1),
+    countRequest: (rate, callerId) => ctx.requestCounter.add(`${rate} ${callerId}`, 1),
     freeDiskRatio,
-    ...(embeddingModel && { readEmbeddings: () => embeddingFigures(ganglion, embeddingModel) }),
+    ...(embeddingModel && { readEmbeddings: () => embeddingFigures(ctx, embeddingModel) }),
   }
 }

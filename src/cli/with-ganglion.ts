@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { Ganglion } from '../services/ganglion.ts'
+import { openContext } from '../app/open-context.ts'
+import type { Context } from '../context.ts'
 import type { WhenOlder } from '../store/database/migrations/migrate.ts'
 import type { Tenant, Tenants } from '../store/tenants.ts'
 import type { Environment } from './settings/environment.ts'
@@ -8,17 +9,17 @@ import type { Environment } from './settings/environment.ts'
  * Opens a data directory, beside a running server too, for as long as `use` takes. Throws where there is none, unless the state is in
  * a database elsewhere, and for a database of an older version, unless it is said how it is migrated.
  */
-export async function withGanglion<Result>(
+export async function withContext<Result>(
   { dataDir, database, bucket, objects }: Pick<Environment, 'dataDir' | 'database' | 'bucket' | 'objects'>,
-  use: (ganglion: Ganglion) => Promise<Result>,
+  use: (ctx: Context) => Promise<Result>,
   whenOlder: WhenOlder = 'refuse',
 ): Promise<Result> {
   if (database === undefined) requireDataDirectory(dataDir)
-  const ganglion = await Ganglion.open({ dataDir, database, bucket, objects, whenOlder })
+  const ctx = await openContext({ dataDir, database, bucket, objects, whenOlder })
   try {
-    return await use(ganglion)
+    return await use(ctx)
   } finally {
-    await ganglion.close()
+    await ctx.close()
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GanglionError } from '../contract/errors.ts'
+import type { Idempotency } from '../store/idempotency.ts'
 import type { Caller } from './caller.ts'
-import type { Ganglion } from './ganglion.ts'
 
 /** A request with an `Idempotency-Key`. */
 export type KeyedRequest<Result> = {
@@ -23,7 +23,7 @@ export type KeyedRequest<Result> = {
  * @throws {GanglionError} `idempotency_key_reused`
  */
 export async function once<Result>(
-  { idempotency, now }: Pick<Ganglion, 'idempotency' | 'now'>,
+  { idempotency, now }: { idempotency: Idempotency; now: () => Date },
   { tenantId, id: callerId }: Caller,
   { idempotencyKey, route, body, newId, parse }: KeyedRequest<Result>,
   work: (id: string) => Promise<Result>,

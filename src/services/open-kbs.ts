@@ -5,7 +5,14 @@ import { KeyedLock } from '../store/concurrency/keyed-lock.ts'
 import { type Held, KbUse } from './kb-use.ts'
 import type { KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 import type { ReadableKb } from './knowledge-base/readable-kb.ts'
-import type { OpenKb } from './load-kb.ts'
+
+export type OpenKb = {
+  /** Main can be read, see `isReadable`. */
+  kb: KnowledgeBase
+  /** Once the candidates are followed, too, and what a crash interrupted is finished. Where that failed, it is tried again. */
+  whole: () => Promise<KnowledgeBase>
+  close: () => Promise<void>
+}
 
 /** So many stay open, in use or not, if there are file descriptors for them. */
 export const openAtOnce = 64

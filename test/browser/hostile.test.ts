@@ -32,7 +32,7 @@ ${markup}
 
 let paths: string[] = []
 const stage = stageForFile(async (console) => {
-  const { ganglion, tenantId } = console
+  const { ctx, tenantId } = console
   const metadata = JSON.stringify({
     connector: markup,
     tags: [markup],
@@ -42,9 +42,9 @@ const stage = stageForFile(async (console) => {
   const candidates = [1, 2, 3].map((number) => ({ title: `${number} ${markup}`, content, metadata }))
   const [approved = '', dismissed = '', waiting = ''] = await submitted(console, candidates)
   const curator = { id: 'user:0', name: markup, tenantId, role: 'curator', connectors: [] } as const
-  const { seqId } = await approveCandidate(ganglion, curator, approved, {})
-  await dismissCandidate(ganglion, curator, dismissed, { reason: markup })
-  await commentCandidate(ganglion, curator, waiting, { comment: content })
+  const { seqId } = await approveCandidate(ctx, curator, approved, {})
+  await dismissCandidate(ctx, curator, dismissed, { reason: markup })
+  await commentCandidate(ctx, curator, waiting, { comment: content })
   const neuron = `/kb/handbook/neurons/${seqId}`
   paths = [
     ...['/', '/queue?status=any', `/queue/${approved}`, `/queue/${dismissed}`, `/queue/${waiting}`],

@@ -10,7 +10,7 @@ const stage = stageForFile()
 const olga = () =>
   ({ id: 'user:olga', name: 'Olga Other', tenantId: stage().tenantId, role: 'curator', connectors: [] }) as const
 const waiting = async (title: string) => (await submitted(stage(), [{ title, content: `About ${title}.` }]))[0] ?? ''
-const approve = (id: string) => approveCandidate(stage().ganglion, olga(), id, {})
+const approve = (id: string) => approveCandidate(stage().ctx, olga(), id, {})
 
 /** Opens a page once it follows the events. */
 async function follow({ page }: Visitor, path: string): Promise<void> {
@@ -42,7 +42,7 @@ test('a stream that was cut is taken up again, and tells what was missed', async
   await follow(curator, '/activity?kind=decisions')
   await context.setOffline(true)
   stage().app.server.closeAllConnections()
-  await dismissCandidate(stage().ganglion, olga(), id, {})
+  await dismissCandidate(stage().ctx, olga(), id, {})
   await page.waitForTimeout(500)
   expect(await page.getByText('There is something new.').count()).toBe(0)
   await context.setOffline(false)
@@ -67,7 +67,7 @@ test('a reader follows pages, and hears nothing of the queue', async () => {
   const { page, context } = reader
   const id = await waiting('Weasel')
   await follow(reader, '/activity')
-  await commentCandidate(stage().ganglion, olga(), id, { comment: 'Hm.' })
+  await commentCandidate(stage().ctx, olga(), id, { comment: 'Hm.' })
   await waiting('Polecat')
   await page.waitForTimeout(500)
   expect(await page.getByText('There is something new.').count()).toBe(0)

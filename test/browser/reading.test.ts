@@ -32,8 +32,8 @@ function f() { return 1 + true }
 שלום עולם ${'long'.repeat(80)}
 `
 
-const stage = stageForFile(async ({ ganglion, kbId }) => {
-  const native = new NativeWriter(ganglion.directory.repository(kbId))
+const stage = stageForFile(async ({ ctx, kbId }) => {
+  const native = new NativeWriter(ctx.directory.repository(kbId))
   const write = (files: Record<string, string>) =>
     native.commit('refs/heads/main', new Map(Object.entries(files).map(([path, text]) => [`neurons/${path}`, text])))
   write({

@@ -13,14 +13,14 @@ let kbs = 0
 
 /** A curator before a queue of their own. */
 async function review(options: EnterOptions = {}) {
-  const { ganglion, tenantId } = stage()
+  const { ctx, tenantId } = stage()
   const slug = `review-${++kbs}`
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug })
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug })
   const app = { id: 'key:app', name: 'The app', tenantId, role: 'app', connectors: [] } as const
   const submit = async (changes: Partial<CandidateInput> = {}) =>
-    (await submitCandidate(ganglion, app, candidate({ knowledgeBaseId: slug, ...changes }))).candidateId
+    (await submitCandidate(ctx, app, candidate({ knowledgeBaseId: slug, ...changes }))).candidateId
   const other = { id: 'user:other', name: 'Olga Other', tenantId, role: 'curator', connectors: [] } as const
-  const approve = (id: string) => approveCandidate(ganglion, other, id, {})
+  const approve = (id: string) => approveCandidate(ctx, other, id, {})
   const visitor: Visitor = await stage().enter('curator', options)
   const { page } = visitor
   return {

@@ -12,10 +12,10 @@ test.each([
 ] as const)(
   'a first start is set up, left and entered again, with scripts $scripts',
   async ({ javaScriptEnabled, colorScheme }) => {
-    const { ganglion, browser } = stage()
-    const { users } = ganglion
+    const { ctx, browser } = stage()
+    const { users } = ctx
     for (const { id } of await users.administrators()) await users.setDisabled(id, new Date())
-    const link = (await makeSetUpLink(ganglion)) ?? ''
+    const link = (await makeSetUpLink(ctx)) ?? ''
     const context = await browser.newContext({
       baseURL: stage().url,
       javaScriptEnabled,

@@ -10,13 +10,13 @@ const count = 20
 
 /** A queue of twenty: one in the red zone, new pages, corrections, a removal, and a correction that conflicts. */
 async function twenty(slug: string): Promise<void> {
-  const { ganglion, tenantId } = stage()
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug })
+  const { ctx, tenantId } = stage()
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug })
   const caller = { id: 'key:app', name: 'The app', tenantId, role: 'app', connectors: [] } as const
   const other = { id: 'user:other', name: 'Olga Other', tenantId, role: 'curator', connectors: [] } as const
   const submit = async (input: Parameters<typeof submitCandidate>[2]) =>
-    (await submitCandidate(ganglion, caller, { ...input, knowledgeBaseId: slug })).candidateId
-  const approve = async (id: string) => approveCandidate(ganglion, other, id, {})
+    (await submitCandidate(ctx, caller, { ...input, knowledgeBaseId: slug })).candidateId
+  const approve = async (id: string) => approveCandidate(ctx, other, id, {})
   const { seqId } = await approve(await submit(candidate({ title: 'Base', content: 'one\n\ntwo\n\nthree\n' })))
   await submit(candidate({ title: 'Red', metadata: '{"actionZone":"red"}' }))
   await submit(correction(seqId, 'eins\n\ntwo\n\nthree\n', { title: 'Conflict' }))

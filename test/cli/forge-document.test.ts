@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Ganglion } from '../../src/services/ganglion.ts'
+import { openContext } from '../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { startGitea } from '../forge/support/described-gitea.ts'
 import { startGitlab } from '../forge/support/described-gitlab.ts'
@@ -33,7 +33,7 @@ test.each(linking)('%s %s %s … as the document has it', async (...words) => {
   const [url = ''] = words.slice(2)
   const forge = await starts[url as keyof typeof starts]()
   const data = tempDir()
-  const opened = await Ganglion.open({ dataDir: data, threads })
+  const opened = await openContext({ dataDir: data, threads })
   await createKnowledgeBase(opened, { tenant: 'default', slug: 'demo' })
   await opened.close()
   const key = join(tempDir(), 'app.pem')

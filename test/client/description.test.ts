@@ -42,8 +42,8 @@ test('a generated client compiles with what is required alone, and calls every o
   await run('openapi-typescript', file, '--output', join(generated, 'schema.d.ts'))
   await run('tsc', '--noEmit', '--project', '.')
   const errors: unknown[] = []
-  const { ganglion } = product
-  const stop = await startIngest(ganglion, ingestSteps(ganglion, undefined), { onError: (error) => errors.push(error) })
+  const { ctx } = product
+  const stop = await startIngest(ctx, ingestSteps(ctx, undefined), { onError: (error) => errors.push(error) })
   onTestFinished(stop)
   const { url, tokens, request } = product
   const candidate = { knowledgeBaseId: 'handbook', kind: 'external-feed', title: 'Hours', content: 'Nine to five.' }

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { Ganglion } from '../../src/services/ganglion.ts'
+import type { OpenContext } from '../../src/app/open-context.ts'
 import type { IngestSteps } from '../../src/services/ingest/ingest-source.ts'
 import { ingestSteps, rereadSources } from '../../src/services/ingest/ingest-steps.ts'
+import { sourceTexts } from '../../src/services/ingest/source-texts.ts'
 import { startIngest } from '../../src/services/ingest/start-ingest.ts'
 import { search } from '../../src/services/search/search.ts'
 import { readSourceText } from '../../src/services/sources/read-source-text.ts'
@@ -15,30 +16,30 @@ const leaseMs = 30_000
 async function newBed() {
   const nodes = await newNodes()
   const { caller, kbId } = nodes
-  const upload = async (node: Ganglion, text = handbook, replace = false) => {
+  const upload = async (node: OpenContext, text = handbook, replace = false) => {
     async function* form(): AsyncGenerator<FormPart> {
       yield { name: 'file', filename: 'wombats.md', bytes: [Buffer.from(text)].values() as never }
     }
     return (await uploadSource(node, caller, 'handbook', form(), { force: false, replace })).id
   }
-  const succeeds = (node: Ganglion, id: string) =>
+  const succeeds = (node: OpenContext, id: string) =>
     eventually(async () => expect(await node.sources.get(id)).toMatchObject({ status: 'success', attempt: 1 }))
-  const kinds = async (node: Ganglion, id: string) =>
+  const kinds = async (node: OpenContext, id: string) =>
     (await node.events.after(caller.tenantId, 0, 1_000))
       .filter(({ kind, data }) => data.documentId === id && kind !== 'ingest.progress')
       .map(({ kind }) => kind)
-  const found = async (node: Ganglion, q: string, kind: 'source' | 'wiki' | 'all') =>
+  const found = async (node: OpenContext, q: string, kind: 'source' | 'wiki' | 'all') =>
     (await search(node, caller, 'handbook', { q, kind, limit: 10 })).documents.map(({ title }) => title)
-  const shown = async (node: Ganglion, id: string) =>
+  const shown = async (node: OpenContext, id: string) =>
     (await readSourceText(node, caller, id, {}))?.passages.map(({ text }) => text).join('')
-  const candidates = async (node: Ganglion) => {
+  const candidates = async (node: OpenContext) => {
     const kb = await node.kb(caller.tenantId, kbId)
     return kb.projection.read.get`select count(*) as count from candidates`?.count
   }
   return { ...nodes, upload, succeeds, kinds, found, shown, candidates }
 }
 
-async function ingest(node: Ganglion, steps: Partial<IngestSteps> = {}): Promise<void> {
+async function ingest(node: OpenContext, steps: Partial<IngestSteps> = {}): Promise<void> {
   const onError = (error: unknown) => {
     throw error
   }
@@ -111,7 +112,7 @@ test('a text that a node kept just before it was killed is found', async () => {
   const id = await upload(one)
   const source = await one.sources.get(id)
   if (source === undefined) throw new Error()
-  await one.sourceTexts.keep(source, { title: 'Wombats', markdown: handbook, anchors: [], warnings: [] })
+  await sourceTexts(one).keep(source, { title: 'Wombats', markdown: handbook, anchors: [], warnings: [] })
   await ingest(two)
   await succeeds(two, id)
   expect((await two.sources.get(id))?.extractedAt).not.toBeNull()

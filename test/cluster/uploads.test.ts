@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { text as textOf } from 'node:stream/consumers'
 import { expect, test, vi } from 'vitest'
-import type { Ganglion } from '../../src/services/ganglion.ts'
+import type { OpenContext } from '../../src/app/open-context.ts'
 import { sourceContent } from '../../src/services/sources/read-source.ts'
 import { sweepBlobs, sweepUploads } from '../../src/services/sources/sweep.ts'
 import { abandonUpload } from '../../src/services/sources/uploads/abandon-upload.ts'
@@ -20,19 +20,19 @@ const day = 24 * 60 * 60_000
 async function newBed() {
   const nodes = await newNodes()
   const { caller } = nodes
-  const begin = async (node: Ganglion, query = asked) => {
+  const begin = async (node: OpenContext, query = asked) => {
     const input = { filename: 'vip.md', fileSize: total, path: '/', metadata: null }
     return (await beginUpload(node, caller, 'handbook', input, query)).uploadId
   }
-  const send = (node: Ganglion, id: string, first: number, end = total, words = content.slice(first, end)) => {
+  const send = (node: OpenContext, id: string, first: number, end = total, words = content.slice(first, end)) => {
     async function* bytes() {
       yield Buffer.from(words)
     }
     return receiveChunk(node, caller, id, { first, last: end - 1, total }, bytes())
   }
-  const finalize = (node: Ganglion, id: string) => finalizeUpload(node, caller, id, asked)
-  const read = async (node: Ganglion, id: string) => textOf(await (await sourceContent(node, caller, id)).read())
-  const kinds = async (node: Ganglion) => (await node.events.after(caller.tenantId, 0, 100)).map(({ kind }) => kind)
+  const finalize = (node: OpenContext, id: string) => finalizeUpload(node, caller, id, asked)
+  const read = async (node: OpenContext, id: string) => textOf(await (await sourceContent(node, caller, id)).read())
+  const kinds = async (node: OpenContext) => (await node.events.after(caller.tenantId, 0, 100)).map(({ kind }) => kind)
   return { ...nodes, begin, send, finalize, read, kinds }
 }
 

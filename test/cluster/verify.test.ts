@@ -3,7 +3,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { beforeEach, expect, test } from 'vitest'
-import type { Ganglion } from '../../src/services/ganglion.ts'
+import type { OpenContext } from '../../src/app/open-context.ts'
 import { verify } from '../../src/services/operations/verify/verify.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
@@ -25,8 +25,8 @@ beforeEach(async () => {
 })
 
 /** What is wrong, and what is only to be known, without ids. */
-async function told(ganglion: Ganglion) {
-  const { kbs } = await verify(ganglion)
+async function told(ctx: OpenContext) {
+  const { kbs } = await verify(ctx)
   return kbs.map(({ slug, problems, notes }) => [
     slug,
     problems.map(({ kind, message }) => `${kind}: ${message}`),

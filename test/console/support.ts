@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseHTML } from 'linkedom'
+import { type OpenContext, openContext } from '../../src/app/open-context.ts'
 import type { Answerer } from '../../src/chat/answerer.ts'
 import { servicesOf } from '../../src/cli/services.ts'
 import { consoleRoutes } from '../../src/console/console.ts'
@@ -9,7 +10,6 @@ import type { PersonRole } from '../../src/contract/vocabulary.ts'
 import { buildServer } from '../../src/http/server.ts'
 import type { ZodFastify } from '../../src/http/zod-compilers.ts'
 import type { OfferedCredential } from '../../src/services/forge/offered-credentials.ts'
-import { Ganglion } from '../../src/services/ganglion.ts'
 import type { IdentityProviderOptions } from '../../src/services/people/identity-provider.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { signIn } from '../support/person.ts'
@@ -39,7 +39,7 @@ export type Browser = {
 
 export type Console = {
   app: ZodFastify
-  ganglion: Ganglion
+  ctx: OpenContext
   kbId: string
   /** Of the tenant `acme`. */
   tenantId: string
@@ -68,24 +68,24 @@ export async function startConsole({
   pages?: typeof consoleRoutes
 } = {}): Promise<Console> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
-  const ganglion = await Ganglion.open({ dataDir, publicUrl, threads })
-  const { id: tenantId } = await ganglion.tenants.ensure('acme', ganglion.now())
-  const { id: kbId } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const ctx = await openContext({ dataDir, publicUrl, threads })
+  const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())
+  const { id: kbId } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
   const using = { identityProvider, webhookPrivate, forgeCredentials, ...(answerer === undefined ? {} : { answerer }) }
-  const services = { ...servicesOf(ganglion, using), isReady: () => true }
+  const services = { ...servicesOf(ctx, using), isReady: () => true }
   const app = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000, pages, publicUrl })
   return {
     async close() {
       await app.close()
-      await ganglion.close()
+      await ctx.close()
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
     },
     app,
-    ganglion,
+    ctx,
     kbId,
     tenantId,
     async browser(role, { tenant = 'acme', ...person } = {}) {
-      const { userId, headers: all } = await signIn(ganglion, tenant, role, person)
+      const { userId, headers: all } = await signIn(ctx, tenant, role, person)
       const { 'x-csrf-token': token, ...headers } = { ...all, accept: 'text/html' }
       return {
         userId,

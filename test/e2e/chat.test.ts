@@ -124,11 +124,11 @@ test('a conversation goes on in its session', async () => {
 
 test('a session of another tenant looks like one that never was, and so does its knowledge base', async () => {
   const product = await withNeurons()
-  const { request, tokens, newKey, ganglion } = product
+  const { request, tokens, newKey, ctx } = product
   const { body } = await request('POST', route, { as: tokens.app, body: question })
   const { sessionId } = body
   const stranger = await newKey('other', 'curator')
-  await createKnowledgeBase(ganglion, { tenant: 'other', slug: 'theirs' })
+  await createKnowledgeBase(ctx, { tenant: 'other', slug: 'theirs' })
   const never = await request('POST', route, {
     as: stranger,
     body: { message: 'Who?', sessionId: '019b9c9a-7a00-7b1c-8d2e-3f4a5b6c7d8e' },

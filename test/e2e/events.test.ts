@@ -89,18 +89,18 @@ const approve = ({ request, tokens }: Product, id: string) =>
   request('POST', `/api/v1/queue/candidates/${id}/approve`, { as: tokens.curator, body: {} })
 
 /** All of the tenant's log, once everything is told. */
-async function wholeLog({ ganglion }: Product): Promise<{ id: number; kind: string }[]> {
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
-  const kb = await ganglion.kb(tenantId, 'handbook')
+async function wholeLog({ ctx }: Product): Promise<{ id: number; kind: string }[]> {
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
+  const kb = await ctx.kb(tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
-  await eventually(async () => expect(await ganglion.events.told(kb.identity.id)).toEqual(heads))
-  return ganglion.events.after(tenantId, 0, 100_000)
+  await eventually(async () => expect(await ctx.events.told(kb.identity.id)).toEqual(heads))
+  return ctx.events.after(tenantId, 0, 100_000)
 }
 
 test('an EventSource that is cut off again and again has every event once, in order', { timeout: 60_000 }, async () => {
   const product = await startProduct()
   const source = await eventSource(product.url, product.tokens.curator)
-  const writer = await outsideWriter(product.ganglion, product.kbId)
+  const writer = await outsideWriter(product.ctx, product.kbId)
   const { request, tokens } = product
   source.cut() // before any event: it goes on from where its first stream began
   for (let round = 0; round < 4; round++) {
@@ -125,7 +125,7 @@ test('an EventSource that is cut off again and again has every event once, in or
 test('what anybody pushes into the repository is told, with the commit', async () => {
   const product = await startProduct()
   const source = await eventSource(product.url, product.tokens.app, '?kb=handbook')
-  const writer = await outsideWriter(product.ganglion, product.kbId)
+  const writer = await outsideWriter(product.ctx, product.kbId)
   const commit = await writer.commit(new Map([['neurons/a.md', '---\nseqId: handbook_00000001\n---\n\nText.\n']]))
   await product.request('GET', '/api/v1/knowledge-bases/handbook/neurons', { as: product.tokens.reader })
   await eventually(() => expect(source.told().length).toBeGreaterThanOrEqual(2))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Ganglion } from '../../src/services/ganglion.ts'
+import { openContext } from '../../src/app/open-context.ts'
 import { outsideWriter } from './git/outside-writer.ts'
 import { startProduct, stateOf } from './support.ts'
 
@@ -9,8 +9,8 @@ const page = (number: number, text: string, fields = '') => `---\nseqId: ${seqId
 /** A product whose pages another git writes, and what keys read of the first of them. */
 async function productWithPage() {
   const product = await startProduct()
-  const { request, tokens, ganglion, kbId } = product
-  const writer = await outsideWriter(ganglion, kbId)
+  const { request, tokens, ctx, kbId } = product
+  const writer = await outsideWriter(ctx, kbId)
   const write = (files: Record<string, string>) => writer.commit(new Map(Object.entries(files)))
   await write({ 'neurons/desk.md': page(90, 'Nine to five.') })
   const read = (as: string, tag?: string) => {
@@ -79,10 +79,10 @@ test('a hidden Source is shown to the key that uploaded it, whoever has read bef
 })
 
 test('a key that another process revokes reads nothing more', async () => {
-  const { read, tagFor, ganglion, dataDir, reader } = await productWithPage()
+  const { read, tagFor, ctx, dataDir, reader } = await productWithPage()
   const tag = await tagFor(reader)
-  const other = await Ganglion.open({ dataDir, ...stateOf(ganglion) })
-  const key = (await ganglion.apiKeys.list()).find(({ role }) => role === 'reader')
+  const other = await openContext({ dataDir, ...stateOf(ctx) })
+  const key = (await ctx.apiKeys.list()).find(({ role }) => role === 'reader')
   await other.apiKeys.revoke(key?.id ?? '', new Date(), key?.tenantId ?? '')
   expect((await read(reader, tag)).status).toBe(401)
   await other.close()

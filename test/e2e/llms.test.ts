@@ -7,7 +7,7 @@ const bases = '/api/v1/knowledge-bases'
 
 /** Commits Neurons to main, by path below `neurons/`; numbers are given in their order. */
 async function commit(
-  { ganglion, kbId }: Product,
+  { ctx, kbId }: Product,
   pages: Record<string, { title?: string; tags?: string[] }>,
 ): Promise<void> {
   const files = Object.entries(pages).map(([path, { title = path, tags = [] }], index): [string, string] => {
@@ -16,7 +16,7 @@ async function commit(
     const yaml = Object.entries(fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     return [`neurons/${path}.md`, `---\n${yaml.join('\n')}\n---\nPage the lead.\n`]
   })
-  await (await outsideWriter(ganglion, kbId)).commit(new Map(files))
+  await (await outsideWriter(ctx, kbId)).commit(new Map(files))
 }
 
 async function indexFor({ request, tokens }: Product, role: 'reader' | 'app' | 'curator' = 'reader'): Promise<string> {
@@ -106,8 +106,8 @@ test('a long index ends at 5,000 Neurons, and says where the rest is', async () 
 })
 
 test('another tenant’s knowledge base has the same answer as one that is not there', async () => {
-  const { request, tokens, ganglion, kbId, newKey } = await startProduct()
-  await createKnowledgeBase(ganglion, { tenant: 'other', slug: 'own' })
+  const { request, tokens, ctx, kbId, newKey } = await startProduct()
+  await createKnowledgeBase(ctx, { tenant: 'other', slug: 'own' })
   const stranger = await newKey('other', 'curator')
   const missing = await request('GET', `${bases}/nothing/llms.txt`, { as: stranger })
   expect(missing.status).toBe(404)

@@ -79,9 +79,9 @@ test('what an audience may not see is not there for its agents', async () => {
 
 test('another tenant’s knowledge base answers like one that is not there', async () => {
   const product = await startProduct()
-  const { url, ganglion, newKey, kbId } = product
+  const { url, ctx, newKey, kbId } = product
   const seqId = await addNeuron(product)
-  await createKnowledgeBase(ganglion, { tenant: 'other', slug: 'own' })
+  await createKnowledgeBase(ctx, { tenant: 'other', slug: 'own' })
   const stranger = await mcpClient(url, await newKey('other', 'curator'))
   expect(await call(stranger, 'list_knowledge_bases', {})).toMatchObject({ knowledgeBases: [{ slug: 'own' }] })
   for (const kb of ['handbook', kbId, 'nothing']) {
@@ -102,10 +102,10 @@ test('another tenant’s knowledge base answers like one that is not there', asy
 })
 
 test('a key that was revoked is let in no more', async () => {
-  const { url, newKey, ganglion } = await startProduct()
+  const { url, newKey, ctx } = await startProduct()
   const agent = await mcpClient(url, await newKey('acme', 'reader'))
   await agent.listTools()
-  const [key] = (await ganglion.apiKeys.list()).slice(-1)
-  await ganglion.apiKeys.revoke(key?.id ?? '', new Date(), key?.tenantId ?? '')
+  const [key] = (await ctx.apiKeys.list()).slice(-1)
+  await ctx.apiKeys.revoke(key?.id ?? '', new Date(), key?.tenantId ?? '')
   await expect(agent.listTools()).rejects.toThrow()
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
+import { EmbeddingModel } from '../../src/models/embedding-model.ts'
+import { kbSearch } from '../../src/services/search/kb-search.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import {
   answers,
@@ -39,12 +40,12 @@ async function newProduct(reply: EmbeddingsReply = vectorsBy(encode), questionTi
 
 /** A knowledge base of some pages, of a tenant of its own. */
 async function newKb(product: Product, tenant: string, files: readonly [string, string][]) {
-  const { id: kbId } = await createKnowledgeBase(product.ganglion, { tenant, slug: 'meaning' })
-  const writer = await outsideWriter(product.ganglion, kbId)
+  const { id: kbId } = await createKnowledgeBase(product.ctx, { tenant, slug: 'meaning' })
+  const writer = await outsideWriter(product.ctx, kbId)
   await writer.commit(new Map(files))
   const as = await product.newKey(tenant, 'app')
-  const { id = '' } = (await product.ganglion.tenants.find(tenant)) ?? {}
-  const search = async () => product.ganglion.search(await product.ganglion.kb(id, 'meaning'))
+  const { id = '' } = (await product.ctx.tenants.find(tenant)) ?? {}
+  const search = async () => kbSearch(await product.ctx.kb(id, 'meaning'), product.ctx)
   const embed = async () => {
     await (await search()).follow()
     await (await search()).embedder?.run()

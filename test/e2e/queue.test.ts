@@ -154,7 +154,7 @@ test('to another tenant nothing here exists', async () => {
   const { request, tokens } = product
   const id = (await submit(product, { confidence: 1 })).body.candidateId
   const pending = (await submit(product)).body.candidateId
-  await createKnowledgeBase(product.ganglion, { tenant: 'rival', slug: 'handbook2' })
+  await createKnowledgeBase(product.ctx, { tenant: 'rival', slug: 'handbook2' })
   const rival = await product.newKey('rival', 'curator')
   const head = nativeGit(product.gitDir, ['rev-parse', 'main', 'refs/ganglion/queue'])
   const unknown = '01990000-0000-7000-8000-000000000000'
@@ -181,8 +181,8 @@ test('revoked, expired and made-up keys are refused on every route', async () =>
   const product = await startProduct()
   const expired = await product.newKey('acme', 'curator', [], new Date(Date.now() - 1_000))
   const revoked = await product.newKey('acme', 'curator')
-  for (const { id, name, tenantId } of await product.ganglion.apiKeys.list()) {
-    if (name === 'curator') await product.ganglion.apiKeys.revoke(id, new Date(), tenantId)
+  for (const { id, name, tenantId } of await product.ctx.apiKeys.list()) {
+    if (name === 'curator') await product.ctx.apiKeys.revoke(id, new Date(), tenantId)
   }
   for (const as of [expired, revoked, product.tokens.curator, `gng_${'a'.repeat(36)}`, 'x']) {
     const answer = await product.request('GET', queue, { as })

@@ -52,7 +52,7 @@ test('links heal, and backlinks and graphs follow, as pages are approved', async
 })
 
 test('Neurons and knowledge bases are listed for those who may see them', async () => {
-  const { request, tokens, approve, ganglion, kbId, newKey } = await productWithPages()
+  const { request, tokens, approve, ctx, kbId, newKey } = await productWithPages()
   await approve('On call', 'Rota.', ['POLICY'])
   const list = async (query: string, as: string) => {
     const { status, body } = await request('GET', `${kbs}/${kbId}/neurons?${query}`, { as })
@@ -79,7 +79,7 @@ test('Neurons and knowledge bases are listed for those who may see them', async 
   expect((await list('tag=policy', tokens.curator)).seqIds).toEqual([seq(1), seq(2), seq(3)])
   expect((await list('cursor=nonsense', tokens.reader)).status).toBe(400)
 
-  await createKnowledgeBase(ganglion, { tenant: 'rival', slug: 'diary' })
+  await createKnowledgeBase(ctx, { tenant: 'rival', slug: 'diary' })
   const rival = await newKey('rival', 'curator')
   const slugs = async (as: string) => {
     const { body } = await request('GET', kbs, { as })

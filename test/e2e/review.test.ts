@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { kbOfCandidate } from '../../src/services/kb-access.ts'
+import { candidateHeads } from '../../src/services/review/candidate-refs.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { type Product, startProduct } from './support.ts'
 
@@ -15,10 +17,10 @@ async function submit({ request, tokens }: Product, changes: Record<string, unkn
   return String(body.candidateId)
 }
 
-async function headOf({ ganglion }: Product, candidateId: string): Promise<string> {
-  const tenant = await ganglion.tenants.find('acme')
-  const kb = await ganglion.kbOfCandidate(tenant?.id ?? '', candidateId)
-  return (await ganglion.candidateRefs(kb).headOf(candidateId)) ?? ''
+async function headOf({ ctx }: Product, candidateId: string): Promise<string> {
+  const tenant = await ctx.tenants.find('acme')
+  const kb = await kbOfCandidate(ctx, tenant?.id ?? '', candidateId)
+  return (await candidateHeads(kb, ctx).headOf(candidateId)) ?? ''
 }
 
 test('CI comments on a head and approves it; what it judged is what main gets', async () => {

@@ -6,21 +6,21 @@ const queue = '/api/v1/queue/candidates'
 const candidate = { kb: 'handbook', kind: 'external-feed', title: 'VIP policy', content: 'Page the lead.' }
 
 test('a curator works by session: what they approve carries their name and id', async () => {
-  const { ganglion, request } = await startProduct()
-  const { headers, userId } = await signIn(ganglion, 'acme', 'curator', { name: 'Ada Lovelace' })
+  const { ctx, request } = await startProduct()
+  const { headers, userId } = await signIn(ctx, 'acme', 'curator', { name: 'Ada Lovelace' })
   const made = await request('POST', queue, { headers, body: candidate })
   expect(made.status).toBe(201)
   expect(made.headers.get('cache-control')).toBe('no-store')
   const approved = await request('POST', `${queue}/${made.body.candidateId}/approve`, { headers, body: {} })
   expect(approved.status).toBe(200)
-  const [kb] = await ganglion.openKbs()
+  const [kb] = await ctx.kbs.all()
   const commit = await kb?.repository.readTextOnce(String(approved.body.commit))
   expect(commit).toContain(`Approved-By: Ada Lovelace <user:${userId}>`)
 })
 
 test('a reader reads, and decides nothing', async () => {
-  const { ganglion, request } = await startProduct()
-  const { headers } = await signIn(ganglion, 'acme', 'reader')
+  const { ctx, request } = await startProduct()
+  const { headers } = await signIn(ctx, 'acme', 'reader')
   expect((await request('GET', '/api/v1/knowledge-bases', { headers })).status).toBe(200)
   for (const [method, path] of [
     ['GET', queue],
@@ -34,10 +34,10 @@ test('a reader reads, and decides nothing', async () => {
 })
 
 test('a write without the token, or not of our pages, is refused and changes nothing', async () => {
-  const { ganglion, request, url } = await startProduct()
-  const { headers } = await signIn(ganglion, 'acme', 'curator')
+  const { ctx, request, url } = await startProduct()
+  const { headers } = await signIn(ctx, 'acme', 'curator')
   const { cookie, 'x-csrf-token': token } = headers
-  const other = await signIn(ganglion, 'acme', 'curator', { email: 'eve@example.com' })
+  const other = await signIn(ctx, 'acme', 'curator', { email: 'eve@example.com' })
   const port = new URL(url).port
   const refused: [string, Record<string, string>][] = [
     ['stale_form', { cookie, 'sec-fetch-site': 'same-origin' }],
@@ -66,8 +66,8 @@ test('a write without the token, or not of our pages, is refused and changes not
 })
 
 test('beside a header authorization, the cookie counts for nothing', async () => {
-  const { ganglion, request, tokens } = await startProduct()
-  const { headers } = await signIn(ganglion, 'acme', 'curator')
+  const { ctx, request, tokens } = await startProduct()
+  const { headers } = await signIn(ctx, 'acme', 'curator')
   expect((await request('GET', queue, { headers: { ...headers, authorization: 'Bearer nobody' } })).status).toBe(401)
   const byKey = await request('GET', queue, { headers: { ...headers, authorization: `Bearer ${tokens.app}` } })
   expect(byKey.status).toBe(403)
@@ -77,18 +77,18 @@ test('beside a header authorization, the cookie counts for nothing', async () =>
 })
 
 test('git and agents take keys only', async () => {
-  const { ganglion, request } = await startProduct()
-  const { headers } = await signIn(ganglion, 'acme', 'curator')
+  const { ctx, request } = await startProduct()
+  const { headers } = await signIn(ctx, 'acme', 'curator')
   const git = await request('GET', '/git/acme/handbook.git/info/refs?service=git-upload-pack', { headers })
   const mcp = await request('POST', '/mcp', { headers, body: { jsonrpc: '2.0', id: 1, method: 'ping' } })
   expect([git.status, mcp.status]).toEqual([401, 401])
 })
 
 test('a new role has a new token, and what was on its way with the old one still arrives', async () => {
-  const { ganglion, request } = await startProduct()
-  const { headers, userId, token } = await signIn(ganglion, 'acme', 'reader')
-  const tenant = await ganglion.tenants.find('acme')
-  await ganglion.users.setRole(userId, tenant?.id ?? '', 'curator')
+  const { ctx, request } = await startProduct()
+  const { headers, userId, token } = await signIn(ctx, 'acme', 'reader')
+  const tenant = await ctx.tenants.find('acme')
+  await ctx.users.setRole(userId, tenant?.id ?? '', 'curator')
   const answers = await Promise.all(Array.from({ length: 5 }, () => request('GET', queue, { headers })))
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
   const cookies = answers.flatMap((answer) => answer.headers.getSetCookie())
@@ -103,21 +103,21 @@ test('a new role has a new token, and what was on its way with the old one still
 })
 
 test("another tenant's knowledge is not there", async () => {
-  const { ganglion, request, kbId } = await startProduct()
-  const { headers } = await signIn(ganglion, 'umbrella', 'admin')
+  const { ctx, request, kbId } = await startProduct()
+  const { headers } = await signIn(ctx, 'umbrella', 'admin')
   const path = `/api/v1/knowledge-bases/${kbId}/search?q=x`
   expect((await request('GET', path, { headers })).status).toBe(404)
   expect((await request('GET', '/api/v1/knowledge-bases', { headers })).body).toEqual({ knowledgeBases: [] })
 })
 
 test('a stream of events tells nothing once its session has ended or its key is revoked, and is closed', async () => {
-  const { ganglion, request, url, tokens } = await startProduct()
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const { ctx, request, url, tokens } = await startProduct()
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const [ada, bob] = await Promise.all(
-    ['ada', 'bob'].map((name) => signIn(ganglion, 'acme', 'curator', { email: `${name}@example.com` })),
+    ['ada', 'bob'].map((name) => signIn(ctx, 'acme', 'curator', { email: `${name}@example.com` })),
   )
   const bot = { tenantId, name: 'Bot', role: 'curator' as const, connectors: [], expiresAt: null }
-  const { key, token } = await ganglion.apiKeys.create(bot, new Date())
+  const { key, token } = await ctx.apiKeys.create(bot, new Date())
   const senders = [
     { cookie: ada?.headers.cookie ?? '' },
     { cookie: bob?.headers.cookie ?? '' },
@@ -125,9 +125,9 @@ test('a stream of events tells nothing once its session has ended or its key is 
   ]
   const streams = await Promise.all(senders.map((headers) => fetch(`${url}/api/v1/events`, { headers })))
   expect(streams.map(({ status }) => status)).toEqual([200, 200, 200])
-  await ganglion.sessions.endAll(ada?.userId ?? '')
-  await ganglion.users.setRole(bob?.userId ?? '', tenantId, 'reader')
-  await ganglion.apiKeys.revoke(key.id, new Date(), tenantId)
+  await ctx.sessions.endAll(ada?.userId ?? '')
+  await ctx.users.setRole(bob?.userId ?? '', tenantId, 'reader')
+  await ctx.apiKeys.revoke(key.id, new Date(), tenantId)
   const authorization = `Bearer ${tokens.app}`
   expect((await request('POST', queue, { headers: { authorization }, body: candidate })).status).toBe(201)
   const told = await Promise.all(streams.map((stream) => stream.text()))
@@ -135,8 +135,8 @@ test('a stream of events tells nothing once its session has ended or its key is 
 })
 
 test('a reader follows the pages that they may see, and hears nothing of the queue', async () => {
-  const { ganglion, request, url, tokens } = await startProduct()
-  const { headers } = await signIn(ganglion, 'acme', 'reader')
+  const { ctx, request, url, tokens } = await startProduct()
+  const { headers } = await signIn(ctx, 'acme', 'reader')
   const stream = await fetch(`${url}/api/v1/events`, { headers: { cookie: headers.cookie } })
   expect(stream.status).toBe(200)
   const authorization = `Bearer ${tokens.app}`

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { type ContextOptions, type OpenContext, openContext } from '../../src/app/open-context.ts'
 import type { Answerer } from '../../src/chat/answerer.ts'
 import { servicesOf } from '../../src/cli/services.ts'
 import type { GitFetch, Role } from '../../src/contract/vocabulary.ts'
 import { buildServer } from '../../src/http/server.ts'
-import { Ganglion, type GanglionOptions } from '../../src/services/ganglion.ts'
-import type { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
+import type { EmbeddingModel } from '../../src/models/embedding-model.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { validateAnswer } from '../http/support/openapi-validate.ts'
 import { newState } from '../support/new-database.ts'
@@ -17,7 +17,7 @@ export type Send = { as?: string; headers?: Record<string, string>; body?: unkno
 
 export type Product = {
   url: string
-  ganglion: Ganglion
+  ctx: OpenContext
   dataDir: string
   /** The repository of the knowledge base `handbook` of the tenant `acme`. */
   gitDir: string
@@ -36,7 +36,7 @@ export type Product = {
 }
 
 /** What processes share that serve the same knowledge bases. */
-type SharedState = Pick<GanglionOptions, 'database' | 'objects'>
+type SharedState = Pick<ContextOptions, 'database' | 'objects'>
 
 /** The whole product on a real socket. Every answer is checked against its own description of the API. */
 export async function startProduct({
@@ -61,7 +61,7 @@ export async function startProduct({
   shared?: SharedState
 } = {}): Promise<Product> {
   const dataDir = restored ?? join(tempDir(), 'data')
-  const ganglion = await Ganglion.open({
+  const ctx = await openContext({
     dataDir,
     ...(shared ?? (await newState())),
     threads,
@@ -69,16 +69,16 @@ export async function startProduct({
     publicUrl,
     ...(onError === undefined ? {} : { watch: { onError } }),
   })
-  const [known] = await ganglion.knowledgeBases.list()
-  const { id: kbId } = known ?? (await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' }))
-  const gitDir = ganglion.directory.repository(kbId)
+  const [known] = await ctx.knowledgeBases.list()
+  const { id: kbId } = known ?? (await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' }))
+  const gitDir = ctx.directory.repository(kbId)
   const limits = { rateReads: 100_000, rateWrites: 100_000, ...options }
-  const services = servicesOf(ganglion, answerer === undefined ? {} : { answerer })
+  const services = servicesOf(ctx, answerer === undefined ? {} : { answerer })
   const server = await buildServer({ ...services, isReady: () => true }, limits)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => {
     await server.close()
-    await ganglion.close()
+    await ctx.close()
   })
   const newKey = async (
     tenant: string,
@@ -87,11 +87,8 @@ export async function startProduct({
     expiresAt: Date | null = null,
     git?: GitFetch,
   ) => {
-    const { id: tenantId } = await ganglion.tenants.ensure(tenant, new Date())
-    const { token } = await ganglion.apiKeys.create(
-      { tenantId, name: role, role, connectors, expiresAt, git },
-      new Date(),
-    )
+    const { id: tenantId } = await ctx.tenants.ensure(tenant, new Date())
+    const { token } = await ctx.apiKeys.create({ tenantId, name: role, role, connectors, expiresAt, git }, new Date())
     return token
   }
   const tokens = {
@@ -115,11 +112,11 @@ export async function startProduct({
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
   }
-  return { url, ganglion, dataDir, gitDir, kbId, tokens, newKey, request }
+  return { url, ctx, dataDir, gitDir, kbId, tokens, newKey, request }
 }
 
 /** For another process that opens the same state. */
-export function stateOf({ databaseAddress, objects }: Ganglion): SharedState {
+export function stateOf({ databaseAddress, objects }: OpenContext): SharedState {
   return { database: databaseAddress, objects }
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { EmbeddingModel } from '../../src/models/embedding-model.ts'
 import { readEvents } from '../../src/services/events/read-events.ts'
-import { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
+import { sourceTexts } from '../../src/services/ingest/source-texts.ts'
+import { kbSearch } from '../../src/services/search/kb-search.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { fakeEmbeddings, vectorsBy } from '../models/support/fake-embeddings.ts'
 import { project } from '../models/support/project.ts'
@@ -45,16 +47,16 @@ function fileOf(number: number, { title, aliases, tags, text }: Page, more: Reco
 
 /** Twin 0 and 1 hide other contents; twin 2 hides those of twin 0 and has deleted them since. */
 async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: Case, engine: string): Promise<Twin> {
-  const { ganglion, request } = product
-  const { id: kbId } = await createKnowledgeBase(ganglion, { tenant, slug: 'twin' })
+  const { ctx, request } = product
+  const { id: kbId } = await createKnowledgeBase(ctx, { tenant, slug: 'twin' })
   const tokens = {
     reader: await product.newKey(tenant, 'reader'),
     app: await product.newKey(tenant, 'app'),
     curator: await product.newKey(tenant, 'curator'),
   }
   // What is there before it is opened is no news.
-  await ganglion.kb((await ganglion.tenants.find(tenant))?.id ?? '', 'twin')
-  const writer = await outsideWriter(ganglion, kbId)
+  await ctx.kb((await ctx.tenants.find(tenant))?.id ?? '', 'twin')
+  const writer = await outsideWriter(ctx, kbId)
   const write = (files: [string, string | null][]) => writer.commit(new Map(files))
   const hiddenOf = (more: (hiding: Record<string, unknown>) => Record<string, unknown>) =>
     data.hidden.map((pages, index): [string, string] => {
@@ -92,7 +94,7 @@ async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: 
 
 /** A Source whose text was read. */
 async function addSource(
-  { ganglion, request }: Product,
+  { ctx, request }: Product,
   as: string,
   text: string,
   { name, tags }: { name: string; tags: string[] },
@@ -101,33 +103,33 @@ async function addSource(
   form.append('metadata', JSON.stringify({ tags }))
   form.append('file', new Blob([text]), name)
   const { body } = await request('POST', '/api/v1/knowledge-bases/twin/documents/upload', { as, body: form })
-  const source = await ganglion.sources.get(String(body.id))
+  const source = await ctx.sources.get(String(body.id))
   if (source === undefined) throw new Error('There is no Source.')
-  await ganglion.sourceTexts.keep(source, { title: undefined, markdown: text, anchors: [], warnings: [] })
-  await ganglion.sources.change(source.id, ['ready'], { status: 'success', extractedAt: ganglion.now().toISOString() })
-  ganglion.events.wake(source.tenantId)
+  await sourceTexts(ctx).keep(source, { title: undefined, markdown: text, anchors: [], warnings: [] })
+  await ctx.sources.change(source.id, ['ready'], { status: 'success', extractedAt: ctx.now().toISOString() })
+  ctx.events.wake(source.tenantId)
   return source.id
 }
 
 /** What an app is told of all that has happened, but for the numbers of the events. */
-async function eventsOf({ ganglion }: Product, tenant: string): Promise<string[]> {
-  const { id: tenantId = '' } = (await ganglion.tenants.find(tenant)) ?? {}
-  const kb = await ganglion.kb(tenantId, 'twin')
+async function eventsOf({ ctx }: Product, tenant: string): Promise<string[]> {
+  const { id: tenantId = '' } = (await ctx.tenants.find(tenant)) ?? {}
+  const kb = await ctx.kb(tenantId, 'twin')
   await eventually(async () => {
     const { main: head, queue } = kb.projection.heads(kb.projection.read)
-    expect(await ganglion.events.told(kb.identity.id)).toEqual({ main: head, queue })
+    expect(await ctx.events.told(kb.identity.id)).toEqual({ main: head, queue })
   })
   const caller = { tenantId, role: 'app', id: 'key:another', name: 'another', connectors: [] } as const
-  const { events } = await readEvents(ganglion, caller, { kb: 'twin', lastEventId: 0 }, new AbortController().signal)
+  const { events } = await readEvents(ctx, caller, { kb: 'twin', lastEventId: 0 }, new AbortController().signal)
   const { value } = await events.next()
   // How those of the queue and of main mix is a matter of time.
   return (value ?? []).map(({ kind, seqId, status }) => JSON.stringify({ kind, seqId, status })).sort()
 }
 
 /** Waits until every chunk has its vector. */
-async function embedAll({ ganglion }: Product, tenant: string): Promise<[]> {
-  const { id = '' } = (await ganglion.tenants.find(tenant)) ?? {}
-  const search = ganglion.search(await ganglion.kb(id, 'twin'))
+async function embedAll({ ctx }: Product, tenant: string): Promise<[]> {
+  const { id = '' } = (await ctx.tenants.find(tenant)) ?? {}
+  const search = kbSearch(await ctx.kb(id, 'twin'), ctx)
   await search.follow()
   await search.embedder?.run()
   expect(search.embedder?.progress).toMatchObject({ lacking: 0, embedded: expect.any(Number) })

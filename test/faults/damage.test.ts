@@ -1,8 +1,8 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { type OpenContext, openContext } from '../../src/app/open-context.ts'
 import type { Caller } from '../../src/services/caller.ts'
-import { Ganglion } from '../../src/services/ganglion.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
@@ -20,7 +20,7 @@ const first = 'handbook_00000001'
 /** Two tenants with a knowledge base of the same name and a Neuron of the same seqId each, and nothing running. */
 async function twoKnowledgeBases(): Promise<Damaged> {
   const dataDir = tempDir()
-  const ganglion = await Ganglion.open({ dataDir })
+  const ganglion = await openContext({ dataDir })
   const made = async (tenant: string): Promise<Kb> => {
     const { gitDir, id } = await createKnowledgeBase(ganglion, { tenant, slug: 'handbook' })
     const tenantId = (await ganglion.tenants.find(tenant))?.id ?? ''
@@ -34,18 +34,18 @@ async function twoKnowledgeBases(): Promise<Damaged> {
   return { dataDir, hurt, whole }
 }
 
-async function addNeuron(ganglion: Ganglion, caller: Caller, content: string): Promise<string> {
+async function addNeuron(ganglion: OpenContext, caller: Caller, content: string): Promise<string> {
   const { candidateId } = await submitCandidate(ganglion, caller, candidate({ content }))
   return (await approveCandidate(ganglion, caller, candidateId, {})).seqId
 }
 
-async function open(dataDir: string): Promise<Ganglion> {
-  const ganglion = await Ganglion.open({ dataDir })
+async function open(dataDir: string): Promise<OpenContext> {
+  const ganglion = await openContext({ dataDir })
   onTestFinished(() => ganglion.close())
   return ganglion
 }
 
-function read(ganglion: Ganglion, { curator }: Kb, seqId = first): Promise<{ content: string }> {
+function read(ganglion: OpenContext, { curator }: Kb, seqId = first): Promise<{ content: string }> {
   return readNeuron(ganglion, curator, { kb: 'handbook', seqId })
 }
 

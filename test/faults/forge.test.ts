@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { openContext } from '../../src/app/open-context.ts'
 import { ForgeBridge } from '../../src/services/forge/forge-bridge.ts'
 import { linkForge } from '../../src/services/forge/manage-links.ts'
-import { Ganglion } from '../../src/services/ganglion.ts'
 import { createKnowledgeBase, operator } from '../../src/services/setup/create-kb.ts'
 import { serve } from '../cli/support.ts'
 import { agreed } from '../e2e/forge/forge-day.ts'
@@ -70,19 +70,19 @@ test(`a server that is killed ${kills} times ends with one pull request for each
   await agreed({ product: await startProduct({ restored: dataDir }), forge: github }, { count, maxOpen })
 
   async function linked() {
-    const ganglion = await Ganglion.open({ dataDir })
-    await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
-    const { id: tenantId } = await ganglion.tenants.ensure('acme', new Date())
+    const ctx = await openContext({ dataDir })
+    await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+    const { id: tenantId } = await ctx.tenants.ensure('acme', new Date())
     const key = { tenantId, name: 'app', role: 'app' as const, connectors: [], expiresAt: null }
-    const made = await ganglion.apiKeys.create(key, new Date())
-    const bridge = new ForgeBridge(ganglion, { env: {}, onError: () => {} })
-    const { link } = await linkForge(ganglion, { ...operator, tenantId }, bridge, {
+    const made = await ctx.apiKeys.create(key, new Date())
+    const bridge = new ForgeBridge(ctx, { env: {}, onError: () => {} })
+    const { link } = await linkForge(ctx, { ...operator, tenantId }, bridge, {
       ...{ kb: 'handbook', url: github.url, kind: 'github', apiUrl: github.apiUrl, maxOpen },
       credential: { appId: github.app.appId, privateKey: `file:${keyFile}` },
       webhookSecret: `file:${secretFile}`,
     })
     await bridge.close()
-    await ganglion.close()
+    await ctx.close()
     return { linkId: link.id, token: made.token }
   }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Ganglion } from '../../src/services/ganglion.ts'
+import { openContext } from '../../src/app/open-context.ts'
 import { sweepBlobs } from '../../src/services/sources/sweep.ts'
 import { until } from '../http/support/git-server.ts'
 import { tempDir } from '../support/temp.ts'
@@ -122,9 +122,9 @@ async function auditBlobs(dataDir: string): Promise<void> {
   expect(damaged).toEqual([])
   expect([...named].filter((hash) => !hashes.has(hash))).toEqual([])
   ageBlobs(dataDir)
-  const ganglion = await Ganglion.open({ dataDir })
-  await sweepBlobs(ganglion)
-  await ganglion.close()
+  const ctx = await openContext({ dataDir })
+  await sweepBlobs(ctx)
+  await ctx.close()
   expect(blobsOf(dataDir).hashes).toEqual(named)
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Ganglion } from '../../src/services/ganglion.ts'
+import { openContext } from '../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { ganglion, ganglionProcess } from '../cli/support.ts'
 import { tempDir } from '../support/temp.ts'
@@ -9,7 +9,7 @@ import { planFaults } from './support/fault-plan.ts'
 
 test('a backup and a restore that a full disk cuts off leave nothing that is taken for whole, and can be made again', async () => {
   const [data, target, folder] = [join(tempDir(), 'data'), join(tempDir(), 'target'), tempDir()]
-  const opened = await Ganglion.open({ dataDir: data })
+  const opened = await openContext({ dataDir: data })
   for (const slug of ['a', 'b']) await createKnowledgeBase(opened, { tenant: 'acme', slug })
   await opened.close()
   const full = planFaults({ mode: 'fail', rate: 1, codes: ['ENOSPC'] })

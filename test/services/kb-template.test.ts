@@ -10,8 +10,8 @@ import { Ajv } from 'ajv'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
+import { openContext } from '../../src/app/open-context.ts'
 import { checkDirectory } from '../../src/services/check/check-directory.ts'
-import { Ganglion } from '../../src/services/ganglion.ts'
 import { checkerPackage, checkerPath } from '../../src/services/setup/checker-package.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { nativeGit } from '../git/support/native-git.ts'
@@ -109,7 +109,7 @@ const tgz = async () => (installed === undefined ? (await checkerPackage()).tgz 
 
 /** The script of a workflow in a clone with a branch of a pull request. */
 async function run(path: string, files: Record<string, string>, named?: string) {
-  const ganglion = await Ganglion.open({ dataDir: join(tempDir(), 'data') })
+  const ganglion = await openContext({ dataDir: join(tempDir(), 'data') })
   onTestFinished(() => ganglion.close())
   const { gitDir, prefix } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'notes' })
   const clone = join(tempDir(), 'a clone')
@@ -197,7 +197,7 @@ test('a checker with another hash than the file names is not run', async () => {
 })
 
 test('a server that knows its address names itself and its checker in the files', async () => {
-  const ganglion = await Ganglion.open({ dataDir: join(tempDir(), 'data'), publicUrl: 'https://kb.example.org/' })
+  const ganglion = await openContext({ dataDir: join(tempDir(), 'data'), publicUrl: 'https://kb.example.org/' })
   onTestFinished(() => ganglion.close())
   const { gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'notes' })
   const { rawPayload, headers } = await (await testServer()).app.inject('/ci/ganglion-check.tgz')

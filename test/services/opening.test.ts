@@ -2,9 +2,9 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { loadKb } from '../../src/app/load-kb.ts'
 import { inUse } from '../../src/services/kb-use.ts'
 import type { KbIdentity } from '../../src/services/knowledge-base/knowledge-base.ts'
-import { loadKb } from '../../src/services/load-kb.ts'
 import { mostOpenWith, OpenKbs } from '../../src/services/open-kbs.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
@@ -26,29 +26,29 @@ const everything = { kb: 'handbook', limit: 50 }
 /** Two Neurons, one of which only the policy has approved and names a file, a hidden one, and a waiting candidate. */
 async function filledBed() {
   const bed = await newTestBed()
-  const { ganglion, curator, app, gitDir } = bed
+  const { ctx, curator, app, gitDir } = bed
   const approved = async (title: string, changes: Parameters<typeof candidate>[0] = {}) => {
-    const { candidateId } = await submitCandidate(ganglion, app, candidate({ title, ...changes }))
-    return (await approveCandidate(ganglion, curator, candidateId, {})).seqId
+    const { candidateId } = await submitCandidate(ctx, app, candidate({ title, ...changes }))
+    return (await approveCandidate(ctx, curator, candidateId, {})).seqId
   }
   new NativeWriter(gitDir).commit('refs/heads/main', new Map([['neurons/secret.png', 'secret']]))
   const open = await approved('Open page')
   const hidden = await approved('Hidden page', { metadata: JSON.stringify({ tags: ['internal'] }) })
   const byPolicy = await submitCandidate(
-    ganglion,
+    ctx,
     app,
     candidate({ kind: 'user-correction', title: 'Greedy page', content: '![[secret.png]]', confidence: 1 }),
   )
   expect(byPolicy).toMatchObject({ status: 'approved' })
-  const waiting = await submitCandidate(ganglion, app, candidate({ title: 'Waiting page' }))
+  const waiting = await submitCandidate(ctx, app, candidate({ title: 'Waiting page' }))
   return { bed, open, hidden, greedy: String(byPolicy.seqId), waiting: waiting.candidateId }
 }
 
 test('a first opening follows main, then the candidates', async () => {
   const { bed, open } = await filledBed()
-  const { ganglion, curator } = bed
-  const heads = (await ganglion.kb(curator.tenantId, 'handbook')).heads()
-  await ganglion.close()
+  const { ctx, curator } = bed
+  const heads = (await ctx.kb(curator.tenantId, 'handbook')).heads()
+  await ctx.close()
   rmSync(join(bed.dataDir, 'index'), { recursive: true })
   const steps: unknown[] = []
   const commit = Projection.prototype.commit
@@ -70,42 +70,42 @@ test('a first opening follows main, then the candidates', async () => {
 test('until the candidates are followed, Neurons are read as ever, and whatever candidates decide waits', async () => {
   const { bed, open, hidden, greedy, waiting } = await filledBed()
   const { reader, curator } = bed
-  const look = async (ganglion: TestBed['ganglion']) => ({
-    open: await readNeuron(ganglion, reader, { kb: 'handbook', seqId: open }),
-    hidden: await readNeuron(ganglion, reader, { kb: 'handbook', seqId: hidden }).catch(({ code }) => code),
-    shown: await readNeuron(ganglion, curator, { kb: 'handbook', seqId: hidden }),
-    listed: await listNeurons(ganglion, reader, 'handbook', { limit: 10 }),
-    named: await findNames(ganglion, reader, 'handbook', { q: 'page', limit: 10 }),
-    found: await searchTenant(ganglion, reader, { kb: 'handbook', q: 'page', kind: 'all', limit: 10 }),
+  const look = async (ctx: TestBed['ctx']) => ({
+    open: await readNeuron(ctx, reader, { kb: 'handbook', seqId: open }),
+    hidden: await readNeuron(ctx, reader, { kb: 'handbook', seqId: hidden }).catch(({ code }) => code),
+    shown: await readNeuron(ctx, curator, { kb: 'handbook', seqId: hidden }),
+    listed: await listNeurons(ctx, reader, 'handbook', { limit: 10 }),
+    named: await findNames(ctx, reader, 'handbook', { q: 'page', limit: 10 }),
+    found: await searchTenant(ctx, reader, { kb: 'handbook', q: 'page', kind: 'all', limit: 10 }),
   })
-  const waits = (ganglion: TestBed['ganglion']) => [
-    listCandidates(ganglion, curator, everything),
-    readNeuron(ganglion, reader, { kb: 'handbook', seqId: greedy }),
-    readFile(ganglion, reader, 'handbook', 'neurons/secret.png').catch(({ code }) => code),
+  const waits = (ctx: TestBed['ctx']) => [
+    listCandidates(ctx, curator, everything),
+    readNeuron(ctx, reader, { kb: 'handbook', seqId: greedy }),
+    readFile(ctx, reader, 'handbook', 'neurons/secret.png').catch(({ code }) => code),
   ]
-  const before = await look(bed.ganglion)
+  const before = await look(bed.ctx)
   expect(before).toMatchObject({ hidden: 'not_found', listed: { neurons: { length: 2 } }, named: { length: 2 } })
-  const answers = await Promise.all(waits(bed.ganglion))
+  const answers = await Promise.all(waits(bed.ctx))
   expect(answers).toMatchObject([{ candidates: { length: 4 } }, { title: 'Greedy page' }, 'not_found'])
 
   const { letGo } = holdUp(await followMainOnly(bed))
-  const ganglion = await bed.reopen()
-  expect(await look(ganglion)).toEqual(before)
+  const ctx = await bed.reopen()
+  expect(await look(ctx)).toEqual(before)
   const settled = vi.fn()
-  const waiters = waits(ganglion)
-  const approving = approveCandidate(ganglion, curator, waiting, {})
-  const submitting = submitCandidate(ganglion, bed.app, candidate({ title: 'Late page' }))
+  const waiters = waits(ctx)
+  const approving = approveCandidate(ctx, curator, waiting, {})
+  const submitting = submitCandidate(ctx, bed.app, candidate({ title: 'Late page' }))
   for (const waiter of [...waiters, approving, submitting]) waiter.finally(settled).catch(() => {})
   await delay(100)
-  expect(await look(ganglion)).toEqual(before)
+  expect(await look(ctx)).toEqual(before)
   expect(settled).not.toHaveBeenCalled()
 
   letGo()
   const { seqId } = await approving
   expect(await submitting).toMatchObject({ status: 'pending' })
   expect((await Promise.all(waiters)).slice(1)).toEqual(answers.slice(1))
-  expect(await readNeuron(ganglion, reader, { kb: 'handbook', seqId })).toMatchObject({ title: 'Waiting page' })
-  const { candidates } = await listCandidates(ganglion, curator, everything)
+  expect(await readNeuron(ctx, reader, { kb: 'handbook', seqId })).toMatchObject({ title: 'Waiting page' })
+  const { candidates } = await listCandidates(ctx, curator, everything)
   const status = Object.fromEntries(candidates.map((row) => [row.title, row.status]))
   expect(status).toEqual({
     ...{ 'Open page': 'approved', 'Hidden page': 'approved', 'Greedy page': 'approved', 'Waiting page': 'approved' },
@@ -116,8 +116,8 @@ test('until the candidates are followed, Neurons are read as ever, and whatever 
 test('what reaches main before the candidates are followed is read only with them', async () => {
   const { bed, open } = await filledBed()
   const { letGo } = holdUp(await followMainOnly(bed))
-  const ganglion = await bed.reopen()
-  const read = () => readNeuron(ganglion, bed.reader, { kb: 'handbook', seqId: open })
+  const ctx = await bed.reopen()
+  const read = () => readNeuron(ctx, bed.reader, { kb: 'handbook', seqId: open })
   expect((await read()).version).toBe(1)
   const native = new NativeWriter(bed.gitDir)
   const { path } = await read()
@@ -142,33 +142,33 @@ test('where the queue cannot be followed, Neurons are read, and the queue is lis
     `${'12'.repeat(20)}
 `,
   )
-  const ganglion = await bed.reopen()
+  const ctx = await bed.reopen()
   for (let round = 0; round < 3; round++) {
-    await expect(listCandidates(ganglion, bed.curator, everything)).rejects.toThrow()
-    expect(await readNeuron(ganglion, bed.reader, { kb: 'handbook', seqId: open })).toMatchObject({ version: 1 })
+    await expect(listCandidates(ctx, bed.curator, everything)).rejects.toThrow()
+    expect(await readNeuron(ctx, bed.reader, { kb: 'handbook', seqId: open })).toMatchObject({ version: 1 })
   }
   native.git('update-ref', 'refs/ganglion/queue', queue)
-  expect((await listCandidates(ganglion, bed.curator, everything)).candidates).toHaveLength(4)
+  expect((await listCandidates(ctx, bed.curator, everything)).candidates).toHaveLength(4)
 })
 
 test('knowledge bases are listed without being opened', async () => {
-  const { ganglion, curator } = await newTestBed()
-  await createKnowledgeBase(ganglion, { slug: 'second', tenant: 'acme', title: 'The second' })
-  const { knowledgeBases } = await listKnowledgeBases(ganglion, curator)
+  const { ctx, curator } = await newTestBed()
+  await createKnowledgeBase(ctx, { slug: 'second', tenant: 'acme', title: 'The second' })
+  const { knowledgeBases } = await listKnowledgeBases(ctx, curator)
   expect(knowledgeBases).toMatchObject([{ slug: 'handbook' }, { slug: 'second', title: 'The second', language: 'en' }])
-  expect((await listCandidates(ganglion, curator, { limit: 50 })).candidates).toEqual([])
-  expect(ganglion.openIdentities().map(({ slug }) => slug)).toEqual([])
+  expect((await listCandidates(ctx, curator, { limit: 50 })).candidates).toEqual([])
+  expect(ctx.kbs.identities().map(({ slug }) => slug)).toEqual([])
 })
 
 test('where there is room for two, five are used in turn, and one in use is never closed', async () => {
-  const { ganglion, curator } = await newTestBed()
-  for (const slug of ['two', 'three', 'four', 'five']) await createKnowledgeBase(ganglion, { slug, tenant: 'acme' })
-  const [first, ...others] = await ganglion.knowledgeBases.list(curator.tenantId)
+  const { ctx, curator } = await newTestBed()
+  for (const slug of ['two', 'three', 'four', 'five']) await createKnowledgeBase(ctx, { slug, tenant: 'acme' })
+  const [first, ...others] = await ctx.knowledgeBases.list(curator.tenantId)
   if (first === undefined) throw new Error('There are five.')
   let [most, open] = [0, 0]
   const load = async (identity: KbIdentity) => {
     most = Math.max(most, ++open)
-    const loaded = await loadKb(ganglion, identity, { onError })
+    const loaded = await loadKb(ctx, identity, { onError })
     return { ...loaded, close: () => loaded.close().finally(() => open--) }
   }
   const onError = vi.fn()

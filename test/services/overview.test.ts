@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { openContext } from '../../src/app/open-context.ts'
 import { overviewServicesOf } from '../../src/cli/overview-services.ts'
-import { Ganglion } from '../../src/services/ganglion.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { eventually } from '../support/eventually.ts'
@@ -16,13 +16,13 @@ test('a curator sees what waits, is broken and has failed; a reader counts only 
     'secret.md': neuronText(4, { title: 'Secret', tags: ['Internal/HR'] }),
     'accent.md': neuronText(5, { title: 'Accent', tags: ['ínternal'] }),
   })
-  const { ganglion, kbId, curator, reader, app } = bed
-  await submitCandidate(ganglion, app, candidate())
+  const { ctx, kbId, curator, reader, app } = bed
+  await submitCandidate(ctx, app, candidate())
   const red = { kind: 'reader-feedback' as const, metadata: JSON.stringify({ actionZone: 'red' }) }
-  await submitCandidate(ganglion, app, candidate(red))
-  await addSource(ganglion, { kbId, status: 'failed' })
-  await addSource(ganglion, { kbId })
-  const services = overviewServicesOf(ganglion)
+  await submitCandidate(ctx, app, candidate(red))
+  await addSource(ctx, { kbId, status: 'failed' })
+  await addSource(ctx, { kbId })
+  const services = overviewServicesOf(ctx)
 
   await eventually(async () => {
     expect(await services.readOverview(curator)).toEqual([
@@ -42,21 +42,21 @@ test('a curator sees what waits, is broken and has failed; a reader counts only 
 })
 
 test('knowledge bases of other tenants are not there', async () => {
-  const { ganglion, curator } = await writtenBed()
-  await createKnowledgeBase(ganglion, { tenant: 'umbrella', slug: 'theirs' })
-  const services = overviewServicesOf(ganglion)
+  const { ctx, curator } = await writtenBed()
+  await createKnowledgeBase(ctx, { tenant: 'umbrella', slug: 'theirs' })
+  const services = overviewServicesOf(ctx)
   expect((await services.readOverview(curator)).map(({ slug }) => slug)).toEqual(['handbook'])
   await expect(services.readKbOverview(curator, 'theirs')).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('nothing is opened whose tables are up to date, and nothing counted again that has not changed', async () => {
   const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }) })
-  await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
-  await bed.ganglion.close()
-  const ganglion = await Ganglion.open({ dataDir: bed.dataDir })
-  onTestFinished(() => ganglion.close())
-  const opening = vi.spyOn(ganglion, 'openKb')
-  const services = overviewServicesOf(ganglion)
+  await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  await bed.ctx.close()
+  const ctx = await openContext({ dataDir: bed.dataDir })
+  onTestFinished(() => ctx.close())
+  const opening = vi.spyOn(ctx.kbs, 'open')
+  const services = overviewServicesOf(ctx)
   for (let visit = 0; visit < 3; visit++) {
     expect(await services.readOverview(bed.reader)).toMatchObject([{ neurons: 1 }])
   }
@@ -67,12 +67,12 @@ test('nothing is opened whose tables are up to date, and nothing counted again t
 })
 
 test('a knowledge base that cannot be read says so, and takes no other with it', async () => {
-  const { ganglion, curator, kbId } = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }) })
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'other' })
-  vi.spyOn(ganglion, 'openKb').mockImplementation(async ({ id }) => {
+  const { ctx, curator, kbId } = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }) })
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'other' })
+  vi.spyOn(ctx.kbs, 'open').mockImplementation(async ({ id }) => {
     throw new Error(`${id} is damaged`)
   })
-  const overviews = await overviewServicesOf(ganglion).readOverview(curator)
+  const overviews = await overviewServicesOf(ctx).readOverview(curator)
   expect(overviews.find(({ id }) => id === kbId)).toMatchObject({ isBroken: true, work: undefined })
   expect(overviews).toHaveLength(2)
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Ganglion } from '../../src/services/ganglion.ts'
+import { openContext } from '../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { eventually } from '../support/eventually.ts'
@@ -9,9 +9,9 @@ import { tempDir } from '../support/temp.ts'
 test('what another program commits is in the projection within a second, before anybody asks', async () => {
   const errors: unknown[] = []
   const watch = { onError: (error: unknown) => errors.push(error) }
-  const ganglion = await Ganglion.open({ dataDir: tempDir(), watch })
-  const { gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
-  const kb = await ganglion.kb((await ganglion.tenants.find('acme'))?.id ?? '', 'handbook')
+  const ctx = await openContext({ dataDir: tempDir(), watch })
+  const { gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+  const kb = await ctx.kb((await ctx.tenants.find('acme'))?.id ?? '', 'handbook')
   const seen = () => kb.projection.heads(kb.projection.read).main
   const clone = join(tempDir(), 'clone')
   nativeGit(gitDir, ['clone', '--quiet', gitDir, clone])
@@ -22,6 +22,6 @@ test('what another program commits is in the projection within a second, before 
     await eventually(() => expect(seen()).toBe(head))
     nativeGit(gitDir, ['pack-refs', '--all'])
   }
-  await ganglion.close()
+  await ctx.close()
   expect(errors).toEqual([])
 })

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { inject, onTestFinished } from 'vitest'
-import type { GanglionOptions } from '../../src/services/ganglion.ts'
+import type { ContextOptions } from '../../src/app/open-context.ts'
 import { s3Server } from '../store/s3-server.ts'
 import { tempDir } from './temp.ts'
 
-type State = Pick<GanglionOptions, 'database' | 'objects'>
+type State = Pick<ContextOptions, 'database' | 'objects'>
 
 /** The next database of this worker, which is made while the test before it runs. */
 let next: Promise<string> | undefined

@@ -1,6 +1,6 @@
+import type { OpenContext } from '../../src/app/open-context.ts'
 import type { PersonRole } from '../../src/contract/vocabulary.ts'
 import { formTokenOf } from '../../src/http/access/session.ts'
-import type { Ganglion } from '../../src/services/ganglion.ts'
 import { openSession, startSession } from '../../src/services/people/session.ts'
 
 export type SignedIn = {
@@ -12,19 +12,19 @@ export type SignedIn = {
 
 /** Makes a person with a role in a tenant, unless there is one of that e-mail, and signs them in. */
 export async function signIn(
-  ganglion: Ganglion,
+  ctx: OpenContext,
   tenant: string,
   role: PersonRole,
   { email = `${role}@example.com`, name = `Some ${role}` } = {},
 ): Promise<SignedIn> {
-  const { users, tenants, now } = ganglion
+  const { users, tenants, now } = ctx
   const { id: tenantId } = await tenants.ensure(tenant, now())
   const user = (await users.findByEmail(email)) ?? (await users.create({ email, name, passwordHash: null }, now()))
   if (user === undefined) throw new Error(`no user ${email}`)
   await users.setRole(user.id, tenantId, role)
-  const begun = await startSession(ganglion, user.id, { address: '127.0.0.1', agent: 'test' }, tenantId)
+  const begun = await startSession(ctx, user.id, { address: '127.0.0.1', agent: 'test' }, tenantId)
   const token = begun?.token ?? ''
-  const formSecret = (await openSession(ganglion, token))?.formSecret
+  const formSecret = (await openSession(ctx, token))?.formSecret
   if (formSecret === undefined) throw new Error('no session')
   const headers = {
     cookie: `ganglion=${token}`,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { forgeKinds } from '../../forge/forge.ts'
 import { ForgeBridge } from '../../services/forge/forge-bridge.ts'
@@ -14,7 +15,6 @@ import {
   unlinkForge,
 } from '../../services/forge/manage-links.ts'
 import { syncLink } from '../../services/forge/start-forges.ts'
-import type { Ganglion } from '../../services/ganglion.ts'
 import type { Acting } from '../../services/people/audit.ts'
 import { operator } from '../../services/setup/create-kb.ts'
 import { isLocked } from '../../store/directory-lock.ts'
@@ -22,7 +22,7 @@ import type { ForgeLink } from '../../store/forge/forge-links.ts'
 import { act } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { table } from '../table.ts'
-import { requireTenant, withGanglion } from '../with-ganglion.ts'
+import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const Named = z.object({ kb: z.string(), tenant: z.string() })
 const Url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
@@ -73,10 +73,10 @@ function addLink(forge: Command): void {
       ),
     LinkOptions,
     ({ tenant, app, key, token, ...request }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const by = await actingIn(ganglion, tenant)
-        const { link, account, isPublic } = await withBridge(ganglion, (bridge) =>
-          linkForge(ganglion, by, bridge, { ...request, credential: credentialOf({ app, key, token }) }).catch(
+      withContext(environment, async (ctx) => {
+        const by = await actingIn(ctx, tenant)
+        const { link, account, isPublic } = await withBridge(ctx, (bridge) =>
+          linkForge(ctx, by, bridge, { ...request, credential: credentialOf({ app, key, token }) }).catch(
             unknownKb(request.kb, tenant),
           ),
         )
@@ -96,9 +96,9 @@ function addStatus(forge: Command): void {
     forge.command('status').description('tell how links stand').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
     ({ tenant }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const tenantId = tenant === undefined ? undefined : (await requireTenant(ganglion.tenants, tenant)).id
-        const links = await listForgeLinks(ganglion, tenantId)
+      withContext(environment, async (ctx) => {
+        const tenantId = tenant === undefined ? undefined : (await requireTenant(ctx.tenants, tenant)).id
+        const links = await listForgeLinks(ctx, tenantId)
         const isNegative = links.some(({ failingSince, note }) => failingSince !== null || note !== null)
         return { json: { links }, text: linkTable(links), isNegative }
       }),
@@ -113,13 +113,13 @@ function addSync(forge: Command): void {
     ),
     Named.extend({ branch: Branch.optional() }),
     ({ kb, tenant, branch }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const by = await actingIn(ganglion, tenant)
-        if (branch !== undefined) await followBranch(ganglion, by, kb, branch).catch(noLink(kb, tenant))
-        const link = await linkOf(ganglion, by, kb).catch(noLink(kb, tenant))
-        if (isLocked(ganglion.directory)) await letServerSync(ganglion, link)
-        else await withBridge(ganglion, (bridge) => syncLink(ganglion, bridge, link).catch(() => {}))
-        const { note, failingSince } = (await ganglion.forgeLinks.find(link.id)) ?? link
+      withContext(environment, async (ctx) => {
+        const by = await actingIn(ctx, tenant)
+        if (branch !== undefined) await followBranch(ctx, by, kb, branch).catch(noLink(kb, tenant))
+        const link = await linkOf(ctx, by, kb).catch(noLink(kb, tenant))
+        if (isLocked(ctx.directory)) await letServerSync(ctx, link)
+        else await withBridge(ctx, (bridge) => syncLink(ctx, bridge, link).catch(() => {}))
+        const { note, failingSince } = (await ctx.forgeLinks.find(link.id)) ?? link
         const text = note ?? `${kb} and ${link.url} are the same.`
         return { json: { id: link.id, note, failing: failingSince !== null }, text, isNegative: note !== null }
       }),
@@ -131,8 +131,8 @@ function addUnlink(forge: Command): void {
     named(forge.command('unlink').description('forget a link; both sides stay as they are')),
     Named,
     ({ kb, tenant }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const { id, url } = await unlinkForge(ganglion, await actingIn(ganglion, tenant), kb).catch(noLink(kb, tenant))
+      withContext(environment, async (ctx) => {
+        const { id, url } = await unlinkForge(ctx, await actingIn(ctx, tenant), kb).catch(noLink(kb, tenant))
         return { json: { id, url, unlinked: true }, text: `${kb} is no longer linked to ${url}.` }
       }),
   )
@@ -144,7 +144,7 @@ function named(command: Command): Command {
     .requiredOption('--kb <slug>', 'the knowledge base')
 }
 
-async function actingIn({ tenants }: Ganglion, slug: string): Promise<Acting> {
+async function actingIn({ tenants }: Context, slug: string): Promise<Acting> {
   return { ...operator, tenantId: (await requireTenant(tenants, slug)).id }
 }
 
@@ -162,8 +162,8 @@ function credentialOf({
   throw new UsageError('give either --token, or --app and --key')
 }
 
-async function withBridge<Result>(ganglion: Ganglion, use: (bridge: ForgeBridge) => Promise<Result>): Promise<Result> {
-  const bridge = new ForgeBridge(ganglion, { env: process.env, onError: () => {} })
+async function withBridge<Result>(ctx: Context, use: (bridge: ForgeBridge) => Promise<Result>): Promise<Result> {
+  const bridge = new ForgeBridge(ctx, { env: process.env, onError: () => {} })
   try {
     return await use(bridge)
   } finally {
@@ -172,7 +172,7 @@ async function withBridge<Result>(ganglion: Ganglion, use: (bridge: ForgeBridge)
 }
 
 /** Two at once would do everything twice: the server that holds the data directory does it. */
-async function letServerSync({ forgeLinks }: Ganglion, link: ForgeLink): Promise<void> {
+async function letServerSync({ forgeLinks }: Context, link: ForgeLink): Promise<void> {
   await forgeLinks.note(link.id, { dueAt: null })
   for (const until = Date.now() + patience; Date.now() < until; await delay(lookInterval)) {
     const now = await forgeLinks.find(link.id)

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Ganglion } from '../../services/ganglion.ts'
+import type { Context } from '../../context.ts'
 import { importDirectory } from '../../services/import/import-directory.ts'
 import type { KnowledgeBase } from '../../services/knowledge-base/knowledge-base.ts'
 import { operator } from '../../services/setup/create-kb.ts'
 import { act } from '../command.ts'
 import { folderProblem } from '../folder.ts'
 import { progressBar } from '../progress-bar.ts'
-import { requireTenant, withGanglion } from '../with-ganglion.ts'
+import { requireTenant, withContext } from '../with-ganglion.ts'
 import { formatImport } from './import-report.ts'
 
 /** `import`. */
@@ -36,11 +36,11 @@ export function addImportCommand(program: Command): void {
       inlineTags: z.boolean().optional(),
     }),
     ({ dir, tenant, kb: slug, source, prune, inlineTags }, environment) =>
-      withGanglion(environment, async (ganglion) => {
+      withContext(environment, async (ctx) => {
         const folder = resolve(dir)
         const problem = await folderProblem(folder, 'ganglion import takes a folder.')
         if (problem !== undefined) throw new Error(problem)
-        const kb = await requireKb(ganglion, tenant, slug)
+        const kb = await requireKb(ctx, tenant, slug)
         const progress = progressBar(process.stderr)
         try {
           const report = await importDirectory(kb, folder, {
@@ -48,7 +48,7 @@ export function addImportCommand(program: Command): void {
             source,
             prune,
             inlineTags,
-            now: ganglion.now,
+            now: ctx.now,
             onProgress: progress.show,
           })
           return { json: report, text: formatImport(report) }
@@ -60,11 +60,11 @@ export function addImportCommand(program: Command): void {
 }
 
 /** The open knowledge base. Throws where there is none. */
-async function requireKb(ganglion: Ganglion, tenantSlug: string, slug: string): Promise<KnowledgeBase> {
-  const tenant = await requireTenant(ganglion.tenants, tenantSlug)
-  const identity = await ganglion.knowledgeBases.find(tenant.id, slug)
-  if (identity !== undefined) return ganglion.openKb(identity)
-  const slugs = (await ganglion.knowledgeBases.list(tenant.id)).map((known) => known.slug)
+async function requireKb(ctx: Context, tenantSlug: string, slug: string): Promise<KnowledgeBase> {
+  const tenant = await requireTenant(ctx.tenants, tenantSlug)
+  const identity = await ctx.knowledgeBases.find(tenant.id, slug)
+  if (identity !== undefined) return ctx.kbs.open(identity)
+  const slugs = (await ctx.knowledgeBases.list(tenant.id)).map((known) => known.slug)
   const advice = `To make it: ganglion kb create ${slug} --tenant ${tenantSlug}`
   throw new Error(`${tenantSlug} has no knowledge base ${slug}. Known ones: ${slugs.join(', ') || 'none'}. ${advice}`)
 }

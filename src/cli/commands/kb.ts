@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { openContext } from '../../app/open-context.ts'
 import { SeqPrefix, Slug } from '../../knowledge/seq-id.ts'
-import { Ganglion } from '../../services/ganglion.ts'
 import { createKnowledgeBase } from '../../services/setup/create-kb.ts'
 import { act } from '../command.ts'
 import { table } from '../table.ts'
-import { requireTenant, tenantSlugs, withGanglion } from '../with-ganglion.ts'
+import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
 
 /** `kb create`, `kb list`. */
 export function addKnowledgeBaseCommands(program: Command): void {
@@ -29,15 +29,15 @@ export function addKnowledgeBaseCommands(program: Command): void {
       language: z.string().min(1).exactOptional(),
     }),
     async (input, { dataDir, database, bucket, objects, publicUrl }) => {
-      const ganglion = await Ganglion.open({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'refuse' })
+      const ctx = await openContext({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'refuse' })
       try {
-        const made = await createKnowledgeBase(ganglion, input)
+        const made = await createKnowledgeBase(ctx, input)
         return {
           json: made,
           text: `Made the knowledge base ${made.slug} (${made.id}) of ${made.tenant}:\n${made.gitDir}`,
         }
       } finally {
-        await ganglion.close()
+        await ctx.close()
       }
     },
   )
@@ -46,7 +46,7 @@ export function addKnowledgeBaseCommands(program: Command): void {
     kb.command('list').description('list knowledge bases').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
     ({ tenant }, environment) =>
-      withGanglion(environment, async ({ directory, tenants, knowledgeBases }) => {
+      withContext(environment, async ({ directory, tenants, knowledgeBases }) => {
         const found = await knowledgeBases.list(
           tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id,
         )

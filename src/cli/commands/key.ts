@@ -8,7 +8,7 @@ import type { ApiKey } from '../../store/accounts/api-keys.ts'
 import { act } from '../command.ts'
 import { Duration } from '../settings/duration.ts'
 import { table } from '../table.ts'
-import { requireTenant, tenantSlugs, withGanglion } from '../with-ganglion.ts'
+import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
 
 const fetchNotes = {
   '-': 'It cannot use git.',
@@ -44,11 +44,11 @@ export function addKeyCommands(program: Command): void {
       expires: Duration.optional(),
     }),
     ({ tenant: slug, role, name, connector, git, expires }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const { id: tenantId } = await requireTenant(ganglion.tenants, slug)
-        const expiresAt = expires === undefined ? null : new Date(ganglion.now().getTime() + expires)
+      withContext(environment, async (ctx) => {
+        const { id: tenantId } = await requireTenant(ctx.tenants, slug)
+        const expiresAt = expires === undefined ? null : new Date(ctx.now().getTime() + expires)
         const { key, token } = await createApiKey(
-          ganglion,
+          ctx,
           { ...operator, tenantId },
           { name: name ?? `${role} key`, role, connectors: connector, expiresAt, git: git ? 'all' : 'none' },
         )
@@ -63,7 +63,7 @@ export function addKeyCommands(program: Command): void {
     key.command('list').description('list API keys').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
     ({ tenant }, environment) =>
-      withGanglion(environment, async ({ tenants, apiKeys }) => {
+      withContext(environment, async ({ tenants, apiKeys }) => {
         const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
         const slugs = await tenantSlugs(tenants)
         const listed = keys.map(({ tenantId, ...rest }) => ({ ...rest, tenant: slugs.get(tenantId) ?? tenantId }))
@@ -75,10 +75,10 @@ export function addKeyCommands(program: Command): void {
     key.command('revoke').description('refuse an API key from now on').argument('<id>', 'as key list shows it'),
     z.object({ id: z.string() }),
     ({ id }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const key = await ganglion.apiKeys.find(id)
+      withContext(environment, async (ctx) => {
+        const key = await ctx.apiKeys.find(id)
         if (key === undefined) throw new Error(`There is no API key ${id}.`)
-        await revokeApiKey(ganglion, { ...operator, tenantId: key.tenantId }, id)
+        await revokeApiKey(ctx, { ...operator, tenantId: key.tenantId }, id)
         return { json: { id, revoked: true }, text: `Revoked the key ${id}.` }
       }),
   )

@@ -5,7 +5,7 @@ import { type LintReport, lintKb } from '../../services/lint/lint-kb.ts'
 import { act } from '../command.ts'
 import { Selection, select, selecting } from '../select.ts'
 import { table } from '../table.ts'
-import { withGanglion } from '../with-ganglion.ts'
+import { withContext } from '../with-ganglion.ts'
 
 const shown = 100
 
@@ -18,10 +18,10 @@ export function addLintCommand(program: Command): void {
       .addHelpText('after', '\nSafe beside a running server. Each finding is proposed once.'),
     Selection.extend({ dryRun: z.boolean().exactOptional() }),
     ({ dryRun: isDryRun = false, ...selection }, environment) =>
-      withGanglion(environment, async (ganglion) => {
+      withContext(environment, async (ctx) => {
         const kbs: LintReport[] = []
-        for (const identity of await select(ganglion, selection)) {
-          kbs.push(await inUse(async () => lintKb(ganglion, await ganglion.openKb(identity), { isDryRun })))
+        for (const identity of await select(ctx, selection)) {
+          kbs.push(await inUse(async () => lintKb(ctx, await ctx.kbs.open(identity), { isDryRun })))
         }
         return { json: { kbs }, text: kbs.map(describe).join('\n\n') || 'There are no knowledge bases.' }
       }),

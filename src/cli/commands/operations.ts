@@ -12,7 +12,7 @@ import { act } from '../command.ts'
 import { packageVersion } from '../package-version.ts'
 import { Selection, select, selecting } from '../select.ts'
 import { table } from '../table.ts'
-import { requireDataDirectory, withGanglion } from '../with-ganglion.ts'
+import { requireDataDirectory, withContext } from '../with-ganglion.ts'
 
 const noGit = 'No git is installed: objects are looked at for presence and content, not for all that git would find.'
 
@@ -26,9 +26,9 @@ export function addOperationCommands(program: Command): void {
       .addHelpText('after', '\nSafe beside a running server. It changes nothing.'),
     Selection,
     (selection, environment) =>
-      withGanglion(environment, async (ganglion) => {
+      withContext(environment, async (ctx) => {
         const isAll = selection.tenant === undefined && selection.kb === undefined
-        const verified = await verify(ganglion, isAll ? undefined : await select(ganglion, selection))
+        const verified = await verify(ctx, isAll ? undefined : await select(ctx, selection))
         const git = (await nativeGit()) ?? null
         const told = [
           ...(git === null ? [noGit] : []),
@@ -53,8 +53,8 @@ export function addOperationCommands(program: Command): void {
       requireDataDirectory(dataDir)
       const release = await acquireLock(DataDirectory.open(dataDir), { waitMs: 0 })
       try {
-        return await withGanglion(environment, async (ganglion) => {
-          const kbs = await rebuild(ganglion, await select(ganglion, selection))
+        return await withContext(environment, async (ctx) => {
+          const kbs = await rebuild(ctx, await select(ctx, selection))
           const rows = kbs.map(({ id, slug, neurons, candidates }) => [id, slug, String(neurons), String(candidates)])
           return { json: { kbs }, text: table(['ID', 'SLUG', 'NEURONS', 'CANDIDATES'], rows) }
         })
@@ -76,7 +76,7 @@ export function addOperationCommands(program: Command): void {
       const release = await acquireLock(DataDirectory.open(dataDir), { waitMs: 0 })
       try {
         const steps: string[] = []
-        await withGanglion(
+        await withContext(
           environment,
           async () => {},
           (line) => steps.push(line),
@@ -96,8 +96,8 @@ export function addOperationCommands(program: Command): void {
       .addHelpText('after', '\nSafe beside a running server.'),
     z.object({ dir: z.string().min(1) }),
     ({ dir: target }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const { dir, manifest } = await backup(ganglion, target, { version: packageVersion })
+      withContext(environment, async (ctx) => {
+        const { dir, manifest } = await backup(ctx, target, { version: packageVersion })
         const lost = manifest.missingBlobs?.map((sha256) => `  the bytes ${sha256} are gone: run "ganglion verify"`)
         return {
           json: { dir, ...manifest },

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import type { Context } from '../../context.ts'
 import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
-import type { Ganglion } from '../../services/ganglion.ts'
 import {
   type Administrator,
   changePerson,
@@ -17,7 +17,7 @@ import type { Membership, User } from '../../store/accounts/users.ts'
 import { act } from '../command.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
-import { requireTenant, withGanglion } from '../with-ganglion.ts'
+import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const roles = PersonRole.options.join(', ')
 
@@ -36,9 +36,9 @@ export function addUserCommands(program: Command): void {
       .addHelpText('after', '\nExample:\n  ganglion user create ada@example.com --tenant acme --role admin --name Ada'),
     z.object({ email: Email, tenant: z.string(), role: PersonRole, name: PersonName.optional() }),
     ({ email, tenant, role, name = email.slice(0, email.indexOf('@')) }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const { id } = await requireTenant(ganglion.tenants, tenant)
-        const link = urlOf(ganglion, environment, await invitePerson(ganglion, operatorOf(id), { email, name, role }))
+      withContext(environment, async (ctx) => {
+        const { id } = await requireTenant(ctx.tenants, tenant)
+        const link = urlOf(ctx, environment, await invitePerson(ctx, operatorOf(id), { email, name, role }))
         return { json: { email, role, tenant, link }, text: `Made ${email}, ${role} of ${tenant}. ${linkText(link)}` }
       }),
   )
@@ -47,7 +47,7 @@ export function addUserCommands(program: Command): void {
     user.command('list').description('list users with their roles').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
     ({ tenant }, environment) =>
-      withGanglion(environment, async ({ users, tenants }) => {
+      withContext(environment, async ({ users, tenants }) => {
         const tenantId = tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id
         const listed = (await users.all()).filter(
           ({ memberships }) =>
@@ -76,13 +76,13 @@ export function addUserCommands(program: Command): void {
       .refine(({ tenant, role }) => (tenant === undefined) === (role === undefined), '--tenant and --role go together')
       .refine(({ name, role }) => name !== undefined || role !== undefined, 'nothing to change: give --name or --role'),
     ({ email, name, tenant, role }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const { id } = await findUser(ganglion, email)
+      withContext(environment, async (ctx) => {
+        const { id } = await findUser(ctx, email)
         if (tenant !== undefined && role !== undefined) {
-          const { id: tenantId } = await requireTenant(ganglion.tenants, tenant)
-          await changeRole(ganglion, operatorOf(tenantId), id, role)
+          const { id: tenantId } = await requireTenant(ctx.tenants, tenant)
+          await changeRole(ctx, operatorOf(tenantId), id, role)
         }
-        if (name !== undefined) await renamePerson(ganglion, (await requireUser(ganglion, email)).by, id, name)
+        if (name !== undefined) await renamePerson(ctx, (await requireUser(ctx, email)).by, id, name)
         return { json: { email, name, tenant, role }, text: `Changed ${email}.` }
       }),
   )
@@ -93,9 +93,9 @@ export function addUserCommands(program: Command): void {
   }
   for (const [name, { change, description, text }] of Object.entries(changes)) {
     act(user.command(name).description(description).argument('<email>'), OneUser, ({ email }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const { id, by } = await requireUser(ganglion, email)
-        await changePerson(ganglion, by, id, change)
+      withContext(environment, async (ctx) => {
+        const { id, by } = await requireUser(ctx, email)
+        await changePerson(ctx, by, id, change)
         return { json: { email, [`${change}d`]: true }, text: `${text} ${email}.` }
       }),
     )
@@ -108,10 +108,10 @@ export function addUserCommands(program: Command): void {
       .argument('<email>'),
     OneUser,
     ({ email }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const { id, by } = await requireUser(ganglion, email)
-        const { token } = await makeResetLink(ganglion, by, id)
-        const link = urlOf(ganglion, environment, token)
+      withContext(environment, async (ctx) => {
+        const { id, by } = await requireUser(ctx, email)
+        const { token } = await makeResetLink(ctx, by, id)
+        const link = urlOf(ctx, environment, token)
         return { json: { email, link }, text: linkText(link) }
       }),
   )
@@ -119,23 +119,23 @@ export function addUserCommands(program: Command): void {
 
 const OneUser = z.object({ email: Email })
 
-async function findUser({ users }: Ganglion, email: string): Promise<User> {
+async function findUser({ users }: Context, email: string): Promise<User> {
   const user = await users.findByEmail(email)
   if (user === undefined) throw new Error(`There is no user ${email}.`)
   return user
 }
 
 /** A user, and the operator in one of their tenants. */
-async function requireUser(ganglion: Ganglion, email: string): Promise<{ id: string; by: Administrator }> {
-  const user = await findUser(ganglion, email)
-  const [membership] = await ganglion.users.memberships(user.id)
+async function requireUser(ctx: Context, email: string): Promise<{ id: string; by: Administrator }> {
+  const user = await findUser(ctx, email)
+  const [membership] = await ctx.users.memberships(user.id)
   if (membership === undefined)
     throw new Error(`${email} has no role in any tenant; give one with "ganglion user set".`)
   return { id: user.id, by: operatorOf(membership.tenantId) }
 }
 
-function urlOf(ganglion: Ganglion, { publicUrl, host, port }: Environment, token: string): string {
-  return new URL(ganglion.setUpUrl(token), publicUrl ?? `http://${host}:${port}`).href
+function urlOf(ctx: Context, { publicUrl, host, port }: Environment, token: string): string {
+  return new URL(ctx.urls.setUp(token), publicUrl ?? `http://${host}:${port}`).href
 }
 
 function linkText(link: string): string {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import type { Context } from '../../context.ts'
 import { ReceiverUrl, type WebhookSummary } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { EventKind } from '../../contract/events.ts'
@@ -10,12 +11,11 @@ import {
   replayWebhook,
   testWebhook,
 } from '../../services/events/webhooks/manage-webhooks.ts'
-import type { Ganglion } from '../../services/ganglion.ts'
 import type { Acting } from '../../services/people/audit.ts'
 import { operator } from '../../services/setup/create-kb.ts'
 import { act } from '../command.ts'
 import { table } from '../table.ts'
-import { requireTenant, withGanglion } from '../with-ganglion.ts'
+import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const Id = z.object({ id: z.string() })
 
@@ -44,10 +44,10 @@ function addAdd(webhook: Command): void {
       ),
     z.object({ url: ReceiverUrl, tenant: z.string(), kb: z.string().optional(), kind: z.array(EventKind) }),
     ({ url, tenant: slug, kb, kind: kinds }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const tenant = { ...operator, tenantId: (await requireTenant(ganglion.tenants, slug)).id }
+      withContext(environment, async (ctx) => {
+        const tenant = { ...operator, tenantId: (await requireTenant(ctx.tenants, slug)).id }
         // Whether the server sends to a private address is for its own environment to say.
-        const added = await addWebhook(ganglion, tenant, { url, kb, kinds }, { allowPrivate: true }).catch((error) => {
+        const added = await addWebhook(ctx, tenant, { url, kb, kinds }, { allowPrivate: true }).catch((error) => {
           if (!(error instanceof GanglionError)) throw error
           throw new Error(`${slug} has no knowledge base ${kb}.`)
         })
@@ -65,12 +65,12 @@ function addList(webhook: Command): void {
     webhook.command('list').description('list webhooks').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
     ({ tenant }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const { tenants } = ganglion
+      withContext(environment, async (ctx) => {
+        const { tenants } = ctx
         const tenantIds = tenant === undefined ? await tenants.list() : [await requireTenant(tenants, tenant)]
         const listed: Listed[] = []
         for (const { id: tenantId, slug } of tenantIds) {
-          const webhooks = await listWebhooks(ganglion, { tenantId })
+          const webhooks = await listWebhooks(ctx, { tenantId })
           listed.push(...webhooks.map((webhook) => ({ ...webhook, tenant: slug })))
         }
         return { json: { webhooks: listed }, text: webhookTable(listed) }
@@ -86,8 +86,8 @@ function addRemove(webhook: Command): void {
       .argument('<id>', 'as webhook list shows it'),
     Id,
     ({ id }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        await removeWebhook(ganglion, await ownerOf(ganglion, id), id)
+      withContext(environment, async (ctx) => {
+        await removeWebhook(ctx, await ownerOf(ctx, id), id)
         return { json: { id, removed: true }, text: `Removed the webhook ${id}.` }
       }),
   )
@@ -109,8 +109,8 @@ function addReplay(webhook: Command): void {
         .optional(),
     }),
     ({ id, from }, environment) =>
-      withGanglion(environment, async (ganglion) => {
-        const { from: begin, events } = await replayWebhook(ganglion, await ownerOf(ganglion, id), id, { from }).catch(
+      withContext(environment, async (ctx) => {
+        const { from: begin, events } = await replayWebhook(ctx, await ownerOf(ctx, id), id, { from }).catch(
           (error) => {
             if (error instanceof ValidationError) throw new Error(error.fieldErrors.from?.[0])
             throw error
@@ -129,9 +129,9 @@ function addTest(webhook: Command): void {
       .argument('<id>', 'as webhook list shows it'),
     Id,
     ({ id }, environment) =>
-      withGanglion(environment, async (ganglion) => {
+      withContext(environment, async (ctx) => {
         const options = { allowPrivate: environment.webhookPrivate }
-        const { status, note } = await testWebhook(ganglion, await ownerOf(ganglion, id), id, options)
+        const { status, note } = await testWebhook(ctx, await ownerOf(ctx, id), id, options)
         return {
           json: { id, status, taken: note === null, ...(note === null ? {} : { note }) },
           text: note ?? `The receiver has taken it: ${status}.`,
@@ -141,7 +141,7 @@ function addTest(webhook: Command): void {
   )
 }
 
-async function ownerOf({ webhooks }: Pick<Ganglion, 'webhooks'>, id: string): Promise<Acting> {
+async function ownerOf({ webhooks }: Pick<Context, 'webhooks'>, id: string): Promise<Acting> {
   const webhook = await webhooks.find(id)
   if (webhook === undefined) throw new Error(`There is no webhook ${id}.`)
   return { ...operator, tenantId: webhook.tenantId }

@@ -6,7 +6,6 @@ import { hasCode } from '../../files/error-code.ts'
 import { readIfThere } from '../../files/read-if-there.ts'
 import { GitError } from '../git-error.ts'
 import { isOid, type Oid } from '../objects/object.ts'
-import type { Repository } from '../repository.ts'
 import { findPackedRef, readPackedRefs } from './packed-refs.ts'
 import { withLocks } from './ref-lock.ts'
 import { isRefName } from './ref-name.ts'
@@ -35,7 +34,7 @@ export async function listRefs(gitDir: string, folder = 'refs'): Promise<Map<str
  * @param except refs and folders that are not looked at
  */
 export async function brokenRefs(
-  repository: Pick<Repository, 'gitDir' | 'infos'>,
+  repository: { gitDir: string; infos(oids: readonly Oid[]): Promise<ReadonlyMap<Oid, unknown>> },
   except: readonly string[] = [],
 ): Promise<string[]> {
   const { gitDir } = repository

@@ -1,7 +1,8 @@
 import type { Leaf } from '../query/query.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { isUnspaced } from '../text/script.ts'
-import type { Range, Token } from '../text/tokens.ts'
+import type { Range } from '../text/sentences.ts'
+import type { Token } from '../text/tokens.ts'
 
 /** A place that a leaf matches. */
 export type Match = Range & {

@@ -6,11 +6,12 @@ import { foldWord, plainApostrophes, spelledWord } from './fold-word.ts'
 import { KnownRuns } from './known-runs.ts'
 import { endOfPlainRun, isNumber, nextLetter } from './plain-runs.ts'
 import { isComposed, isUnspaced } from './script.ts'
+import type { Range } from './sentences.ts'
 import { respellerFor, splitterFor, transliteratorFor } from './spelling.ts'
 import { stemmerFor } from './stemmer.ts'
 import { releaseUnits, unitsOf } from './text-units.ts'
 import type { Token } from './tokens.ts'
-import { joins, maxWord, pairsOf, type Range, runs, wordsOf } from './tokens.ts'
+import { joins, maxWord, pairsOf, runs, wordsOf } from './tokens.ts'
 
 /**
  * Takes texts to terms. Words are runs of letters, digits and marks, without case and diacritics, in one of several spellings,

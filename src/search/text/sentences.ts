@@ -1,5 +1,7 @@
 import { primaryLanguage } from '../../knowledge/text/language.ts'
-import type { Range } from './tokens.ts'
+
+/** A part of a text, in UTF-16 units. */
+export type Range = { start: number; end: number }
 
 export type Sentence = Range & { text: string }
 

@@ -1,4 +1,5 @@
 import { characterStarts, unspaced } from './script.ts'
+import type { Range } from './sentences.ts'
 
 /** One word of a text, at one position. */
 export type Token = Range & {
@@ -10,9 +11,6 @@ export type Token = Range & {
    */
   also: readonly string[]
 }
-
-/** A part of a text, in UTF-16 offsets. */
-export type Range = { start: number; end: number }
 
 /** Longer words are cut to this: of a hash or of text without spaces, more tells nothing. */
 export const maxWord = 64

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { Answerer } from '../../chat/answerer.ts'
 import { introductionQuery, searchQuestion } from '../../chat/extract/question-context.ts'
 import { askForKnowledgeBase, extractName } from '../../chat/refusal.ts'
+import type { Context } from '../../context.ts'
 import { ChatAnswer, type ChatCitation, type ChatQuestion } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
@@ -9,7 +10,6 @@ import type { Passage } from '../../search/passage.ts'
 import { analyserFor } from '../../search/text/analyser.ts'
 import type { ChatSession } from '../../store/chat-sessions.ts'
 import { actorOf, type Caller, isPerson } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { once } from '../once.ts'
 import { retrievePassages } from '../search/retrieve.ts'
@@ -24,14 +24,14 @@ const maxPassages = 20
  * @throws what {@link chat} throws, and `idempotency_key_reused`
  */
 export async function* chatOnce(
-  ganglion: Ganglion,
+  ctx: Context,
   answerer: Answerer,
   caller: Caller,
   question: ChatQuestion,
   signal: AbortSignal,
   { idempotencyKey }: { idempotencyKey?: string } = {},
 ): AsyncGenerator<string, ChatAnswer> {
-  if (idempotencyKey === undefined) return yield* chat(ganglion, answerer, caller, question, signal)
+  if (idempotencyKey === undefined) return yield* chat(ctx, answerer, caller, question, signal)
   const request = {
     idempotencyKey,
     route: 'POST /api/v1/chat',
@@ -39,8 +39,8 @@ export async function* chatOnce(
     newId: () => uuidv7(),
     parse: (answer: unknown) => ChatAnswer.parse(answer),
   }
-  const answer = await once(ganglion, caller, request, (sessionId) =>
-    wholeAnswer(chat(ganglion, answerer, caller, question, signal, sessionId)),
+  const answer = await once(ctx, caller, request, (sessionId) =>
+    wholeAnswer(chat(ctx, answerer, caller, question, signal, sessionId)),
   )
   yield answer.answer
   return answer
@@ -61,7 +61,7 @@ export async function wholeAnswer(answering: AsyncGenerator<string, ChatAnswer>)
  * Throws the signal's reason once it aborts.
  */
 export async function* chat(
-  ganglion: Ganglion,
+  ctx: Context,
   answerer: Answerer,
   caller: Caller,
   question: ChatQuestion,
@@ -69,13 +69,13 @@ export async function* chat(
   newSessionId = uuidv7(),
 ): AsyncGenerator<string, ChatAnswer> {
   const audience = effectiveAudience(caller.role, question.audience ?? (isPerson(caller) ? 'curator' : 'tool'))
-  const known = question.sessionId === undefined ? undefined : await findSession(ganglion, caller, question.sessionId)
+  const known = question.sessionId === undefined ? undefined : await findSession(ctx, caller, question.sessionId)
   const kbName = question.knowledgeBaseId ?? known?.kbId
   if (kbName === undefined) {
     const { text, answeredBy } = yield* askForKnowledgeBase()
     return { answer: text, answeredBy }
   }
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const kbId = kb.identity.id
   const session = known ?? { id: newSessionId, tenantId: caller.tenantId, kbId, audience, ownerId: actorOf(caller).id }
   // What was said before may hold what this audience may not see.
@@ -83,13 +83,13 @@ export async function* chat(
 
   const { message } = question
   const { tone, language, synonyms } = await kb.settings()
-  const said = known === undefined ? [] : await ganglion.chatSessions.lastTurns(known.id, maxHistory)
+  const said = known === undefined ? [] : await ctx.chatSessions.lastTurns(known.id, maxHistory)
   const readable = readableTurns(said, await citable(kb, audience))
   const history = known === undefined ? lastTurnsOf(question.history) : readable.history
   signal.throwIfAborted()
   const query = searchQuestion(message, history, analyserFor(language))
   const retrieve = (query: string) =>
-    retrievePassages(ganglion, kb, { query, audience, limit: maxPassages, reach: 'section' })
+    retrievePassages(ctx, kb, { query, audience, limit: maxPassages, reach: 'section' })
   const found = await retrieve(query)
   const more = introductionQuery(query, found, language)
   const passages = more === undefined ? found : await retrieve(more)
@@ -99,14 +99,14 @@ export async function* chat(
     signal,
   )
   signal.throwIfAborted()
-  const citations = citationsOf(ganglion, kb, passages, cited)
+  const citations = citationsOf(ctx, kb, passages, cited)
   // An extract cites all that it says. A model may have taken something from whatever it was given, without a word.
   const given = [...passages.map(({ seqId }) => seqId), ...readable.grounds]
   const grounds = answeredBy === extractName ? cited : [...new Set(given)]
-  const turnId = await ganglion.chatSessions.addTurn(
+  const turnId = await ctx.chatSessions.addTurn(
     session,
     { question: message, answer: text, citations, grounds },
-    ganglion.now(),
+    ctx.now(),
   )
   return {
     answer: text,
@@ -118,15 +118,15 @@ export async function* chat(
   }
 }
 
-async function findSession(ganglion: Ganglion, caller: Caller, id: string): Promise<ChatSession> {
-  const session = await ganglion.chatSessions.find(caller.tenantId, id, ganglion.now())
+async function findSession(ctx: Context, caller: Caller, id: string): Promise<ChatSession> {
+  const session = await ctx.chatSessions.find(caller.tenantId, id, ctx.now())
   if (session === undefined || !mayContinue(session, actorOf(caller))) throw new GanglionError('not_found')
   return session
 }
 
 /** The Neurons of passages that an answer cites; what was not retrieved cannot be cited. */
 function citationsOf(
-  ganglion: Ganglion,
+  ctx: Context,
   { identity }: ReadableKb,
   passages: readonly Passage[],
   cited: readonly string[],
@@ -143,7 +143,7 @@ function citationsOf(
         filename: fileName(path),
         seqId,
         title,
-        url: ganglion.neuronUrl(identity.slug, seqId),
+        url: ctx.urls.neuron(identity.slug, seqId),
         commit,
       },
     ]

@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import type { SourceReference } from '../../knowledge/neuron.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { visibilityFor } from '../read/visibility.ts'
 
 /** A place in a Source that a Neuron came from. */
@@ -10,12 +10,12 @@ export type CitedSource = Omit<SourceReference, 'sha256'> & { id: string; filena
 
 /** The Sources that Neurons came from, as they say themselves, by seqId: those that the caller may see. @throws {GanglionError} `not_found` */
 export async function citedSources(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   seqIds: readonly string[],
 ): Promise<Map<string, CitedSource[]>> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const { ofSeqId, ofSource } = await visibilityFor(caller, kb)
   const found = new Map<string, CitedSource[]>()
   for (const seqId of new Set(seqIds)) {
@@ -24,7 +24,7 @@ export async function citedSources(
     const { fields } = parseNeuronFile(await kb.repository.readTextOnce(neuron.blob))
     const cited: CitedSource[] = []
     for (const { sha256: _, id, ...place } of fields.sources) {
-      const source = id === undefined ? undefined : await ganglion.sources.find(caller.tenantId, id)
+      const source = id === undefined ? undefined : await ctx.sources.find(caller.tenantId, id)
       if (source?.kbId !== kb.identity.id || !ofSource(source)) continue
       cited.push({ ...place, id: source.id, filename: source.filename })
     }

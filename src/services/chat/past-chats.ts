@@ -1,9 +1,9 @@
+import type { Context } from '../../context.ts'
 import type { ChatCitation } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { audiences, effectiveAudience } from '../../knowledge/audience.ts'
 import type { ChatPlace, ChatSession, ChatSummary, PlacedTurn } from '../../store/chat-sessions.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { decodeCursor, encodeCursor } from '../read/cursor.ts'
 import { findKb } from '../sources/find-source.ts'
 import { citable, isReadable } from './conversation.ts'
@@ -34,20 +34,16 @@ const chatPlace = /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z [\da-f-]{36}$/
 
 /** @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave. */
 export async function listChats(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   { cursor }: { cursor?: string | undefined },
 ): Promise<ChatPage> {
   const after = cursor === undefined ? undefined : placeOf(cursor)
-  const { id: kbId } = await findKb(ganglion, caller, kbName)
+  const { id: kbId } = await findKb(ctx, caller, kbName)
   const owner = { kbId, ownerId: actorOf(caller).id }
   const served = audiences.filter((audience) => effectiveAudience(caller.role, audience) === audience)
-  const found = await ganglion.chatSessions.listOf(
-    owner,
-    { audiences: served, after, limit: chatsPerPage + 1 },
-    ganglion.now(),
-  )
+  const found = await ctx.chatSessions.listOf(owner, { audiences: served, after, limit: chatsPerPage + 1 }, ctx.now())
   const chats = found.slice(0, chatsPerPage)
   const last = chats.at(-1)
   const next = found.length > chatsPerPage && last !== undefined ? encodeCursor(`${last.usedAt} ${last.id}`) : undefined
@@ -61,13 +57,13 @@ function placeOf(cursor: string): ChatPlace {
 
 /** A conversation that the caller has begun, a page of it. @throws {GanglionError} `not_found` */
 export async function readChat(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb: kbName, id, before }: { kb: string; id: string; before?: number | undefined },
 ): Promise<PastChat> {
-  const { audience } = await findOwnChat(ganglion, caller, kbName, id)
-  const mayCite = await citable(await ganglion.readableKb(caller.tenantId, kbName), audience)
-  const found = await ganglion.chatSessions.turnsBefore(id, before, turnsPerPage + 1)
+  const { audience } = await findOwnChat(ctx, caller, kbName, id)
+  const mayCite = await citable(await ctx.readableKb(caller.tenantId, kbName), audience)
+  const found = await ctx.chatSessions.turnsBefore(id, before, turnsPerPage + 1)
   const turns = found.slice(-turnsPerPage)
   return {
     id,
@@ -79,14 +75,14 @@ export async function readChat(
 
 /** One turn of a conversation that the caller has begun. @throws {GanglionError} `not_found` */
 export async function readChatTurn(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb: kbName, id, turnId }: TurnAddress,
 ): Promise<PastTurn> {
-  const { audience } = await findOwnChat(ganglion, caller, kbName, id)
-  const turn = await ganglion.chatSessions.turn(id, turnId)
+  const { audience } = await findOwnChat(ctx, caller, kbName, id)
+  const turn = await ctx.chatSessions.turn(id, turnId)
   if (turn === undefined) throw new GanglionError('not_found')
-  return readableTurn(turn, await citable(await ganglion.readableKb(caller.tenantId, kbName), audience))
+  return readableTurn(turn, await citable(await ctx.readableKb(caller.tenantId, kbName), audience))
 }
 
 function readableTurn({ id, question, at, ...turn }: PlacedTurn, mayCite: (seqId: string) => boolean): PastTurn {
@@ -95,14 +91,14 @@ function readableTurn({ id, question, at, ...turn }: PlacedTurn, mayCite: (seqId
 }
 
 /** Forgets a conversation that the caller has begun. @throws {GanglionError} `not_found` */
-export async function deleteChat(ganglion: Ganglion, caller: Caller, kbName: string, id: string): Promise<void> {
-  await findOwnChat(ganglion, caller, kbName, id)
-  await ganglion.chatSessions.remove(id)
+export async function deleteChat(ctx: Context, caller: Caller, kbName: string, id: string): Promise<void> {
+  await findOwnChat(ctx, caller, kbName, id)
+  await ctx.chatSessions.remove(id)
 }
 
-async function findOwnChat(ganglion: Ganglion, caller: Caller, kbName: string, id: string): Promise<ChatSession> {
-  const { id: kbId } = await findKb(ganglion, caller, kbName)
-  const session = await ganglion.chatSessions.find(caller.tenantId, id, ganglion.now())
+async function findOwnChat(ctx: Context, caller: Caller, kbName: string, id: string): Promise<ChatSession> {
+  const { id: kbId } = await findKb(ctx, caller, kbName)
+  const session = await ctx.chatSessions.find(caller.tenantId, id, ctx.now())
   const isOwn = session?.ownerId === actorOf(caller).id && session.kbId === kbId
   // What was said to a curator is not for a reader, who the curator may be by now.
   if (!isOwn || effectiveAudience(caller.role, session.audience) !== session.audience)

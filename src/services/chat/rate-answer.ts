@@ -1,7 +1,7 @@
+import type { Context } from '../../context.ts'
 import type { FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { readChatTurn, type TurnAddress } from './past-chats.ts'
 import { submitFeedback } from './submit-feedback.ts'
 
@@ -17,12 +17,12 @@ const maxAnswer = 50_000
  *   reason than was given before
  */
 export async function rateAnswer(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb, id, turnId }: TurnAddress,
   rating: Rating,
 ): Promise<FeedbackReceipt> {
-  const { question, answer, citations } = await readChatTurn(ganglion, caller, { kb, id, turnId })
+  const { question, answer, citations } = await readChatTurn(ctx, caller, { kb, id, turnId })
   if (answer === null) throw new GanglionError('not_found')
   const feedback = {
     ...rating,
@@ -32,7 +32,7 @@ export async function rateAnswer(
     sessionId: id,
     turnId,
   }
-  return submitFeedback(ganglion, caller, kb, feedback, { idempotencyKey: `turn:${turnId}:${rating.vote}` })
+  return submitFeedback(ctx, caller, kb, feedback, { idempotencyKey: `turn:${turnId}:${rating.vote}` })
 }
 
 /** As JSON Schema counts characters. */

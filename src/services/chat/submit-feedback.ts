@@ -1,10 +1,10 @@
+import type { Context } from '../../context.ts'
 import type { Citation, FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { type Audience, maySee } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
 import { accessOf, seqIdOfDocument, titleOf } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { submitCandidate } from '../queue/submit-candidate.ts'
 import { LinkView } from '../read/graph/link-view.ts'
@@ -18,20 +18,20 @@ const readers: Audience = 'tool'
  * @throws {GanglionError} `not_found`, `reason_required_for_negative_vote`, `queue_full`, `idempotency_key_reused`
  */
 export async function submitFeedback(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   feedback: FeedbackInput,
   options: { idempotencyKey?: string } = {},
 ): Promise<FeedbackReceipt> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   if (feedback.vote !== 'up' && (feedback.reason ?? '').trim() === '') {
     throw new GanglionError('reason_required_for_negative_vote')
   }
   const lookUp = await citedDocuments(kb)
   const cited = (feedback.citations ?? []).map(lookUp)
   const { candidateId, status, queueUrl } = await submitCandidate(
-    ganglion,
+    ctx,
     caller,
     feedbackCandidate(kb.identity.id, feedback, cited),
     {

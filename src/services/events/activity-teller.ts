@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import type { EventKind, LoggedEvent } from '../../contract/events.ts'
 import { authorOfCommit } from '../../git/objects/object.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
@@ -5,7 +6,6 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import { titleOf } from '../../store/projection/neuron-queries.ts'
 import { lastBlob } from '../../store/projection/version-queries.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { inUse } from '../kb-use.ts'
 import { serverDomain } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
@@ -39,11 +39,11 @@ export type ActivitySubject = { title: string } & (
 
 /** Names what events are of. For one page of events. */
 export class ActivityTeller {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   readonly #tenantId: string
 
-  constructor(ganglion: Ganglion, tenantId: string) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context, tenantId: string) {
+    this.#ctx = ctx
     this.#tenantId = tenantId
   }
 
@@ -51,7 +51,7 @@ export class ActivityTeller {
   async tell(event: LoggedEvent): Promise<ActivityItem | undefined> {
     const { id, kind, at, kbId } = event
     return inUse(async () => {
-      const kb = await this.#ganglion.kb(this.#tenantId, kbId).catch(() => undefined)
+      const kb = await this.#ctx.kb(this.#tenantId, kbId).catch(() => undefined)
       if (kb === undefined) return undefined
       const told = { by: undefined, subject: undefined, isApproval: false, ...(await this.#details(kb, event)) }
       return { id, kind, at, kb: await kbLabel(kb), ...told }
@@ -63,7 +63,7 @@ export class ActivityTeller {
     if (kind.startsWith('candidate.')) return this.#ofCandidate(kb, event)
     if (kind.startsWith('neuron.')) return this.#ofNeuron(kb, event)
     if (kind === 'kb.pushed') return { by: await this.#authorOf(kb, commit), problems }
-    const source = documentId === undefined ? undefined : await this.#ganglion.sources.find(this.#tenantId, documentId)
+    const source = documentId === undefined ? undefined : await this.#ctx.sources.find(this.#tenantId, documentId)
     if (source === undefined) return {}
     return {
       subject: { title: source.filename, documentId: source.id },

@@ -1,9 +1,9 @@
+import type { Context } from '../../context.ts'
 import type { EventData, LoggedEvent } from '../../contract/events.ts'
 import type { StoredEvent } from '../../store/events.ts'
 import { findCandidate, pendingBelow, presentBelow } from '../../store/projection/candidate-index.ts'
 import type { Source } from '../../store/sources/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { ingestConnector, originPrefix } from '../ingest/source-candidate.ts'
 import { inUse } from '../kb-use.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
@@ -18,13 +18,13 @@ type Sight = { kb: KnowledgeBase; visibility: Visibility }
  * happened. Curators are told everything; readers are told of Neurons only.
  */
 export class EventView {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   readonly #listener: Listener
   /** Once its text has been read, nothing changes of what decides who sees a Source. */
   readonly #sources = new Map<string, Source>()
 
-  constructor(ganglion: Ganglion, listener: Listener) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context, listener: Listener) {
+    this.#ctx = ctx
     this.#listener = listener
   }
 
@@ -79,7 +79,7 @@ export class EventView {
   #sight(kbId: string, sights: Map<string, Promise<Sight | undefined>>): Promise<Sight | undefined> {
     const open = async () => {
       try {
-        const kb = await this.#ganglion.kb(this.#listener.tenantId, kbId)
+        const kb = await this.#ctx.kb(this.#listener.tenantId, kbId)
         return { kb, visibility: await visibilityFor(this.#listener, kb) }
       } catch {
         return undefined
@@ -121,7 +121,7 @@ export class EventView {
   async #source(documentId: string): Promise<Source | undefined> {
     const known = this.#sources.get(documentId)
     if (known !== undefined) return known
-    const source = await this.#ganglion.sources.find(this.#listener.tenantId, documentId)
+    const source = await this.#ctx.sources.find(this.#listener.tenantId, documentId)
     if (source?.extractedAt != null) this.#sources.set(documentId, source)
     return source
   }

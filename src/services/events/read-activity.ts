@@ -1,7 +1,7 @@
+import type { Context } from '../../context.ts'
 import type { EventKind } from '../../contract/events.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { type ActivityItem, ActivityTeller } from './activity-teller.ts'
 import { EventView } from './event-view.ts'
 
@@ -41,24 +41,24 @@ const maxScanned = 5_000
  * @throws {GanglionError} `not_found`
  */
 export async function readActivity(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb, kind, before, limit }: ActivityQuery,
 ): Promise<ActivityPage> {
   const { tenantId } = caller
-  const kbId = kb === undefined ? undefined : (await ganglion.kb(tenantId, kb)).identity.id
-  const { first, last } = await ganglion.events.range(tenantId)
+  const kbId = kb === undefined ? undefined : (await ctx.kb(tenantId, kb)).identity.id
+  const { first, last } = await ctx.events.range(tenantId)
   const isCurator = effectiveAudience(caller.role) === 'curator'
   const asked = kind === undefined ? everyKind : activityKinds[kind]
   const kinds = isCurator ? asked : asked.filter((each) => each.startsWith('neuron.'))
-  const view = new EventView(ganglion, caller)
-  const teller = new ActivityTeller(ganglion, tenantId)
+  const view = new EventView(ctx, caller)
+  const teller = new ActivityTeller(ctx, tenantId)
   const items: ActivityItem[] = []
   const begin = Math.min(before ?? last + 1, last + 1)
   const end = Math.max(first, begin - maxScanned)
   let at = kinds.length === 0 ? first : begin
   while (at > end && items.length < limit) {
-    const page = await ganglion.events.before(tenantId, { before: at, from: end, kbId, kinds, limit })
+    const page = await ctx.events.before(tenantId, { before: at, from: end, kbId, kinds, limit })
     for (const event of await view.tell(page)) {
       const item = await teller.tell(event)
       at = event.id

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Context } from '../../context.ts'
 import type { EventsQuery, LoggedEvent } from '../../contract/events.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { openSome } from '../kb-access.ts'
 import { inUse } from '../kb-use.ts'
 import { EventView } from './event-view.ts'
 
@@ -23,19 +24,19 @@ const pageSize = 500
  * @throws {GanglionError} `not_found`
  */
 export async function readEvents(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb, lastEventId }: EventsQuery & { lastEventId?: number | undefined },
   signal: AbortSignal,
 ): Promise<EventStream> {
-  const log = ganglion.events
+  const log = ctx.events
   const { tenantId } = caller
-  const kbId = await followed(ganglion, tenantId, kb)
+  const kbId = await followed(ctx, tenantId, kb)
   const { first, last } = await log.range(tenantId)
   const asked = lastEventId ?? last
   // An id that is yet to come was given out before a backup was restored.
   const after = asked > last ? last : Math.max(asked, first - 1)
-  const view = new EventView(ganglion, caller)
+  const view = new EventView(ctx, caller)
   const events = async function* () {
     for (let at = after; !signal.aborted; ) {
       const seen = log.arrivals(tenantId)
@@ -52,8 +53,8 @@ export async function readEvents(
 }
 
 /** Opens what is to be followed: the refs of a knowledge base that nobody has opened are not watched. */
-async function followed(ganglion: Ganglion, tenantId: string, kb: string | undefined): Promise<string | undefined> {
-  if (kb !== undefined) return (await inUse(() => ganglion.kb(tenantId, kb))).identity.id
-  await ganglion.openSome(tenantId)
+async function followed(ctx: Context, tenantId: string, kb: string | undefined): Promise<string | undefined> {
+  if (kb !== undefined) return (await inUse(() => ctx.kb(tenantId, kb))).identity.id
+  await openSome(ctx, tenantId)
   return undefined
 }

@@ -1,10 +1,10 @@
+import type { Context } from '../../context.ts'
 import type { Forge, ForgeKind, PullRequest } from '../../forge/forge.ts'
 import { type ForgeOptions, openForge } from '../../forge/open-forge.ts'
 import { isPublicRemote, listRemoteRefs, type RemoteAccess, requirePushAccess } from '../../git/transport/remote.ts'
 import type { ForgeLink } from '../../store/forge/forge-links.ts'
 import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
 import { hearRemarks } from './hear-remarks.ts'
 import { hasOurHistory, joinMains } from './join-mains.ts'
@@ -39,15 +39,15 @@ const heads = 'refs/heads/'
  * crash at any point, the next comparison reaches the same state.
  */
 export class ForgeBridge {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   readonly #options: BridgeOptions
   readonly #closing = new AbortController()
   /** By the link's id. They cache tokens and ETags. */
   readonly #forges = new Map<string, Forge>()
   readonly #remembered = new Map<string, Remembered>()
 
-  constructor(ganglion: Ganglion, options: BridgeOptions) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context, options: BridgeOptions) {
+    this.#ctx = ctx
     this.#options = options
   }
 
@@ -63,8 +63,8 @@ export class ForgeBridge {
     const signal = this.#closing.signal
     remembered.isPublic ??= await isPublicRemote((await forge.access()).url, { signal })
     const linked: Linked = {
-      ganglion: this.#ganglion,
-      kb: await this.#ganglion.kb(link.tenantId, link.kbId),
+      ctx: this.#ctx,
+      kb: await this.#ctx.kb(link.tenantId, link.kbId),
       link,
       ...{ forge, signal, ...remembered, isPublic: remembered.isPublic },
       onError: this.#options.onError,
@@ -97,8 +97,8 @@ export class ForgeBridge {
     const access = await forge.access()
     const signal = this.#closing.signal
     await requirePushAccess(access, { signal })
-    const kb = await this.#ganglion.kb(tenantId, kbId)
-    const problem = await historyProblem({ ganglion: this.#ganglion, kb, link, forge, signal }, access)
+    const kb = await this.#ctx.kb(tenantId, kbId)
+    const problem = await historyProblem({ ctx: this.#ctx, kb, link, forge, signal }, access)
     return { account: name, isPublic: await isPublicRemote(access.url, { signal }), problem }
   }
 
@@ -142,9 +142,9 @@ async function historyProblem(linked: Taking, access: RemoteAccess): Promise<str
 }
 
 async function look(linked: Linked): Promise<Seen> {
-  const { ganglion, forge, link, signal, missing } = linked
+  const { ctx, forge, link, signal, missing } = linked
   const pulls = new Map((await forge.openPulls()).map((pull) => [pull.number, pull]))
-  const rows = await ganglion.forgePulls.list(link.id)
+  const rows = await ctx.forgePulls.list(link.id)
   const refs = await listRemoteRefs(await forge.access(), [`${heads}${link.branch}`, `${heads}${branchPrefix}`], {
     signal,
   })

@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Delivery, ForgeKind } from '../../forge/forge.ts'
 import { isSigned } from '../../forge/open-forge.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { readSecret } from './secret-reference.ts'
 
 export type ForgeDelivery = Delivery
@@ -14,7 +14,7 @@ export type ForgeDelivery = Delivery
  * @throws {GanglionError} `not_found` where the link is none, or takes no webhooks; `invalid_token` where the signature is not the forge's
  */
 export async function hearDelivery(
-  { forgeLinks, database }: Pick<Ganglion, 'forgeLinks' | 'database'>,
+  { forgeLinks, database }: Pick<Context, 'forgeLinks' | 'database'>,
   env: NodeJS.ProcessEnv,
   linkId: string,
   delivery: Delivery,

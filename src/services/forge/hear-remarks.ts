@@ -17,7 +17,7 @@ const settledAfterMs = 60_000
 
 /** Puts what people said on pull requests into the records of their candidates, each remark once. */
 export async function hearRemarks(linked: Linked, { pulls, rows }: Seen): Promise<void> {
-  const { forge, link, ganglion, heard } = linked
+  const { forge, link, ctx, heard } = linked
   const rowOf = new Map(rows.map((row) => [row.number, row]))
   const changed = [...pulls.values()].filter(({ number, updatedAt }) => heard.get(number) !== updatedAt)
   const remarks = await forge.remarksSince(link.heardAt, changed)
@@ -26,9 +26,9 @@ export async function hearRemarks(linked: Linked, { pulls, rows }: Seen): Promis
     if (row !== undefined && !isOwnRemark(remark.text)) await hear(linked, row, remark)
   }
   const heardAt = remarks.reduce((latest, { at }) => (at > latest ? at : latest), link.heardAt)
-  if (heardAt !== link.heardAt) await ganglion.forgeLinks.note(link.id, { heardAt })
+  if (heardAt !== link.heardAt) await ctx.forgeLinks.note(link.id, { heardAt })
   link.heardAt = heardAt
-  const settled = new Date(ganglion.now().getTime() - settledAfterMs).toISOString()
+  const settled = new Date(ctx.now().getTime() - settledAfterMs).toISOString()
   for (const { number, updatedAt } of changed) if (updatedAt < settled) heard.set(number, updatedAt)
 }
 
@@ -38,7 +38,7 @@ async function hear(linked: Linked, { candidates }: ForgePull, { author, text, a
     const caller = callerOfAccount(linked, author.id)
     const isHeard = ({ via }: { via?: string }) => via === url
     try {
-      await decide(linked.ganglion, caller, { candidateId, verb: 'Comment on' }, (_, by, now, { decisions }) => {
+      await decide(linked.ctx, caller, { candidateId, verb: 'Comment on' }, (_, by, now, { decisions }) => {
         if (decisions.some(isHeard)) return undefined
         const heard = decisions.filter(({ via }) => via !== undefined)
         const bytes = Buffer.byteLength([...heard, { reason }].map((said) => said.reason ?? '').join(''))

@@ -50,7 +50,7 @@ async function takeMain(
   seen: Seen,
   { theirs, ours, hear }: { theirs: Oid; ours: Oid; hear: () => Promise<void> },
 ): Promise<string | undefined> {
-  const { link, ganglion, kb } = linked
+  const { link, ctx, kb } = linked
   const { lines } = await takeCommits(
     linked,
     { to: theirs, haves: await havesOf(linked, seen) },
@@ -62,7 +62,7 @@ async function takeMain(
   )
   const isThere = await isWithin(linked, theirs, (await kb.repository.readRef(mainRef)) ?? ours)
   if (!isThere) return `main on the forge cannot be taken: ${lines.join(' · ')}`
-  await ganglion.forgeLinks.note(link.id, { main: theirs })
+  await ctx.forgeLinks.note(link.id, { main: theirs })
   link.main = theirs
   return undefined
 }
@@ -215,7 +215,7 @@ function restoredApprover({ kb, link }: Linked, data: Buffer): Caller | undefine
 
 /** @returns why the forge does not take it */
 async function pushMain(linked: Linked, seen: Seen, theirs: Oid | undefined): Promise<string | undefined> {
-  const { kb, link, ganglion } = linked
+  const { kb, link, ctx } = linked
   const ours = await kb.repository.readRef(mainRef)
   if (ours === undefined || ours === theirs) return undefined
   const ref = `refs/heads/${link.branch}`
@@ -225,7 +225,7 @@ async function pushMain(linked: Linked, seen: Seen, theirs: Oid | undefined): Pr
     if (reason !== undefined) return `The forge does not take main: ${reason}`
     from = to
   }
-  await ganglion.forgeLinks.note(link.id, { main: ours })
+  await ctx.forgeLinks.note(link.id, { main: ours })
   link.main = ours
   return undefined
 }

@@ -1,7 +1,7 @@
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { ForgeError } from '../../forge/forge-error.ts'
 import { RemoteError } from '../../git/transport/remote.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { Acting } from '../people/audit.ts'
 import { ForgeBridge } from './forge-bridge.ts'
 import { linkForge } from './manage-links.ts'
@@ -16,7 +16,7 @@ export type OfferedCredentialSummary = Pick<OfferedCredential, 'name' | 'reposit
 
 /** Those that are offered to a tenant. */
 export async function listOfferedCredentials(
-  { tenants }: Pick<Ganglion, 'tenants'>,
+  { tenants }: Pick<Context, 'tenants'>,
   { tenantId }: Pick<Acting, 'tenantId'>,
   offered: readonly OfferedCredential[],
 ): Promise<OfferedCredential[]> {
@@ -29,19 +29,19 @@ export async function listOfferedCredentials(
  * @throws {ValidationError} with what is wrong, by field
  */
 export async function linkAsOffered(
-  ganglion: Ganglion,
+  ctx: Context,
   by: Acting,
   { offered, env }: { offered: readonly OfferedCredential[]; env: NodeJS.ProcessEnv },
   { kb, url: typed, credential: name, maxOpen }: OfferedLinkRequest,
 ): Promise<{ isPublic: boolean }> {
-  const chosen = (await listOfferedCredentials(ganglion, by, offered)).find((each) => each.name === name)
+  const chosen = (await listOfferedCredentials(ctx, by, offered)).find((each) => each.name === name)
   if (chosen === undefined) throw new ValidationError({ credential: ['is not offered'] })
   const url = offeredRepository(chosen, typed.trim())
   if (url === undefined) throw new ValidationError({ url: [`must be ${addressesOf(chosen)}`] })
   const { credential, kind, apiUrl, webhookSecret } = chosen
-  const bridge = new ForgeBridge(ganglion, { env, onError: () => {} })
+  const bridge = new ForgeBridge(ctx, { env, onError: () => {} })
   try {
-    return await linkForge(ganglion, by, bridge, { kb, url, kind, apiUrl, credential, webhookSecret, maxOpen })
+    return await linkForge(ctx, by, bridge, { kb, url, kind, apiUrl, credential, webhookSecret, maxOpen })
   } catch (error) {
     throw fieldsOf(error)
   } finally {

@@ -1,15 +1,15 @@
+import type { Context } from '../../context.ts'
 import type { Forge, PullRequest } from '../../forge/forge.ts'
 import { ForgeError } from '../../forge/forge-error.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { ForgeLink } from '../../store/forge/forge-links.ts'
 import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 /** A knowledge base and its repository on a forge, while the two are compared. */
 export type Linked = {
-  ganglion: Ganglion
+  ctx: Context
   kb: KnowledgeBase
   link: ForgeLink
   forge: Forge
@@ -24,7 +24,7 @@ export type Linked = {
 }
 
 /** What is needed to take commits of a repository, which may not be linked yet. */
-export type Taking = Pick<Linked, 'ganglion' | 'kb' | 'forge' | 'signal'> & {
+export type Taking = Pick<Linked, 'ctx' | 'kb' | 'forge' | 'signal'> & {
   link: Pick<ForgeLink, 'tenantId' | 'url' | 'branch' | 'main'>
 }
 
@@ -73,13 +73,9 @@ export function callerOf({ tenantId }: Pick<ForgeLink, 'tenantId'>, id: string, 
  * repeated, and what was done is stored.
  * @throws the reason of the signal
  */
-export async function agree(
-  { ganglion, link, signal }: Linked,
-  row: ForgePull,
-  changes: Partial<ForgePull>,
-): Promise<void> {
+export async function agree({ ctx, link, signal }: Linked, row: ForgePull, changes: Partial<ForgePull>): Promise<void> {
   Object.assign(row, changes)
-  await ganglion.forgePulls.put(link.id, row)
+  await ctx.forgePulls.put(link.id, row)
   signal.throwIfAborted()
 }
 

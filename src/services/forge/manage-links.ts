@@ -1,7 +1,7 @@
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { type ForgeKind, forgeKinds } from '../../forge/forge.ts'
 import type { CredentialReference, ForgeLink } from '../../store/forge/forge-links.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { type Acting, recordAct } from '../people/audit.ts'
 import type { ForgeBridge } from './forge-bridge.ts'
 import { isReference } from './secret-reference.ts'
@@ -51,7 +51,7 @@ const defaultMaxOpen = 50
  * @throws {ValidationError} @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
  */
 export async function linkForge(
-  ganglion: Ganglion,
+  ctx: Context,
   by: Acting,
   bridge: ForgeBridge,
   {
@@ -65,7 +65,7 @@ export async function linkForge(
     branch = 'main',
   }: LinkRequest,
 ): Promise<{ link: ForgeLink; account: string; isPublic: boolean }> {
-  const { forgeLinks, knowledgeBases, now } = ganglion
+  const { forgeLinks, knowledgeBases, now } = ctx
   const identity = await knowledgeBases.find(by.tenantId, kb)
   if (identity === undefined) throw new GanglionError('not_found')
   if (kind === undefined) {
@@ -93,22 +93,22 @@ export async function linkForge(
   if (problem !== undefined) throw new ValidationError({ url: [problem] })
   const link = await forgeLinks.create({ ...asked, maxOpen }, now())
   if (link === undefined) throw new ValidationError({ kb: [`${kb} is linked already: unlink it first.`] })
-  await recordAct(ganglion, by, { action: 'forge.linked', subject: `${identity.slug} ${link.url}` })
+  await recordAct(ctx, by, { action: 'forge.linked', subject: `${identity.slug} ${link.url}` })
   return { link, account, isPublic }
 }
 
 /** A tenant's links, or of all. */
-export async function listForgeLinks(ganglion: Ganglion, tenantId?: string): Promise<LinkSummary[]> {
-  const slugs = new Map((await ganglion.knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
+export async function listForgeLinks(ctx: Context, tenantId?: string): Promise<LinkSummary[]> {
+  const slugs = new Map((await ctx.knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
   return Promise.all(
-    (await ganglion.forgeLinks.list(tenantId)).map(async (link) => {
-      const pulls = await ganglion.forgePulls.list(link.id)
+    (await ctx.forgeLinks.list(tenantId)).map(async (link) => {
+      const pulls = await ctx.forgePulls.list(link.id)
       const { id, kind, url, maxOpen, syncedAt, failingSince, note } = link
       return {
         ...{ id, kind, url, maxOpen, syncedAt, failingSince, note },
         kb: slugs.get(link.kbId) ?? link.kbId,
         open: pulls.filter(({ state, number }) => state === 'open' && number !== null).length,
-        eventsUrl: link.webhookSecret === null ? null : ganglion.forgeEventsUrl(id),
+        eventsUrl: link.webhookSecret === null ? null : ctx.urls.forgeEvents(id),
       }
     }),
   )
@@ -119,7 +119,7 @@ export type FailingLink = { kb: string; url: string; failingSince: string }
 
 /** Of one knowledge base by its slug, or of all that the tenant has. */
 export async function listFailingLinks(
-  { forgeLinks, knowledgeBases }: Pick<Ganglion, 'forgeLinks' | 'knowledgeBases'>,
+  { forgeLinks, knowledgeBases }: Pick<Context, 'forgeLinks' | 'knowledgeBases'>,
   { tenantId }: Pick<Acting, 'tenantId'>,
   slug?: string,
 ): Promise<FailingLink[]> {
@@ -133,28 +133,24 @@ export async function listFailingLinks(
 }
 
 /** Follows main to the name that it was given there. The next comparison shows whether it is ours. @throws {GanglionError} `not_found` */
-export async function followBranch(ganglion: Ganglion, by: Acting, kb: string, branch: string): Promise<void> {
-  const link = await linkOf(ganglion, by, kb)
-  await ganglion.forgeLinks.note(link.id, { branch })
-  await recordAct(ganglion, by, { action: 'forge.followed', subject: `${kb} ${link.url} ${branch}` })
+export async function followBranch(ctx: Context, by: Acting, kb: string, branch: string): Promise<void> {
+  const link = await linkOf(ctx, by, kb)
+  await ctx.forgeLinks.note(link.id, { branch })
+  await recordAct(ctx, by, { action: 'forge.followed', subject: `${kb} ${link.url} ${branch}` })
 }
 
 /** Forgets a link; both sides stay as they are. @throws {GanglionError} `not_found` */
-export async function unlinkForge(ganglion: Ganglion, by: Acting, kb: string): Promise<ForgeLink> {
-  const link = await linkOf(ganglion, by, kb)
-  await ganglion.forgeLinks.remove(link.id)
-  await recordAct(ganglion, by, { action: 'forge.unlinked', subject: `${kb} ${link.url}` })
+export async function unlinkForge(ctx: Context, by: Acting, kb: string): Promise<ForgeLink> {
+  const link = await linkOf(ctx, by, kb)
+  await ctx.forgeLinks.remove(link.id)
+  await recordAct(ctx, by, { action: 'forge.unlinked', subject: `${kb} ${link.url}` })
   return link
 }
 
 /** @throws {GanglionError} `not_found` */
-export async function linkOf(
-  ganglion: Ganglion,
-  { tenantId }: Pick<Acting, 'tenantId'>,
-  kb: string,
-): Promise<ForgeLink> {
-  const identity = await ganglion.knowledgeBases.find(tenantId, kb)
-  const link = identity && (await ganglion.forgeLinks.ofKb(identity.id))
+export async function linkOf(ctx: Context, { tenantId }: Pick<Acting, 'tenantId'>, kb: string): Promise<ForgeLink> {
+  const identity = await ctx.knowledgeBases.find(tenantId, kb)
+  const link = identity && (await ctx.forgeLinks.ofKb(identity.id))
   if (link === undefined) throw new GanglionError('not_found')
   return link
 }

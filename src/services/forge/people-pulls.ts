@@ -6,6 +6,7 @@ import { findCandidate, pendingBelow } from '../../store/projection/candidate-in
 import { bareId, type Caller } from '../caller.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { originPrefix } from '../push/git-candidate.ts'
+import { candidateHeads } from '../review/candidate-refs.ts'
 import { havesOf, isWithin } from './join-mains.ts'
 import {
   agree,
@@ -75,13 +76,13 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author, bran
  * @returns what a person has to see to
  */
 export async function hearMain(linked: Linked, seen: Seen, problem: string | undefined): Promise<string | undefined> {
-  const { kb, forge, ganglion, link } = linked
+  const { kb, forge, ctx, link } = linked
   const ref = `refs/heads/${link.branch}`
   const head = seen.branches.get(link.branch)
   const ours = await kb.repository.readRef(mainRef)
   if (head === undefined || (ours !== undefined && (await isWithin(linked, head, ours)))) {
     const at = seen.rows.findIndex(({ branch }) => branch === ref)
-    if (at >= 0) await ganglion.forgePulls.remove(link.id, ref)
+    if (at >= 0) await ctx.forgePulls.remove(link.id, ref)
     if (at >= 0) seen.rows.splice(at, 1)
     return problem
   }
@@ -119,7 +120,7 @@ async function hearCommits(
 
 /** A reviewer's commits are part of what is approved: they revise the candidate, and its branch stays as the reviewer left it. */
 async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string): Promise<void> {
-  const { kb, ganglion, forge } = linked
+  const { kb, ctx, forge } = linked
   const waiting = row.candidates.filter((id) => findCandidate(kb.projection.read, id)?.status === 'pending')
   if (waiting.length === 0) return
   const step = { to: head, caller: callerOfLink(linked), option: `topic=${forge.kind}` }
@@ -127,7 +128,7 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
   await kb.sync()
   if (!taken.isTaken && row.number !== null)
     await reportTaken(linked, { ...taken, number: row.number, head, branch: row.branch, candidates: waiting })
-  const own = await ganglion.candidateRefs(kb).headOf(waiting.join('+'))
+  const own = await candidateHeads(kb, ctx).headOf(waiting.join('+'))
   await agree(linked, row, {
     head,
     reported: taken.isTaken ? null : head,
@@ -137,7 +138,7 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
 
 /** Tells what became of commits that a person has written. */
 async function reportTaken(
-  { forge, ganglion }: Linked,
+  { forge, ctx }: Linked,
   {
     isTaken,
     lines,
@@ -152,6 +153,6 @@ async function reportTaken(
     outcome: isTaken ? 'waiting' : 'failed',
     title: isTaken ? `${count} for a curator` : 'This cannot be taken as it is',
     summary: literalBlock(lines.join('\n'), '').slice(0, forge.limits.body),
-    url: first === undefined ? undefined : publicUrl(ganglion.queueUrl(first)),
+    url: first === undefined ? undefined : publicUrl(ctx.urls.candidate(first)),
   })
 }

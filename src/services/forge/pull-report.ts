@@ -11,7 +11,7 @@ import { type Linked, publicUrl } from './linked.ts'
 
 /** What the checks say of a candidate's head, the rules being those of a push. */
 export async function reportOf(
-  { kb, ganglion, forge }: Linked,
+  { kb, ctx, forge }: Linked,
   {
     candidate,
     ...commit
@@ -19,7 +19,7 @@ export async function reportOf(
 ): Promise<Report> {
   const { head } = commit
   const from = await baseOfHead(kb, head)
-  const findings = await checkPush(kb, { repository: kb.repository, from, to: head }, ganglion.parser)
+  const findings = await checkPush(kb, { repository: kb.repository, from, to: head }, ctx.parser)
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const found = `${errors} errors, ${warnings} warnings`
@@ -37,7 +37,7 @@ export async function reportOf(
       .filter(({ path }) => path !== '')
       .slice(0, forge.limits.findings)
       .map(({ path, line, severity, message }) => ({ path, line, severity, message })),
-    url: publicUrl(ganglion.queueUrl(candidate.id)),
+    url: publicUrl(ctx.urls.candidate(candidate.id)),
   }
 }
 

@@ -1,10 +1,10 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { ForgeLimits } from '../../forge/forge.ts'
 import { literal, literalBlock } from '../../knowledge/text/literal.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { QueueEntry } from '../queue/list-queue.ts'
 import { readCandidate } from '../queue/read-candidate.ts'
 import type { LinkChange, LinkChanges } from '../review/link-changes.ts'
@@ -28,7 +28,7 @@ const maxPassage = 4_000
  * @param options.whole what several candidates were made of
  */
 export async function pullText(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   candidates: readonly [CandidateRow, ...CandidateRow[]],
   { limits, whole, isPublic }: { limits: ForgeLimits; whole: string | undefined; isPublic: boolean },
@@ -38,14 +38,14 @@ export async function pullText(
   const entries: QueueEntry[] = []
   const texts: string[] = []
   for (const { id } of candidates) {
-    const review = await reviewCandidate(ganglion, caller, id, {})
+    const review = await reviewCandidate(ctx, caller, id, {})
     entries.push(review.entry)
     const heading = others.length === 0 ? [] : [`## ${verbOf(review.entry)} ${literal(review.entry.title)}`]
     texts.push(
       [
         ...heading,
-        ...(await describe(ganglion, caller, id, isPublic ? withoutPrivate(review) : review)),
-        linkTo(ganglion, id),
+        ...(await describe(ctx, caller, id, isPublic ? withoutPrivate(review) : review)),
+        linkTo(ctx, id),
       ].join('\n\n'),
     )
   }
@@ -77,10 +77,10 @@ function withoutPrivate(review: Review): Review {
   return { ...review, sources: [], duplicates: [] }
 }
 
-async function describe(ganglion: Ganglion, caller: Caller, id: string, review: Review): Promise<string[]> {
+async function describe(ctx: Context, caller: Caller, id: string, review: Review): Promise<string[]> {
   const { entry } = review
-  const { diff, diffTruncated } = await readCandidate(ganglion, caller, id)
-  const similar = await similarNeurons(ganglion, caller, id).catch(unlessGone)
+  const { diff, diffTruncated } = await readCandidate(ctx, caller, id)
+  const similar = await similarNeurons(ctx, caller, id).catch(unlessGone)
   const alike = review.duplicates.map(({ entry: other, why }) => `${literal(other.title)} (${why.join(', ')})`)
   return [
     proposedBy(entry),
@@ -104,8 +104,8 @@ function cut(text: string, room: number): string {
 }
 
 /** A server without a public address has no link that could be followed. */
-function linkTo(ganglion: Ganglion, id: string): string {
-  const url = publicUrl(ganglion.queueUrl(id))
+function linkTo(ctx: Context, id: string): string {
+  const url = publicUrl(ctx.urls.candidate(id))
   return url === undefined ? `Decide in Ganglion, candidate ${literal(id)}` : `[Decide in Ganglion](${url})`
 }
 

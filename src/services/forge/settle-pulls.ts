@@ -52,7 +52,7 @@ export async function settlePulls(linked: Linked, seen: Seen): Promise<void> {
  * its branch and its row.
  */
 async function findPull(linked: Linked, seen: Seen, row: ForgePull): Promise<void> {
-  const { ganglion, forge, link } = linked
+  const { ctx, forge, link } = linked
   const pull = await forge.pullOfBranch(row.branch, link.branch)
   if (pull !== undefined) {
     seen.pulls.set(pull.number, pull)
@@ -60,7 +60,7 @@ async function findPull(linked: Linked, seen: Seen, row: ForgePull): Promise<voi
   }
   const from = seen.branches.get(row.branch)
   if (from !== undefined) await pushBranches(linked, seen, [{ ref: `refs/heads/${row.branch}`, from, to: undefined }])
-  await ganglion.forgePulls.remove(link.id, row.branch)
+  await ctx.forgePulls.remove(link.id, row.branch)
   seen.rows.splice(seen.rows.indexOf(row), 1)
 }
 
@@ -105,14 +105,14 @@ async function settle(
  * cannot be taken, nothing changes; `joinMains` reports that.
  */
 async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, url }: PullRequest): Promise<void> {
-  const { kb, ganglion } = linked
+  const { kb, ctx } = linked
   const main = await kb.repository.readRef(mainRef)
   if (mergeCommit === undefined || main === undefined) return
   if (!(await isAncestor(kb.repository, mergeCommit, main))) return
   const isLeft = (id: string) => findCandidate(kb.projection.read, id)?.status === 'pending'
   for (const id of labels.includes(dismissRestLabel) ? row.candidates.filter(isLeft) : []) {
     const reason = `Left out when ${url} was merged.`
-    await unlessDecided(() => dismissCandidate(ganglion, callerOfLink(linked), id, { reason }))
+    await unlessDecided(() => dismissCandidate(ctx, callerOfLink(linked), id, { reason }))
   }
   await agree(linked, row, { state: 'merged', candidates: row.candidates.filter((id) => !isLeft(id)) })
 }
@@ -123,7 +123,7 @@ async function dismissAsThere(linked: Linked, row: ForgePull, pull: PullRequest 
   const said = pull && (await lastWordOn(linked, pull))
   const reason = (said ?? `Closed on the forge: ${pull?.url ?? linked.link.url}`).slice(0, maxReason).toWellFormed()
   for (const candidateId of row.candidates) {
-    await unlessDecided(() => dismissCandidate(linked.ganglion, caller, candidateId, { reason }))
+    await unlessDecided(() => dismissCandidate(linked.ctx, caller, candidateId, { reason }))
   }
   await agree(linked, row, { state: 'closed' })
 }
@@ -145,7 +145,7 @@ async function lastWordOn({ forge }: Linked, { number, author }: PullRequest): P
 async function reopenAsThere(linked: Linked, row: ForgePull): Promise<void> {
   const caller = callerOfLink(linked)
   for (const candidateId of row.candidates) {
-    await unlessDecided(() => reopenCandidate(linked.ganglion, caller, candidateId))
+    await unlessDecided(() => reopenCandidate(linked.ctx, caller, candidateId))
   }
   await agree(linked, row, { state: 'open' })
 }

@@ -5,6 +5,7 @@ import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import { type CandidateRow, findCandidate, firstPending } from '../../store/projection/candidate-index.ts'
 import { largestBundle } from '../knowledge-base/candidate-head-names.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { candidateHeads } from '../review/candidate-refs.ts'
 import { seenOf } from '../review/seen.ts'
 import { bundled, wholeOf } from './bundles.ts'
 import { pushBranches } from './join-mains.ts'
@@ -95,8 +96,8 @@ async function showBranches(linked: Linked, seen: Seen, shown: readonly Shown[])
   }
 }
 
-function headOf({ kb, ganglion }: Linked, waiting: readonly CandidateRow[]): Promise<Oid | undefined> {
-  return ganglion.candidateRefs(kb).headOf(waiting.map(({ id }) => id).join('+'))
+function headOf({ kb, ctx }: Linked, waiting: readonly CandidateRow[]): Promise<Oid | undefined> {
+  return candidateHeads(kb, ctx).headOf(waiting.map(({ id }) => id).join('+'))
 }
 
 /** Candidates that conflict with each other go apart: the first keeps the pull request. */
@@ -155,9 +156,9 @@ function seenKey({ kb, isPublic }: Linked, { row, waiting }: Shown): string {
   return digestOf([...waiting.map((candidate) => seenOf(kb.projection.read, candidate)), row.change, isPublic])
 }
 
-async function textOf({ ganglion, kb, forge, link, isPublic }: Linked, waiting: Shown['waiting']): Promise<PullText> {
+async function textOf({ ctx, kb, forge, link, isPublic }: Linked, waiting: Shown['waiting']): Promise<PullText> {
   const whole = waiting.length === 1 ? undefined : await wholeOf(kb, waiting[0].id)
-  return pullText(ganglion, callerOfLink({ link, forge }), waiting, {
+  return pullText(ctx, callerOfLink({ link, forge }), waiting, {
     limits: forge.limits,
     whole: whole?.name,
     isPublic,

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Context } from '../../context.ts'
 import { ForgeError } from '../../forge/forge-error.ts'
 import { retryAfter } from '../../forge/rate-limit.ts'
 import { RemoteError } from '../../git/transport/remote.ts'
 import type { ForgeLink } from '../../store/forge/forge-links.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { inUse } from '../kb-use.ts'
 import { type BridgeOptions, ForgeBridge } from './forge-bridge.ts'
 import { isForgeError } from './linked.ts'
@@ -21,8 +21,8 @@ const longestRetryMs = 10 * 60_000
  * Keeps linked knowledge bases and their repositories the same, as either changes.
  * @returns how to stop it
  */
-export function startForges(ganglion: Ganglion, options: BridgeOptions): () => Promise<void> {
-  const bridge = new ForgeBridge(ganglion, options)
+export function startForges(ctx: Context, options: BridgeOptions): () => Promise<void> {
+  const bridge = new ForgeBridge(ctx, options)
   const busy = new Map<string, Promise<void>>()
   const woken = new Set<string>()
   const followed = new Set<string>()
@@ -31,7 +31,7 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): () => P
   const { signal } = stopping
   const run = (link: ForgeLink) => {
     woken.delete(link.id)
-    const running = syncLink(ganglion, bridge, link)
+    const running = syncLink(ctx, bridge, link)
       .catch((error) => {
         if (!signal.aborted) options.onError(error)
       })
@@ -43,8 +43,8 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): () => P
     busy.set(link.id, running)
   }
   const look = async () => {
-    const now = ganglion.now().toISOString()
-    for (const link of await ganglion.forgeLinks.list()) {
+    const now = ctx.now().toISOString()
+    for (const link of await ctx.forgeLinks.list()) {
       if (signal.aborted) return
       follow(link.tenantId)
       // A server that was killed may have left a comparison half done, long before it is due again.
@@ -63,17 +63,17 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): () => P
   }
   const listen = async (tenantId: string) => {
     for (;;) {
-      const arrivals = ganglion.events.arrivals(tenantId)
-      await ganglion.events.arrival(tenantId, arrivals, signal)
+      const arrivals = ctx.events.arrivals(tenantId)
+      await ctx.events.arrival(tenantId, arrivals, signal)
       if (signal.aborted) return
-      for (const { id } of await ganglion.forgeLinks.list(tenantId)) woken.add(id)
+      for (const { id } of await ctx.forgeLinks.list(tenantId)) woken.add(id)
       lookSoon()
     }
   }
   const lookSoon = () => void look().catch(options.onError)
   const timer = setInterval(lookSoon, intervalMs)
   lookSoon()
-  const stopListening = ganglion.database.notifications.listen('forge', (linkId) => {
+  const stopListening = ctx.database.notifications.listen('forge', (linkId) => {
     for (const id of linkId === undefined ? known : [linkId]) woken.add(id)
     lookSoon()
   })
@@ -87,8 +87,8 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): () => P
 }
 
 /** Compares both sides of a link once, and notes how that went and when it is due again. */
-export async function syncLink(ganglion: Ganglion, bridge: ForgeBridge, link: ForgeLink): Promise<void> {
-  const { forgeLinks, now } = ganglion
+export async function syncLink(ctx: Context, bridge: ForgeBridge, link: ForgeLink): Promise<void> {
+  const { forgeLinks, now } = ctx
   try {
     const note = (await inUse(() => bridge.sync(link))) ?? null
     const syncedAt = now()

@@ -31,7 +31,7 @@ export async function takeCommits(
   { to, haves }: { to: Oid; haves: readonly Oid[] },
   stepsOf: (repository: Repository) => Promise<readonly Step[]>,
 ): Promise<Taken> {
-  const { ganglion, kb, forge, signal, link } = linked
+  const { ctx, kb, forge, signal, link } = linked
   const isHere = (await kb.repository.find(to)) !== undefined
   const pack = isHere ? undefined : fetchPack(await forge.access(), { wants: [to], haves }, { signal })
   try {
@@ -50,7 +50,7 @@ export async function takeCommits(
           by = caller.id
           const isReviewed = caller.id !== callerOfLink(linked).id || !(await kb.settings()).protectMain
           const follows = isReviewed ? 'merge' : 'merge nothing'
-          const receiver = receiverFor(ganglion, kb, { caller, reachedAt: link.url, follows })
+          const receiver = receiverFor(ctx, kb, { caller, reachedAt: link.url, follows })
           taken = await receivePush(receiver, { folder: quarantine.folder, admit }, step)
           await kb.sync()
         }

@@ -1,9 +1,10 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { brokenRefs } from '../../git/refs/refs.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { receiverFor } from '../push/receive-push.ts'
+import { candidateHeads } from '../review/candidate-refs.ts'
 import type { GitAddress, GitDoor } from './git-door.ts'
 
 /** Folders that only the server writes to. */
@@ -16,13 +17,13 @@ const noFetch =
  * @throws {GanglionError} `not_found`, `insufficient_role`
  */
 export async function openGitDoor(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { tenant, kb: name, reachedAt }: GitAddress,
 ): Promise<GitDoor> {
-  const own = await ganglion.tenants.get(caller.tenantId)
+  const own = await ctx.tenants.get(caller.tenantId)
   if (own === undefined || (tenant !== own.slug && tenant !== own.id)) throw new GanglionError('not_found')
-  const kb = await ganglion.kb(caller.tenantId, name)
+  const kb = await ctx.kb(caller.tenantId, name)
   const fetches = caller.role === 'curator' ? 'all' : (caller.git ?? 'none')
   if (fetches === 'none') throw new GanglionError('insufficient_role', noFetch)
   return {
@@ -33,8 +34,8 @@ export async function openGitDoor(
     hiddenRefs: fetches === 'all' ? [] : serverRefs,
     async prepareFetch(refPrefixes) {
       // Nobody else sees what would be made.
-      if (fetches === 'all') await ganglion.candidateRefs(kb).prepare(refPrefixes)
+      if (fetches === 'all') await candidateHeads(kb, ctx).prepare(refPrefixes)
     },
-    receiver: receiverFor(ganglion, kb, { caller, reachedAt }),
+    receiver: receiverFor(ctx, kb, { caller, reachedAt }),
   }
 }

@@ -1,15 +1,16 @@
 import type { Transaction } from 'kysely'
+import type { Context } from '../../context.ts'
 import { type SourceStatus, unreadStatus } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { EventData, EventKind, IngestStage } from '../../contract/events.ts'
 import type { CompiledPage } from '../../ingest/compile/compiled.ts'
 import { type Extracted, ExtractionError, type OnProgress } from '../../ingest/extracted.ts'
 import type { Schema } from '../../store/database/schema.ts'
+import { inTransaction } from '../../store/database/transaction.ts'
 import type { Job, Jobs } from '../../store/jobs.ts'
 import type { Source } from '../../store/sources/source.ts'
 import type { SourceChange } from '../../store/sources/sources.ts'
 import { refusalFor } from '../failure.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { progressReporter } from './progress-reporter.ts'
 
 export type StepContext = {
@@ -57,13 +58,13 @@ const maxStarts = 10
  * Takes a Source from where it stands to `success` or `failed`, and ends its job. Each change of status is written together
  * with its event and with what it means for the job: all of it or none.
  */
-export function ingestSource(ganglion: Ganglion, steps: IngestSteps, options: IngestOptions) {
-  return (job: Job, signal: AbortSignal): Promise<void> => new Run(ganglion, steps, options, job, signal).run()
+export function ingestSource(ctx: Context, steps: IngestSteps, options: IngestOptions) {
+  return (job: Job, signal: AbortSignal): Promise<void> => new Run(ctx, steps, options, job, signal).run()
 }
 
 /** One attempt. */
 class Run {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   readonly #steps: IngestSteps
   readonly #options: Required<IngestOptions>
   readonly #job: Job
@@ -76,8 +77,8 @@ class Run {
   /** What the steps so far have warned of. */
   #warnings: string[] = []
 
-  constructor(ganglion: Ganglion, steps: IngestSteps, options: IngestOptions, job: Job, signal: AbortSignal) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context, steps: IngestSteps, options: IngestOptions, job: Job, signal: AbortSignal) {
+    this.#ctx = ctx
     this.#steps = steps
     this.#options = { leaseMs: 30_000, retryMs: 5_000, ...options }
     this.#job = job
@@ -85,10 +86,10 @@ class Run {
   }
 
   async run(): Promise<void> {
-    const source = await this.#ganglion.sources.find(this.#job.tenantId, this.#job.documentId)
+    const source = await this.#ctx.sources.find(this.#job.tenantId, this.#job.documentId)
     try {
       const isOver = source?.archivedAt !== null || source.status === 'success' || source.status === 'failed'
-      if (source === undefined || isOver) await this.#ganglion.jobs.complete(this.#job)
+      if (source === undefined || isOver) await this.#ctx.jobs.complete(this.#job)
       else if (this.#job.starts > maxStarts)
         await this.#finish('failed', { error: `The server ended ${maxStarts} times while it was being ingested.` })
       else await this.#ingest(source)
@@ -109,7 +110,7 @@ class Run {
     let extracted: Extracted | undefined
     if (source.status === 'pending') {
       extracted = await extract()
-      const extractedAt = this.#ganglion.now().toISOString()
+      const extractedAt = this.#ctx.now().toISOString()
       if (!(await this.#move('pending', { status: 'ready', extractedAt }))) return
     }
     if (source.status !== 'processing') {
@@ -142,7 +143,7 @@ class Run {
   }
 
   async #fail(error: unknown): Promise<void> {
-    const { now } = this.#ganglion
+    const { now } = this.#ctx
     if (this.#signal.aborted) {
       if (this.#signal.reason === 'stopping') await this.#putBack((jobs) => jobs.release(this.#job))
       return
@@ -163,8 +164,8 @@ class Run {
   async #putBack(put: (jobs: Jobs) => Promise<boolean>): Promise<void> {
     await this.#telling
     await this.#write(async (db) => {
-      if (!(await put(this.#ganglion.jobs.within(db)))) return
-      await this.#ganglion.sources.change(this.#job.documentId, ['processing'], { status: this.#waits }, db)
+      if (!(await put(this.#ctx.jobs.within(db)))) return
+      await this.#ctx.sources.change(this.#job.documentId, ['processing'], { status: this.#waits }, db)
     })
   }
 
@@ -172,9 +173,9 @@ class Run {
   async #finish(status: 'success' | 'failed', data: EventData): Promise<void> {
     await this.#telling
     await this.#write(async (db) => {
-      if (!(await this.#ganglion.jobs.within(db).complete(this.#job))) return
+      if (!(await this.#ctx.jobs.within(db).complete(this.#job))) return
       const change = { status, errorMessage: data.error ?? null, warnings: [...new Set(this.#warnings)] }
-      const isSet = await this.#ganglion.sources.change(this.#job.documentId, unfinished, change, db)
+      const isSet = await this.#ctx.sources.change(this.#job.documentId, unfinished, change, db)
       if (isSet)
         await this.#insert(db, status === 'success' ? 'ingest.completed' : 'ingest.failed', { ...data, status })
     })
@@ -185,22 +186,22 @@ class Run {
     await this.#telling
     const isMoved = await this.#write(async (db) => {
       const { documentId, owner } = this.#job
-      const lease = { now: this.#ganglion.now(), leaseMs: this.#options.leaseMs, documentIds: [documentId] }
-      const isHeld = (await this.#ganglion.jobs.within(db).heartbeat(owner, lease)).length > 0
-      if (!isHeld || !(await this.#ganglion.sources.change(documentId, [from], change, db))) return false
+      const lease = { now: this.#ctx.now(), leaseMs: this.#options.leaseMs, documentIds: [documentId] }
+      const isHeld = (await this.#ctx.jobs.within(db).heartbeat(owner, lease)).length > 0
+      if (!isHeld || !(await this.#ctx.sources.change(documentId, [from], change, db))) return false
       if (kind !== undefined) await this.#insert(db, kind, { status: 'processing' })
       return true
     })
-    if (!isMoved) await this.#ganglion.jobs.complete(this.#job) // it was archived
+    if (!isMoved) await this.#ctx.jobs.complete(this.#job) // it was archived
     return isMoved
   }
 
   async #write<Result>(work: (db: Transaction<Schema>) => Promise<Result>): Promise<Result> {
-    return this.#ganglion.transaction(work, 'read committed')
+    return inTransaction(this.#ctx.database.db, work, 'read committed')
   }
 
   #insert(db: Transaction<Schema>, kind: EventKind, data: EventData): Promise<void> {
-    return insertIngestEvent(this.#ganglion, db, this.#job, kind, data)
+    return insertIngestEvent(this.#ctx, db, this.#job, kind, data)
   }
 
   #tellSoon(kind: EventKind, data: EventData): void {
@@ -211,7 +212,7 @@ class Run {
 
 /** What is told of a Source's ingest. */
 export async function insertIngestEvent(
-  { events, now }: Ganglion,
+  { events, now }: Context,
   db: Transaction<Schema>,
   { tenantId, kbId, documentId }: Pick<Job, 'tenantId' | 'kbId' | 'documentId'>,
   kind: EventKind,

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { compileDocument } from '../../ingest/compile/compile-document.ts'
 import type { CompiledPage } from '../../ingest/compile/compiled.ts'
 import { leftOut, tellLeftOut } from '../../ingest/compile/left-out.ts'
@@ -9,14 +10,15 @@ import { type Extracted, ExtractionError, type Transcriber } from '../../ingest/
 import { isInternal, isSeenByMore, narrowed } from '../../knowledge/audience.ts'
 import { type Source, tagsOf } from '../../store/sources/source.ts'
 import { followEvents } from '../events/follow-events.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { takenNames } from '../queue/taken-names.ts'
 import { seenWith } from '../rename/name-change.ts'
 import { commitSource } from './commit-source.ts'
 import { formatProblem } from './format-problem.ts'
 import type { IngestSteps } from './ingest-source.ts'
 import { linkableNames } from './linkable-names.ts'
+import { modelDrafts } from './model-drafts.ts'
 import { previousPages } from './previous-pages.ts'
+import { sourceTexts } from './source-texts.ts'
 
 /** Names that others had first, of which a Source tells. */
 const maxTaken = 20
@@ -32,15 +34,15 @@ export type IngestModels = {
 
 /** Reads, compiles and commits Sources of a deployment. */
 export function ingestSteps(
-  ganglion: Ganglion,
+  ctx: Context,
   { transcriber, languageModel, modelFailed: failed = () => {} }: IngestModels = {},
 ): IngestSteps {
-  const { modelDrafts: drafts } = ganglion
+  const drafts = modelDrafts(ctx)
   const compiler = languageModel && new ModelCompiler({ client: new ModelClient(languageModel), drafts, failed })
   return {
-    extract: (source, context) => extractSource(ganglion, source, { transcriber, ...context }),
+    extract: (source, context) => extractSource(ctx, source, { transcriber, ...context }),
     async compile(source, extracted, context) {
-      const kb = await ganglion.kb(source.tenantId, source.kbId)
+      const kb = await ctx.kb(source.tenantId, source.kbId)
       const { language, defaultAudience } = await kb.settings()
       const { filename, editionOf, contentHash: sha256 } = source
       const tags = [...new Set([...tagsOf(source), ...(extracted.tags ?? [])])]
@@ -65,9 +67,9 @@ export function ingestSteps(
       return { pages: withAudience(pages), warnings: [...told, ...warnings] }
     },
     async commit(source, pages) {
-      const { sources, events, now } = ganglion
+      const { sources, events, now } = ctx
       const { id, tenantId, kbId, filename, contentHash: sha256, editionOf, sourceUrl } = source
-      const kb = await ganglion.kb(tenantId, kbId)
+      const kb = await ctx.kb(tenantId, kbId)
       // Before anything of it is written, so that no older edition is written after it.
       await sources.supersede(source, now())
       const isWanted = async () => (await sources.get(id))?.archivedAt === null
@@ -89,18 +91,18 @@ export function ingestSteps(
  * @returns how to stop it.
  */
 export function rereadSources(
-  ganglion: Ganglion,
+  ctx: Context,
   { transcriber, onError }: { transcriber: Transcriber | undefined; onError: (error: unknown) => void },
 ): () => Promise<void> {
   const stopping = new AbortController()
   const { signal } = stopping
   const reread = async () => {
-    for (const source of await ganglion.sources.ingested()) {
+    for (const source of await ctx.sources.ingested()) {
       if (signal.aborted) return
       try {
-        if (source.extractedAt !== null && (await ganglion.sourceTexts.has(source))) continue
-        await extractSource(ganglion, source, { transcriber, signal })
-        await ganglion.events.wakeAll(source.tenantId)
+        if (source.extractedAt !== null && (await sourceTexts(ctx).has(source))) continue
+        await extractSource(ctx, source, { transcriber, signal })
+        await ctx.events.wakeAll(source.tenantId)
       } catch (error) {
         if (!signal.aborted) onError(error)
       }
@@ -115,12 +117,12 @@ export function rereadSources(
 
 /** A Source's text: as it was read before, or from its bytes. @throws {ExtractionError} */
 async function extractSource(
-  ganglion: Ganglion,
+  ctx: Context,
   source: Source,
   options: Pick<ExtractOptions, 'signal' | 'onProgress'> & { transcriber: Transcriber | undefined },
 ): Promise<Extracted> {
-  const { blobs, sources, sourceTexts, directory, now } = ganglion
-  const known = await sourceTexts.find(source)
+  const { blobs, sources, directory, now } = ctx
+  const known = await sourceTexts(ctx).find(source)
   if (known !== undefined && source.extractedAt !== null) return known
   const { contentHash, filename, fileType } = source
   const { transcriber, ...more } = options
@@ -132,20 +134,16 @@ async function extractSource(
     })
   const extracted = known ?? (await read())
   // A process that was killed may have kept the text, and not said so.
-  if (known === undefined) await sourceTexts.keep(source, extracted)
-  const change = { extractedAt: now().toISOString(), ...(await hiddenBy(ganglion, source, extracted)) }
+  if (known === undefined) await sourceTexts(ctx).keep(source, extracted)
+  const change = { extractedAt: now().toISOString(), ...(await hiddenBy(ctx, source, extracted)) }
   await sources.change(source.id, ['pending', 'ready', 'processing', 'success'], change)
   return extracted
 }
 
 /** The tags of a Source whose front matter hides its pages from some: the text and the name must not tell what they do not. */
-async function hiddenBy(
-  ganglion: Ganglion,
-  source: Source,
-  { tags = [], audience }: Extracted,
-): Promise<{ tags?: string }> {
+async function hiddenBy(ctx: Context, source: Source, { tags = [], audience }: Extracted): Promise<{ tags?: string }> {
   const own = tagsOf(source)
-  const { defaultAudience } = await (await ganglion.kb(source.tenantId, source.kbId)).settings()
+  const { defaultAudience } = await (await ctx.kb(source.tenantId, source.kbId)).settings()
   const asRead = { tags, audience: audience && narrowed(audience, defaultAudience) }
   const isHidden = isSeenByMore({ tags: own }, asRead, defaultAudience)
   return isHidden ? { tags: [...own, 'internal'].join(',') } : {}

@@ -1,6 +1,9 @@
+import { type Context, onePer } from '../../context.ts'
 import { Draft } from '../../ingest/compile/model/model-draft.ts'
 import type { Drafts } from '../../ingest/compile/model-compiler.ts'
-import type { KeptJson } from './kept-json.ts'
+import type { KeptJson } from '../../store/blobs/kept-json.ts'
+
+export const modelDrafts = onePer(({ texts }: Context) => new ModelDrafts(texts))
 
 /** What language models made of documents. They are flushed to the disk: asked again, a model may say something else. */
 export class ModelDrafts implements Drafts {

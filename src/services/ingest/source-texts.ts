@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import { type Context, onePer } from '../../context.ts'
 import { extractReply } from '../../ingest/extract/confined/reply.ts'
 import type { Extracted } from '../../ingest/extracted.ts'
-import type { KeptJson } from './kept-json.ts'
+import type { KeptJson } from '../../store/blobs/kept-json.ts'
 
 /** Raised whenever documents are read otherwise: what was kept before counts for nothing. */
 const version = 10
@@ -10,6 +11,8 @@ type Document = { id: string }
 
 /** UTF-16 units of all texts that stay in memory. */
 const maxRecent = 8 * 2 ** 20
+
+export const sourceTexts = onePer(({ texts }: Context) => new SourceTexts(texts))
 
 /**
  * The text of Sources that were read. Each Source has its own, also where another has the same bytes: otherwise the

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Context } from '../../context.ts'
 import type { LintFinding } from '../../knowledge/lint/lint.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { inUse } from '../kb-use.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import { surveyLinks } from './survey-links.ts'
@@ -27,14 +27,14 @@ type Latest = Pick<Survey, 'main' | 'brokenLinks'> & { restUntil: number; survey
 
 /** The latest survey of each knowledge base. Surveys run one at a time, and yield to requests. */
 export class FindingSurveys {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   /** The least recently made first. */
   readonly #latest = new Map<string, Latest>()
   readonly #running = new Map<string, Promise<Survey>>()
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(ganglion: Ganglion) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context) {
+    this.#ctx = ctx
   }
 
   /**
@@ -68,13 +68,13 @@ export class FindingSurveys {
   }
 
   async #survey(identity: KbIdentity): Promise<Survey> {
-    const kb = await this.#ganglion.openKb(identity)
+    const kb = await this.#ctx.kbs.open(identity)
     const { main } = kb.projection.heads(kb.projection.read)
     const begin = performance.now()
     const findings = await surveyLinks(kb)
     const end = performance.now()
     const brokenLinks = findings.reduce((sum, finding) => sum + ('links' in finding ? finding.links : 0), 0)
-    const survey = { main, at: this.#ganglion.now().toISOString(), findings, brokenLinks }
+    const survey = { main, at: this.#ctx.now().toISOString(), findings, brokenLinks }
     this.#latest.delete(identity.id)
     this.#latest.set(identity.id, { main, brokenLinks, restUntil: end + restFactor * (end - begin), survey })
     const kept = [...this.#latest.values()].filter((latest) => latest.survey !== undefined)

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import { fingerprintOf, impactOf, type LintFinding } from '../../knowledge/lint/lint.ts'
@@ -6,7 +7,6 @@ import { candidateOfFingerprint } from '../../store/projection/candidate-index.t
 import { titleOf } from '../../store/projection/neuron-queries.ts'
 import { pauses } from '../../threads/pauses.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { submitCandidate } from '../queue/submit-candidate.ts'
 import { relatedNeurons } from './related-neurons.ts'
@@ -36,7 +36,7 @@ const actor: Actor = { id: 'lint', name: 'Lint' }
  * its candidate, and 100 in a run, as far as the queue has room. What was found earlier and holds no longer stays in the queue.
  */
 export async function lintKb(
-  ganglion: Ganglion,
+  ctx: Context,
   kb: KnowledgeBase,
   { isDryRun = false }: { isDryRun?: boolean } = {},
 ): Promise<LintReport> {
@@ -47,7 +47,7 @@ export async function lintKb(
     found.push({ finding, result: resultOf(kb, finding) })
   }
   const open = found.filter(({ result }) => result.status === 'open')
-  if (!isDryRun) await propose(ganglion, kb, open.slice(0, maxNew))
+  if (!isDryRun) await propose(ctx, kb, open.slice(0, maxNew))
   return { id: kb.identity.id, slug: kb.identity.slug, findings: found.map(({ result }) => result) }
 }
 
@@ -64,7 +64,7 @@ function resultOf(kb: KnowledgeBase, finding: LintFinding): LintResult {
   }
 }
 
-async function propose(ganglion: Ganglion, kb: KnowledgeBase, open: readonly Found[]): Promise<void> {
+async function propose(ctx: Context, kb: KnowledgeBase, open: readonly Found[]): Promise<void> {
   const { id, tenantId } = kb.identity
   const hasOrphans = open.some(({ finding }) => finding.rule === 'orphan')
   const relatedTo = hasOrphans ? await relatedNeurons(kb) : () => []
@@ -76,7 +76,7 @@ async function propose(ganglion: Ganglion, kb: KnowledgeBase, open: readonly Fou
       related,
     })
     const service = { actor, fingerprint: result.fingerprint }
-    const receipt = await submitCandidate(ganglion, caller, input, { service }).catch(unlessFull)
+    const receipt = await submitCandidate(ctx, caller, input, { service }).catch(unlessFull)
     if (receipt !== undefined) Object.assign(result, { status: 'proposed', candidateId: receipt.candidateId })
   })
   await Promise.all(submissions)

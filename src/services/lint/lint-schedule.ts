@@ -1,6 +1,7 @@
+import type { Context } from '../../context.ts'
 import { isDue } from '../../knowledge/lint/lint-schedule.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { inUse } from '../kb-use.ts'
+import { mainSettings } from '../read/main-settings.ts'
 import { lintKb } from './lint-kb.ts'
 
 const intervalMs = 60_000
@@ -10,13 +11,13 @@ const intervalMs = 60_000
  * while the server is down are left out: the next run finds the same.
  * @returns how to stop it, which waits for the knowledge base that it is at.
  */
-export function startLinting(ganglion: Ganglion, onError: (error: unknown) => void): () => Promise<void> {
+export function startLinting(ctx: Context, onError: (error: unknown) => void): () => Promise<void> {
   const stopping = new AbortController()
-  const schedules = new LintSchedules(ganglion, onError)
-  let last = ganglion.now()
+  const schedules = new LintSchedules(ctx, onError)
+  let last = ctx.now()
   let running = Promise.resolve()
   const lint = async () => {
-    const now = ganglion.now()
+    const now = ctx.now()
     const after = last
     last = now
     await schedules.run(after, now, stopping.signal)
@@ -33,23 +34,23 @@ export function startLinting(ganglion: Ganglion, onError: (error: unknown) => vo
 
 /** When each knowledge base is to be linted. */
 export class LintSchedules {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   readonly #onError: (error: unknown) => void
 
   /** @param onError is told of knowledge bases that cannot be linted; the others are. */
-  constructor(ganglion: Ganglion, onError: (error: unknown) => void) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context, onError: (error: unknown) => void) {
+    this.#ctx = ctx
     this.#onError = onError
   }
 
   /** Lints the knowledge bases whose schedules have a time after one moment and not after another. */
   async run(after: Date, until: Date, stopping: AbortSignal): Promise<void> {
-    for (const identity of await this.#ganglion.knowledgeBases.list()) {
+    for (const identity of await this.#ctx.knowledgeBases.list()) {
       if (stopping.aborted) return
       try {
-        const schedule = (await this.#ganglion.mainSettings.read(identity))?.lintSchedule ?? null
+        const schedule = (await mainSettings(this.#ctx).read(identity))?.lintSchedule ?? null
         if (schedule === null || !isDue(schedule, after, until)) continue
-        await inUse(async () => lintKb(this.#ganglion, await this.#ganglion.openKb(identity)))
+        await inUse(async () => lintKb(this.#ctx, await this.#ctx.kbs.open(identity)))
       } catch (error) {
         this.#onError(error)
       }

@@ -1,10 +1,10 @@
+import type { Context } from '../../context.ts'
 import type { CandidateStatus } from '../../contract/vocabulary.ts'
 import { fingerprintOf, impactOf, type LintFinding } from '../../knowledge/lint/lint.ts'
 import { lintConnector, lintTitle } from '../../knowledge/lint/lint-candidate.ts'
 import { candidateOfFingerprint } from '../../store/projection/candidate-index.ts'
 import { titleOf } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { FindingSurveys } from './finding-surveys.ts'
 
@@ -54,13 +54,13 @@ const maxShown = 10
  * time. For curators. @throws {GanglionError} `not_found`
  */
 export async function listFindings(
-  ganglion: Ganglion,
+  ctx: Context,
   surveys: FindingSurveys,
   caller: Pick<Caller, 'tenantId'>,
   kbName: string,
   { rule, from, limit }: { rule?: FindingRule | undefined; from: number; limit: number },
 ): Promise<FindingPage | undefined> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const { main } = kb.projection.heads(kb.projection.read)
   const survey = await surveys.of(kb.identity, main)
   if (survey === undefined) return undefined

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { targetKeys } from '../../knowledge/links/link-target.ts'
 import { fingerprintOf, type LintFinding } from '../../knowledge/lint/lint.ts'
@@ -9,7 +10,6 @@ import { rewriteLinks } from '../../markdown/links/rewrite-links.ts'
 import { pendingForTarget } from '../../store/projection/candidate-index.ts'
 import { findNeuron, titleOf } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { submitCandidate } from '../queue/submit-candidate.ts'
 import { LinkView } from '../read/graph/link-view.ts'
@@ -32,13 +32,13 @@ const maxTitle = 100
  * @throws {ValidationError} for a choice that the finding does not offer
  */
 export async function proposeFinding(
-  ganglion: Ganglion,
+  ctx: Context,
   surveys: FindingSurveys,
   caller: Caller,
   kbName: string,
   { fingerprint, choice }: { fingerprint: string; choice: string },
 ): Promise<FindingProposals> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const survey = await surveys.of(kb.identity, kb.projection.heads(kb.projection.read).main)
   const finding = survey?.findings.find((each) => fingerprintOf(each) === fingerprint)
   if (finding === undefined) throw new GanglionError('not_found')
@@ -46,7 +46,7 @@ export async function proposeFinding(
     throw new ValidationError({ choice: ['must be one of the pages that the finding names'] })
   }
   const settle = (page: { seqId: string; title: string; version: number; content: string }, verb: string) =>
-    submitSettling(ganglion, caller, kb, { verb, ...page })
+    submitSettling(ctx, caller, kb, { verb, ...page })
   if (finding.rule === 'contradiction') {
     const other = finding.pair.find((seqId) => seqId !== choice) ?? ''
     const page = await pageOf(kb, choice)
@@ -100,7 +100,7 @@ async function retargeted(
 
 /** A change that waits already is not proposed again. */
 async function submitSettling(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kb: KnowledgeBase,
   {
@@ -123,6 +123,6 @@ async function submitSettling(
     confidence: null,
     impactEstimate: null,
   }
-  const { candidateId } = await submitCandidate(ganglion, caller, input, { isSubject: true })
+  const { candidateId } = await submitCandidate(ctx, caller, input, { isSubject: true })
   return candidateId
 }

@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { copiesIn } from '../../cluster/cluster.ts'
+import type { Context } from '../../context.ts'
 import { folderSize } from '../../files/folder-size.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { setAside } from '../kb-access.ts'
 
 const everyMs = 10 * 60_000
 /** Milliseconds for which a copy that was used is kept, whatever its size: somebody may still be reading it. */
@@ -13,14 +14,10 @@ const spared = 10 * 60_000
  * @param maxBytes may be exceeded for some minutes, and by what is in use
  * @returns how to stop it
  */
-export function startEvicting(
-  ganglion: Ganglion,
-  maxBytes: number,
-  onError: (error: unknown) => void,
-): () => Promise<void> {
-  let running = evictCopies(ganglion, maxBytes).catch(onError)
+export function startEvicting(ctx: Context, maxBytes: number, onError: (error: unknown) => void): () => Promise<void> {
+  let running = evictCopies(ctx, maxBytes).catch(onError)
   const timer = setInterval(() => {
-    running = running.then(() => evictCopies(ganglion, maxBytes)).catch(onError)
+    running = running.then(() => evictCopies(ctx, maxBytes)).catch(onError)
   }, everyMs)
   return async () => {
     clearInterval(timer)
@@ -28,8 +25,8 @@ export function startEvicting(
   }
 }
 
-export async function evictCopies(ganglion: Ganglion, maxBytes: number, now = Date.now()): Promise<void> {
-  const { cluster, directory } = ganglion
+export async function evictCopies(ctx: Context, maxBytes: number, now = Date.now()): Promise<void> {
+  const { cluster, directory } = ctx
   if (cluster === undefined) return
   const copies = []
   for (const { id, gitDir, usedAt } of await copiesIn(directory.repositories)) {
@@ -39,7 +36,7 @@ export async function evictCopies(ganglion: Ganglion, maxBytes: number, now = Da
   let total = copies.reduce((sum, { bytes }) => sum + bytes, 0)
   for (const { id, usedAt, bytes } of copies) {
     if (total <= maxBytes || now - usedAt < spared) return
-    const removed = ganglion.setAside(id)
+    const removed = setAside(ctx, id)
     for (const path of removed) await rm(path, { recursive: true, force: true })
     if (removed.length > 0) total -= bytes
   }

@@ -1,6 +1,7 @@
+import type { Context } from '../../context.ts'
 import { folderSize } from '../../files/folder-size.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { kbSearch } from '../search/kb-search.ts'
 import type { Health, Problem } from './health.ts'
 import type { VerificationRun, Verifications } from './verify/verifications.ts'
 
@@ -30,17 +31,17 @@ const sizesHoldMs = 60_000
 
 /** What the health page shows; sizes are measured at most once a minute. */
 export class HealthReports {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   readonly #sizes = new Map<string, { at: number; sizes: Promise<Sizes> }>()
   readonly #parts: { health: Health; verifications: Verifications; version: string }
 
-  constructor(ganglion: Ganglion, parts: { health: Health; verifications: Verifications; version: string }) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context, parts: { health: Health; verifications: Verifications; version: string }) {
+    this.#ctx = ctx
     this.#parts = parts
   }
 
   async read({ tenantId }: Pick<Caller, 'tenantId'>, freeDisk: number): Promise<HealthReport> {
-    const { stamps, tenants } = this.#ganglion
+    const { stamps, tenants } = this.#ctx
     const { health, verifications, version } = this.#parts
     const isAlone = (await tenants.list()).length === 1
     return {
@@ -48,7 +49,7 @@ export class HealthReports {
       problems: await health.problems(),
       backedUpAt: await stamps.find('backup'),
       ...(await this.#sizesOf(tenantId)),
-      shared: isAlone ? { database: await this.#ganglion.database.size(), freeDisk } : undefined,
+      shared: isAlone ? { database: await this.#ctx.database.size(), freeDisk } : undefined,
       verification: verifications.latest(tenantId),
     }
   }
@@ -64,13 +65,13 @@ export class HealthReports {
   }
 
   async #measure(tenantId: string): Promise<Sizes> {
-    const { knowledgeBases, directory, sources } = this.#ganglion
-    const open = new Map((await this.#ganglion.openKbs()).map((kb) => [kb.identity.id, kb]))
+    const { knowledgeBases, directory, sources } = this.#ctx
+    const open = new Map((await this.#ctx.kbs.all()).map((kb) => [kb.identity.id, kb]))
     const kbs: HealthReport['kbs'] = []
     for (const { id, slug } of await knowledgeBases.list(tenantId)) {
       const [repository, index] = [await folderSize(directory.repository(id)), await folderSize(directory.index(id))]
       const kb = open.get(id)
-      kbs.push({ slug, repository, index, meaning: kb && this.#ganglion.search(kb).embedder?.progress })
+      kbs.push({ slug, repository, index, meaning: kb && kbSearch(kb, this.#ctx).embedder?.progress })
     }
     return { kbs, sources: await sources.totalSize(tenantId) }
   }

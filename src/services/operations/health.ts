@@ -1,12 +1,12 @@
 import { access, constants, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Context } from '../../context.ts'
 import { hasCode } from '../../files/error-code.ts'
 import { openFilesLimit } from '../../files/open-files-limit.ts'
 import { runGit } from '../../git/git-process.ts'
 import { nativeGit } from '../../git/native-git.ts'
 import type { DataDirectory } from '../../store/data-directory.ts'
 import { DatabaseUnreachable } from '../../store/database/errors.ts'
-import type { Ganglion } from '../ganglion.ts'
 
 /** A part of the server that does not work, and why; for operators, without paths. */
 export type Problem = { part: 'git' | 'database' | 'repositories' | 'files'; reason: string }
@@ -26,33 +26,34 @@ const reasonByCode: Readonly<Record<string, string>> = {
 
 /** What a deployment needs in order to do what it promises: git, and a data directory that can be written. */
 export class Health {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   #known: { at: number; problems: Promise<Problem[]> } | undefined
   #closed: { at: number; folders: Promise<number> } | undefined
 
-  constructor(ganglion: Ganglion) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context) {
+    this.#ctx = ctx
   }
 
   /** What is broken now, or was a few seconds ago. */
   problems(): Promise<Problem[]> {
     const now = performance.now()
     if (this.#known === undefined || now - this.#known.at > checkIntervalMs) {
-      this.#known = { at: now, problems: findProblems(this.#ganglion) }
+      this.#known = { at: now, problems: findProblems(this.#ctx) }
     }
     return this.#known.problems
   }
 
   /** What a person should see to, though requests are served. It names nobody: anybody may read it. */
   async notes(): Promise<string[]> {
-    const failing = (await this.#ganglion.forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
-    const { mostOpen, directory } = this.#ganglion
+    const failing = (await this.#ctx.forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
+    const { directory, kbs } = this.#ctx
+    const mostOpen = kbs.most
     const now = performance.now()
     if (this.#closed === undefined || now - this.#closed.at > foldersIntervalMs) {
       this.#closed = { at: now, folders: unwritableFolders(directory) }
     }
     const closed = await this.#closed.folders
-    const isFull = this.#ganglion.openIdentities().length >= mostOpen
+    const isFull = kbs.identities().length >= mostOpen
     return [
       ...(failing > 0 ? [`links to forges that are paused or fail: ${failing}; see ganglion forge status`] : []),
       ...(closed > 0
@@ -67,15 +68,15 @@ export class Health {
   }
 }
 
-async function findProblems(ganglion: Ganglion): Promise<Problem[]> {
-  const { directory } = ganglion
+async function findProblems(ctx: Context): Promise<Problem[]> {
+  const { directory } = ctx
   const { root, repositories, indexes, extracts, incoming, uploads } = directory
-  const gitDirs = ganglion.openIdentities().map(({ id }) => directory.repository(id))
+  const gitDirs = ctx.kbs.identities().map(({ id }) => directory.repository(id))
   const inRepositories = gitDirs.flatMap((gitDir) => [gitDir, join(gitDir, 'objects', 'pack'), join(gitDir, 'refs')])
   const found = await Promise.all([
     gitProblem(root),
     accessProblem('database', root),
-    databaseProblem(ganglion),
+    databaseProblem(ctx),
     ...[repositories, ...inRepositories].map((path) => accessProblem('repositories', path)),
     ...[directory.blobs, indexes, extracts, uploads].map((path) => accessProblem('files', path)),
     writeProblem('files', incoming),
@@ -95,9 +96,9 @@ async function gitProblem(directory: string): Promise<Problem | undefined> {
   }
 }
 
-async function databaseProblem(ganglion: Ganglion): Promise<Problem | undefined> {
+async function databaseProblem(ctx: Context): Promise<Problem | undefined> {
   try {
-    await ganglion.database.check()
+    await ctx.database.check()
     return undefined
   } catch (error) {
     if (error instanceof DatabaseUnreachable) return { part: 'database', reason: 'the database cannot be reached' }

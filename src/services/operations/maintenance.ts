@@ -1,5 +1,5 @@
+import type { Context } from '../../context.ts'
 import { consolidate, isPruneDue, prune, repositoryLoad } from '../../git/maintenance.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 const intervalMs = 60_000
@@ -16,7 +16,7 @@ const needed = { packs: 400, looseObjects: 20_000 }
  * @returns how to stop it, which also ends what it is doing.
  */
 export function startMaintenance(
-  ganglion: Pick<Ganglion, 'openKbs' | 'cluster' | 'now'>,
+  ctx: Pick<Context, 'kbs' | 'cluster' | 'now'>,
   onError: (error: unknown) => void,
   everyMs = intervalMs,
 ): () => Promise<void> {
@@ -27,7 +27,7 @@ export function startMaintenance(
   }
   let running = Promise.resolve()
   const timer = setInterval(() => {
-    running = running.then(() => maintainAll(ganglion, stopping.signal, failed)).catch(failed)
+    running = running.then(() => maintainAll(ctx, stopping.signal, failed)).catch(failed)
   }, everyMs)
   return async () => {
     clearInterval(timer)
@@ -37,19 +37,19 @@ export function startMaintenance(
 }
 
 async function maintainAll(
-  ganglion: Pick<Ganglion, 'openKbs' | 'cluster' | 'now'>,
+  ctx: Pick<Context, 'kbs' | 'cluster' | 'now'>,
   stopping: AbortSignal,
   failed: (error: unknown) => void,
 ): Promise<void> {
-  for (const kb of await ganglion.openKbs()) {
+  for (const kb of await ctx.kbs.all()) {
     if (stopping.aborted) return
     // A damaged repository must not keep the others from theirs.
-    await maintainOne(ganglion, kb, AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)])).catch(failed)
+    await maintainOne(ctx, kb, AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)])).catch(failed)
   }
 }
 
 async function maintainOne(
-  { cluster, now }: Pick<Ganglion, 'cluster' | 'now'>,
+  { cluster, now }: Pick<Context, 'cluster' | 'now'>,
   kb: KnowledgeBase,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Context } from '../../context.ts'
 import { readRef } from '../../git/refs/refs.ts'
 import { countRows } from '../../store/projection/neuron-queries.ts'
 import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection/projection.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { bringUp } from '../kb-access.ts'
 import { inUse } from '../kb-use.ts'
 import { mainRef, queueRef, RefMissing } from '../knowledge-base/kb-refs.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
@@ -16,15 +17,15 @@ export type Rebuilt = { id: string; slug: string; neurons: number; candidates: n
  * lock, before it opens any of them.
  * @throws {RefMissing} where the index to be dropped knows of a ref that is gone: nothing else tells where it was.
  */
-export async function rebuild(ganglion: Ganglion, selection: readonly KbIdentity[]): Promise<Rebuilt[]> {
+export async function rebuild(ctx: Context, selection: readonly KbIdentity[]): Promise<Rebuilt[]> {
   const rebuilt: Rebuilt[] = []
   for (const identity of selection) {
     const { id, slug } = identity
-    const indexDir = ganglion.directory.index(id)
-    await ganglion.bringUp(identity)
-    await requireRefs(ganglion.directory.repository(id), lastHeads(join(indexDir, projectionFile)))
+    const indexDir = ctx.directory.index(id)
+    await bringUp(ctx, identity)
+    await requireRefs(ctx.directory.repository(id), lastHeads(join(indexDir, projectionFile)))
     await rm(indexDir, { recursive: true, force: true })
-    const counts = await inUse(async () => countRows((await ganglion.openKb(identity)).projection.read))
+    const counts = await inUse(async () => countRows((await ctx.kbs.open(identity)).projection.read))
     rebuilt.push({ id, slug, ...counts })
   }
   return rebuilt

@@ -1,5 +1,5 @@
+import type { Context } from '../../context.ts'
 import { sweepRates } from '../../store/rate-counter.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { sweepBlobs, sweepUploads } from '../sources/sweep.ts'
 
 const interval = 3_600_000
@@ -9,26 +9,26 @@ const interval = 3_600_000
  * cannot remove, since a part is out of reach, the next one does.
  * @returns how to stop it
  */
-export async function startSweeping(ganglion: Ganglion, onError: (error: unknown) => void): Promise<() => void> {
+export async function startSweeping(ctx: Context, onError: (error: unknown) => void): Promise<() => void> {
   const sweep = async () => {
-    await sweepRows(ganglion).catch(onError)
+    await sweepRows(ctx).catch(onError)
     // A bucket may have a million objects.
-    sweepBlobs(ganglion).catch(onError)
-    ganglion.cluster?.sweep(ganglion.now()).catch(onError)
+    sweepBlobs(ctx).catch(onError)
+    ctx.cluster?.sweep(ctx.now()).catch(onError)
   }
   await sweep()
   const sweeping = setInterval(sweep, interval)
   return () => clearInterval(sweeping)
 }
 
-async function sweepRows(ganglion: Ganglion): Promise<void> {
-  const now = ganglion.now()
-  await ganglion.idempotency.sweep(now)
-  await ganglion.chatSessions.sweep(now)
-  await ganglion.sessions.sweep(now)
-  await ganglion.oneTimeLinks.sweep(now)
-  await ganglion.audit.sweep(now)
-  await ganglion.events.sweep(now)
-  await sweepRates(ganglion.database)
-  await sweepUploads(ganglion)
+async function sweepRows(ctx: Context): Promise<void> {
+  const now = ctx.now()
+  await ctx.idempotency.sweep(now)
+  await ctx.chatSessions.sweep(now)
+  await ctx.sessions.sweep(now)
+  await ctx.oneTimeLinks.sweep(now)
+  await ctx.audit.sweep(now)
+  await ctx.events.sweep(now)
+  await sweepRates(ctx.database)
+  await sweepUploads(ctx)
 }

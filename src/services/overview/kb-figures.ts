@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Context } from '../../context.ts'
 import { type Audience, maySee } from '../../knowledge/audience.ts'
 import {
   countNeurons,
@@ -7,8 +8,9 @@ import {
   type WaitingCounts,
 } from '../../store/projection/overview-queries.ts'
 import type { ProjectionHeads } from '../../store/projection/projection.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { headsOf, readTables } from '../kb-access.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
+import { mainSettings } from '../read/main-settings.ts'
 
 /** What a knowledge base holds, in numbers, at its present commits. */
 export type KbFigures = {
@@ -25,22 +27,22 @@ export type KbFigures = {
  * two. A knowledge base is opened only if its tables are behind its commits.
  */
 export class KbFiguresCache {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   readonly #known = new Map<string, { heads: ProjectionHeads; figures: KbFigures }>()
 
-  constructor(ganglion: Ganglion) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context) {
+    this.#ctx = ctx
   }
 
   async of(identity: KbIdentity): Promise<KbFigures> {
-    const heads = await this.#ganglion.headsOf(identity)
+    const heads = await headsOf(this.#ctx, identity)
     const known = this.#known.get(identity.id)
     if (known !== undefined && isDeepStrictEqual(known.heads, heads)) return known.figures
-    const counted = await this.#ganglion.readTables(identity, (sql) => ({
+    const counted = await readTables(this.#ctx, identity, (sql) => ({
       neurons: countNeurons(sql),
       waiting: countWaiting(sql),
     }))
-    const settings = await this.#ganglion.mainSettings.read(identity)
+    const settings = await mainSettings(this.#ctx).read(identity)
     const [title, defaultAudience] = [settings?.title ?? identity.slug, settings?.defaultAudience ?? []]
     const figures = { title, main: heads.main, ...counted, defaultAudience }
     this.#known.set(identity.id, { heads, figures })

@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Zone } from '../../contract/vocabulary.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import type { FindingSurveys } from '../lint/finding-surveys.ts'
 import { type KbFiguresCache, visibleNeurons } from './kb-figures.ts'
@@ -32,25 +32,20 @@ export type Work = {
 type Caches = { figures: KbFiguresCache; surveys: FindingSurveys }
 
 /** The knowledge bases of the caller's tenant: those with the most work first, then by slug. */
-export async function readOverview(ganglion: Ganglion, caches: Caches, caller: Caller): Promise<KbOverview[]> {
-  const failed = await ganglion.sources.countFailed(caller.tenantId)
+export async function readOverview(ctx: Context, caches: Caches, caller: Caller): Promise<KbOverview[]> {
+  const failed = await ctx.sources.countFailed(caller.tenantId)
   const overviews: KbOverview[] = []
-  for (const identity of await ganglion.knowledgeBases.list(caller.tenantId)) {
+  for (const identity of await ctx.knowledgeBases.list(caller.tenantId)) {
     overviews.push(await overviewOf(caches, caller, identity, failed))
   }
   return overviews.sort((a, b) => workOf(b) - workOf(a) || (a.slug < b.slug ? -1 : 1))
 }
 
 /** One knowledge base in numbers. @throws {GanglionError} `not_found` */
-export async function readKbOverview(
-  ganglion: Ganglion,
-  caches: Caches,
-  caller: Caller,
-  kb: string,
-): Promise<KbOverview> {
-  const identity = await ganglion.knowledgeBases.find(caller.tenantId, kb)
+export async function readKbOverview(ctx: Context, caches: Caches, caller: Caller, kb: string): Promise<KbOverview> {
+  const identity = await ctx.knowledgeBases.find(caller.tenantId, kb)
   if (identity === undefined) throw new GanglionError('not_found')
-  return overviewOf(caches, caller, identity, await ganglion.sources.countFailed(caller.tenantId))
+  return overviewOf(caches, caller, identity, await ctx.sources.countFailed(caller.tenantId))
 }
 
 async function overviewOf(

@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import { audiences } from '../../knowledge/audience.ts'
 import type { TourMark } from '../../store/accounts/tours.ts'
 import { queuePage } from '../../store/projection/candidate-queue.ts'
 import { bareId, type Caller, isPerson } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { exampleConnector } from '../setup/example-candidates.ts'
 import { demoSlug } from '../setup/first-run.ts'
 
@@ -29,13 +29,13 @@ const maxKeys = 50
  * is known only of those who went there from the tour.
  * @returns undefined where there is no demonstration, or the person has put the tour away.
  */
-export async function readTour(ganglion: Ganglion, caller: Caller): Promise<Tour | undefined> {
+export async function readTour(ctx: Context, caller: Caller): Promise<Tour | undefined> {
   const { tenantId } = caller
-  const identity = isPerson(caller) ? await ganglion.knowledgeBases.find(tenantId, demoSlug) : undefined
+  const identity = isPerson(caller) ? await ctx.knowledgeBases.find(tenantId, demoSlug) : undefined
   if (identity === undefined) return undefined
-  const marks = await ganglion.tours.marks(tenantId, bareId(caller))
+  const marks = await ctx.tours.marks(tenantId, bareId(caller))
   if (marks.has('dismissed')) return undefined
-  const kb = await ganglion.openKb(identity).catch(() => undefined)
+  const kb = await ctx.kbs.open(identity).catch(() => undefined)
   const filter = { connector: exampleConnector }
   const examples = kb === undefined ? [] : queuePage(kb.projection.read, filter, undefined, maxExamples)
   if (examples.length === 0) return undefined
@@ -47,22 +47,22 @@ export async function readTour(ganglion: Ganglion, caller: Caller): Promise<Tour
       review: examples.some(({ status }) => status !== 'pending'),
       read: marks.has('read'),
       search: marks.has('search'),
-      ask: await hasAsked(ganglion, caller, identity.id),
-      key: await hasMadeKey(ganglion, caller),
+      ask: await hasAsked(ctx, caller, identity.id),
+      key: await hasMadeKey(ctx, caller),
     },
   }
 }
 
 /** Notes that a person has gone a step of the tour, or has put it away. */
-export async function markTour({ tours }: Ganglion, caller: Caller, mark: TourMark): Promise<void> {
+export async function markTour({ tours }: Context, caller: Caller, mark: TourMark): Promise<void> {
   if (isPerson(caller)) await tours.mark(caller.tenantId, bareId(caller), mark)
 }
 
-async function hasAsked({ chatSessions, now }: Ganglion, { id: ownerId }: Caller, kbId: string): Promise<boolean> {
+async function hasAsked({ chatSessions, now }: Context, { id: ownerId }: Caller, kbId: string): Promise<boolean> {
   const options = { audiences, after: undefined, limit: 1 }
   return (await chatSessions.listOf({ kbId, ownerId }, options, now())).length > 0
 }
 
-async function hasMadeKey({ apiKeys }: Ganglion, { tenantId, name }: Caller): Promise<boolean> {
+async function hasMadeKey({ apiKeys }: Context, { tenantId, name }: Caller): Promise<boolean> {
   return (await apiKeys.page(tenantId, { limit: maxKeys })).some(({ createdBy }) => createdBy === name)
 }

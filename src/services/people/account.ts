@@ -1,11 +1,13 @@
+import type { Context } from '../../context.ts'
 import { ValidationError } from '../../contract/errors.ts'
 import { OneTimeLinks } from '../../store/accounts/one-time-links.ts'
 import { Sessions, type StoredSession } from '../../store/accounts/sessions.ts'
 import { Users } from '../../store/accounts/users.ts'
-import type { Ganglion } from '../ganglion.ts'
-import { byPerson } from './audit.ts'
+import { inTransaction } from '../../store/database/transaction.ts'
 import { hashInTurn, hashPassword, isPasswordOf, requireHardPassword } from './password.ts'
 import type { Client, Session } from './session.ts'
+import { byPerson } from './session.ts'
+import { signIns } from './sign-in-throttle.ts'
 
 export type Account = {
   /** Whether the person can sign in with a password. */
@@ -16,7 +18,7 @@ export type Account = {
   sessions: (Pick<StoredSession, 'id' | 'address' | 'agent' | 'createdAt' | 'usedAt'> & { isThis: boolean })[]
 }
 
-export async function readAccount({ users, sessions, now }: Ganglion, { id, user }: Session): Promise<Account> {
+export async function readAccount({ users, sessions, now }: Context, { id, user }: Session): Promise<Account> {
   const [known, open] = await Promise.all([users.get(user.id), sessions.list(user.id, now())])
   return {
     hasPassword: known !== undefined && known.passwordHash !== null,
@@ -33,11 +35,11 @@ export async function readAccount({ users, sessions, now }: Ganglion, { id, user
 }
 
 /** Changes a person's own name: of what they do from now on. */
-export async function changeName(ganglion: Ganglion, session: Session, name: string, client: Client): Promise<void> {
+export async function changeName(ctx: Context, session: Session, name: string, client: Client): Promise<void> {
   const { user } = session
   if (name === user.name) return
-  await ganglion.users.rename(user.id, name)
-  await record(ganglion, session, client, { action: 'user.renamed', detail: `from ${user.name} to ${name}` })
+  await ctx.users.rename(user.id, name)
+  await record(ctx, session, client, { action: 'user.renamed', detail: `from ${user.name} to ${name}` })
 }
 
 /**
@@ -47,27 +49,27 @@ export async function changeName(ganglion: Ganglion, session: Session, name: str
  * @throws {ValidationError} of `current` or `password`; {GanglionError} `rate_limited`, `unavailable`
  */
 export async function changePassword(
-  ganglion: Ganglion,
+  ctx: Context,
   session: Session,
   { email, current, password }: { email?: string | undefined; current: string; password: string },
   client: Client,
 ): Promise<string | undefined> {
   const { user, id } = session
-  const known = await ganglion.users.get(user.id)
+  const known = await ctx.users.get(user.id)
   await requireHardPassword(password, [email ?? user.email, user.name])
   if (known !== undefined && known.passwordHash !== null) {
     // The session is of the person: strangers' failures do not count.
     const attempt = { account: user.email, address: client.address, device: id }
     const isRight = await hashInTurn(async () => {
-      await ganglion.signIns.attempt(attempt)
+      await signIns(ctx).attempt(attempt)
       return isPasswordOf(known.passwordHash, current)
     })
     if (!isRight) throw new ValidationError({ current: ['is wrong'] })
-    await ganglion.signIns.forgive(attempt)
+    await signIns(ctx).forgive(attempt)
   }
   const passwordHash = await hashPassword(password)
   const isNew = known !== undefined && known.passwordHash === null && !known.isLinked
-  await ganglion.transaction(async (transaction) => {
+  await inTransaction(ctx.database.db, async (transaction) => {
     const users = new Users(transaction)
     await users.setPassword(user.id, passwordHash)
     if (isNew && email !== undefined && !(await users.setEmail(user.id, email))) {
@@ -76,13 +78,13 @@ export async function changePassword(
     await new Sessions(transaction).endAll(user.id, id)
     await new OneTimeLinks(transaction).remove(user.id)
   })
-  await record(ganglion, session, client, { action: 'user.password-changed' })
-  return ganglion.sessions.rotate(id, { tenantId: session.tenant.id, role: session.role }, ganglion.now())
+  await record(ctx, session, client, { action: 'user.password-changed' })
+  return ctx.sessions.rotate(id, { tenantId: session.tenant.id, role: session.role }, ctx.now())
 }
 
 /** Goes on in another of the person's tenants. @returns the session's new token; undefined if the person has no role there. */
 export async function switchTenant(
-  { sessions, now }: Ganglion,
+  { sessions, now }: Context,
   { id, tenants }: Session,
   tenantId: string,
 ): Promise<string | undefined> {
@@ -91,17 +93,17 @@ export async function switchTenant(
 }
 
 /** Ends one of the person's own sessions. */
-export async function endOwnSession({ sessions }: Ganglion, { user }: Session, id: string): Promise<void> {
+export async function endOwnSession({ sessions }: Context, { user }: Session, id: string): Promise<void> {
   await sessions.end(user.id, id)
 }
 
-export async function signOut(ganglion: Ganglion, session: Session, client: Client): Promise<void> {
-  await ganglion.sessions.end(session.user.id, session.id)
-  await record(ganglion, session, client, { action: 'user.signed-out' })
+export async function signOut(ctx: Context, session: Session, client: Client): Promise<void> {
+  await ctx.sessions.end(session.user.id, session.id)
+  await record(ctx, session, client, { action: 'user.signed-out' })
 }
 
 async function record(
-  { audit, now }: Ganglion,
+  { audit, now }: Context,
   session: Session,
   { address }: Client,
   { action, detail = '' }: { action: string; detail?: string },

@@ -1,8 +1,7 @@
+import type { Context } from '../../context.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import type { StoredAuditEntry } from '../../store/accounts/audit.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
-import type { Session } from './session.ts'
 
 /** Who acts, and from where; the address is null for commands on the server's machine. */
 export type By = { actor: Actor; address: string | null }
@@ -29,7 +28,7 @@ const pageSize = 50
 
 /** Records what a person did to a tenant, beside its knowledge. */
 export async function recordAct(
-  { audit, now }: Pick<Ganglion, 'audit' | 'now'>,
+  { audit, now }: Pick<Context, 'audit' | 'now'>,
   caller: Acting,
   act: Act,
 ): Promise<void> {
@@ -37,14 +36,9 @@ export async function recordAct(
   await audit.record(tenantId, { actor: { id, name }, address, detail: '', ...act }, now())
 }
 
-/** Who acts in a session. */
-export function byPerson({ user }: Pick<Session, 'user'>, address: string): By {
-  return { actor: { id: `user:${user.id}`, name: user.name }, address }
-}
-
 /** The latest acts first. */
 export async function listAudit(
-  { audit }: Pick<Ganglion, 'audit'>,
+  { audit }: Pick<Context, 'audit'>,
   tenantId: string,
   before?: number,
 ): Promise<AuditPage> {

@@ -1,11 +1,13 @@
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { OneTimeLinks } from '../../store/accounts/one-time-links.ts'
 import { Sessions } from '../../store/accounts/sessions.ts'
 import { type User, Users } from '../../store/accounts/users.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { inTransaction } from '../../store/database/transaction.ts'
 import { hashPassword, requireHardPassword } from './password.ts'
 import type { Client } from './session.ts'
 import { admit } from './sign-in.ts'
+import { signIns } from './sign-in-throttle.ts'
 
 /** What a link is for, for the page that it opens: it makes the first administrator, or sets somebody's password. */
 export type LinkView = { kind: 'first-administrator' } | { kind: 'password'; email: string; name: string }
@@ -17,7 +19,7 @@ export type NewAdministrator = { email: string; name: string; password: string |
  * The token of a link that makes the first administrator, or lets the one there is choose a password; each call makes the ones
  * before invalid. Undefined where an administrator can sign in, or there is no tenant.
  */
-export async function makeSetUpLink({ users, tenants, oneTimeLinks, now }: Ganglion): Promise<string | undefined> {
+export async function makeSetUpLink({ users, tenants, oneTimeLinks, now }: Context): Promise<string | undefined> {
   const admins = await users.administrators()
   if (admins.some(({ canSignIn }) => canSignIn)) return undefined
   const [admin] = admins
@@ -27,8 +29,8 @@ export async function makeSetUpLink({ users, tenants, oneTimeLinks, now }: Gangl
 }
 
 /** What a link is for. Does not use it up. @throws {GanglionError} `link_expired` */
-export async function readLink(ganglion: Ganglion, token: string): Promise<LinkView> {
-  const { user } = await findLink(ganglion, token)
+export async function readLink(ctx: Context, token: string): Promise<LinkView> {
+  const { user } = await findLink(ctx, token)
   return user === undefined ? { kind: 'first-administrator' } : { kind: 'password', email: user.email, name: user.name }
 }
 
@@ -38,18 +40,18 @@ export async function readLink(ganglion: Ganglion, token: string): Promise<LinkV
  * @throws {GanglionError} `link_expired`; {ValidationError}: then the link stays.
  */
 export async function makeAdministrator(
-  ganglion: Ganglion,
+  ctx: Context,
   token: string,
   { email, name, password }: NewAdministrator,
   client: Client,
 ): Promise<string> {
-  const link = await findLink(ganglion, token)
+  const link = await findLink(ctx, token)
   const { tenantId } = link
   if (tenantId === null) throw new GanglionError('link_expired')
   if (password !== undefined) await requireHardPassword(password, [email, name])
   const passwordHash = password === undefined ? null : await hashPassword(password)
-  const { now } = ganglion
-  const user = await ganglion.transaction(async (transaction) => {
+  const { now } = ctx
+  const user = await inTransaction(ctx.database.db, async (transaction) => {
     const users = new Users(transaction)
     if ((await new OneTimeLinks(transaction).use(token, now())) === undefined) throw new GanglionError('link_expired')
     const made = await users.create({ email, name, passwordHash }, now())
@@ -57,7 +59,7 @@ export async function makeAdministrator(
     await users.setRole(made.id, tenantId, 'admin')
     return made
   })
-  return admit(ganglion, user, client, { detail: 'with a set-up link', tenantId })
+  return admit(ctx, user, client, { detail: 'with a set-up link', tenantId })
 }
 
 /**
@@ -66,28 +68,28 @@ export async function makeAdministrator(
  * @throws {GanglionError} `link_expired`, `no_role`; {ValidationError}: then the link stays.
  */
 export async function setPasswordByLink(
-  ganglion: Ganglion,
+  ctx: Context,
   token: string,
   password: string,
   client: Client,
 ): Promise<string> {
-  const { user } = await findLink(ganglion, token)
+  const { user } = await findLink(ctx, token)
   if (user === undefined) throw new GanglionError('link_expired')
   await requireHardPassword(password, [user.email, user.name])
   const passwordHash = await hashPassword(password)
-  await ganglion.transaction(async (transaction) => {
-    const used = await new OneTimeLinks(transaction).use(token, ganglion.now())
+  await inTransaction(ctx.database.db, async (transaction) => {
+    const used = await new OneTimeLinks(transaction).use(token, ctx.now())
     if (used === undefined) throw new GanglionError('link_expired')
     await new Users(transaction).setPassword(user.id, passwordHash)
     await new Sessions(transaction).endAll(user.id)
   })
-  await ganglion.signIns.open({ account: user.email, address: client.address })
-  return admit(ganglion, user, client, { detail: 'with a link, and chose a password' })
+  await signIns(ctx).open({ account: user.email, address: client.address })
+  return admit(ctx, user, client, { detail: 'with a link, and chose a password' })
 }
 
 /** A link that can be used, and the user that it is for. */
 async function findLink(
-  { oneTimeLinks, users, now }: Ganglion,
+  { oneTimeLinks, users, now }: Context,
   token: string,
 ): Promise<{ tenantId: string | null; user: User | undefined }> {
   const link = await oneTimeLinks.find(token, now())

@@ -1,7 +1,7 @@
+import type { Context } from '../../context.ts'
 import type { ApiKeySummary, NewApiKey } from '../../contract/administration.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { ApiKey } from '../../store/accounts/api-keys.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { type Acting, recordAct } from './audit.ts'
 
 export type ApiKeyPage = { keys: ApiKeySummary[]; next: string | null }
@@ -10,19 +10,19 @@ const pageSize = 50
 
 /** Makes an API key of the tenant of whoever asks. The token is in this answer only. */
 export async function createApiKey(
-  ganglion: Pick<Ganglion, 'apiKeys' | 'audit' | 'now'>,
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now'>,
   by: Acting,
   input: NewApiKey,
 ): Promise<{ key: ApiKeySummary; token: string }> {
   const { tenantId, name: createdBy } = by
-  const { key, token } = await ganglion.apiKeys.create({ ...input, tenantId, createdBy }, ganglion.now())
-  await recordAct(ganglion, by, { action: 'key.created', subject: key.name, detail: key.role })
+  const { key, token } = await ctx.apiKeys.create({ ...input, tenantId, createdBy }, ctx.now())
+  await recordAct(ctx, by, { action: 'key.created', subject: key.name, detail: key.role })
   return { key: summaryOf(key), token }
 }
 
 /** A page of a tenant's API keys, newest first, revoked and expired ones included. @param before the `next` of a page */
 export async function listApiKeys(
-  { apiKeys }: Pick<Ganglion, 'apiKeys'>,
+  { apiKeys }: Pick<Context, 'apiKeys'>,
   { tenantId }: { tenantId: string },
   { before }: { before?: string | undefined } = {},
 ): Promise<ApiKeyPage> {
@@ -33,13 +33,13 @@ export async function listApiKeys(
 
 /** Rejects an API key from now on. Again: nothing more. @throws {GanglionError} `not_found`, also for another tenant's key */
 export async function revokeApiKey(
-  ganglion: Pick<Ganglion, 'apiKeys' | 'audit' | 'now'>,
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now'>,
   by: Acting,
   id: string,
 ): Promise<void> {
-  const key = await ganglion.apiKeys.revoke(id, ganglion.now(), by.tenantId)
+  const key = await ctx.apiKeys.revoke(id, ctx.now(), by.tenantId)
   if (key === undefined) throw new GanglionError('not_found')
-  await recordAct(ganglion, by, { action: 'key.revoked', subject: key.name })
+  await recordAct(ctx, by, { action: 'key.revoked', subject: key.name })
 }
 
 function summaryOf({ tenantId: _, ...key }: ApiKey): ApiKeySummary {

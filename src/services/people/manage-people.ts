@@ -1,13 +1,15 @@
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { PersonRole } from '../../contract/vocabulary.ts'
 import { Audit } from '../../store/accounts/audit.ts'
 import { OneTimeLinks } from '../../store/accounts/one-time-links.ts'
 import { Sessions } from '../../store/accounts/sessions.ts'
 import { type Membership, type Person, type User, Users } from '../../store/accounts/users.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { inTransaction } from '../../store/database/transaction.ts'
 import { operator } from '../setup/create-kb.ts'
-import { type Act, type By, byPerson } from './audit.ts'
+import type { Act, By } from './audit.ts'
 import type { Session } from './session.ts'
+import { byPerson } from './session.ts'
 
 /** Who manages the people of a tenant. */
 export type Administrator = {
@@ -45,11 +47,7 @@ export function administratorOf(session: Session, address: string): Administrato
 }
 
 /** The people of the tenant, by e-mail. */
-export async function listPeople(
-  { users }: Ganglion,
-  { tenantId }: Administrator,
-  after?: string,
-): Promise<PeoplePage> {
+export async function listPeople({ users }: Context, { tenantId }: Administrator, after?: string): Promise<PeoplePage> {
   const people = await users.list(tenantId, { ...(after !== undefined && { after }), limit: pageSize + 1 })
   const shown = people
     .slice(0, pageSize)
@@ -63,12 +61,12 @@ export async function listPeople(
  * @throws {ValidationError} where the e-mail is somebody's
  */
 export async function invitePerson(
-  ganglion: Ganglion,
+  ctx: Context,
   { by, tenantId }: Administrator,
   { email, name, role }: { email: string; name: string; role: PersonRole },
 ): Promise<string> {
-  const { now } = ganglion
-  return ganglion.transaction(async (transaction) => {
+  const { now } = ctx
+  return inTransaction(ctx.database.db, async (transaction) => {
     const users = new Users(transaction)
     const user = await users.create({ email, name, passwordHash: null }, now())
     if (user === undefined) throw new ValidationError({ email: ['belongs to somebody already'] })
@@ -84,13 +82,13 @@ export async function invitePerson(
  * @throws {GanglionError} `not_found`, `last_administrator`
  */
 export async function changeRole(
-  ganglion: Ganglion,
+  ctx: Context,
   administrator: Administrator,
   userId: string,
   role: PersonRole | 'none',
 ): Promise<void> {
   const { tenantId } = administrator
-  await onPerson(ganglion, administrator, userId, async ({ users, user, memberships }) => {
+  await onPerson(ctx, administrator, userId, async ({ users, user, memberships }) => {
     const before = memberships.find((membership) => membership.tenantId === tenantId)?.role ?? 'none'
     if (before === role) return undefined
     if (before === 'admin' && (await users.otherAdmins(tenantId, user.id)) === 0) {
@@ -104,12 +102,12 @@ export async function changeRole(
 
 /** Changes what people call a person. @throws {GanglionError} `not_found` */
 export async function renamePerson(
-  ganglion: Ganglion,
+  ctx: Context,
   administrator: Administrator,
   userId: string,
   name: string,
 ): Promise<void> {
-  await onPerson(ganglion, administrator, userId, async ({ users, user }) => {
+  await onPerson(ctx, administrator, userId, async ({ users, user }) => {
     if (name === user.name) return undefined
     await users.rename(user.id, name)
     return { action: 'user.renamed', detail: `from ${user.name} to ${name}` }
@@ -122,12 +120,12 @@ export async function renamePerson(
  * administrator does not manage
  */
 export async function changePerson(
-  ganglion: Ganglion,
+  ctx: Context,
   administrator: Administrator,
   userId: string,
   change: PersonChange,
 ): Promise<void> {
-  await onPerson(ganglion, administrator, userId, async ({ users, sessions, links, user, memberships }) => {
+  await onPerson(ctx, administrator, userId, async ({ users, sessions, links, user, memberships }) => {
     if (change === 'end-sessions') {
       await sessions.endAll(user.id)
       return { action: 'user.sessions-ended' }
@@ -144,7 +142,7 @@ export async function changePerson(
         throw new GanglionError('last_administrator')
       }
     }
-    await users.setDisabled(user.id, ganglion.now())
+    await users.setDisabled(user.id, ctx.now())
     await sessions.endAll(user.id)
     await links.remove(user.id)
     return { action: 'user.disabled' }
@@ -157,14 +155,14 @@ export async function changePerson(
  * @throws {GanglionError} `not_found`, `insufficient_role`
  */
 export async function makeResetLink(
-  ganglion: Ganglion,
+  ctx: Context,
   administrator: Administrator,
   userId: string,
 ): Promise<{ email: string; token: string }> {
   let link = { email: '', token: '' }
-  await onPerson(ganglion, administrator, userId, async ({ links, user, memberships }) => {
+  await onPerson(ctx, administrator, userId, async ({ links, user, memberships }) => {
     requireAll(administrator, memberships)
-    const token = await links.create({ purpose: 'reset', userId: user.id, tenantId: null }, ganglion.now())
+    const token = await links.create({ purpose: 'reset', userId: user.id, tenantId: null }, ctx.now())
     link = { email: user.email, token }
     return { action: 'user.link-made' }
   })
@@ -175,12 +173,12 @@ type OnPerson = { users: Users; sessions: Sessions; links: OneTimeLinks; user: U
 
 /** Acts on a person of the tenant, and records it, in one transaction. */
 async function onPerson(
-  ganglion: Ganglion,
+  ctx: Context,
   { by, tenantId, administers }: Administrator,
   userId: string,
   act: (on: OnPerson) => Promise<Omit<Act, 'subject'> | undefined>,
 ): Promise<void> {
-  await ganglion.transaction(async (transaction) => {
+  await inTransaction(ctx.database.db, async (transaction) => {
     const users = new Users(transaction)
     const [user, memberships] = [await users.get(userId), await users.memberships(userId)]
     const isOwn = administers === 'all' || memberships.some((membership) => membership.tenantId === tenantId)
@@ -189,7 +187,7 @@ async function onPerson(
     const done = await act({ users, sessions, links, user, memberships })
     if (done === undefined) return
     const entry = { ...by, subject: user.email, detail: '', ...done }
-    await new Audit(transaction).record(tenantId, entry, ganglion.now())
+    await new Audit(transaction).record(tenantId, entry, ctx.now())
   })
 }
 

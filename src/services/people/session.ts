@@ -1,8 +1,9 @@
+import type { Context } from '../../context.ts'
 import type { PersonRole } from '../../contract/vocabulary.ts'
 import type { StoredSession } from '../../store/accounts/sessions.ts'
 import type { Membership, User } from '../../store/accounts/users.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import type { By } from './audit.ts'
 
 /** A signed-in person, at work in one of their tenants. */
 export type Session = {
@@ -34,7 +35,7 @@ const maxAgent = 300
  * @returns its token and tenant; undefined if the person has no role anywhere, or not in that tenant.
  */
 export async function startSession(
-  { users, sessions, now }: Ganglion,
+  { users, sessions, now }: Context,
   userId: string,
   { address, agent }: Client,
   tenantId?: string,
@@ -55,11 +56,11 @@ export async function startSession(
  * @returns undefined for a token that is malformed, unknown or expired, and for a person who is disabled or has no role left.
  */
 export async function openSession(
-  ganglion: Ganglion,
+  ctx: Context,
   token: string,
   { isUse }: { isUse: boolean } = { isUse: true },
 ): Promise<OpenSession | undefined> {
-  const { users, sessions, now } = ganglion
+  const { users, sessions, now } = ctx
   const found = await sessions.find(token, now())
   if (found === undefined) return undefined
   const { session: stored, isReplaced } = found
@@ -95,4 +96,9 @@ function viewOf(
     caller: { id: `user:${user.id}`, name, tenantId, role: role === 'reader' ? 'reader' : 'curator', connectors: [] },
     formSecret,
   }
+}
+
+/** Who acts in a session. */
+export function byPerson({ user }: Pick<Session, 'user'>, address: string): By {
+  return { actor: { id: `user:${user.id}`, name: user.name }, address }
 }

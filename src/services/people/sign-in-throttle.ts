@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
+import { type Context, onePer } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import type { RateCounter, Use } from '../../store/rate-counter.ts'
+import { type RateCounter, rateCounter, type Use } from '../../store/rate-counter.ts'
 
 /** Failures of one network at one account, or of one remembered device. */
 const maxFailures = 5
@@ -10,6 +11,11 @@ const maxOfNetwork = 20
 const maxOfAccount = 100
 /** Milliseconds in which they are counted. */
 export const signInSpan = 15 * 60_000
+
+export const signIns = onePer(
+  ({ database: { db }, now }: Context) =>
+    new SignInThrottle(rateCounter({ db, now }, { name: 'sign-in', span: signInSpan })),
+)
 
 /** Who tries to sign in. `device`: names a browser in which this account has signed in before, and which has proved it. */
 export type SignInAttempt = { account: string; address: string; device?: string | undefined }

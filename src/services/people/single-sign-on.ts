@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
@@ -7,7 +8,7 @@ import { OneTimeLinks } from '../../store/accounts/one-time-links.ts'
 import { Sessions } from '../../store/accounts/sessions.ts'
 import { type User, Users } from '../../store/accounts/users.ts'
 import type { Schema } from '../../store/database/schema.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { inTransaction } from '../../store/database/transaction.ts'
 import type { IdentityProviderOptions, ProvenPerson } from './identity-provider.ts'
 import type { Client } from './session.ts'
 import { admit } from './sign-in.ts'
@@ -23,18 +24,18 @@ const actor = { id: 'single-sign-on', name: 'Single sign-on' }
  * @throws {GanglionError} `no_role`, `sign_in_failed`
  */
 export async function signInProven(
-  ganglion: Ganglion,
+  ctx: Context,
   { roles, tenant: slug }: Pick<IdentityProviderOptions, 'roles' | 'tenant'>,
   person: ProvenPerson,
   client: Client,
 ): Promise<string> {
-  const tenant = await ganglion.tenants.find(slug)
+  const tenant = await ctx.tenants.find(slug)
   if (tenant === undefined) throw new GanglionError('no_role')
   const given = roleOf(person.groups ?? [], roles)
-  const admitted = await ganglion.transaction(async (transaction) => {
+  const admitted = await inTransaction(ctx.database.db, async (transaction) => {
     const users = new Users(transaction)
     const known = (await users.findByIdentity(person)) ?? (await takeOver(transaction, person))
-    const user = known ?? (given && (await join(users, person, ganglion.now())))
+    const user = known ?? (given && (await join(users, person, ctx.now())))
     if (user === undefined) return undefined
     const before = (await users.memberships(user.id)).find(({ tenantId }) => tenantId === tenant.id)?.role
     const role = person.groups === undefined ? higher(before, given) : given
@@ -43,13 +44,13 @@ export async function signInProven(
     else await users.setRole(user.id, tenant.id, role)
     const act = { action: 'user.role-changed', detail: `from ${before ?? 'none'} to ${role ?? 'none'}` }
     const entry = { actor, address: client.address, subject: user.email, ...act }
-    await new Audit(transaction).record(tenant.id, entry, ganglion.now())
+    await new Audit(transaction).record(tenant.id, entry, ctx.now())
     return { user, role }
   })
   if (admitted?.role === undefined) throw new GanglionError('no_role')
   const { user } = admitted
   if (user.disabledAt !== null) throw new GanglionError('sign_in_failed', 'Your account is disabled.')
-  return admit(ganglion, user, client, { detail: 'by single sign-on', tenantId: tenant.id })
+  return admit(ctx, user, client, { detail: 'by single sign-on', tenantId: tenant.id })
 }
 
 function higher(...roles: (PersonRole | undefined)[]): PersonRole | undefined {

@@ -13,7 +13,7 @@ import {
 } from '../../store/projection/candidate-index.ts'
 import type { Projection } from '../../store/projection/projection.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { withDecision } from '../queue/decide-candidate.ts'
+import { withDecision } from '../queue/record.ts'
 import {
   connectorOf,
   fingerprintOf,

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import { isAncestor, mergeBase } from '../../git/history/ancestry.ts'
@@ -9,7 +10,6 @@ import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import { actorOf, bareId, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { dismissCandidate } from '../queue/decide-candidate.ts'
@@ -38,17 +38,17 @@ type Request =
 type Pusher = { caller: Caller; reachedAt: string } & Pick<MainPush, 'follows'>
 
 /** Checks and receives the pushes of one caller to one knowledge base. */
-export function receiverFor(ganglion: Ganglion, kb: KnowledgeBase, pusher: Pusher): Receiver {
+export function receiverFor(ctx: Context, kb: KnowledgeBase, pusher: Pusher): Receiver {
   return {
-    judge: (updates, quarantine, options) => judge(ganglion, kb, pusher, { updates, quarantine, options }),
-    receive: (updates, options) => receive(ganglion, kb, pusher, updates, options),
+    judge: (updates, quarantine, options) => judge(ctx, kb, pusher, { updates, quarantine, options }),
+    receive: (updates, options) => receive(ctx, kb, pusher, updates, options),
   }
 }
 
 type JudgedPush = { updates: readonly RefUpdate[]; quarantine: string | undefined; options: readonly string[] }
 
 async function judge(
-  ganglion: Ganglion,
+  ctx: Context,
   kb: KnowledgeBase,
   pusher: Pusher,
   { updates, quarantine, options }: JudgedPush,
@@ -59,7 +59,7 @@ async function judge(
   const repository = new Repository(kb.repository.gitDir, { quarantine })
   try {
     for (const update of updates) {
-      const judged = await judgeUpdate(ganglion, kb, pusher, { update, repository, options })
+      const judged = await judgeUpdate(ctx, kb, pusher, { update, repository, options })
       lines.push(...judged.lines)
       accepted &&= judged.accepted
     }
@@ -70,14 +70,14 @@ async function judge(
 }
 
 async function judgeUpdate(
-  ganglion: Ganglion,
+  ctx: Context,
   kb: KnowledgeBase,
   pusher: Pusher,
   { update, repository, options }: { update: RefUpdate; repository: Repository; options: readonly string[] },
 ): Promise<Judgement> {
   try {
     const request = await readRequest(kb, repository, pusher, { update, options })
-    const findings = await judgeRequest(ganglion, kb, pusher, { request, repository })
+    const findings = await judgeRequest(ctx, kb, pusher, { request, repository })
     const accepted = findings.every(({ severity }) => severity === 'warning')
     return { accepted, lines: formatFindings(findings) }
   } catch (error) {
@@ -87,7 +87,7 @@ async function judgeUpdate(
 }
 
 async function judgeRequest(
-  { parser }: Ganglion,
+  { parser }: Context,
   kb: KnowledgeBase,
   { caller }: Pusher,
   { request, repository }: { request: Request; repository: Repository },
@@ -214,7 +214,7 @@ async function onlyNeurons(kb: KnowledgeBase, repository: Repository, { from, to
 }
 
 async function receive(
-  ganglion: Ganglion,
+  ctx: Context,
   kb: KnowledgeBase,
   pusher: Pusher,
   updates: readonly RefUpdate[],
@@ -225,7 +225,7 @@ async function receive(
   for (const update of updates) {
     try {
       const request = await readRequest(kb, kb.repository, pusher, { update, options })
-      lines.push(...(await receiveRequest(ganglion, kb, pusher, { request, topic: parsePushOptions(options).topic })))
+      lines.push(...(await receiveRequest(ctx, kb, pusher, { request, topic: parsePushOptions(options).topic })))
       outcomes.push({ ref: update.ref })
     } catch (error) {
       const refused = reasonOf(error)
@@ -244,14 +244,14 @@ function reasonOf(error: unknown): string | undefined {
 
 /** @returns lines for the pusher's terminal. */
 async function receiveRequest(
-  ganglion: Ganglion,
+  ctx: Context,
   kb: KnowledgeBase,
   { caller, reachedAt, follows }: Pusher,
   { request, topic }: { request: Request; topic: string },
 ): Promise<string[]> {
   if (request.kind === 'dismiss') {
     const { candidateId, head } = request
-    await dismissCandidate(ganglion, caller, candidateId, { reason: 'Its head was deleted by a push.', head })
+    await dismissCandidate(ctx, caller, candidateId, { reason: 'Its head was deleted by a push.', head })
     return [`Dismissed the candidate ${candidateId}.`]
   }
   const { from, to } = request
@@ -269,10 +269,10 @@ async function receiveRequest(
       behind,
       follows,
     } as const
-    const urlOf = (seqId: string) => new URL(ganglion.neuronUrl(kb.identity.slug, seqId), reachedAt).href
-    return mainLines(await pushToMain(kb, push, ganglion), urlOf)
+    const urlOf = (seqId: string) => new URL(ctx.urls.neuron(kb.identity.slug, seqId), reachedAt).href
+    return mainLines(await pushToMain(kb, push, ctx), urlOf)
   }
   const origin = { door: 'for', by: bareId(caller), topic } as const
-  const urlOf = (candidateId: string) => new URL(ganglion.queueUrl(candidateId), reachedAt).href
-  return proposalLines(await proposePush(kb, { changes, range: { from, to }, proposer, origin }, ganglion.now), urlOf)
+  const urlOf = (candidateId: string) => new URL(ctx.urls.candidate(candidateId), reachedAt).href
+  return proposalLines(await proposePush(kb, { changes, range: { from, to }, proposer, origin }, ctx.now), urlOf)
 }

@@ -5,7 +5,7 @@ import type { Actor, Candidate } from '../../knowledge/candidate.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { type OriginRow, pendingBelow } from '../../store/projection/candidate-index.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { withDecision } from '../queue/decide-candidate.ts'
+import { withDecision } from '../queue/record.ts'
 import { connectorOf, fingerprintOf, type Origin, originPrefix } from './git-candidate.ts'
 
 /** What the same pusher proposed before under the same topic, and the push does not contain. */

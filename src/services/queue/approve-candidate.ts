@@ -1,5 +1,6 @@
+import type { Context } from '../../context.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { kbOfCandidate } from '../kb-access.ts'
 import { type Judged, writeJudged } from '../review/judged-head.ts'
 import { type Approval, approveStaged } from './approval.ts'
 import type { ApprovalEdit } from './proposal.ts'
@@ -11,15 +12,15 @@ import type { ApprovalEdit } from './proposal.ts'
  *   `merge_conflict` with `conflicts` and the target's present `commit`; the candidate then stays pending.
  */
 export async function approveCandidate(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   candidateId: string,
   { head, seen, ...edit }: ApprovalEdit & Judged,
 ): Promise<Approval & { candidateId: string; status: 'approved' }> {
-  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const actor = actorOf(caller)
-  const approval = await writeJudged(ganglion, kb, { candidateId, head, seen }, (staging) =>
-    approveStaged(kb, staging, candidateId, edit, actor, ganglion.now()),
+  const approval = await writeJudged(ctx, kb, { candidateId, head, seen }, (staging) =>
+    approveStaged(kb, staging, candidateId, edit, actor, ctx.now()),
   )
   return { candidateId, status: 'approved', ...approval }
 }

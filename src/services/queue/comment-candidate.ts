@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
+import type { Context } from '../../context.ts'
 import { CandidateState } from '../../contract/candidates.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { once } from '../once.ts'
 import { decide } from './decide-candidate.ts'
 
@@ -10,7 +10,7 @@ import { decide } from './decide-candidate.ts'
  * @throws {GanglionError} `not_found`, `stale_head`, `record_full`, `idempotency_key_reused`
  */
 export async function commentCandidate(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   candidateId: string,
   { comment, head }: { comment: string; head?: string | undefined },
@@ -20,12 +20,12 @@ export async function commentCandidate(
     idempotencyKey,
     route: `POST /api/v1/queue/candidates/${candidateId}/comment`,
     body: { comment, head },
-    newId: () => uuidv7({ msecs: ganglion.now().getTime() }),
+    newId: () => uuidv7({ msecs: ctx.now().getTime() }),
     parse: (answer: unknown) => CandidateState.parse(answer),
   }
-  return once(ganglion, caller, request, (attempt) => {
+  return once(ctx, caller, request, (attempt) => {
     const begun = timeOf(attempt)
-    return decide(ganglion, caller, { candidateId, head, verb: 'Comment on' }, (_, by, at, { decisions }) => {
+    return decide(ctx, caller, { candidateId, head, verb: 'Comment on' }, (_, by, at, { decisions }) => {
       // An attempt that broke off may have written it.
       const isWritten = decisions.some(
         (decision) =>

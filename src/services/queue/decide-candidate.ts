@@ -1,28 +1,25 @@
+import type { Context } from '../../context.ts'
 import type { CandidateState } from '../../contract/candidates.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Candidate, Decision } from '../../knowledge/candidate.ts'
-import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { type CandidateRow, findCandidate } from '../../store/projection/candidate-index.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { kbOfCandidate } from '../kb-access.ts'
 import { type Judged, writeJudged } from '../review/judged-head.ts'
-import { recordCandidate } from './submit-candidate.ts'
-
-const maxComments = 200
-/** Bytes of a record that comments leave to the decisions after them. */
-const keptForDecisions = 64 * 1024
+import { recordCandidate, withDecision } from './record.ts'
 
 /**
  * A curator dismisses a pending candidate. Again: the same answer.
  * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` with the present `head`, `record_full`
  */
 export async function dismissCandidate(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   candidateId: string,
   { reason, ...judged }: Judged & { reason?: string | undefined },
 ): Promise<CandidateState> {
-  return decide(ganglion, caller, { candidateId, ...judged, verb: 'Dismiss' }, ({ status }, by, at) => {
+  return decide(ctx, caller, { candidateId, ...judged, verb: 'Dismiss' }, ({ status }, by, at) => {
     if (status === 'approved') throw new GanglionError('not_pending')
     if (status === 'dismissed') return undefined
     return { action: 'dismiss', at, by, ...(reason === undefined ? {} : { reason }) }
@@ -30,12 +27,8 @@ export async function dismissCandidate(
 }
 
 /** A curator puts a dismissed candidate back into the queue. @throws {GanglionError} `not_found`, `not_dismissed`, `record_full` */
-export async function reopenCandidate(
-  ganglion: Ganglion,
-  caller: Caller,
-  candidateId: string,
-): Promise<CandidateState> {
-  return decide(ganglion, caller, { candidateId, verb: 'Reopen' }, ({ status }, by, at) => {
+export async function reopenCandidate(ctx: Context, caller: Caller, candidateId: string): Promise<CandidateState> {
+  return decide(ctx, caller, { candidateId, verb: 'Reopen' }, ({ status }, by, at) => {
     if (status !== 'dismissed') throw new GanglionError('not_dismissed')
     return { action: 'reopen', at, by }
   })
@@ -46,29 +39,19 @@ export async function reopenCandidate(
  * @throws {GanglionError} `not_found`, `stale_head` with the present `head`, `record_full`
  */
 export async function decide(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { candidateId, verb, ...judged }: Judged & { candidateId: string; verb: 'Dismiss' | 'Reopen' | 'Comment on' },
   decisionOn: (row: CandidateRow, by: Decision['by'], at: string, record: Candidate) => Decision | undefined,
 ): Promise<CandidateState> {
-  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const by = actorOf(caller)
-  return writeJudged(ganglion, kb, { candidateId, ...judged }, async (staging) => {
+  return writeJudged(ctx, kb, { candidateId, ...judged }, async (staging) => {
     const row = findCandidate(kb.projection.write, candidateId)
     if (row === undefined) throw new GanglionError('not_found')
     const record = parseCandidate(await staging.readText(row.blob))
-    const decision = decisionOn(row, by, ganglion.now().toISOString(), record)
+    const decision = decisionOn(row, by, ctx.now().toISOString(), record)
     if (decision !== undefined) await recordCandidate(kb, staging, withDecision(record, decision), verb)
     return { candidateId, status: findCandidate(kb.projection.write, candidateId)?.status ?? row.status }
   })
-}
-
-/** @throws {GanglionError} `record_full` */
-export function withDecision(candidate: Candidate, decision: Decision): Candidate {
-  const decisions = [...candidate.decisions, decision]
-  const isComment = decision.action === 'comment'
-  const comments = decisions.filter(({ action }) => action === 'comment').length
-  const room = roomInRecord({ ...candidate, decisions }) - (isComment ? keptForDecisions : 0)
-  if (room < 0 || (isComment && comments > maxComments)) throw new GanglionError('record_full')
-  return { ...candidate, decisions }
 }

@@ -1,18 +1,19 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { kbOfCandidate } from '../kb-access.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { namesTakenFrom } from './taken-names.ts'
 
 type Queued = { kb: KnowledgeBase; row: CandidateRow }
 
 /** Finds a candidate of the caller's tenant. @throws {GanglionError} `not_found` */
-export async function findQueued(ganglion: Ganglion, { tenantId }: Caller, candidateId: string): Promise<Queued> {
-  const kb = await ganglion.kbOfCandidate(tenantId, candidateId)
+export async function findQueued(ctx: Context, { tenantId }: Caller, candidateId: string): Promise<Queued> {
+  const kb = await kbOfCandidate(ctx, tenantId, candidateId)
   const row = findCandidate(kb.projection.read, candidateId)
   if (row === undefined) throw new GanglionError('not_found')
   return { kb, row }
@@ -20,11 +21,11 @@ export async function findQueued(ganglion: Ganglion, { tenantId }: Caller, candi
 
 /** Finds a candidate of the caller's tenant, and reads its record: for curators, whom the row warns of names. @throws {GanglionError} `not_found` */
 export async function readQueued(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   candidateId: string,
 ): Promise<Queued & { candidate: Candidate }> {
-  const { kb, row } = await findQueued(ganglion, caller, candidateId)
+  const { kb, row } = await findQueued(ctx, caller, candidateId)
   const candidate = parseCandidate(await kb.repository.readText(row.blob))
   const warnings = [...row.warnings, ...namesTakenFrom(kb.projection.read, row, candidate)]
   return { kb, row: { ...row, warnings }, candidate }

@@ -1,10 +1,10 @@
+import type { Context } from '../../context.ts'
 import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../../store/projection/candidate-queue.ts'
 import { titleOf } from '../../store/projection/neuron-queries.ts'
 import type { AllTables } from '../../store/projection/projection.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import type { KbFiguresCache } from '../overview/kb-figures.ts'
 import type { KbLabel } from '../read/kb-label.ts'
@@ -71,12 +71,12 @@ export type QueuePage = {
  * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
  */
 export async function listQueue(
-  ganglion: Ganglion,
+  ctx: Context,
   figures: KbFiguresCache,
   caller: Caller,
   { kb, after, before, limit, ...filter }: QueueQuery,
 ): Promise<QueuePage> {
-  const kbs = await queuedKbs(ganglion, caller, kb)
+  const kbs = await queuedKbs(ctx, caller, kb)
   const place =
     before === undefined
       ? after === undefined
@@ -97,7 +97,7 @@ export async function listQueue(
     previous: isBefore ? cursorAt(first) : null,
     next: isAfter ? cursorAt(last) : null,
     ...(await countAcross(kbs, filter)),
-    knowledgeBases: await namesOf(ganglion, figures, caller),
+    knowledgeBases: await namesOf(ctx, figures, caller),
   }
 }
 
@@ -163,9 +163,9 @@ async function countAcross(
 }
 
 /** Opens none of them: a tenant may have many. */
-async function namesOf(ganglion: Ganglion, figures: KbFiguresCache, { tenantId }: Caller): Promise<KbLabel[]> {
+async function namesOf(ctx: Context, figures: KbFiguresCache, { tenantId }: Caller): Promise<KbLabel[]> {
   const labels: KbLabel[] = []
-  for (const identity of await ganglion.knowledgeBases.list(tenantId)) {
+  for (const identity of await ctx.knowledgeBases.list(tenantId)) {
     labels.push({ slug: identity.slug, title: (await figures.of(identity)).title })
   }
   return labels

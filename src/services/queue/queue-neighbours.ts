@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import { candidateStatuses } from '../../contract/vocabulary.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { countByZone, type QueuePlace, queuePosition } from '../../store/projection/candidate-queue.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { seenOf } from '../review/seen.ts'
 import { findQueued } from './find-queued.ts'
 import type { QueueView } from './list-queue.ts'
@@ -16,24 +16,24 @@ export type Next = { id: string; seen: string }
 
 /** The candidate that follows one, which may be decided already: its place stays. @throws {GanglionError} `not_found` */
 export async function nextInQueue(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   candidateId: string,
   { kb, ...filter }: QueueView,
 ): Promise<Next | undefined> {
-  const { row } = await findQueued(ganglion, caller, candidateId)
-  const kbs = await queuedKbs(ganglion, caller, kb)
+  const { row } = await findQueued(ctx, caller, candidateId)
+  const kbs = await queuedKbs(ctx, caller, kb)
   const [next] = await pageAcross(kbs, filter, { after: queuePosition(row) }, 1)
   return next && { id: next.row.id, seen: await next.kb.read((sql) => seenOf(sql, next.row)) }
 }
 
 export async function neighboursOf(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   row: CandidateRow,
   { kb, ...filter }: QueueView,
 ): Promise<Neighbours> {
-  const kbs = await queuedKbs(ganglion, caller, kb)
+  const kbs = await queuedKbs(ctx, caller, kb)
   const at = queuePosition(row)
   const beside = async (place: QueuePlace) => (await pageAcross(kbs, filter, place, 1))[0]?.row.id
   const [previous, next] = [await beside({ before: at }), await beside({ after: at })]

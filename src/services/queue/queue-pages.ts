@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Context } from '../../context.ts'
 import { ValidationError } from '../../contract/errors.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../store/projection/candidate-queue.ts'
 import type { AllTables } from '../../store/projection/projection.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { readTables } from '../kb-access.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 
 const Position = z.tuple([z.int(), z.int(), z.string()])
@@ -22,10 +23,10 @@ export type QueuedKb = { identity: KbIdentity; read: <Result>(work: (sql: AllTab
 export type QueuedRow = { kb: QueuedKb; row: CandidateRow }
 
 /** One knowledge base of the tenant, or all of them. @throws {GanglionError} `not_found` */
-export async function queuedKbs(ganglion: Ganglion, { tenantId }: Caller, kb: string | undefined): Promise<QueuedKb[]> {
-  const one = kb === undefined ? undefined : await ganglion.kb(tenantId, kb)
-  const identities = one === undefined ? await ganglion.knowledgeBases.list(tenantId) : [one.identity]
-  return identities.map((identity) => ({ identity, read: (work) => ganglion.readTables(identity, work) }))
+export async function queuedKbs(ctx: Context, { tenantId }: Caller, kb: string | undefined): Promise<QueuedKb[]> {
+  const one = kb === undefined ? undefined : await ctx.kb(tenantId, kb)
+  const identities = one === undefined ? await ctx.knowledgeBases.list(tenantId) : [one.identity]
+  return identities.map((identity) => ({ identity, read: (work) => readTables(ctx, identity, work) }))
 }
 
 /** See `queuePage`; of several knowledge bases as if they had one queue. */

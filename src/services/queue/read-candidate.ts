@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { DiffPool } from '../../compare/diff-pool.ts'
+import type { Context } from '../../context.ts'
 import type { CandidateDetail } from '../../contract/candidates.ts'
 import { MergeConflict } from '../../contract/envelope.ts'
 import { GanglionError } from '../../contract/errors.ts'
@@ -13,7 +15,6 @@ import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../../store/projection/version-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { readQueued } from './find-queued.ts'
 import { toSummary } from './list-candidates.ts'
@@ -23,15 +24,15 @@ import { proposalOf } from './proposal.ts'
 type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
 
 /** A candidate as a curator reviews it: what it says, what was decided, and what it changes. @throws {GanglionError} `not_found` */
-export async function readCandidate(ganglion: Ganglion, caller: Caller, candidateId: string): Promise<CandidateDetail> {
-  const { kb, row, candidate } = await readQueued(ganglion, caller, candidateId)
+export async function readCandidate(ctx: Context, caller: Caller, candidateId: string): Promise<CandidateDetail> {
+  const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
   const { before, after, ...conflict } =
     row.approval === undefined
       ? await sidesOfProposal(kb, candidate)
       : await sidesOfApproval(kb, candidate, row.approval)
   const sides = { before: before && unixLines(before), after: after && unixLines(after), ...conflict }
   return {
-    ...toSummary(ganglion, kb.identity.id, row),
+    ...toSummary(ctx, kb.identity.id, row),
     content: unixLines(candidate.content),
     metadata: candidate.metadata,
     decisions: [
@@ -44,7 +45,7 @@ export async function readCandidate(ganglion: Ganglion, caller: Caller, candidat
       ...(await approvalDecision(kb, row)),
     ],
     ...sides,
-    ...(await diffOf(ganglion, sides, row)),
+    ...(await diffOf(ctx, sides, row)),
   }
 }
 
@@ -113,12 +114,12 @@ function shownSides(before: string | null, after: string | null): Sides {
 }
 
 async function diffOf(
-  { diffs }: Ganglion,
+  ctx: Context,
   { before, after: proposed }: Sides,
   { removes }: CandidateRow,
 ): Promise<Pick<CandidateDetail, 'diff' | 'diffTruncated'>> {
   const after = proposed ?? (removes ? '' : null)
   if (after === null) return { diff: '' }
-  const { diff, isTruncated } = await diffs.diff(before, after)
+  const { diff, isTruncated } = await ctx.threads.of(DiffPool).diff(before, after)
   return isTruncated ? { diff, diffTruncated: true } : { diff }
 }

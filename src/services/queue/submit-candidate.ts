@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { type CandidateInput, CandidateReceipt, type Warning } from '../../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { CandidateKind } from '../../contract/vocabulary.ts'
@@ -17,14 +18,13 @@ import {
 } from '../../store/projection/candidate-index.ts'
 import { accessOf, findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
-import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { once } from '../once.ts'
 import { type Visibility, visibilityFor } from '../read/visibility.ts'
 import { approveByPolicy, viewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
 import { type ProposalView, proposalOf } from './proposal.ts'
+import { recordCandidate } from './record.ts'
 import { takenNames } from './taken-names.ts'
 
 /** Candidates of one knowledge base that may wait. */
@@ -51,24 +51,24 @@ export type SubmitOptions = {
  * @throws {ValidationError} for metadata that is none, or names no version of the target
  */
 export async function submitCandidate(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   input: CandidateInput,
   { idempotencyKey, request, ...options }: SubmitOptions = {},
 ): Promise<CandidateReceipt> {
-  const kb = await ganglion.kb(caller.tenantId, input.knowledgeBaseId)
+  const kb = await ctx.kb(caller.tenantId, input.knowledgeBaseId)
   const build = await prepareCandidate(kb, caller, input, options)
   const submit = (id: string) =>
     kb
-      .write((staging) => submitStaged(kb, staging, build, id, ganglion.now()))
-      .then((submitted) => toReceipt(ganglion, kb, submitted))
+      .write((staging) => submitStaged(kb, staging, build, id, ctx.now()))
+      .then((submitted) => toReceipt(ctx, kb, submitted))
   const keyed = request ?? {
     route: 'POST /api/v1/queue/candidates',
     body: { ...input, knowledgeBaseId: kb.identity.id, ifMatch: options.ifMatch },
   }
-  const newId = () => candidateIdFor(kb.identity.id, { msecs: ganglion.now().getTime() })
+  const newId = () => candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
   const parse = (answer: unknown) => CandidateReceipt.parse(answer)
-  return once(ganglion, caller, { ...keyed, idempotencyKey, newId, parse }, submit)
+  return once(ctx, caller, { ...keyed, idempotencyKey, newId, parse }, submit)
 }
 
 type Draft = Pick<
@@ -257,29 +257,12 @@ function problemWithTarget(
     : `The sender may not see the target ${target}: it did not know the text that it replaces.`
 }
 
-/** Writes a candidate's record to the queue, as one commit there. Within a group commit. */
-export async function recordCandidate(
-  kb: KnowledgeBase,
-  staging: Staging,
-  candidate: Candidate,
-  verb: 'Propose' | 'Dismiss' | 'Reopen' | 'Comment on' | 'Revise',
-): Promise<void> {
-  const { id, kind, connector, title, createdBy, createdAt } = candidate
-  const { by, at } = candidate.decisions.at(-1) ?? { by: createdBy, at: createdAt }
-  await kb.commitToQueue(staging, {
-    candidates: [candidate],
-    message: commitMessage(`${verb} "${title}"`, { Candidate: id, Kind: kind, Connector: connector }),
-    author: signatureOf(by, new Date(at)),
-    at: new Date(at),
-  })
-}
-
-function toReceipt(ganglion: Ganglion, kb: KnowledgeBase, { row, warnings }: Submitted): CandidateReceipt {
+function toReceipt(ctx: Context, kb: KnowledgeBase, { row, warnings }: Submitted): CandidateReceipt {
   return {
     candidateId: row.id,
     status: row.status,
     kbId: kb.identity.id,
-    queueUrl: ganglion.queueUrl(row.id),
+    queueUrl: ctx.urls.candidate(row.id),
     ...(row.approval === undefined ? {} : { seqId: row.approval.seqId, commit: row.approval.commit }),
     ...(warnings.length === 0 ? {} : { warnings }),
   }

@@ -1,7 +1,8 @@
 import type { BlockDiff } from '../../compare/block-diff.ts'
+import { DiffPool } from '../../compare/diff-pool.ts'
 import type { LineDiff } from '../../compare/line-diff.ts'
+import type { Context } from '../../context.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { renderMarkdown } from './render-markdown.ts'
 
 /** Two versions of a page's content; `before` is null where the page is new. */
@@ -10,8 +11,8 @@ export type Versions = { before: string | null; after: string }
 export type { BlockDiff, LineDiff }
 
 /** How the Markdown differs, by line and by word. */
-export function compareLines(ganglion: Ganglion, { before, after }: Versions): Promise<LineDiff> {
-  return ganglion.diffs.lines(before, after)
+export function compareLines(ctx: Context, { before, after }: Versions): Promise<LineDiff> {
+  return ctx.threads.of(DiffPool).lines(before, after)
 }
 
 /**
@@ -19,11 +20,11 @@ export function compareLines(ganglion: Ganglion, { before, after }: Versions): P
  * @throws {GanglionError} `not_found`
  */
 export async function comparePages(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { before, after, ...page }: Versions & { kb: string; path?: string | undefined },
 ): Promise<BlockDiff> {
   const blocksOf = async (content: string) =>
-    (await renderMarkdown(ganglion, caller, { ...page, content, idPrefix: null })).blocks
-  return ganglion.diffs.blocks(before === null ? [] : await blocksOf(before), await blocksOf(after))
+    (await renderMarkdown(ctx, caller, { ...page, content, idPrefix: null })).blocks
+  return ctx.threads.of(DiffPool).blocks(before === null ? [] : await blocksOf(before), await blocksOf(after))
 }

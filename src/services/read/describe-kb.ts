@@ -1,12 +1,12 @@
+import type { Context } from '../../context.ts'
 import type { KnowledgeBaseList } from '../../contract/knowledge-bases.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 
 export type KbDescription = KnowledgeBaseList['knowledgeBases'][number]
 
 /** What one knowledge base is called. @throws {GanglionError} `not_found` */
-export async function describeKb(ganglion: Ganglion, { tenantId }: Caller, kbName: string): Promise<KbDescription> {
-  const kb = await ganglion.readableKb(tenantId, kbName)
+export async function describeKb(ctx: Context, { tenantId }: Caller, kbName: string): Promise<KbDescription> {
+  const kb = await ctx.readableKb(tenantId, kbName)
   const { id, slug, prefix } = kb.identity
   const { title, language } = await kb.settings()
   return { id, slug, title: title ?? slug, language, prefix }

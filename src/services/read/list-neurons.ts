@@ -1,9 +1,9 @@
+import type { Context } from '../../context.ts'
 import type { NeuronListQuery, NeuronPage } from '../../contract/neurons.ts'
 import { SeqId } from '../../contract/vocabulary.ts'
 import { tagKey } from '../../knowledge/tag.ts'
 import { neuronsAfter } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { visibilityFor } from './visibility.ts'
 
@@ -12,13 +12,13 @@ import { visibilityFor } from './visibility.ts'
  * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
  */
 export async function listNeurons(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   { tag, cursor, limit }: NeuronListQuery,
 ): Promise<NeuronPage> {
   const after = cursor === undefined ? '' : decodeCursor(cursor, isSeqId)
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const visibility = await visibilityFor(caller, kb)
   const page: NeuronPage['neurons'] = []
   for (const { audience, ...neuron } of neuronsAfter(kb.projection.read, after, tag && tagKey(tag))) {

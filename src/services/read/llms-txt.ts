@@ -1,7 +1,7 @@
+import type { Context } from '../../context.ts'
 import type { NeuronPage } from '../../contract/neurons.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { listNeurons } from './list-neurons.ts'
 
 type Listed = NeuronPage['neurons'][number]
@@ -15,14 +15,14 @@ const maxTitle = 500
  * caller may see, by their first folder and by seqId; the first 5,000, and where the listing goes on.
  * @throws {GanglionError} `not_found`
  */
-export async function llmsText(ganglion: Ganglion, caller: Caller, kbName: string): Promise<string> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+export async function llmsText(ctx: Context, caller: Caller, kbName: string): Promise<string> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const { slug, prefix } = kb.identity
   const { title } = await kb.settings()
-  const { neurons, nextCursor } = await firstNeurons(ganglion, caller, kbName)
+  const { neurons, nextCursor } = await firstNeurons(ctx, caller, kbName)
   const api = `/api/v1/knowledge-bases/${slug}`
   const line = ({ seqId, title, tags }: Listed) =>
-    `- [${inline(title)}](${ganglion.neuronUrl(slug, seqId)}): ${[seqId, ...tags.map(inline)].join(', ')}`
+    `- [${inline(title)}](${ctx.urls.neuron(slug, seqId)}): ${[seqId, ...tags.map(inline)].join(', ')}`
   const parts = [
     `# ${inline(title ?? slug)}`,
     '> A knowledge base of curated pages, called Neurons. ' +
@@ -38,12 +38,12 @@ export async function llmsText(ganglion: Ganglion, caller: Caller, kbName: strin
   return `${parts.join('\n\n')}\n`
 }
 
-async function firstNeurons(ganglion: Ganglion, caller: Caller, kbName: string): Promise<NeuronPage> {
+async function firstNeurons(ctx: Context, caller: Caller, kbName: string): Promise<NeuronPage> {
   const neurons: Listed[] = []
   let cursor: string | null = null
   do {
     const from: { cursor?: string } = cursor === null ? {} : { cursor }
-    const page = await listNeurons(ganglion, caller, kbName, { ...from, limit: pageSize })
+    const page = await listNeurons(ctx, caller, kbName, { ...from, limit: pageSize })
     neurons.push(...page.neurons)
     cursor = page.nextCursor
   } while (cursor !== null && neurons.length < maxNeurons)

@@ -1,24 +1,27 @@
+import { type Context, onePer } from '../../context.ts'
 import { Repository } from '../../git/repository.ts'
 import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { bringUp } from '../kb-access.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 
+export const mainSettings = onePer((ctx: Context) => new MainSettings(ctx))
+
 /** Reads the settings of knowledge bases without opening them: one costs a look at its main where that has not moved. */
-export class MainSettings {
-  readonly #ganglion: Pick<Ganglion, 'bringUp' | 'directory'>
+class MainSettings {
+  readonly #ctx: Pick<Context, 'cluster' | 'directory'>
   readonly #known = new Map<string, { main: string; settings: KbSettings }>()
 
-  constructor(ganglion: Pick<Ganglion, 'bringUp' | 'directory'>) {
-    this.#ganglion = ganglion
+  constructor(ctx: Pick<Context, 'cluster' | 'directory'>) {
+    this.#ctx = ctx
   }
 
   /** Returns what `kb.yaml` on main holds; undefined without a main. */
   async read(identity: KbIdentity): Promise<KbSettings | undefined> {
     const { id } = identity
-    await this.#ganglion.bringUp(identity)
-    const repository = new Repository(this.#ganglion.directory.repository(id))
+    await bringUp(this.#ctx, identity)
+    const repository = new Repository(this.#ctx.directory.repository(id))
     try {
       const main = await repository.readRef(mainRef)
       const known = this.#known.get(id)

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { type Context, onePer } from '../../context.ts'
 import type { Neuron } from '../../contract/neurons.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 
@@ -16,8 +17,10 @@ type Kept = { neuron: Neuron; main: string | undefined; queue: string | undefine
 const maxBytes = 32 * 2 ** 20
 const itemBytes = 200
 
+export const neuronAnswers = onePer(({ database }: Context) => new NeuronAnswers(database.revision))
+
 /** Neurons as they were read last, for as long as what they depend on is the same. They must not be changed. */
-export class NeuronAnswers {
+class NeuronAnswers {
   readonly #kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: ({ neuron }) => sizeOf(neuron) })
   readonly #databaseRevision: () => string | undefined
 

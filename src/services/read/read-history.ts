@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { authorOfCommit } from '../../git/objects/object.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
@@ -8,7 +9,6 @@ import { shownContent } from '../../markdown/shown-content.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import { type VersionRow, versionBefore, versionsBefore } from '../../store/projection/version-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { type KbLabel, kbLabel } from './kb-label.ts'
 import { accessIn } from './neuron-access.ts'
@@ -53,7 +53,7 @@ const noContent = { content: '', text: '' }
  * @throws {GanglionError} `not_found`
  */
 export async function readHistory(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   {
     kb: kbName,
@@ -62,7 +62,7 @@ export async function readHistory(
     limit,
   }: { kb: string; seqId: string; before?: number | undefined; limit: number },
 ): Promise<PageHistory> {
-  const reading = await openHistory(ganglion, caller, { kb: kbName, seqId })
+  const reading = await openHistory(ctx, caller, { kb: kbName, seqId })
   const { read: sql } = reading.kb.projection
   const versions: PageVersion[] = []
   let next: number | null = null
@@ -92,12 +92,12 @@ export async function readHistory(
  * @throws {GanglionError} `not_found` where one is not there, or may not be seen @throws {ValidationError} for one version twice
  */
 export async function readVersions(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb, seqId, from, to }: { kb: string; seqId: string; from: number; to: number },
 ): Promise<{ kb: KbLabel; before: VersionText; after: VersionText }> {
   if (from === to) throw new ValidationError({ to: ['must be another version'] })
-  const reading = await openHistory(ganglion, caller, { kb, seqId })
+  const reading = await openHistory(ctx, caller, { kb, seqId })
   const [older, newer] = [Math.min(from, to), Math.max(from, to)]
   const read = async (version: number) => {
     const [row] = versionsBefore(reading.kb.projection.read, seqId, version + 1)
@@ -109,11 +109,11 @@ export async function readVersions(
 }
 
 async function openHistory(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb: kbName, seqId }: { kb: string; seqId: string },
 ): Promise<Reading> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const visibility = await visibilityFor(caller, kb)
   if (!(await visibility.ofHistory(seqId))) throw new GanglionError('not_found')
   return { kb, seqId, visibility, isCurator: effectiveAudience(caller.role) === 'curator' }

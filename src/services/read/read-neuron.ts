@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Neuron } from '../../contract/neurons.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
@@ -15,13 +16,13 @@ import { findNeuron, type NeuronRow, seqIdOfDocument, titleOf } from '../../stor
 import { commitsByPrefix, createdAt, versionAt } from '../../store/projection/version-queries.ts'
 import { tagsOf } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { FileView } from './attachments/file-view.ts'
 import { LinkView } from './graph/link-view.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
 import { allTags } from './neuron-access.ts'
 import type { Basis } from './neuron-answers.ts'
+import { neuronAnswers } from './neuron-answers.ts'
 import { type Visibility, visibilityFor } from './visibility.ts'
 
 const maxBacklinks = 1000
@@ -35,7 +36,7 @@ export type ReadNeuron = {
   /** Undefined where it depends on more, such as on another knowledge base. */
   basis: Basis | undefined
 }
-type Reading = { ganglion: Ganglion; caller: Caller; kb: ReadableKb; visibility: Visibility; view: LinkView }
+type Reading = { ctx: Context; caller: Caller; kb: ReadableKb; visibility: Visibility; view: LinkView }
 
 /**
  * Reads one Neuron, by seqId or document UUID, as it stands or as it stood at a commit of main's first-parent line. Its links
@@ -44,33 +45,33 @@ type Reading = { ganglion: Ganglion; caller: Caller; kb: ReadableKb; visibility:
  * version admit.
  * @throws {GanglionError} `not_found`
  */
-export async function readNeuron(ganglion: Ganglion, caller: Caller, asked: AskedNeuron): Promise<Neuron> {
-  const read = () => readNeuronFile(ganglion, caller, asked)
+export async function readNeuron(ctx: Context, caller: Caller, asked: AskedNeuron): Promise<Neuron> {
+  const read = () => readNeuronFile(ctx, caller, asked)
   if (asked.at !== undefined) return (await read()).neuron
-  const kb = await ganglion.readableKb(caller.tenantId, asked.kb)
-  return ganglion.neuronAnswers.get(kb, `${effectiveAudience(caller.role)} ${asked.seqId}`, read)
+  const kb = await ctx.readableKb(caller.tenantId, asked.kb)
+  return neuronAnswers(ctx).get(kb, `${effectiveAudience(caller.role)} ${asked.seqId}`, read)
 }
 
 /** A Neuron, and what it was read from; see {@link readNeuron}. */
 export async function readNeuronFile(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb: kbName, seqId: name, at }: AskedNeuron,
 ): Promise<ReadNeuron> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const visibility = await visibilityFor(caller, kb)
   const { read: sql } = kb.projection
   const seqId = isUuid(name) ? seqIdOfDocument(sql, name) : name
   if (seqId === undefined || !(await visibility.ofHistory(seqId))) throw new GanglionError('not_found')
   const current = findNeuron(sql, seqId)
   const view = new LinkView(kb.identity, sql, visibility.ofSeqId)
-  const reading = { ganglion, caller, kb, visibility, view }
+  const reading = { ctx, caller, kb, visibility, view }
   return at === undefined ? readCurrent(reading, current) : readPast(reading, seqId, at)
 }
 
 async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promise<ReadNeuron> {
   if (row === undefined) throw new GanglionError('not_found')
-  const { ganglion, caller, kb, view } = reading
+  const { ctx, caller, kb, view } = reading
   const { blob, audience: _audience, isPartial, ...shown } = row
   // Before anything is waited for, so that all is of one commit.
   const written = linksOf(kb.projection.read, row.seqId)
@@ -84,7 +85,7 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
     content: contentFor(caller, file),
     ...sources,
     ...files,
-    ...(await resolveLinks(ganglion, caller, view, { written, path: row.path, files: files.files })),
+    ...(await resolveLinks(ctx, caller, view, { written, path: row.path, files: files.files })),
     backlinks,
     ...(isPartial ? { parsed: 'partial' as const } : {}),
   }
@@ -94,7 +95,7 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
 }
 
 async function readPast(reading: Reading, seqId: string, at: string): Promise<ReadNeuron> {
-  const { ganglion, caller, kb, visibility, view } = reading
+  const { ctx, caller, kb, visibility, view } = reading
   const { read: sql } = kb.projection
   const [commit, ...others] = commitsByPrefix(sql, at)
   const past = commit === undefined || others.length > 0 ? undefined : versionAt(sql, seqId, commit)
@@ -104,7 +105,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
   const { fields } = file
   const tags = allTags(file, await kb.settings())
   if (!visibility.of({ ...fields, tags })) throw new GanglionError('not_found')
-  const { links, flag } = await ganglion.parser.links(shownContent(file))
+  const { links, flag } = await ctx.parser.links(shownContent(file))
   const files = await filesOf(reading, past.path, fileTargetsIn(links))
   const written = writtenLinks({ edges: fields.edges, properties: file.propertyLinks }, links)
   const neuron: Neuron = {
@@ -117,7 +118,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
     tags,
     ...(await sourcesIn(reading, fields)).sources,
     ...files,
-    ...(await resolveLinks(ganglion, caller, view, { written, path: past.path, files: files.files })),
+    ...(await resolveLinks(ctx, caller, view, { written, path: past.path, files: files.files })),
     backlinks,
     ...(flag === undefined ? {} : { parsed: 'partial' as const }),
     documentId: fields.id ?? null,
@@ -137,14 +138,14 @@ function contentFor({ role }: Caller, file: NeuronFile): string {
  * Where a Neuron comes from, without the Sources that the caller may not know of. `areOwn`: the answer depends on who uploaded one.
  */
 async function sourcesIn(
-  { ganglion, caller, visibility }: Reading,
+  { ctx, caller, visibility }: Reading,
   { sources }: Pick<NeuronFields, 'sources'>,
 ): Promise<{ sources: Pick<Neuron, 'sources'>; areOwn: boolean }> {
   const shown: NeuronFields['sources'] = []
   let areOwn = false
   for (const reference of sources) {
     const { id } = reference
-    const source = id === undefined ? undefined : await ganglion.sources.find(caller.tenantId, id)
+    const source = id === undefined ? undefined : await ctx.sources.find(caller.tenantId, id)
     if (source !== undefined && !visibility.of({ tags: tagsOf(source) })) areOwn = true
     if (source === undefined || visibility.ofSource(source)) shown.push(reference)
   }
@@ -157,7 +158,7 @@ function fileTargetsIn(links: readonly WikiLink[]): string[] {
 
 /** The files that a page's links name and that the caller may read. */
 async function filesOf(
-  { ganglion, caller, kb, visibility }: Reading,
+  { ctx, caller, kb, visibility }: Reading,
   page: string,
   targets: readonly string[],
 ): Promise<Pick<Neuron, 'files'>> {
@@ -167,7 +168,7 @@ async function filesOf(
   for (const target of new Set(targets)) {
     const path = view.resolve(target, page)
     if (path === undefined || !(isCurator || (await view.opens(path)))) continue
-    files.push({ target, path, url: ganglion.fileUrl(kb.identity.slug, path) })
+    files.push({ target, path, url: ctx.urls.file(kb.identity.slug, path) })
   }
   return files.length === 0 ? {} : { files }
 }

@@ -1,9 +1,9 @@
+import type { Context } from '../../context.ts'
 import type { Graph } from '../../contract/graph.ts'
 import type { Neuron } from '../../contract/neurons.ts'
 import type { Rendered } from '../../markdown/render/render-pool.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { findMentions, type Mention } from './graph/find-mentions.ts'
 import { readGraph } from './graph/read-graph.ts'
 import { viewsOf } from './graph/resolve-links.ts'
@@ -40,15 +40,15 @@ const maxAround = 24
  * @throws {GanglionError} `not_found`
  */
 export async function readPage(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   asked: { kb: string; seqId: string; at?: string },
 ): Promise<NeuronView> {
-  const { neuron, file, kb, view } = await readNeuronFile(ganglion, caller, asked)
+  const { neuron, file, kb, view } = await readNeuronFile(ctx, caller, asked)
   const { seqId, title, path, links } = neuron
   const current = findNeuron(kb.projection.read, seqId)?.version ?? null
-  const rendering = renderPage(ganglion, caller, kb, { ...file, path, title })
-  const views = await viewsOf(ganglion, caller, view, new Set(links.map(({ kb: name }) => name ?? null)))
+  const rendering = renderPage(ctx, caller, kb, { ...file, path, title })
+  const views = await viewsOf(ctx, caller, view, new Set(links.map(({ kb: name }) => name ?? null)))
   const shown = links.map(({ kb: name, ...link }) => {
     const target = views.get(name ?? null)
     return { ...link, kb: name ?? kb.identity.slug, title: target?.titleOf(link.target) ?? link.target }
@@ -62,16 +62,16 @@ export async function readPage(
     current,
     links: shown,
     mentions: await findMentions(kb, view, { seqId, backlinks }),
-    around: await aroundOf(ganglion, caller, { kb: asked.kb, neuron, isRemoved: current === null }),
+    around: await aroundOf(ctx, caller, { kb: asked.kb, neuron, isRemoved: current === null }),
   }
 }
 
 async function aroundOf(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb, neuron, isRemoved }: { kb: string; neuron: Neuron; isRemoved: boolean },
 ): Promise<Graph> {
   const { seqId, title, path, tags } = neuron
   if (isRemoved) return { nodes: [{ seqId, title, path, tags }], edges: [], truncated: false }
-  return readGraph(ganglion, caller, kb, { around: seqId, depth: 1, limit: maxAround })
+  return readGraph(ctx, caller, kb, { around: seqId, depth: 1, limit: maxAround })
 }

@@ -1,10 +1,10 @@
+import type { Context } from '../../context.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
 import { tagKey } from '../../knowledge/tag.ts'
 import { compareText } from '../../knowledge/text/text.ts'
 import { everyTreeRow } from '../../store/projection/tree-queries.ts'
 import { pauses } from '../../threads/pauses.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { type KbLabel, kbLabel } from './kb-label.ts'
 import { PerCommit } from './per-commit.ts'
@@ -25,13 +25,8 @@ const counts = new PerCommit<TagCount[]>()
  * accents.
  * @throws {GanglionError} `not_found`
  */
-export async function readTags(
-  ganglion: Ganglion,
-  caller: Caller,
-  kbName: string,
-  { q, page }: TagQuery,
-): Promise<TagPage> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+export async function readTags(ctx: Context, caller: Caller, kbName: string, { q, page }: TagQuery): Promise<TagPage> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const all = await counts.get(kb, effectiveAudience(caller.role), () => countTags(kb, caller))
   const wanted = tagKey(q)
   const found = wanted === '' ? all : all.filter(({ tag }) => tagKey(tag).includes(wanted))

@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { nextNeuron } from '../../store/projection/tree-queries.ts'
 import { pauses } from '../../threads/pauses.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { type KbLabel, kbLabel } from './kb-label.ts'
 import { visibilityFor } from './visibility.ts'
@@ -25,12 +25,12 @@ const root = 'neurons/'
  * @throws {GanglionError} `not_found`, also for a folder in which nothing can be seen.
  */
 export async function readTree(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   { folder, cursor, limit }: TreeQuery,
 ): Promise<TreePage> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const { of: isVisible } = await visibilityFor(caller, kb)
   const { read: sql } = kb.projection
   const start = folder === '' ? root : `${root}${folder}/`

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { filePage, neuronPage, newPage } from '../../contract/console-paths.ts'
 import { shownFileTypes } from '../../contract/files.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
@@ -6,10 +7,10 @@ import { barePath } from '../../knowledge/links/link-target.ts'
 import type { WikiLink } from '../../knowledge/neuron.ts'
 import type { NeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { Rendered } from '../../markdown/render/render-pool.ts'
+import { RenderPool } from '../../markdown/render/render-pool.ts'
 import { type LinkTable, linkTableKey, type ResolvedLink } from '../../markdown/render/resolved-link.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { FileView } from './attachments/file-view.ts'
 import { LinkView } from './graph/link-view.ts'
@@ -43,29 +44,27 @@ const maxTitle = 200
  * Markdown as safe HTML, as the caller may see it: links lead to Neurons and files that the caller may read, others are gaps.
  * @throws {GanglionError} `not_found`
  */
-export async function renderMarkdown(
-  ganglion: Ganglion,
-  caller: Caller,
-  { kb, ...page }: RenderInput,
-): Promise<Rendered> {
-  return renderPage(ganglion, caller, await ganglion.readableKb(caller.tenantId, kb), { ...page, extra: {} })
+export async function renderMarkdown(ctx: Context, caller: Caller, { kb, ...page }: RenderInput): Promise<Rendered> {
+  return renderPage(ctx, caller, await ctx.readableKb(caller.tenantId, kb), { ...page, extra: {} })
 }
 
 /** A page of a knowledge base as safe HTML; see {@link renderMarkdown}. */
 export async function renderPage(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kb: ReadableKb,
   { path = 'neurons/new.md', idPrefix, title, content: written, extra }: Page,
 ): Promise<Rendered> {
   const content = shownContent({ content: written, extra })
-  const { links } = await ganglion.parser.links(content)
-  const table = await linkTable(ganglion, caller, kb, { links, path })
-  return ganglion.renderer.render({ content, links: table, title, ...(idPrefix === undefined ? {} : { idPrefix }) })
+  const { links } = await ctx.parser.links(content)
+  const table = await linkTable(ctx, caller, kb, { links, path })
+  return ctx.threads
+    .of(RenderPool)
+    .render({ content, links: table, title, ...(idPrefix === undefined ? {} : { idPrefix }) })
 }
 
 async function linkTable(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kb: ReadableKb,
   { links, path }: { links: readonly WikiLink[]; path: string },
@@ -74,7 +73,7 @@ async function linkTable(
   const own = new LinkView(kb.identity, kb.projection.read, ofSeqId)
   const isCurator = effectiveAudience(caller.role) === 'curator'
   const reading = { kb, own, files: new FileView(kb, ofSeqId), isCurator, canWrite: caller.role !== 'reader' }
-  const views = await viewsOf(ganglion, caller, own, new Set(links.map(({ kb }) => kb ?? null)))
+  const views = await viewsOf(ctx, caller, own, new Set(links.map(({ kb }) => kb ?? null)))
   const table = new Map<string, ResolvedLink>()
   for (const link of links) {
     const key = linkTableKey(link)

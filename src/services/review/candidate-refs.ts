@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Context, onePer } from '../../context.ts'
 import type { GitObject, Oid } from '../../git/objects/object.ts'
 import { clearBrokenRefs, moveDerivedRefs } from '../../git/refs/derived-refs.ts'
 import { listRefs } from '../../git/refs/refs.ts'
@@ -25,11 +26,14 @@ type Sql = Projection['read']
 /** A head as it was last made: of what, and the commit, or none where there is nothing to propose. */
 type Made = { main: Oid; records: string | undefined; head: Oid | undefined; blobs: ReadonlySet<Oid> }
 
+/** Returns the heads of an open knowledge base's pending candidates. */
+export const candidateHeads = onePer((kb: KnowledgeBase, { onError }: Context) => new CandidateRefs(kb, { onError }))
+
 /**
  * The heads of an open knowledge base's pending candidates: refs with main and one commit that proposes the candidate. They are
  * derived, and may be deleted at any time. Those that come first in the queue have one; others when they are asked for.
  */
-export class CandidateRefs {
+class CandidateRefs {
   readonly #kb: KnowledgeBase
   readonly #onError: (error: unknown) => void
   readonly #closing = new AbortController()

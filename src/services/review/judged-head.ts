@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import { hashObject, isOid, type Oid, parentsOfCommit, treeOfCommit } from '../../git/objects/object.ts'
@@ -6,10 +7,10 @@ import type { TreeChange } from '../../git/repository.ts'
 import type { Staging } from '../../git/staging.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { type CandidateChange, changeOf } from './candidate-change.ts'
+import { candidateHeads } from './candidate-refs.ts'
 import { checkSeen } from './seen.ts'
 
 /** A page, and where it stood before it was moved. */
@@ -26,7 +27,7 @@ export type Judged = { head?: string | undefined; seen?: string | undefined }
  * @throws {GanglionError} `stale_head` with the present `head`, or null, where the candidate proposes something else; what `checkSeen` throws.
  */
 export async function writeJudged<T>(
-  ganglion: Ganglion,
+  ctx: Context,
   kb: KnowledgeBase,
   { candidateId, head, seen }: Judged & { candidateId: string },
   decide: (staging: Staging) => Promise<T>,
@@ -42,7 +43,7 @@ export async function writeJudged<T>(
   })
   if (done !== undefined) return done.result
   throw new GanglionError('stale_head', undefined, {
-    head: (await ganglion.candidateRefs(kb).headOf(candidateId)) ?? null,
+    head: (await candidateHeads(kb, ctx).headOf(candidateId)) ?? null,
   })
 }
 

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { Actor, Candidate } from '../../knowledge/candidate.ts'
@@ -11,9 +12,10 @@ import { pendingLike } from '../../store/projection/candidate-queue.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../../store/projection/version-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { kbOfCandidate } from '../kb-access.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { maxPending, recordCandidate } from '../queue/submit-candidate.ts'
+import { recordCandidate } from '../queue/record.ts'
+import { maxPending } from '../queue/submit-candidate.ts'
 
 const connector = 'console'
 const changedSince = 'The Neuron was changed since: removing it takes those changes as well.'
@@ -25,11 +27,11 @@ const changedSince = 'The Neuron was changed since: removing it takes those chan
  * @returns the id of the candidate
  * @throws {GanglionError} `not_found`, `not_approved`, `target_not_found` where the Neuron is gone, `queue_full`
  */
-export async function proposeReverse(ganglion: Ganglion, caller: Caller, candidateId: string): Promise<string> {
-  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
+export async function proposeReverse(ctx: Context, caller: Caller, candidateId: string): Promise<string> {
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const actor = actorOf(caller)
   return kb.write(async (staging) => {
-    const reverse = await reverseOf(kb, staging, candidateId, { actor, at: ganglion.now() })
+    const reverse = await reverseOf(kb, staging, candidateId, { actor, at: ctx.now() })
     const waiting = await waitingLike(kb, staging, reverse)
     if (waiting !== undefined) return waiting
     if (countPending(kb.projection.write) >= maxPending) throw new GanglionError('queue_full')

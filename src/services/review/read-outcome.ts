@@ -1,7 +1,7 @@
+import type { Context } from '../../context.ts'
 import type { CandidateStatus } from '../../contract/vocabulary.ts'
 import { lastVerdict } from '../../knowledge/candidate.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import { approvalDecision } from '../queue/read-candidate.ts'
 
@@ -21,8 +21,8 @@ export type Outcome = {
 }
 
 /** @throws {GanglionError} `not_found` */
-export async function readOutcome(ganglion: Ganglion, caller: Caller, candidateId: string): Promise<Outcome> {
-  const { kb, row, candidate } = await readQueued(ganglion, caller, candidateId)
+export async function readOutcome(ctx: Context, caller: Caller, candidateId: string): Promise<Outcome> {
+  const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
   const { id, title, status, approval, removes: isRemoval } = row
   const [approved] = await approvalDecision(kb, row)
   const verdict = lastVerdict(candidate)

@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { pendingLike } from '../../store/projection/candidate-queue.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import { type QueueEntry, type QueueView, toEntry } from '../queue/list-queue.ts'
@@ -44,19 +44,19 @@ const maxDuplicates = 10
 
 /** @throws {GanglionError} `not_found` */
 export async function reviewCandidate(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   candidateId: string,
   view: QueueView,
 ): Promise<Review> {
-  const { kb, row, candidate } = await readQueued(ganglion, caller, candidateId)
+  const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
   const sides = await sidesOf(kb, row, candidate)
   const { before, after, path = '' } = sides
   const fields = (after ?? before)?.fields
   const [links, sources, neighbours, approval] = await Promise.all([
     linkChanges(kb, sides, path),
-    sourcePassages(ganglion, caller.tenantId, { sources: fields?.sources ?? [], content: candidate.content }),
-    neighboursOf(ganglion, caller, row, view),
+    sourcePassages(ctx, caller.tenantId, { sources: fields?.sources ?? [], content: candidate.content }),
+    neighboursOf(ctx, caller, row, view),
     approvalDecision(kb, row),
   ])
   return {

@@ -1,10 +1,10 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { findResembling, wordsWithin } from '../../knowledge/resemblance.ts'
 import { tagKey } from '../../knowledge/tag.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import { retrievePassages } from '../search/retrieve.ts'
@@ -29,16 +29,16 @@ const leastWordLength = 4
  * @throws {GanglionError} `not_found`
  */
 export async function similarNeurons(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   candidateId: string,
 ): Promise<SimilarNeuron[] | undefined> {
-  const { kb, row, candidate } = await readQueued(ganglion, caller, candidateId)
+  const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
   const { content } = candidate
   const { title, tags, target, approval } = row
   const query = [title, ...tellingWords(content)].join(' ')
   try {
-    const passages = await retrievePassages(ganglion, kb, { query, audience: 'curator', limit: maxPassages })
+    const passages = await retrievePassages(ctx, kb, { query, audience: 'curator', limit: maxPassages })
     const seqIds = [...new Set(passages.map(({ seqId }) => seqId))]
     const others = seqIds.filter((seqId) => seqId !== target && seqId !== approval?.seqId)
     return await explained(kb, { title, content, tags }, others.slice(0, 2 * maxShown))

@@ -1,6 +1,7 @@
+import type { Context } from '../../context.ts'
 import type { Anchor, Extracted } from '../../ingest/extracted.ts'
 import type { SourceReference } from '../../knowledge/neuron.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { sourceTexts } from '../ingest/source-texts.ts'
 
 /** The part of a Source that a page was made of. */
 export type SourcePassage = {
@@ -25,14 +26,14 @@ const leastLine = 30
 
 /** The passages of the Sources that a page names, beside which a curator reads it. */
 export async function sourcePassages(
-  ganglion: Ganglion,
+  ctx: Context,
   tenantId: string,
   { sources, content }: { sources: readonly SourceReference[]; content: string },
 ): Promise<SourcePassage[]> {
   return Promise.all(
     sources.slice(0, maxPassages).map(async (reference) => {
-      const source = reference.id === undefined ? undefined : await ganglion.sources.find(tenantId, reference.id)
-      const extracted = source && (await ganglion.sourceTexts.read(source))
+      const source = reference.id === undefined ? undefined : await ctx.sources.find(tenantId, reference.id)
+      const extracted = source && (await sourceTexts(ctx).read(source))
       const { page, slide, sheet, time } = reference
       const text = extracted && passageOf(extracted, reference, content)
       return {

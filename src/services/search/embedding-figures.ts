@@ -1,5 +1,6 @@
-import type { Ganglion } from '../ganglion.ts'
-import type { EmbeddingCounts, EmbeddingModel } from './embedding-model.ts'
+import type { Context } from '../../context.ts'
+import type { EmbeddingCounts, EmbeddingModel } from '../../models/embedding-model.ts'
+import { kbSearch } from './kb-search.ts'
 
 export type EmbeddingFigures = EmbeddingCounts & {
   /** Chunks of open knowledge bases that have a vector, */
@@ -9,10 +10,10 @@ export type EmbeddingFigures = EmbeddingCounts & {
 }
 
 /** What a server's embeddings model did since the start, and what is left to do. */
-export async function embeddingFigures(ganglion: Ganglion, model: EmbeddingModel): Promise<EmbeddingFigures> {
+export async function embeddingFigures(ctx: Context, model: EmbeddingModel): Promise<EmbeddingFigures> {
   const figures = { ...model.counts, embedded: 0, lacking: 0 }
-  for (const kb of await ganglion.openKbs()) {
-    const { embedder } = ganglion.search(kb)
+  for (const kb of await ctx.kbs.all()) {
+    const { embedder } = kbSearch(kb, ctx)
     figures.embedded += embedder?.progress.embedded ?? 0
     figures.lacking += embedder?.progress.lacking ?? 0
   }

@@ -1,9 +1,9 @@
+import type { EmbeddingModel } from '../../models/embedding-model.ts'
 import { EmbeddingsError, maxBatch } from '../../models/embeddings.ts'
 import type { IndexAddress } from '../../search/index-host.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
 import type { EmbeddedText, EmbeddingWork, LackingText } from '../../search/vectors/vector-index.ts'
 import { coalesce } from '../../store/concurrency/coalesce.ts'
-import type { EmbeddingModel } from './embedding-model.ts'
 
 /** Milliseconds until a failed attempt is repeated; each failure that follows doubles them. */
 const firstPauseMs = 30_000

@@ -1,15 +1,17 @@
+import { type Context, onePer } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
+import type { EmbeddingModel } from '../../models/embedding-model.ts'
 import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
 import { type PageHit, StaleIndex, type View } from '../../search/search-index.ts'
-import type { SearchPool } from '../../search/search-pool.ts'
+import { SearchPool } from '../../search/search-pool.ts'
 import { accessOf } from '../../store/projection/neuron-queries.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
-import type { EmbeddingModel } from './embedding-model.ts'
 import { type FollowerOptions, IndexFollower, unlessStale } from './index-follower.ts'
 import { KbEmbedder } from './kb-embedder.ts'
 import { QuestionVectors } from './question-vectors.ts'
+import { searchedSources } from './source-shelf.ts'
 
 /** Milliseconds that a query waits for an index that is being built, and for its answer. */
 const patience = 10_000
@@ -24,6 +26,20 @@ export type KbSearchOptions = FollowerOptions & {
   /** Without it, search knows words only. */
   embedding?: { model: EmbeddingModel; now: () => Date } | undefined
 }
+
+/** Returns the search index of an open knowledge base. */
+export const kbSearch = onePer((kb: ReadableKb, ctx: Context) => {
+  const { directory, embeddingModel: model, parser, now } = ctx
+  const { id } = kb.identity
+  return new KbSearch(kb, {
+    pool: ctx.threads.of(SearchPool),
+    parser,
+    directory: directory.index(id),
+    sources: searchedSources(kb.identity, ctx),
+    vectors: model && { file: directory.vectors(id), model: model.name },
+    embedding: model && { model, now },
+  })
+})
 
 /** The search index of an open knowledge base, which follows its projection. */
 export class KbSearch {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { EmbeddingModel } from './embedding-model.ts'
+import type { EmbeddingModel } from '../../models/embedding-model.ts'
 
 const maxKept = 100
 

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import type { RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contract/search.ts'
 import { type Audience, effectiveAudience, maySee } from '../../knowledge/audience.ts'
 import { formatContext } from '../../search/context.ts'
@@ -5,8 +6,8 @@ import type { Passage } from '../../search/passage.ts'
 import type { Reach } from '../../search/search-index.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
+import { kbSearch } from './kb-search.ts'
 import { answered, scopeOf } from './search.ts'
 
 /** So many more than asked for, since some may be too long for what is left of `maxChars`. */
@@ -17,19 +18,19 @@ const overfetch = 3
  * @throws {GanglionError} `not_found`, `unavailable`
  */
 export async function retrieve(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   { query, audience: asked, maxChars, topK }: RetrieveInput,
 ): Promise<RetrieveAnswer> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
   const reach = audience === 'tool' ? 'chunk' : 'section'
-  const passages = await retrievePassages(ganglion, kb, { query, audience, limit: overfetch * topK, reach })
+  const passages = await retrievePassages(ctx, kb, { query, audience, limit: overfetch * topK, reach })
   const chunks = withinBounds(passages, { maxChars, topK }).map(toChunk)
   const isByMeaning = passages.some(({ byMeaning }) => byMeaning)
   return {
-    ...(ganglion.embeddingModel && { ranking: isByMeaning ? ('words+meaning' as const) : ('words' as const) }),
+    ...(ctx.embeddingModel && { ranking: isByMeaning ? ('words+meaning' as const) : ('words' as const) }),
     hitCount: chunks.length,
     totalChars: chunks.reduce((sum, { content }) => sum + content.length, 0),
     formattedContext: formatContext(chunks, audience),
@@ -39,14 +40,14 @@ export async function retrieve(
 
 /** Passages for a question, best first; none of what the audience may not see. @throws {GanglionError} `unavailable` */
 export async function retrievePassages(
-  ganglion: Ganglion,
+  ctx: Context,
   kb: ReadableKb,
   { query, audience, limit, reach = 'chunk' }: { query: string; audience: Audience; limit: number; reach?: Reach },
 ): Promise<Passage[]> {
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
   const { synonyms } = await kb.settings()
-  const hits = await answered(ganglion.search(kb).retrieve({ question: query, scope, reach, synonyms }))
+  const hits = await answered(kbSearch(kb, ctx).retrieve({ question: query, scope, reach, synonyms }))
   return hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
     const neuron = findNeuron(kb.projection.read, key)
     // It can be removed or hidden after the index was asked.

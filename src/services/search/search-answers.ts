@@ -1,6 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import { type Context, onePer } from '../../context.ts'
+import type { Ranking, SearchHit } from '../../contract/search.ts'
+import type { PageHits } from '../../search/search-index.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
-import type { Found } from './search.ts'
+
+/** What was found: hits, how many there are in all, and how the query was understood. */
+export type Found = Omit<PageHits, 'hits'> & { hits: SearchHit[]; ranking?: Ranking }
 
 type Kept = { found: Found; state: string; database: string | undefined }
 
@@ -9,11 +14,13 @@ const maxBytes = 16 * 2 ** 20
 const hitBytes = 600
 const facetBytes = 60
 
+export const searchAnswers = onePer(({ database }: Context) => new SearchAnswers(database.revision))
+
 /**
  * What was found, for as long as it would be found again: until main, the index or, for Sources, the database changes. People come
  * back to a list of hits, turn its pages and ask for the same words.
  */
-export class SearchAnswers {
+class SearchAnswers {
   readonly #kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: ({ found }) => sizeOf(found) })
   readonly #databaseRevision: () => string | undefined
 

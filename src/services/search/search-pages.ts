@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { SearchHit, SearchQuery } from '../../contract/search.ts'
 import type { Facets, PageHits } from '../../search/search-index.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { listKnowledgeBases } from '../read/list-knowledge-bases.ts'
 import { findPages } from './search.ts'
 
@@ -37,7 +37,7 @@ const maxKbs = 50
  * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a query beyond the limits.
  */
 export async function searchPages(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   { q, kind, isTyping, tag, page }: PersonQuery & { tag?: string | undefined; page: number },
@@ -45,7 +45,7 @@ export async function searchPages(
   const asked = Math.min(page, maxPages)
   const filter = tagFilter(tag)
   const query = { q: filter + q, kind, limit: asked * perPage, interactive: isTyping, facets: true }
-  const { hits, total, matched, suggestion, facets } = await findPages(ganglion, caller, kbName, query)
+  const { hits, total, matched, suggestion, facets } = await findPages(ctx, caller, kbName, query)
   return {
     hits: hits.slice((asked - 1) * perPage, asked * perPage),
     total,
@@ -62,17 +62,17 @@ export async function searchPages(
  * @throws {ValidationError} for a query beyond the limits.
  */
 export async function searchEverywhere(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { q, kind, isTyping }: PersonQuery,
 ): Promise<KbHits[]> {
-  const { knowledgeBases } = await listKnowledgeBases(ganglion, caller)
+  const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
   const query = { q, kind, limit: perKb, interactive: isTyping }
   const found = await Promise.all(
     knowledgeBases.slice(0, maxKbs).map(async ({ id, slug, title }): Promise<KbHits> => {
       const kb = { slug, title }
       try {
-        return { kb, ...(await findPages(ganglion, caller, id, query)), isUnavailable: false }
+        return { kb, ...(await findPages(ctx, caller, id, query)), isUnavailable: false }
       } catch (error) {
         if (!isUnavailable(error)) throw error
         return { kb, hits: [], total: 0, isUnavailable: true }

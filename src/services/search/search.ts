@@ -1,6 +1,6 @@
+import { type Context, onePer } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type {
-  Ranking,
   SearchAnswer,
   SearchHit,
   SearchQuery,
@@ -11,28 +11,24 @@ import { type Access, type Audience, effectiveAudience, maySee } from '../../kno
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { QueryError } from '../../search/query/query.ts'
 import { isPlain } from '../../search/query/query-items.ts'
-import { type PageHit, type PageHits, type Scope, SearchTimeout } from '../../search/search-index.ts'
+import { type PageHit, type Scope, SearchTimeout } from '../../search/search-index.ts'
 import { SearchInterrupted } from '../../search/search-pool.ts'
 import { isBusy } from '../../store/database/engines/sqlite.ts'
 import { type NeuronOfHit, neuronsOfHits } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
+import { kbSearch } from './kb-search.ts'
+import { type Found, searchAnswers } from './search-answers.ts'
 
 /**
  * Pages that match a query, best first; what the caller's audience may not see is neither found nor counted.
  * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a query beyond the limits.
  */
-export async function search(
-  ganglion: Ganglion,
-  caller: Caller,
-  kbName: string,
-  query: SearchQuery,
-): Promise<SearchAnswer> {
-  return documentsOf(await findPages(ganglion, caller, kbName, query))
+export async function search(ctx: Context, caller: Caller, kbName: string, query: SearchQuery): Promise<SearchAnswer> {
+  return documentsOf(await findPages(ctx, caller, kbName, query))
 }
 
-const documentsOf = oncePer(
+const documentsOf = onePer(
   ({ hits, total: _total, ...understood }: Found): SearchAnswer => ({
     documents: hits,
     ...understood,
@@ -41,53 +37,35 @@ const documentsOf = oncePer(
 
 /** The same for the route that names the knowledge base in its query. */
 export async function searchTenant(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb, ...query }: TenantSearchQuery,
 ): Promise<TenantSearchAnswer> {
-  return tenantHitsOf(await findPages(ganglion, caller, kb, query))
+  return tenantHitsOf(await findPages(ctx, caller, kb, query))
 }
 
-const tenantHitsOf = oncePer(
+const tenantHitsOf = onePer(
   ({ hits, ...found }: Found): TenantSearchAnswer => ({
     hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit),
     ...found,
   }),
 )
 
-/** Gives the same answer again for what was found before, so that HTTP writes it as JSON once. */
-function oncePer<Answer extends object>(make: (found: Found) => Answer): (found: Found) => Answer {
-  const made = new WeakMap<Found, Answer>()
-  return (found) => {
-    const answer = made.get(found) ?? make(found)
-    made.set(found, answer)
-    return answer
-  }
-}
-
-/** What was found: hits, how many there are in all, and how the query was understood. */
-export type Found = Omit<PageHits, 'hits'> & { hits: SearchHit[]; ranking?: Ranking }
-
 /**
  * Pages that hold words of the query; where none does, those that are near it by meaning. The answer must not be changed.
  * @throws as {@link search}
  */
-export async function findPages(
-  ganglion: Ganglion,
-  caller: Caller,
-  kbName: string,
-  query: SearchQuery,
-): Promise<Found> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+export async function findPages(ctx: Context, caller: Caller, kbName: string, query: SearchQuery): Promise<Found> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role)
-  const find = () => findIn(ganglion, kb, audience, query)
+  const find = () => findIn(ctx, kb, audience, query)
   // What is found by meaning changes with the vectors, too.
-  if (ganglion.embeddingModel !== undefined) return find()
-  return ganglion.searchAnswers.get(kb, ganglion.search(kb), JSON.stringify([audience, query]), find)
+  if (ctx.embeddingModel !== undefined) return find()
+  return searchAnswers(ctx).get(kb, kbSearch(kb, ctx), JSON.stringify([audience, query]), find)
 }
 
 async function findIn(
-  ganglion: Ganglion,
+  ctx: Context,
   kb: ReadableKb,
   audience: Audience,
   { q, kind, limit, interactive, facets }: SearchQuery,
@@ -95,13 +73,13 @@ async function findIn(
   const { defaultAudience, synonyms } = await kb.settings()
   const scope = { audience, defaultAudience, limit, ...(kind === 'all' ? {} : { kind }) }
   const options = { isTyped: interactive === true, hasFacets: facets === true, synonyms }
-  const { hits, ...answer } = await answered(ganglion.search(kb).search({ q, scope, options }))
+  const { hits, ...answer } = await answered(kbSearch(kb, ctx).search({ q, scope, options }))
   const isVisible = (neuron: Access) => maySee(audience, neuron, defaultAudience)
-  const shown = (pages: readonly PageHit[]) => shownOf(pages, { ganglion, kb, isVisible })
-  if (ganglion.embeddingModel === undefined) return { hits: await shown(hits), ...answer }
+  const shown = (pages: readonly PageHit[]) => shownOf(pages, { ctx, kb, isVisible })
+  if (ctx.embeddingModel === undefined) return { hits: await shown(hits), ...answer }
   // Who is still typing would ask the model at every letter.
   const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
-  const near = (isMeant && (await answered(ganglion.search(kb).near({ q, scope })))) || []
+  const near = (isMeant && (await answered(kbSearch(kb, ctx).near({ q, scope })))) || []
   if (near.length === 0) return { hits: await shown(hits), ...answer, ranking: 'words' }
   return { hits: await shown(near), total: near.length, matched: 'some', ranking: 'words+meaning' }
 }
@@ -127,7 +105,7 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
 /** Those that are still there: a Neuron can be removed or hidden, and a Source archived, after the index was asked. */
 async function shownOf(
   pages: readonly PageHit[],
-  { ganglion, kb, isVisible }: { ganglion: Ganglion; kb: ReadableKb; isVisible: (neuron: Access) => boolean },
+  { ctx, kb, isVisible }: { ctx: Context; kb: ReadableKb; isVisible: (neuron: Access) => boolean },
 ): Promise<SearchHit[]> {
   const neurons = neuronsOfHits(
     kb.projection.read,
@@ -135,7 +113,7 @@ async function shownOf(
   )
   const shown = pages.map((hit) => {
     const neuron = neurons.get(hit.key)
-    if (neuron === undefined) return toSourceHit(ganglion, kb, hit)
+    if (neuron === undefined) return toSourceHit(ctx, kb, hit)
     return isVisible(neuron) ? toHit(kb, hit, neuron) : undefined
   })
   return (await Promise.all(shown)).filter((hit) => hit !== undefined)
@@ -162,7 +140,7 @@ function toHit(
 
 /** Nothing for a Source that was archived since the index was asked. */
 async function toSourceHit(
-  { sources }: Ganglion,
+  { sources }: Context,
   { identity }: ReadableKb,
   { key, highlight, rank }: PageHit,
 ): Promise<SearchHit | undefined> {

@@ -1,20 +1,18 @@
+import type { Context } from '../../context.ts'
 import type { Chunk } from '../../knowledge/chunk.ts'
 import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
-import type { EventLog } from '../../store/events.ts'
 import { type Source, tagsOf } from '../../store/sources/source.ts'
-import type { Sources } from '../../store/sources/sources.ts'
-import type { SourceTexts } from '../ingest/source-texts.ts'
+import { sourceTexts } from '../ingest/source-texts.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import { shownMarkdown } from '../sources/read-source-text.ts'
 import type { SearchedSources } from './searched-sources.ts'
-
-type Shelf = { sources: Sources; sourceTexts: SourceTexts; events: EventLog; parser: ParserPool }
 
 /** Characters that are parsed at a time: a book is too much at once. */
 const partLength = 200_000
 
 /** The Sources of a knowledge base whose text was read, for its search index. A key is a Source's id. */
-export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, parser }: Shelf): SearchedSources {
+export function searchedSources(kb: KbIdentity, ctx: Context): SearchedSources {
+  const { sources, events, parser } = ctx
   let known: { at: number; mark: string } | undefined
   // Whatever changes a Source is told.
   const changes = () => events.arrivals(kb.tenantId)
@@ -32,7 +30,7 @@ export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, 
     async document(key) {
       const source = await sources.find(kb.tenantId, key)
       if (source === undefined || source.kbId !== kb.id || source.archivedAt !== null) return undefined
-      const extracted = source.extractedAt === null ? undefined : await sourceTexts.find(source)
+      const extracted = source.extractedAt === null ? undefined : await sourceTexts(ctx).find(source)
       if (extracted === undefined) return undefined
       const { id, filename } = source
       const { title = filename } = extracted

@@ -1,10 +1,11 @@
+import { DiffPool } from '../../compare/diff-pool.ts'
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { SettingsProblem } from '../../knowledge/kb-settings.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { editKbFile } from '../../markdown/file/kb-file-edit.ts'
 import { blobAtPath } from '../../store/projection/file-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { recordAct } from '../people/audit.ts'
@@ -47,8 +48,8 @@ export class SettingsChanged extends GanglionError {
 type Planned = { text: string; before: string; changed: SettingName[] }
 
 /** @throws {GanglionError} `not_found` */
-export async function readKbSettings(ganglion: Ganglion, caller: Caller, kbName: string): Promise<KbSettingsForm> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+export async function readKbSettings(ctx: Context, caller: Caller, kbName: string): Promise<KbSettingsForm> {
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const base = blobAtPath(kb.projection.read, 'kb.yaml') ?? ''
   const text = base === '' ? '' : await kb.repository.readText(base)
   const { settings, problems } = parseKbFile(text)
@@ -62,15 +63,15 @@ export async function readKbSettings(ganglion: Ganglion, caller: Caller, kbName:
  * @throws {ValidationError} by setting, as a push would be rejected
  */
 export async function previewKbSettings(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   change: SettingsChange,
 ): Promise<SettingsPreview> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const readText = (oid: string) => kb.repository.readText(oid)
   const { text, before, changed } = await plan(kb, blobAtPath(kb.projection.read, 'kb.yaml'), change, readText)
-  return { changed, diff: (await ganglion.diffs.diff(before, text)).diff }
+  return { changed, diff: (await ctx.threads.of(DiffPool).diff(before, text)).diff }
 }
 
 /**
@@ -79,18 +80,18 @@ export async function previewKbSettings(
  * @throws as {@link previewKbSettings} does
  */
 export async function changeKbSettings(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   change: SettingsChange,
 ): Promise<string | undefined> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const by = actorOf(caller)
   const commit = await kb.write(async (staging) => {
     const blob = blobAtPath(kb.projection.write, 'kb.yaml')
     const { text, before, changed } = await plan(kb, blob, change, (oid) => staging.readText(oid))
     if (text === before) return undefined
-    const at = ganglion.now()
+    const at = ctx.now()
     return kb.commitToMain(staging, {
       files: new Map([['kb.yaml', text]]),
       message: commitMessage(`Change the settings: ${changed.join(', ')}`, {
@@ -102,8 +103,7 @@ export async function changeKbSettings(
     })
   })
   const { slug } = kb.identity
-  if (commit !== undefined)
-    await recordAct(ganglion, caller, { action: 'settings.changed', subject: slug, detail: commit })
+  if (commit !== undefined) await recordAct(ctx, caller, { action: 'settings.changed', subject: slug, detail: commit })
   return commit
 }
 

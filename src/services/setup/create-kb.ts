@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { v7 as uuidv7 } from 'uuid'
 import { parseDocument } from 'yaml'
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { Repository } from '../../git/repository.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import { derivePrefix, SeqPrefix, Slug } from '../../knowledge/seq-id.ts'
 import { SlugTaken } from '../../store/knowledge-bases.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { checkerPackage } from './checker-package.ts'
@@ -34,26 +34,26 @@ export const operator: Actor = { id: 'cli', name: 'Operator' }
  * Makes a knowledge base: its repository from the template, then its entry, so that nobody sees half of one.
  * @throws {ValidationError} for a slug or prefix that cannot be used, {GanglionError} `already_exists`
  */
-export async function createKnowledgeBase(ganglion: Ganglion, input: NewKnowledgeBase): Promise<CreatedKnowledgeBase> {
+export async function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase): Promise<CreatedKnowledgeBase> {
   const slug = parse('slug', Slug, input.slug)
   const prefix = parse('prefix', SeqPrefix, input.prefix ?? derivePrefix(slug))
-  const tenant = await ganglion.tenants.ensure(parse('tenant', Slug, input.tenant), ganglion.now())
-  if ((await ganglion.knowledgeBases.find(tenant.id, slug)) !== undefined) throw alreadyExists(slug)
+  const tenant = await ctx.tenants.ensure(parse('tenant', Slug, input.tenant), ctx.now())
+  if ((await ctx.knowledgeBases.find(tenant.id, slug)) !== undefined) throw alreadyExists(slug)
   const identity = { id: uuidv7(), tenantId: tenant.id, slug, prefix }
-  const gitDir = ganglion.directory.repository(identity.id)
+  const gitDir = ctx.directory.repository(identity.id)
   try {
-    await makeRepository(ganglion, identity, gitDir, { title: input.title ?? slug, language: input.language ?? 'en' })
-    await ganglion.knowledgeBases.create(identity, ganglion.now())
+    await makeRepository(ctx, identity, gitDir, { title: input.title ?? slug, language: input.language ?? 'en' })
+    await ctx.knowledgeBases.create(identity, ctx.now())
   } catch (error) {
     await rm(gitDir, { recursive: true, force: true })
-    await ganglion.cluster?.repositories.remove(identity.id)
+    await ctx.cluster?.repositories.remove(identity.id)
     throw error instanceof SlugTaken ? alreadyExists(slug) : error
   }
   return { id: identity.id, slug, prefix, tenant: tenant.slug, gitDir }
 }
 
 async function makeRepository(
-  ganglion: Ganglion,
+  ctx: Context,
   identity: { id: string; tenantId: string; slug: string; prefix: string },
   gitDir: string,
   settings: { title: string; language: string },
@@ -61,14 +61,14 @@ async function makeRepository(
   const repository = await Repository.init(gitDir)
   repository.close()
   const files = await templateFiles()
-  if (ganglion.publicUrl !== '') await nameChecker(files, ganglion.publicUrl)
+  if (ctx.urls.base !== '') await nameChecker(files, ctx.urls.base)
   const document = parseDocument(files.get('kb.yaml') ?? '')
   const { id, slug, prefix } = identity
   for (const [key, value] of Object.entries({ id, slug, prefix, ...settings })) document.set(key, value)
   files.set('kb.yaml', document.toString({ lineWidth: 0 }))
-  const { cluster, directory, parser } = ganglion
+  const { cluster, directory, parser } = ctx
   const kb = new KnowledgeBase(identity, { gitDir, indexDir: directory.index(id), parser, cluster })
-  const at = ganglion.now()
+  const at = ctx.now()
   const message = commitMessage(`Begin the knowledge base ${slug}`, { 'Knowledge-Base': id })
   try {
     await kb.write((staging) => kb.commitToMain(staging, { files, message, author: signatureOf(operator, at), at }))

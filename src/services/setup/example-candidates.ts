@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import type { CandidateInput } from '../../contract/candidates.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { blobAtPath, seqIdAtPath } from '../../store/projection/file-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { submitCandidate } from '../queue/submit-candidate.ts'
 import { operator } from './create-kb.ts'
@@ -50,7 +50,7 @@ The pages do not say. If there is a rule in your team, approve this with an answ
 ]
 
 /** Puts the examples into the queue of the demonstration, each once. */
-export async function submitExamples(ganglion: Ganglion, kb: KnowledgeBase): Promise<void> {
+export async function submitExamples(ctx: Context, kb: KnowledgeBase): Promise<void> {
   const caller: Caller = { ...operator, tenantId: kb.identity.tenantId, role: 'curator', connectors: [] }
   for (const { path, metadata, ...example } of examples) {
     const target = path === undefined ? undefined : await targetOf(kb, path)
@@ -64,7 +64,7 @@ export async function submitExamples(ganglion: Ganglion, kb: KnowledgeBase): Pro
       metadata: JSON.stringify(all),
       confidence: null,
     }
-    await submitCandidate(ganglion, caller, input, { service: { actor: operator, fingerprint }, isSubject: true })
+    await submitCandidate(ctx, caller, input, { service: { actor: operator, fingerprint }, isSubject: true })
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Ganglion } from '../ganglion.ts'
+import type { Context } from '../../context.ts'
 import { importDirectory } from '../import/import-directory.ts'
 import { createKnowledgeBase, operator, templateDir } from './create-kb.ts'
 import { submitExamples } from './example-candidates.ts'
@@ -13,22 +13,22 @@ export const demoSlug = 'demo'
  * Fills an empty data directory: a tenant, a knowledge base that explains Ganglion, with pending candidates, and two API keys.
  * Their tokens are only in the result. Does nothing on later starts.
  */
-export async function firstRun(ganglion: Ganglion): Promise<FirstRun | undefined> {
-  const { tenants, apiKeys, knowledgeBases, now } = ganglion
+export async function firstRun(ctx: Context): Promise<FirstRun | undefined> {
+  const { tenants, apiKeys, knowledgeBases, now } = ctx
   const known = await tenants.find(tenant)
   const hasKeys = (await apiKeys.list()).length > 0
   if (hasKeys || (known === undefined && (await tenants.list()).length > 0)) return undefined
   const { id: tenantId } = known ?? (await tenants.ensure(tenant, now()))
   const begun = await knowledgeBases.find(tenantId, demoSlug)
   const kb =
-    begun ?? (await createKnowledgeBase(ganglion, { tenant, slug: demoSlug, title: 'Ganglion, explained by itself' }))
-  const demo = await ganglion.kb(tenantId, demoSlug)
+    begun ?? (await createKnowledgeBase(ctx, { tenant, slug: demoSlug, title: 'Ganglion, explained by itself' }))
+  const demo = await ctx.kb(tenantId, demoSlug)
   await importDirectory(demo, join(templateDir, 'neurons'), {
     actor: operator,
     now,
     source: 'ganglion',
   })
-  await submitExamples(ganglion, demo)
+  await submitExamples(ctx, demo)
   const key = { tenantId, connectors: [], expiresAt: null }
   const { token: curatorToken } = await apiKeys.create({ ...key, name: 'curator', role: 'curator' }, now())
   const { token: appToken } = await apiKeys.create({ ...key, name: 'app', role: 'app' }, now())

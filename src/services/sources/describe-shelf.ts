@@ -1,6 +1,6 @@
+import type { Context } from '../../context.ts'
 import type { Source } from '../../contract/documents.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 
 /** The file types that a knowledge base accepts, and the folders of its Sources. */
 export type Shelf = {
@@ -11,10 +11,10 @@ export type Shelf = {
 }
 
 /** @throws {GanglionError} `not_found` */
-export async function describeShelf(ganglion: Ganglion, { tenantId, role }: Caller, kbName: string): Promise<Shelf> {
-  const kb = await ganglion.kb(tenantId, kbName)
+export async function describeShelf(ctx: Context, { tenantId, role }: Caller, kbName: string): Promise<Shelf> {
+  const kb = await ctx.kb(tenantId, kbName)
   const { sourceTypes } = await kb.settings()
   // The name of a folder may reveal what is in it.
-  const folders = role === 'curator' ? await ganglion.sources.folders(kb.identity.id) : []
+  const folders = role === 'curator' ? await ctx.sources.folders(kb.identity.id) : []
   return { fileTypes: [...sourceTypes].toSorted(), folders }
 }

@@ -1,31 +1,31 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import type { KnowledgeBase } from '../../store/knowledge-bases.ts'
 import type { Source } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { sourceSight } from './source-sight.ts'
 
 /** A Source that is visible to the caller, archived or not. @throws {GanglionError} `not_found` */
-export async function findSource(ganglion: Ganglion, caller: Caller, docId: string): Promise<Source> {
-  const source = await ganglion.sources.find(caller.tenantId, docId)
-  const isSeen = source !== undefined && (await sourceSight(ganglion, caller, source.kbId))(source)
+export async function findSource(ctx: Context, caller: Caller, docId: string): Promise<Source> {
+  const source = await ctx.sources.find(caller.tenantId, docId)
+  const isSeen = source !== undefined && (await sourceSight(ctx, caller, source.kbId))(source)
   if (!isSeen) throw new GanglionError('not_found')
   return source
 }
 
 /** Extensions of the files that a knowledge base of the caller's tenant takes. @throws {GanglionError} `not_found` */
 export async function sourceTypes(
-  ganglion: Ganglion,
+  ctx: Context,
   { tenantId }: Caller,
   kbId: string,
 ): Promise<KbSettings['sourceTypes']> {
-  const kb = await ganglion.kb(tenantId, kbId)
+  const kb = await ctx.kb(tenantId, kbId)
   return (await kb.settings()).sourceTypes
 }
 
 /** A knowledge base of the caller's tenant, without opening its repository. @throws {GanglionError} `not_found` */
-export async function findKb({ knowledgeBases }: Ganglion, { tenantId }: Caller, kb: string): Promise<KnowledgeBase> {
+export async function findKb({ knowledgeBases }: Context, { tenantId }: Caller, kb: string): Promise<KnowledgeBase> {
   const found = await knowledgeBases.find(tenantId, kb)
   if (found === undefined) throw new GanglionError('not_found')
   return found

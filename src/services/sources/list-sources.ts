@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import type { SourcePage, SourceQuery } from '../../contract/documents.ts'
 import type { Source } from '../../store/sources/source.ts'
 import type { SourceFilter } from '../../store/sources/sources.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { decodeCursor, encodeCursor } from '../read/cursor.ts'
 import { findKb } from './find-source.ts'
 import { sourceSight } from './source-sight.ts'
@@ -19,18 +19,18 @@ export type SourceSearch = SourceQuery & SourceFilter
  * @throws {ValidationError} for a cursor that no page gave.
  */
 export async function listSources(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   { status, cursor, limit, ...filter }: SourceSearch,
 ): Promise<SourcePage> {
   const below = cursor === undefined ? undefined : Number(decodeCursor(cursor, (place) => seq.test(place)))
-  const { id } = await findKb(ganglion, caller, kbName)
-  const isSeen = await sourceSight(ganglion, caller, id)
+  const { id } = await findKb(ctx, caller, kbName)
+  const isSeen = await sourceSight(ctx, caller, id)
   const statuses = status === undefined ? filter.statuses : [status]
   const found: Source[] = []
   for (let from = below, isLast = false; found.length <= limit && !isLast; ) {
-    const rows = await ganglion.sources.list(id, { ...filter, statuses, below: from, limit: limit + 1 })
+    const rows = await ctx.sources.list(id, { ...filter, statuses, below: from, limit: limit + 1 })
     found.push(...rows.filter(isSeen))
     isLast = rows.length <= limit
     from = rows.at(-1)?.seq

@@ -1,7 +1,7 @@
+import type { Context } from '../../context.ts'
 import { pendingBelow, presentBelow } from '../../store/projection/candidate-index.ts'
 import type { Source as StoredSource } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { ingestConnector, originPrefix } from '../ingest/source-candidate.ts'
 import { visibilityFor } from '../read/visibility.ts'
 import { findSource } from './find-source.ts'
@@ -20,9 +20,9 @@ export type SourceOutcome = {
 const maxListed = 100
 
 /** @throws {GanglionError} `not_found` */
-export async function readSourceOutcome(ganglion: Ganglion, caller: Caller, docId: string): Promise<SourceOutcome> {
-  const { kbId, editionOf } = await findSource(ganglion, caller, docId)
-  const kb = await ganglion.kb(caller.tenantId, kbId)
+export async function readSourceOutcome(ctx: Context, caller: Caller, docId: string): Promise<SourceOutcome> {
+  const { kbId, editionOf } = await findSource(ctx, caller, docId)
+  const kb = await ctx.kb(caller.tenantId, kbId)
   const { read: sql } = kb.projection
   const visibility = await visibilityFor(caller, kb)
   const prefix = originPrefix(editionOf)
@@ -31,7 +31,7 @@ export async function readSourceOutcome(ganglion: Ganglion, caller: Caller, docI
   )
   const isCurator = caller.role === 'curator'
   const pending = isCurator ? pendingBelow(sql, ingestConnector, prefix) : []
-  const editions = isCurator ? await ganglion.sources.editions(editionOf) : []
+  const editions = isCurator ? await ctx.sources.editions(editionOf) : []
   return {
     neurons: neurons.slice(0, maxListed),
     neuronCount: neurons.length,

@@ -1,8 +1,9 @@
+import type { Context } from '../../context.ts'
 import type { Extracted } from '../../ingest/extracted.ts'
 import { withoutComments } from '../../markdown/comments.ts'
 import type { Source } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { sourceTexts } from '../ingest/source-texts.ts'
 import { divideText, type Passage, partAt } from './divide-text.ts'
 import { findSource } from './find-source.ts'
 
@@ -28,13 +29,13 @@ const maxPart = 24_000
  * @throws {GanglionError} `not_found`
  */
 export async function readSourceText(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   docId: string,
   { part, ...place }: AskedPart,
 ): Promise<SourceText | undefined> {
-  const source = await findSource(ganglion, caller, docId)
-  const extracted = source.extractedAt === null ? undefined : await ganglion.sourceTexts.read(source)
+  const source = await findSource(ctx, caller, docId)
+  const extracted = source.extractedAt === null ? undefined : await sourceTexts(ctx).read(source)
   if (extracted === undefined) return undefined
   const markdown = caller.role === 'curator' ? extracted.markdown : shownMarkdown(source, extracted)
   const parts = divideText({ ...extracted, markdown }, maxPart)

@@ -1,6 +1,6 @@
+import type { Context } from '../../context.ts'
 import type { Source } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { visibilityFor } from '../read/visibility.ts'
 
 /** Whether a Source is visible to somebody. */
@@ -10,8 +10,8 @@ export type SourceSight = (source: Pick<Source, 'tags' | 'uploader'>) => boolean
  * Returns which Sources of a knowledge base are visible to a caller. A curator sees all, so their repository is not opened.
  * @throws {GanglionError} `not_found`, `unavailable`
  */
-export async function sourceSight(ganglion: Ganglion, caller: Caller, kbId: string): Promise<SourceSight> {
+export async function sourceSight(ctx: Context, caller: Caller, kbId: string): Promise<SourceSight> {
   if (caller.role === 'curator') return () => true
-  const { ofSource } = await visibilityFor(caller, await ganglion.kb(caller.tenantId, kbId))
+  const { ofSource } = await visibilityFor(caller, await ctx.kb(caller.tenantId, kbId))
   return ofSource
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import type { Context } from '../../context.ts'
 import { unreadStatus } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { ReceivedFile } from '../../files/received-file.ts'
@@ -6,7 +7,6 @@ import type { Schema } from '../../store/database/schema.ts'
 import { SourceExists } from '../../store/sources/insert-source.ts'
 import type { Source } from '../../store/sources/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { SourceDraft } from './source-draft.ts'
 import { sourceSight } from './source-sight.ts'
 
@@ -27,22 +27,22 @@ export type StoreOptions = {
  * @throws {GanglionError} `duplicate_source`
  */
 export async function storeSource(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   file: ReceivedFile,
   draft: SourceDraft,
   { id, kbId, force, replace, together }: StoreOptions,
 ): Promise<Source> {
-  const { blobs, sources, jobs, now } = ganglion
+  const { blobs, sources, jobs, now } = ctx
   const status = unreadStatus(draft.fileType)
   const { tenantId } = caller
   const uploader = actorOf(caller)
   const content = { fileSize: file.size, contentHash: file.sha256 }
   const source = { ...draft, ...content, id, tenantId, kbId, status, errorMessage: null, uploader } as const
-  const sees = await sourceSight(ganglion, caller, kbId)
+  const sees = await sourceSight(ctx, caller, kbId)
   // Another node may have made this very Source.
   const isVisible = (other: Source) => other.id !== id && sees(other)
-  if (!force) await refuseDuplicate(ganglion, { kbId, sha256: file.sha256, isVisible })
+  if (!force) await refuseDuplicate(ctx, { kbId, sha256: file.sha256, isVisible })
   return blobs.keep(file, async (note) => {
     try {
       return await sources.add(source, now(), {
@@ -63,7 +63,7 @@ export async function storeSource(
 
 /** @throws {GanglionError} `duplicate_source` if the knowledge base has these bytes in a visible Source that is not archived. */
 export async function refuseDuplicate(
-  { sources }: Ganglion,
+  { sources }: Context,
   { kbId, sha256, isVisible }: { kbId: string; sha256: string; isVisible: (source: Source) => boolean },
 ): Promise<void> {
   const existing = await sources.findDuplicate(kbId, sha256, isVisible)

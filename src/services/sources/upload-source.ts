@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { v7 as uuidv7 } from 'uuid'
+import type { Context } from '../../context.ts'
 import { maxUploadBytes, Source, type UploadQuery } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { ReceivedFile } from '../../files/received-file.ts'
 import type { FileType } from '../../knowledge/kb-settings.ts'
 import { receiveFile, TooManyBytes } from '../../store/blobs/receive-file.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { once } from '../once.ts'
 import { findKb, sourceTypes } from './find-source.ts'
 import { readFilename, readPath, readSourceMetadata, type SourceDraft } from './source-draft.ts'
@@ -27,15 +27,15 @@ type Form = { file: ReceivedFile; draft: SourceDraft }
  * @throws {ValidationError}
  */
 export async function uploadSource(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   form: AsyncIterable<FormPart>,
   { force, replace, idempotencyKey }: UploadQuery & { idempotencyKey?: string },
 ): Promise<Source> {
-  const { id: kbId } = await findKb(ganglion, caller, kbName)
-  const types = await sourceTypes(ganglion, caller, kbId)
-  return receiveForm(ganglion.directory.incoming, form, types, ({ file, draft }) => {
+  const { id: kbId } = await findKb(ctx, caller, kbName)
+  const types = await sourceTypes(ctx, caller, kbId)
+  return receiveForm(ctx.directory.incoming, form, types, ({ file, draft }) => {
     const request = {
       route: 'POST /api/v1/knowledge-bases/{kbId}/documents/upload',
       body: { kbId, force, replace, sha256: file.sha256, ...draft },
@@ -43,9 +43,9 @@ export async function uploadSource(
       newId: () => uuidv7(),
       parse: (answer: unknown) => Source.parse(answer),
     }
-    return once(ganglion, caller, request, async (id) => {
-      const earlier = await ganglion.sources.find(caller.tenantId, id)
-      return toSource(earlier ?? (await storeSource(ganglion, caller, file, draft, { id, kbId, force, replace })))
+    return once(ctx, caller, request, async (id) => {
+      const earlier = await ctx.sources.find(caller.tenantId, id)
+      return toSource(earlier ?? (await storeSource(ctx, caller, file, draft, { id, kbId, force, replace })))
     })
   })
 }

@@ -1,9 +1,9 @@
+import type { Context } from '../../context.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import type { CheckedFile } from '../../knowledge/check/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import type { Caller } from '../caller.ts'
 import { parsePageBytes } from '../check/parse-page.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { checkFiles } from '../push/checks/check-tip.ts'
 import { requireCurator } from './require-curator.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
@@ -26,15 +26,15 @@ const most = 200
  * @throws {ValidationError} and {GanglionError} as `writePage`
  */
 export async function checkPage(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   write: PageWrite,
   { kb: kbName }: { kb: string },
 ): Promise<PageCheck> {
   requireCurator(caller)
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const view = { sql: kb.projection.read, readText: (oid: string) => kb.repository.readText(oid) }
-  const { neuron } = await writtenPage(view, write, ganglion.now())
+  const { neuron } = await writtenPage(view, write, ctx.now())
   const { path, before, text, blob = '' } = neuron
   const bytes = Buffer.from(text)
   const page = await parsePageBytes(bytes, kb.parser)

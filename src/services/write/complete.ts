@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { type EdgeType, edgeTypes } from '../../contract/enumerations.ts'
 import { headingKey, headingsOf } from '../../knowledge/links/headings.ts'
 import { tagKey } from '../../knowledge/tag.ts'
@@ -8,7 +9,6 @@ import { type FoundName, nextTagKey } from '../../store/projection/name-queries.
 import { findNeuron, neuronsAfter } from '../../store/projection/neuron-queries.ts'
 import type { Projection } from '../../store/projection/projection.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { findNames } from '../read/graph/find-names.ts'
 import { LinkView } from '../read/graph/link-view.ts'
@@ -36,19 +36,19 @@ type Reading = { kb: KnowledgeBase; sql: Projection['read']; visibility: Visibil
  * @throws {GanglionError} `not_found`
  */
 export async function complete(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   { kind, q, target = '', path = '' }: Completion,
 ): Promise<Completed[]> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const { read: sql } = kb.projection
   const visibility = await visibilityFor(caller, kb)
   const reading = { kb, sql, visibility, view: new LinkView(kb.identity, sql, visibility.ofSeqId) }
   if (kind === 'tag') return tags(reading, q)
   if (kind === 'heading') return headings(reading, { q, target, path })
   const { type, prefix } = typedPart(q)
-  const names = await findNames(ganglion, caller, kbName, { q: q.slice(prefix.length), limit: most })
+  const names = await findNames(ctx, caller, kbName, { q: q.slice(prefix.length), limit: most })
   const types = type === undefined && q !== '' ? edgeTypes.filter((name) => name.startsWith(q.toLowerCase())) : []
   return [
     ...types.map((name) => ({ text: `${name}:`, hint: 'type of link' })),

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
@@ -7,7 +8,6 @@ import { neuronTitle } from '../../markdown/neuron-title.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import { versionAt } from '../../store/projection/version-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { requireCurator } from './require-curator.ts'
 
@@ -34,9 +34,9 @@ export type OpenPage = BlankPage &
   }
 
 /** Opens an editor for a new page. @throws {GanglionError} `insufficient_role`, `not_found` */
-export async function openBlankPage(ganglion: Ganglion, caller: Caller, kbName: string): Promise<BlankPage> {
+export async function openBlankPage(ctx: Context, caller: Caller, kbName: string): Promise<BlankPage> {
   requireCurator(caller)
-  return blankPage(ganglion, await ganglion.kb(caller.tenantId, kbName))
+  return blankPage(ctx, await ctx.kb(caller.tenantId, kbName))
 }
 
 /**
@@ -45,12 +45,12 @@ export async function openBlankPage(ganglion: Ganglion, caller: Caller, kbName: 
  * @throws {GanglionError} `insufficient_role`, `not_found`
  */
 export async function openPage(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { kb: kbName, seqId, at }: { kb: string; seqId: string; at?: string | undefined },
 ): Promise<OpenPage> {
   requireCurator(caller)
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const { read: sql } = kb.projection
   const latest = findNeuron(sql, seqId)
   const version = at === undefined ? latest : versionAt(sql, seqId, at)
@@ -59,7 +59,7 @@ export async function openPage(
   const page = parseNeuronFile(await kb.repository.readText(blob))
   const { tags, audience, aliases, edges } = page.fields
   return {
-    ...(await blankPage(ganglion, kb)),
+    ...(await blankPage(ctx, kb)),
     ...{ seqId, commit, path, tags, aliases, edges },
     ...(audience === undefined ? {} : { audience }),
     isLatest: commit === latest?.commit,
@@ -69,7 +69,7 @@ export async function openPage(
   }
 }
 
-async function blankPage({ now }: Ganglion, kb: KnowledgeBase): Promise<BlankPage> {
+async function blankPage({ now }: Context, kb: KnowledgeBase): Promise<BlankPage> {
   const { id, slug } = kb.identity
   const { title, defaultAudience } = await kb.settings()
   return {

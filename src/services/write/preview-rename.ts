@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { NameChange } from '../rename/name-change.ts'
 import { aliasesToKeep, linksToNamesOf } from '../rename/rename-neuron.ts'
 import { requireCurator } from './require-curator.ts'
@@ -30,17 +30,17 @@ const most = 1000
  * @throws {ValidationError} with the fields `title`, `path` or `base` @throws {GanglionError} as `writePage`
  */
 export async function previewRename(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   write: PageRename,
   { kb: kbName }: { kb: string },
 ): Promise<RenamePreview> {
   requireCurator(caller)
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const { read: sql } = kb.projection
   const view = { sql, readText: (oid: string) => kb.repository.readText(oid) }
   const { rewriteLinks } = await kb.settings()
-  const { neuron } = await writtenPage(view, write, ganglion.now())
+  const { neuron } = await writtenPage(view, write, ctx.now())
   const page = parseNeuronFile(neuron.text)
   const { path } = neuron
   const { seqId } = write.target

@@ -1,7 +1,7 @@
+import type { Context } from '../../context.ts'
 import { type Conflict, mergeForProposer } from '../../knowledge/merge.ts'
 import { unixLines } from '../../knowledge/text/line-endings.ts'
 import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { type OpenPage, openPage } from './open-page.ts'
 
 /** A text that was typed on an earlier version, put upon the present one. */
@@ -17,14 +17,11 @@ export type Rebased = {
  * @throws {GanglionError} `insufficient_role`; `not_found` also where the page is deleted
  */
 export async function rebasePage(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { content: typed, base, ...page }: { kb: string; seqId: string; base: string; content: string },
 ): Promise<Rebased> {
-  const [edited, latest] = [
-    await openPage(ganglion, caller, { ...page, at: base }),
-    await openPage(ganglion, caller, page),
-  ]
+  const [edited, latest] = [await openPage(ctx, caller, { ...page, at: base }), await openPage(ctx, caller, page)]
   const { text: content, conflicts } = mergeForProposer(edited.content, latest.content, unixLines(typed))
   return { latest, content, conflicts }
 }

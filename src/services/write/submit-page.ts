@@ -12,9 +12,9 @@ import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { awaitingReview, gitCandidate, pageParts, revised } from '../push/git-candidate.ts'
 import type { PushedNeuron } from '../push/pushed-neurons.ts'
 import { approveStaged, viewOf } from '../queue/approval.ts'
-import { withDecision } from '../queue/decide-candidate.ts'
 import { proposalOf } from '../queue/proposal.ts'
-import { maxPending, recordCandidate } from '../queue/submit-candidate.ts'
+import { recordCandidate, withDecision } from '../queue/record.ts'
+import { maxPending } from '../queue/submit-candidate.ts'
 
 const connector = 'console'
 

@@ -1,8 +1,8 @@
+import type { Context } from '../../context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import { versionAt } from '../../store/projection/version-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
 import { viewOf } from '../queue/approval.ts'
 import { checkPage, type PageFinding } from './check-page.ts'
 import { requireCurator } from './require-curator.ts'
@@ -19,17 +19,17 @@ export type WriteOptions = Pick<PageSubmission, 'candidateId' | 'note'> & { kb: 
  * @throws {GanglionError} `insufficient_role`, `not_found`, `target_unreadable`, `queue_full`, `record_full`
  */
 export async function writePage(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   write: PageWrite,
   { kb: kbName, candidateId, note, publish }: WriteOptions,
 ): Promise<Submitted> {
-  const { findings } = await checkPage(ganglion, caller, write, { kb: kbName })
+  const { findings } = await checkPage(ctx, caller, write, { kb: kbName })
   const errors = findings.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) throw new ValidationError({ content: errors.map(toProblem) })
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   return kb.write(async (staging) => {
-    const at = ganglion.now()
+    const at = ctx.now()
     const { neuron, base, isChanged } = await writtenPage(viewOf(kb, staging), write, at)
     if (!isChanged) throw new ValidationError({}, ['Nothing is changed.'])
     return submitPage(kb, staging, { candidateId, neuron, base, note }, { actor: actorOf(caller), at, publish })
@@ -42,13 +42,13 @@ export async function writePage(
  * @throws {ValidationError} with the field `base` @throws {GanglionError} as {@link writePage}
  */
 export async function removePage(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   { seqId, base }: { seqId: string; base: string },
   { kb: kbName, candidateId, note, publish }: WriteOptions,
 ): Promise<Submitted> {
   requireCurator(caller)
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ctx.kb(caller.tenantId, kbName)
   return kb.write(async (staging) => {
     const { write: sql } = kb.projection
     const before = findNeuron(sql, seqId)
@@ -58,7 +58,7 @@ export async function removePage(
       throw new ValidationError({ base: ['is no version of the page'] })
     const neuron = { seqId, before, path: before.path, blob: undefined, text: null }
     const submission = { candidateId, neuron, base: version.blob, note }
-    return submitPage(kb, staging, submission, { actor: actorOf(caller), at: ganglion.now(), publish })
+    return submitPage(kb, staging, submission, { actor: actorOf(caller), at: ctx.now(), publish })
   })
 }
 

@@ -4,7 +4,7 @@ import type { Console } from '../../console/support.ts'
 
 /** Submits candidates, as an app does that nobody trusts; gives their ids. */
 export async function submitted(
-  { ganglion, kbId, tenantId }: Pick<Console, 'ganglion' | 'kbId' | 'tenantId'>,
+  { ctx, kbId, tenantId }: Pick<Console, 'ctx' | 'kbId' | 'tenantId'>,
   candidates: readonly (Partial<CandidateInput> & Pick<CandidateInput, 'title' | 'content'>)[],
 ): Promise<string[]> {
   const caller = { id: 'key:0', name: 'An app', tenantId, role: 'app', connectors: [] } as const
@@ -17,7 +17,7 @@ export async function submitted(
       impactEstimate: null,
       ...candidate,
     } as const
-    const receipt = await submitCandidate(ganglion, caller, { knowledgeBaseId: kbId, ...input })
+    const receipt = await submitCandidate(ctx, caller, { knowledgeBaseId: kbId, ...input })
     ids.push(receipt.candidateId)
   }
   return ids

@@ -54,19 +54,19 @@ export function stageForFile(
   }
 }
 
-async function importTemplate({ ganglion, kbId, tenantId }: Console): Promise<void> {
-  const kb = await ganglion.kb(tenantId, kbId)
-  await importDirectory(kb, join(templateDir, 'neurons'), { actor: operator, now: ganglion.now, source: 'ganglion' })
+async function importTemplate({ ctx, kbId, tenantId }: Console): Promise<void> {
+  const kb = await ctx.kb(tenantId, kbId)
+  await importDirectory(kb, join(templateDir, 'neurons'), { actor: operator, now: ctx.now, source: 'ganglion' })
 }
 
 async function enter(
   browser: Browser,
-  { ganglion, url }: Pick<Stage, 'ganglion' | 'url'>,
+  { ctx, url }: Pick<Stage, 'ctx' | 'url'>,
   role: PersonRole,
   { email, name, ...options }: EnterOptions = {},
 ): Promise<Visitor> {
   const person = { ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }) }
-  const { token } = await signIn(ganglion, 'acme', role, person)
+  const { token } = await signIn(ctx, 'acme', role, person)
   const context = await browser.newContext({ baseURL: url, reducedMotion: 'reduce', ...options })
   await context.addCookies([{ name: 'ganglion', value: token, url, httpOnly: true, sameSite: 'Lax' }])
   return visitorIn(context, url)

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { openContext } from '../../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { startGithub } from '../../forge/support/emulated-github.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -12,7 +12,7 @@ const named = ['--tenant', 'acme', '--kb', 'handbook']
 
 async function dataWithKb(): Promise<string> {
   const data = tempDir()
-  const opened = await Ganglion.open({ dataDir: data, threads })
+  const opened = await openContext({ dataDir: data, threads })
   await createKnowledgeBase(opened, { tenant: 'acme', slug: 'handbook' })
   await opened.close()
   return data

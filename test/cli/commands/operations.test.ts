@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Kysely, SqliteDialect } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { expect, test } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { openContext } from '../../../src/app/open-context.ts'
 import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { asKyselyDatabase } from '../../../src/store/database/engines/sqlite.ts'
@@ -114,7 +114,7 @@ test(
   patient,
   async () => {
     const [data, dir, target] = [join(tempDir(), 'data'), join(tempDir(), 'backup'), join(tempDir(), 'target')]
-    const made = await Ganglion.open({ dataDir: data })
+    const made = await openContext({ dataDir: data })
     for (const slug of ['a', 'b', 'c', 'd']) await createKnowledgeBase(made, { tenant: 'acme', slug })
     await backup(made, dir, { version: '1.2.3' })
     await made.close()

@@ -17,9 +17,9 @@ type Server = { url: string; kb: string; app: string; curator: string }
 type Report = { file: string; result: string; documentId?: string; status?: string; error?: string; neurons?: number }
 
 async function startServer(): Promise<Server> {
-  const { url, ganglion, tokens } = await startProduct()
+  const { url, ctx, tokens } = await startProduct()
   const onError = (error: unknown) => process.stderr.write(`${error}\n`)
-  onTestFinished(await startIngest(ganglion, ingestSteps(ganglion, undefined), { onError }))
+  onTestFinished(await startIngest(ctx, ingestSteps(ctx, undefined), { onError }))
   return { url, kb: 'handbook', app: tokens.app, curator: tokens.curator }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { openContext } from '../../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { tempDir } from '../../support/temp.ts'
 import { dataWithTenants, ganglion, ganglionJson } from '../support.ts'
@@ -101,7 +101,7 @@ test('a receiver that refuses is exit code 1', async () => {
 
 test('a webhook of one knowledge base says so; replay begins where it is told, or where the receiver stands', async () => {
   const data = join(tempDir(), 'data')
-  const instance = await Ganglion.open({ dataDir: data })
+  const instance = await openContext({ dataDir: data })
   const { id: kbId } = await createKnowledgeBase(instance, { tenant: 'acme', slug: 'handbook' })
   const tenantId = (await instance.tenants.find('acme'))?.id ?? ''
   const { last } = await instance.events.range(tenantId)

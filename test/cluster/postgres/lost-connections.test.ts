@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
+import { openContext } from '../../../src/app/open-context.ts'
 import { refusalFor } from '../../../src/services/failure.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import { Health } from '../../../src/services/operations/health.ts'
 import { ConnectionLost, DatabaseUnreachable } from '../../../src/store/database/errors.ts'
 import type { Schema } from '../../../src/store/database/schema.ts'
@@ -31,14 +31,12 @@ test('after a restart of the server, a node goes on', async () => {
 test('while the server is away, requests are told that the database cannot be reached', async () => {
   const server = await ownServer()
   const { db } = await openedNode(server.address('ganglion'))
-  const ganglion = await Ganglion.open({ dataDir: tempDir(), database: server.address('ganglion'), threads })
-  onTestFinished(() => ganglion.close())
-  expect(await new Health(ganglion).problems()).toEqual([])
-  expect(await ganglion.database.size()).toBeGreaterThan(1_000_000)
+  const ctx = await openContext({ dataDir: tempDir(), database: server.address('ganglion'), threads })
+  onTestFinished(() => ctx.close())
+  expect(await new Health(ctx).problems()).toEqual([])
+  expect(await ctx.database.size()).toBeGreaterThan(1_000_000)
   await server.stop()
-  expect(await new Health(ganglion).problems()).toEqual([
-    { part: 'database', reason: 'the database cannot be reached' },
-  ])
+  expect(await new Health(ctx).problems()).toEqual([{ part: 'database', reason: 'the database cannot be reached' }])
   const error = await new Tenants(db).list().catch((error: unknown) => error)
   expect(error).toBeInstanceOf(DatabaseUnreachable)
   expect(refusalFor(error)).toMatchObject({ status: 503, message: 'The database of the server cannot be reached.' })

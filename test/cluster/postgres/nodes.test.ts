@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { openContext } from '../../../src/app/open-context.ts'
 import { evictCopies } from '../../../src/services/operations/evict-copies.ts'
 import { verify } from '../../../src/services/operations/verify/verify.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
@@ -24,8 +24,8 @@ async function startNodes() {
 const titles = async (node: Product, status: string) => (await candidates(node, status)).map(({ title }) => title)
 
 async function expectSound(...nodes: Product[]): Promise<void> {
-  for (const { ganglion } of nodes) {
-    const { kbs } = await verify(ganglion)
+  for (const { ctx } of nodes) {
+    const { kbs } = await verify(ctx)
     expect(kbs.flatMap(({ problems }) => problems)).toEqual([])
   }
 }
@@ -122,19 +122,19 @@ test('a node lets go of copies that were not used for longest, and fetches them 
   const { nodes } = await startNodes()
   const [one] = nodes
   expect(await titles(one, 'pending')).toEqual([])
-  await createKnowledgeBase(one.ganglion, { tenant: 'acme', slug: 'other' })
-  const { id: tenantId } = (await one.ganglion.tenants.find('acme')) ?? expect.unreachable()
-  const other = await one.ganglion.knowledgeBases.find(tenantId, 'other')
-  const gitDir = one.ganglion.directory.repository(other?.id ?? '')
+  await createKnowledgeBase(one.ctx, { tenant: 'acme', slug: 'other' })
+  const { id: tenantId } = (await one.ctx.tenants.find('acme')) ?? expect.unreachable()
+  const other = await one.ctx.knowledgeBases.find(tenantId, 'other')
+  const gitDir = one.ctx.directory.repository(other?.id ?? '')
   const later = Date.now() + 60 * 60_000
-  await evictCopies(one.ganglion, 1e9, later)
+  await evictCopies(one.ctx, 1e9, later)
   expect(existsSync(gitDir)).toBe(true)
-  await evictCopies(one.ganglion, 0, Date.now())
+  await evictCopies(one.ctx, 0, Date.now())
   expect(existsSync(gitDir)).toBe(true) // it was used just now
-  await evictCopies(one.ganglion, 0, later)
+  await evictCopies(one.ctx, 0, later)
   expect([existsSync(gitDir), existsSync(one.gitDir)]).toEqual([false, true]) // the second is open
-  expect(readdirSync(one.ganglion.directory.incoming)).toEqual([])
-  const kb = await one.ganglion.kb(tenantId, 'other')
+  expect(readdirSync(one.ctx.directory.incoming)).toEqual([])
+  const kb = await one.ctx.kb(tenantId, 'other')
   expect(kb.heads().main).toBeDefined()
   expect(nativeGit(gitDir, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
   expect((await approve(one, await submitted(one, 'Page', 'Text'))).status).toBe(200)
@@ -147,7 +147,7 @@ test('a pack that is gone from the bucket is found by verify, and a node without
   await submitted(one, 'Page', 'Text')
   const [key = ''] = [...s3.objects.keys()].filter((name) => name.endsWith('.pack'))
   s3.objects.delete(key)
-  const { kbs } = await verify(one.ganglion)
+  const { kbs } = await verify(one.ctx)
   const name = key.slice(key.indexOf('packs/') + 'packs/'.length)
   expect(kbs.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual([
     `The pack ${name} is gone from the bucket.`,
@@ -160,15 +160,15 @@ test('a pack that is gone from the bucket is found by verify, and a node without
 test('a copy that was deleted does not keep a node from closing, and is made again', async () => {
   const { nodes } = await startNodes()
   const [one, other] = nodes
-  const { ganglion, gitDir, kbId } = one
+  const { ctx, gitDir, kbId } = one
   const { status } = await approve(one, await submitted(one, 'Page', 'Text'))
   expect(status).toBe(200)
-  await ganglion.close()
+  await ctx.close()
   rmSync(gitDir, { recursive: true })
-  const again = await Ganglion.open({ dataDir: one.dataDir, threads, ...stateOf(ganglion) })
+  const again = await openContext({ dataDir: one.dataDir, threads, ...stateOf(ctx) })
   onTestFinished(() => again.close())
   const [identity] = await again.knowledgeBases.list()
-  const kb = await again.openKb(identity ?? expect.unreachable())
-  expect([kb.identity.id, kb.heads().main]).toEqual([kbId, (await other.ganglion.openKb(kb.identity)).heads().main])
+  const kb = await again.kbs.open(identity ?? expect.unreachable())
+  expect([kb.identity.id, kb.heads().main]).toEqual([kbId, (await other.ctx.kbs.open(kb.identity)).heads().main])
   rmSync(gitDir, { recursive: true })
 })

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { openContext } from '../../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { ganglionJson, main } from '../../cli/support.ts'
 import { s3Server } from '../../store/s3-server.ts'
@@ -18,7 +18,7 @@ const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n(.*?)```/g
 
 test('the way to a cluster and back, as the document has it', async () => {
   const [single, folder, s3] = [join(tempDir(), 'data'), tempDir(), await s3Server()]
-  const opened = await Ganglion.open({ dataDir: single, threads })
+  const opened = await openContext({ dataDir: single, threads })
   await createKnowledgeBase(opened, { tenant: 'acme', slug: 'handbook' })
   const tenantId = (await opened.tenants.find('acme'))?.id ?? ''
   await opened.apiKeys.create({ tenantId, name: 'site', role: 'reader', connectors: [], expiresAt: null }, opened.now())

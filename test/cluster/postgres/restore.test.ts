@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { restore } from '../../../src/services/operations/backup/restore.ts'
 import { verify } from '../../../src/services/operations/verify/verify.ts'
@@ -27,13 +27,13 @@ import { newNodes } from '../support/two-nodes.ts'
 
 /** @param ref that is made beside main and the queue */
 async function newBackup(ref?: string) {
-  const ganglion = await Ganglion.open({ ...(await kinds.single()), threads })
-  onTestFinished(() => ganglion.close())
-  const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const ctx = await openContext({ ...(await kinds.single()), threads })
+  onTestFinished(() => ctx.close())
+  const { id: kbId, gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
   if (ref !== undefined) nativeGit(gitDir, ['update-ref', ref, 'main'])
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'atlas' })
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'atlas' })
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version: '1.2.3' })
+  await backup(ctx, dir, { version: '1.2.3' })
   return { dir, kbId }
 }
 
@@ -56,9 +56,9 @@ async function expectUntouched(
 }
 
 async function expectRestored(stores: Stores) {
-  const ganglion = await Ganglion.open({ ...stores, threads })
-  onTestFinished(() => ganglion.close())
-  const { ok, kbs } = await verify(ganglion)
+  const ctx = await openContext({ ...stores, threads })
+  onTestFinished(() => ctx.close())
+  const { ok, kbs } = await verify(ctx)
   expect(kbs.map(({ slug, problems }) => [slug, problems])).toEqual([
     ['atlas', []],
     ['handbook', []],
@@ -149,10 +149,10 @@ test('a backup of a cluster that has lost a pack says so, and is none', async ()
   await restore((await newBackup()).dir, stores)
   const [key = ''] = [...stores.s3.objects.keys()].filter((name) => name.endsWith('.pack'))
   stores.s3.objects.delete(key)
-  const ganglion = await Ganglion.open({ ...stores, threads })
-  onTestFinished(() => ganglion.close())
+  const ctx = await openContext({ ...stores, threads })
+  onTestFinished(() => ctx.close())
   const dir = join(tempDir(), 'backup')
-  await expect(backup(ganglion, dir, { version: '1.2.3' })).rejects.toThrow(
+  await expect(backup(ctx, dir, { version: '1.2.3' })).rejects.toThrow(
     /^The repository of \w+ cannot be copied whole. The pack .* is gone from the bucket.$/,
   )
   expect(existsSync(join(dir, 'manifest.json'))).toBe(false)
@@ -161,10 +161,10 @@ test('a backup of a cluster that has lost a pack says so, and is none', async ()
 test('a backup of a cluster that is written to through two nodes is of one moment, and so is what verify sees', async () => {
   const { one, two, node, caller } = await newNodes()
   let isOver = false
-  const write = async (ganglion: Ganglion) => {
+  const write = async (ctx: OpenContext) => {
     while (!isOver) {
-      const { candidateId } = await submitCandidate(ganglion, caller, candidate())
-      await approveCandidate(ganglion, caller, candidateId, {})
+      const { candidateId } = await submitCandidate(ctx, caller, candidate())
+      await approveCandidate(ctx, caller, candidateId, {})
     }
   }
   const writers = [write(one), write(two)]
@@ -176,10 +176,10 @@ test('a backup of a cluster that is written to through two nodes is of one momen
       expect(readdirSync(third.directory.repositories)).toEqual([]) // no copy is left behind
       const stores = await kinds.single()
       await restore(dir, stores)
-      const restored = await Ganglion.open({ ...stores, threads })
+      const restored = await openContext({ ...stores, threads })
       onTestFinished(() => restored.close())
-      for (const ganglion of [restored, one]) {
-        expect((await verify(ganglion)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+      for (const ctx of [restored, one]) {
+        expect((await verify(ctx)).kbs.flatMap(({ problems }) => problems)).toEqual([])
       }
     }
   } finally {
@@ -195,7 +195,7 @@ test('a restore that the bucket cuts off is seen by no server, and can be repeat
   stores.s3.failures.push(...Array.from({ length: 3 }, () => 0), ...Array.from({ length: 50 }, () => 403))
   await expect(restore(dir, stores)).rejects.toThrow('The bucket answered')
   expect(stores.s3.objects.size).toBeGreaterThan(0)
-  await expect(Ganglion.open({ ...stores, dataDir: tempDir() })).rejects.toThrow('run "ganglion restore" again')
+  await expect(openContext({ ...stores, dataDir: tempDir() })).rejects.toThrow('run "ganglion restore" again')
 
   stores.s3.failures.length = 0
   const again = { ...stores, dataDir: join(tempDir(), 'again') }
@@ -213,7 +213,7 @@ test.each(['rows', 'cluster'] as const)(
     await failSecondInsert({ db })
     await expect(restore(dir, stores)).rejects.toThrow('a second time')
     expect(await isVacant(db)).toBe(true)
-    await expect(Ganglion.open(stores)).rejects.toThrow('A restore into the database')
+    await expect(openContext(stores)).rejects.toThrow('A restore into the database')
 
     await sql`drop trigger fail on knowledge_bases`.execute(db)
     await restore(dir, stores)

@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { openContext } from '../../../src/app/open-context.ts'
+import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
 import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { restore } from '../../../src/services/operations/backup/restore.ts'
 import { verify } from '../../../src/services/operations/verify/verify.ts'
+import { kbSearch } from '../../../src/services/search/kb-search.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { eventually } from '../../support/eventually.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -18,14 +20,14 @@ const execute = promisify(execFile)
 
 /** All that others see of a deployment. */
 async function look(deployment: Deployment, access: Access) {
-  const { ganglion } = deployment
-  const read = await ganglion.sources.ingested()
+  const { ctx } = deployment
+  const read = await ctx.sources.ingested()
   const lacking = async () => {
-    const texts = await Promise.all(read.map((source) => ganglion.sourceTexts.find(source)))
+    const texts = await Promise.all(read.map((source) => sourceTexts(ctx).find(source)))
     return texts.filter((text) => text === undefined).length
   }
   await expect.poll(lacking, { timeout: 60_000 }).toBe(0) // a restored server reads the Sources again
-  for (const kb of await ganglion.openKbs()) await ganglion.search(kb).follow()
+  for (const kb of await ctx.kbs.all()) await kbSearch(kb, ctx).follow()
   return {
     answers: await crawl(deployment, access),
     clone: await cloned(deployment, access),
@@ -42,16 +44,16 @@ async function cloned({ url }: Deployment, { keys }: Access): Promise<string> {
   return nativeGit(clone, ['for-each-ref'])
 }
 
-async function eventsOf({ ganglion }: Deployment) {
-  const [tenant] = await ganglion.tenants.list()
-  return ganglion.events.after(tenant?.id ?? '', 0, 10_000)
+async function eventsOf({ ctx }: Deployment) {
+  const [tenant] = await ctx.tenants.list()
+  return ctx.events.after(tenant?.id ?? '', 0, 10_000)
 }
 
 /** A backup of a deployment that runs, made by another process, which has nothing but the addresses where they are enough. */
 async function backedUp({ dataDir, ...addresses }: Stores): Promise<string> {
-  const ganglion = await Ganglion.open({ ...addresses, dataDir: addresses.objects ? tempDir() : dataDir, threads })
+  const ctx = await openContext({ ...addresses, dataDir: addresses.objects ? tempDir() : dataDir, threads })
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version: '1.2.3' }).finally(() => ganglion.close())
+  await backup(ctx, dir, { version: '1.2.3' }).finally(() => ctx.close())
   return dir
 }
 
@@ -64,7 +66,7 @@ async function expectSame(dir: string, stores: Stores, access: Access, seen: Awa
   expect([...found.answers.keys()]).toEqual([...seen.answers.keys()])
   for (const [url, answer] of seen.answers) expectEqual(url, found.answers.get(url) ?? '', answer)
   expect([found.clone, found.events]).toEqual([seen.clone, seen.events])
-  expect((await verify(restored.ganglion)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+  expect((await verify(restored.ctx)).kbs.flatMap(({ problems }) => problems)).toEqual([])
   return restored
 }
 

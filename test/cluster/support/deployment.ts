@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { type ContextOptions, openContext } from '../../../src/app/open-context.ts'
 import { servicesOf } from '../../../src/cli/services.ts'
 import { consoleRoutes } from '../../../src/console/console.ts'
 import { buildServer } from '../../../src/http/server.ts'
-import { Ganglion, type GanglionOptions } from '../../../src/services/ganglion.ts'
 import { ingestSteps, rereadSources } from '../../../src/services/ingest/ingest-steps.ts'
 import { startIngest } from '../../../src/services/ingest/start-ingest.ts'
 import { s3Server } from '../../store/s3-server.ts'
@@ -11,7 +11,7 @@ import { newDatabase } from '../../support/new-database.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
 
-export type Stores = Pick<GanglionOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
+export type Stores = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
 export type Deployment = Awaited<ReturnType<typeof startDeployment>>
 
 /** Nothing happens before or after it, so that no answer changes with time. */
@@ -32,17 +32,17 @@ export const kinds = {
 
 /** A server in this process, with all that a server does in the background, but for what goes out to others. */
 export async function startDeployment({ dataDir, database, bucket, objects }: Stores) {
-  const ganglion = await Ganglion.open({ dataDir, database, bucket, objects, threads, now: () => moment })
+  const ctx = await openContext({ dataDir, database, bucket, objects, threads, now: () => moment })
   const server = await buildServer(
-    { ...servicesOf(ganglion), isReady: () => true },
+    { ...servicesOf(ctx), isReady: () => true },
     { pages: consoleRoutes, rateReads: 1_000_000, rateWrites: 1_000_000 },
   )
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   const onError = (error: unknown) => {
     throw error
   }
-  const stopIngest = await startIngest(ganglion, ingestSteps(ganglion), { onError })
-  const stopReading = rereadSources(ganglion, { transcriber: undefined, onError })
+  const stopIngest = await startIngest(ctx, ingestSteps(ctx), { onError })
+  const stopReading = rereadSources(ctx, { transcriber: undefined, onError })
   let isOpen = true
   const close = async () => {
     if (!isOpen) return
@@ -50,8 +50,8 @@ export async function startDeployment({ dataDir, database, bucket, objects }: St
     await stopReading()
     await stopIngest()
     await server.close()
-    await ganglion.close()
+    await ctx.close()
   }
   onTestFinished(close)
-  return { ganglion, server, url, close }
+  return { ctx, server, url, close }
 }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { eventually } from '../../support/eventually.ts'
 import { signIn } from '../../support/person.ts'
@@ -19,33 +20,33 @@ const roles = ['curator', 'app', 'reader'] as const
 
 /** Fills a deployment with some of everything that it can hold. */
 export async function populate(deployment: Deployment): Promise<Access> {
-  const { ganglion } = deployment
+  const { ctx } = deployment
   const kbs = ['handbook', 'atlas']
   const [kbId = ''] = await Promise.all(
-    kbs.map(async (slug) => (await createKnowledgeBase(ganglion, { tenant: 'acme', slug })).id),
+    kbs.map(async (slug) => (await createKnowledgeBase(ctx, { tenant: 'acme', slug })).id),
   )
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const made = await Promise.all(
     roles.map(async (role) => {
       const key = { tenantId, name: `The ${role}`, role, connectors: [], expiresAt: null }
-      return [role, (await ganglion.apiKeys.create(key, ganglion.now())).token] as const
+      return [role, (await ctx.apiKeys.create(key, ctx.now())).token] as const
     }),
   )
-  const { userId, headers } = await signIn(ganglion, 'acme', 'admin', { email: 'ada@example.com', name: 'Ada' })
+  const { userId, headers } = await signIn(ctx, 'acme', 'admin', { email: 'ada@example.com', name: 'Ada' })
   const access = { keys: Object.fromEntries(made) as Access['keys'], cookie: headers.cookie, kbs, once: '' }
-  await ganglion.users.setPassword(userId, 'a hash')
-  await ganglion.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, ganglion.now())
-  await ganglion.tours.mark(tenantId, userId, 'search')
-  await ganglion.webhooks.create(
+  await ctx.users.setPassword(userId, 'a hash')
+  await ctx.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, ctx.now())
+  await ctx.tours.mark(tenantId, userId, 'search')
+  await ctx.webhooks.create(
     { tenantId, kbId, url: 'https://hooks.example/a', kinds: ['neuron.created'], cursor: 0 },
-    ganglion.now(),
+    ctx.now(),
   )
-  await ganglion.forgeLinks.create(
+  await ctx.forgeLinks.create(
     {
       ...{ tenantId, kbId, kind: 'forgejo', url: 'https://git.example/acme/handbook', apiUrl: null },
       ...{ credential: { token: 'env:TOKEN' }, webhookSecret: null, maxOpen: 5 },
     },
-    ganglion.now(),
+    ctx.now(),
   )
   access.once = await submit(deployment, access, { title: 'Once' }, 'once')
   const first = await approve(deployment, access, await submit(deployment, access, { title: 'VIP — Ærø 🚀' }))
@@ -116,10 +117,10 @@ export async function upload({ url }: Deployment, { keys }: Access, filename: st
 }
 
 /** Waits until a Source is ingested, and its text can be read. */
-export async function settled({ ganglion }: Deployment, id: string): Promise<void> {
+export async function settled({ ctx }: Deployment, id: string): Promise<void> {
   await eventually(async () => {
-    const source = await ganglion.sources.get(id)
+    const source = await ctx.sources.get(id)
     expect(source?.status).toBe('success')
-    if (source !== undefined) expect(await ganglion.sourceTexts.find(source)).toBeDefined()
+    if (source !== undefined) expect(await sourceTexts(ctx).find(source)).toBeDefined()
   })
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { openContext } from '../../../src/app/open-context.ts'
 import type { Caller } from '../../../src/services/caller.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { s3Server } from '../../store/s3-server.ts'
 import { newDatabase } from '../../support/new-database.ts'
@@ -15,9 +15,9 @@ export async function newNodes() {
   const clock = { now: new Date() }
   const node = async () => {
     const options = { dataDir: join(tempDir(), 'data'), database, objects: s3.options, threads, now: () => clock.now }
-    const ganglion = await Ganglion.open(options)
-    onTestFinished(() => ganglion.close())
-    return ganglion
+    const ctx = await openContext(options)
+    onTestFinished(() => ctx.close())
+    return ctx
   }
   const [one, two] = [await node(), await node()]
   const { id: kbId } = await createKnowledgeBase(one, { tenant: 'acme', slug: 'handbook' })

@@ -33,10 +33,10 @@ beforeAll(async () => {
 afterAll(() => console.close())
 
 async function approve(input: Parameters<typeof submitCandidate>[2]): Promise<string> {
-  const { ganglion, tenantId } = console
+  const { ctx, tenantId } = console
   const caller = { id: 'key:test', name: 'Test', tenantId, role: 'curator', connectors: [] } as const
-  const { candidateId } = await submitCandidate(ganglion, caller, input)
-  return (await approveCandidate(ganglion, caller, candidateId, {})).seqId
+  const { candidateId } = await submitCandidate(ctx, caller, input)
+  return (await approveCandidate(ctx, caller, candidateId, {})).seqId
 }
 
 const path = '/kb/handbook/chat'
@@ -180,9 +180,9 @@ test('an answer that rests on what its person may not read any more is left out'
 })
 
 test('what an answer rests on leads to the page of the Source, for those who may see that', async () => {
-  const { kbId, ganglion } = console
-  const open = await addSource(ganglion, { kbId, filename: '"><b>vip.pdf', fileType: 'pdf', status: 'success' })
-  const hidden = await addSource(ganglion, {
+  const { kbId, ctx } = console
+  const open = await addSource(ctx, { kbId, filename: '"><b>vip.pdf', fileType: 'pdf', status: 'success' })
+  const hidden = await addSource(ctx, {
     kbId,
     filename: 'hr.pdf',
     fileType: 'pdf',
@@ -190,9 +190,9 @@ test('what an answer rests on leads to the page of the Source, for those who may
     tags: 'internal',
   })
   const made = await approve(candidate({ title: 'Zebra rules', content: 'Zebras cross slowly.' }))
-  const [identity] = await ganglion.knowledgeBases.list()
+  const [identity] = await ctx.knowledgeBases.list()
   if (identity === undefined) throw new Error('no knowledge base')
-  const kb = await ganglion.openKb(identity)
+  const kb = await ctx.kbs.open(identity)
   const neuron = findNeuron(kb.projection.read, made)
   if (neuron === undefined) throw new Error('no Neuron')
   const text = await kb.repository.readText(neuron.blob)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
@@ -11,8 +12,8 @@ let curator: Browser
 let reader: Browser
 beforeAll(async () => {
   console = await startConsole()
-  await createKnowledgeBase(console.ganglion, { tenant: 'acme', slug: 'other' })
-  await createKnowledgeBase(console.ganglion, { tenant: 'rival', slug: 'theirs' })
+  await createKnowledgeBase(console.ctx, { tenant: 'acme', slug: 'other' })
+  await createKnowledgeBase(console.ctx, { tenant: 'rival', slug: 'theirs' })
   curator = await console.browser('curator')
   reader = await console.browser('reader')
   await approve({
@@ -38,8 +39,8 @@ function callerOf() {
 
 async function approve(changes: Parameters<typeof candidate>[0]): Promise<void> {
   const caller = callerOf()
-  const { candidateId } = await submitCandidate(console.ganglion, caller, candidate(changes))
-  await approveCandidate(console.ganglion, caller, candidateId, {})
+  const { candidateId } = await submitCandidate(console.ctx, caller, candidate(changes))
+  await approveCandidate(console.ctx, caller, candidateId, {})
 }
 
 const path = '/kb/handbook/search'
@@ -78,16 +79,16 @@ test('filters narrow what is found, and stay in the form', async () => {
   const tagged = await reader.get(`${path}?q=escalation&tag=%23Policy`)
   expect(tagged.texts('.hits h2')).toEqual(['VIP <i>escalation</i>'])
   expect(tagged.document.querySelector('input[name=tag]')?.getAttribute('value')).toBe('#Policy')
-  const { kbId, ganglion } = console
-  const source = await addSource(ganglion, { kbId, filename: 'escalation.txt', fileType: 'txt', path: '/hr' })
-  await ganglion.sourceTexts.keep(source, {
+  const { kbId, ctx } = console
+  const source = await addSource(ctx, { kbId, filename: 'escalation.txt', fileType: 'txt', path: '/hr' })
+  await sourceTexts(ctx).keep(source, {
     title: undefined,
     markdown: 'Escalation in a file.',
     anchors: [],
     warnings: [],
   })
-  await ganglion.sources.change(source.id, ['ready'], { extractedAt: new Date().toISOString() })
-  ganglion.events.wake(source.tenantId)
+  await ctx.sources.change(source.id, ['ready'], { extractedAt: new Date().toISOString() })
+  ctx.events.wake(source.tenantId)
   const sources = await reader.get(`${path}?q=escalation&kind=source`)
   expect(sources.texts('.hits h2')).toEqual(['escalation.txt Source'])
   expect(sources.document.querySelector('.hits a')?.getAttribute('href')).toBe(`/kb/handbook/sources/${source.id}`)
@@ -171,7 +172,7 @@ describe('the palette', () => {
   })
 
   test('shows a reader neither what is internal, nor candidates, nor what only others may do', async () => {
-    await submitCandidate(console.ganglion, callerOf(), candidate({ title: 'Dragonfly waiting' }))
+    await submitCandidate(console.ctx, callerOf(), candidate({ title: 'Dragonfly waiting' }))
     expect(await jumps(reader, { q: 'dragonfly' })).toEqual([])
     expect((await jumps(curator, { q: 'dragonfly' })).map((jump) => jump.split(' /')[0])).toEqual([
       'Pages: Dragonfly',
@@ -184,8 +185,8 @@ describe('the palette', () => {
   })
 
   test('finds Sources, knowledge bases and commands by a part of their names', async () => {
-    const { kbId, ganglion } = console
-    const { id } = await addSource(ganglion, { kbId, filename: 'Rota 2026.pdf', fileType: 'pdf' })
+    const { kbId, ctx } = console
+    const { id } = await addSource(ctx, { kbId, filename: 'Rota 2026.pdf', fileType: 'pdf' })
     expect(await jumps(reader, { q: '2026' })).toEqual([`Sources: Rota 2026.pdf /kb/handbook/sources/${id}`])
     expect(await jumps(reader, { q: 'handb' })).toContain('Knowledge bases: handbook /kb/handbook')
   })

@@ -12,7 +12,7 @@ export type Written = Console & {
 /** The console on Neurons that are written with git. */
 export async function writtenConsole(files: Record<string, string>): Promise<Written> {
   const console = await startConsole()
-  const native = new NativeWriter(console.ganglion.directory.repository(console.kbId))
+  const native = new NativeWriter(console.ctx.directory.repository(console.kbId))
   const write: Written['write'] = (changes) =>
     native.commit('refs/heads/main', new Map(Object.entries(changes).map(([path, text]) => [`neurons/${path}`, text])))
   write(files)

@@ -61,12 +61,12 @@ beforeAll(async () => {
   started = await startConsole()
   curator = await started.browser('curator')
   reader = await started.browser('reader')
-  const { ganglion, kbId, tenantId } = started
+  const { ctx, kbId, tenantId } = started
   const ada = { id: `user:${curator.userId}`, name: hostile, tenantId, role: 'curator' as const, connectors: [] }
-  const { candidateId } = await submitCandidate(ganglion, ada, candidate({ title: hostile }))
-  await dismissCandidate(ganglion, ada, candidateId, { reason: hostile })
-  await eventually(async () => expect((await ganglion.events.range(tenantId)).last).toBe(2))
-  for (let number = 0; number < 60; number++) await addSource(ganglion, { kbId, filename: `${number}.md` })
+  const { candidateId } = await submitCandidate(ctx, ada, candidate({ title: hostile }))
+  await dismissCandidate(ctx, ada, candidateId, { reason: hostile })
+  await eventually(async () => expect((await ctx.events.range(tenantId)).last).toBe(2))
+  for (let number = 0; number < 60; number++) await addSource(ctx, { kbId, filename: `${number}.md` })
 })
 afterAll(() => started.close())
 

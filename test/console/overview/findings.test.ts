@@ -25,9 +25,9 @@ beforeAll(async () => {
     ),
   }
   const files = Object.entries(pages).map(([path, text]) => [`neurons/${path}`, text] as const)
-  new NativeWriter(started.ganglion.directory.repository(started.kbId)).commit('refs/heads/main', new Map(files))
+  new NativeWriter(started.ctx.directory.repository(started.kbId)).commit('refs/heads/main', new Map(files))
   const app: Caller = { id: 'key:app', name: 'App', tenantId: started.tenantId, role: 'app', connectors: [] }
-  await submitCandidate(started.ganglion, app, candidate({ title: 'P5', content: `[[${seq(5)}]]`, confidence: 1 }))
+  await submitCandidate(started.ctx, app, candidate({ title: 'P5', content: `[[${seq(5)}]]`, confidence: 1 }))
 })
 afterAll(() => started.close())
 

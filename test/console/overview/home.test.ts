@@ -16,12 +16,12 @@ let reader: Browser
 let admin: Browser
 beforeAll(async () => {
   started = await startConsole()
-  const { ganglion, kbId, tenantId } = started
+  const { ctx, kbId, tenantId } = started
   curator = await started.browser('curator')
   reader = await started.browser('reader')
   admin = await started.browser('admin')
   const app = { id: 'key:app', name: hostile, tenantId, role: 'app' as const, connectors: [] }
-  const native = new NativeWriter(ganglion.directory.repository(kbId))
+  const native = new NativeWriter(ctx.directory.repository(kbId))
   const kbYaml = native.git('show', 'main:kb.yaml').replace(/^title: .*$/m, `title: ${JSON.stringify(hostile)}`)
   native.commit(
     'refs/heads/main',
@@ -31,11 +31,11 @@ beforeAll(async () => {
       ['neurons/b.md', neuronText(2, { title: 'Hidden', tags: ['internal'] })],
     ]),
   )
-  await ganglion.kb(tenantId, 'handbook')
-  for (let number = 0; number < 3; number++) await submitCandidate(ganglion, app, candidate({ title: hostile }))
+  await ctx.kb(tenantId, 'handbook')
+  for (let number = 0; number < 3; number++) await submitCandidate(ctx, app, candidate({ title: hostile }))
   const red = { title: 'Hidden thing', metadata: JSON.stringify({ actionZone: 'red', tags: ['internal'] }) }
-  await submitCandidate(ganglion, app, candidate(red))
-  await addSource(ganglion, { kbId, status: 'failed', filename: hostile })
+  await submitCandidate(ctx, app, candidate(red))
+  await addSource(ctx, { kbId, status: 'failed', filename: hostile })
 })
 afterAll(() => started.close())
 
@@ -84,7 +84,7 @@ test('the home of a knowledge base leads everywhere in it', async () => {
 })
 
 test('what does not exist, and what is another tenant’s, is not found', async () => {
-  await createKnowledgeBase(started.ganglion, { tenant: 'umbrella', slug: 'theirs' })
+  await createKnowledgeBase(started.ctx, { tenant: 'umbrella', slug: 'theirs' })
   for (const path of [
     '/kb/nowhere',
     '/kb/theirs',
@@ -108,10 +108,10 @@ test('the part that changes as things happen comes without its page', async () =
 test('of many knowledge bases, a hundred stand on a page', async () => {
   for (let number = 0; number < 101; number++) {
     const id = `01990000-0000-7000-8000-${String(number).padStart(12, '0')}`
-    await started.ganglion.knowledgeBases.create(
+    await started.ctx.knowledgeBases.create(
       {
         id,
-        tenantId: (await started.ganglion.tenants.ensure('many', new Date())).id,
+        tenantId: (await started.ctx.tenants.ensure('many', new Date())).id,
         slug: `kb-${number}`,
         prefix: `k${number}`,
       },

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ExtractPool } from '../../../src/chat/extract/extract-pool.ts'
 import { chat } from '../../../src/services/chat/chat.ts'
 import { importDirectory } from '../../../src/services/import/import-directory.ts'
 import { createApiKey } from '../../../src/services/people/manage-api-keys.ts'
@@ -12,14 +13,14 @@ let started: Console
 let admin: Browser
 beforeAll(async () => {
   started = await startConsole()
-  const { ganglion, tenantId } = started
+  const { ctx, tenantId } = started
   admin = await started.browser('admin', { name: 'Ada' })
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'demo' })
-  const demo = await ganglion.kb(tenantId, 'demo')
-  const { now } = ganglion
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'demo' })
+  const demo = await ctx.kb(tenantId, 'demo')
+  const { now } = ctx
   await importDirectory(demo, join(templateDir, 'neurons'), { actor: operator, now, source: 'ganglion' })
-  await submitExamples(ganglion, demo)
-  await submitExamples(ganglion, demo)
+  await submitExamples(ctx, demo)
+  await submitExamples(ctx, demo)
 })
 afterAll(() => started.close())
 
@@ -47,14 +48,14 @@ test('an administrator is led through five steps, each ticked by what has been d
   expect((await admin.get(candidate)).texts('h1').join()).toContain('A reader asks')
 
   // In the order in which a person who likes the second one better would decide.
-  const { ganglion, tenantId } = started
+  const { ctx, tenantId } = started
   const ada = { id: `user:${admin.userId}`, name: 'Ada', tenantId, role: 'curator' as const, connectors: [] }
   const queue = await admin.get('/queue?kb=demo')
   const page = [...queue.document.querySelectorAll('[data-entry] h2 a')].find(({ textContent }) =>
     textContent.includes('How a curator reviews'),
   )
   const id = new URL(page?.getAttribute('href') ?? '', 'http://x').pathname.split('/').at(-1) ?? ''
-  const { seqId } = await approveCandidate(ganglion, ada, id, {})
+  const { seqId } = await approveCandidate(ctx, ada, id, {})
   expect(ticks(await admin.get('/kb/demo'))).toEqual([true, false, false, false, false])
   expect((await admin.post('/tour', { step: 'read' })).headers.location).toBe(`/kb/demo/neurons/${seqId}`)
   expect((await admin.post('/tour', { step: 'search' })).headers.location).toBe('/kb/demo/search?q=curator')
@@ -67,9 +68,9 @@ test('an administrator is led through five steps, each ticked by what has been d
     sessionId: undefined,
     audience: undefined,
   }
-  const answer = chat(ganglion, ganglion.extracts, ada, question, AbortSignal.timeout(10_000))
+  const answer = chat(ctx, ctx.threads.of(ExtractPool), ada, question, AbortSignal.timeout(10_000))
   while (!(await answer.next()).done);
-  await createApiKey(ganglion, ada, { name: 'mine', role: 'app', connectors: [], expiresAt: null })
+  await createApiKey(ctx, ada, { name: 'mine', role: 'app', connectors: [], expiresAt: null })
   const end = await admin.get('/')
   expect(end.texts('.tour > p')).toEqual(['You have seen it all.'])
 })

@@ -77,7 +77,7 @@ test('an approval is taken back by a proposal of its own, which says so', async 
 })
 
 test('a candidate is edited before it is approved; what was not touched stays as it was', async () => {
-  const { curator, newKb, ganglion, tenantId } = desk()
+  const { curator, newKb, ctx, tenantId } = desk()
   const kb = await newKb()
   const content = 'line one\n\nline two\n'
   const id = await kb.submit({ title: 'Draft', content, metadata: '{"tags":["a","b"]}' })
@@ -91,7 +91,7 @@ test('a candidate is edited before it is approved; what was not touched stays as
     ...{ ...seen, base: '', title: 'Final', tags: 'a, #c', content: 'line one\r\n\r\nline three\r\n' },
   })
   expect(answer.status).toBe(303)
-  const kbOpen = await ganglion.kb(tenantId, kb.slug)
+  const kbOpen = await ctx.kb(tenantId, kb.slug)
   const [row] = kbOpen.projection.read.all`SELECT blob, title FROM neurons`
   const text = await kbOpen.repository.readText(String(row?.blob))
   expect(row?.title).toBe('Final')

@@ -41,13 +41,13 @@ export function deskForFile(): () => Desk {
   }
 }
 
-async function openKb({ ganglion, tenantId }: Console, slug: string): Promise<Kb> {
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug })
+async function openKb({ ctx, tenantId }: Console, slug: string): Promise<Kb> {
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug })
   const app: Caller = { id: 'key:app', name: 'The app', tenantId, role: 'app', connectors: [] }
   const other: Caller = { id: 'user:other', name: 'Olga Other', tenantId, role: 'curator', connectors: [] }
   const submit = async (changes: Partial<CandidateInput> = {}) =>
-    (await submitCandidate(ganglion, app, candidate({ knowledgeBaseId: slug, ...changes }))).candidateId
-  const approve = (id: string) => approveCandidate(ganglion, other, id, {})
+    (await submitCandidate(ctx, app, candidate({ knowledgeBaseId: slug, ...changes }))).candidateId
+  const approve = (id: string) => approveCandidate(ctx, other, id, {})
   return {
     slug,
     submit,

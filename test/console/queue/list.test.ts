@@ -164,10 +164,10 @@ test('hostile text stays text', async () => {
 })
 
 test('the queue says since when pull requests could not be compared', async () => {
-  const { curator, newKb, ganglion } = desk()
+  const { curator, newKb, ctx } = desk()
   const [kb, other] = [await newKb(), await newKb()]
-  const [known] = (await ganglion.knowledgeBases.list()).filter(({ slug }) => slug === kb.slug)
-  const link = await ganglion.forgeLinks.create(
+  const [known] = (await ctx.knowledgeBases.list()).filter(({ slug }) => slug === kb.slug)
+  const link = await ctx.forgeLinks.create(
     {
       ...{ tenantId: known?.tenantId ?? '', kbId: known?.id ?? '', kind: 'github', apiUrl: null, webhookSecret: null },
       ...{ url: 'https://github.com/acme/x', credential: { token: 'env:TOKEN' }, maxOpen: 50 },
@@ -177,7 +177,7 @@ test('the queue says since when pull requests could not be compared', async () =
   const warnings = async (slug: string) => (await curator.get(`/queue?kb=${slug}`)).texts('main > .warning')
   expect(await warnings(kb.slug)).toEqual([])
   const note = 'a note for administrators'
-  await ganglion.forgeLinks.note(link?.id ?? '', { failingSince: '2026-01-02T03:04:05.000Z', failures: 1, note })
+  await ctx.forgeLinks.note(link?.id ?? '', { failingSince: '2026-01-02T03:04:05.000Z', failures: 1, note })
   const [warning] = await warnings(kb.slug)
   expect(warning).toMatch(new RegExp(`^Since .+, ${kb.slug} could not be compared with its pull requests`))
   expect(warning).not.toContain(note)

@@ -28,10 +28,10 @@ test('a person sets a password, and changes it with the old one', async () => {
   const browser = await console.browser('curator', { email: 'pass@example.com' })
   const before = await browser.get('/account')
   expect(before.document.querySelector('input[name=current]')).toBeNull()
-  const other = await signIn(console.ganglion, 'acme', 'curator', { email: 'pass@example.com' })
+  const other = await signIn(console.ctx, 'acme', 'curator', { email: 'pass@example.com' })
   const set = await browser.post('/account/password', { password: 'kolibri tanzt leise' })
   expect([set.status, set.headers.location]).toEqual([303, '/account?done=password'])
-  expect(await openSession(console.ganglion, other.token)).toBeUndefined()
+  expect(await openSession(console.ctx, other.token)).toBeUndefined()
   const cookie = /^ganglion=[^;]*/.exec(String(set.headers['set-cookie']))?.[0] ?? ''
   expect((await browser.get('/account')).status).toBe(302)
   const page = await browser.get('/account', { cookie })
@@ -63,7 +63,7 @@ test('who looked around first says later what their e-mail is, and nobody else d
 
 test('a person works in another of their tenants', async () => {
   const browser = await console.browser('admin', { email: 'both@example.com' })
-  const there = await signIn(console.ganglion, 'umbrella', 'reader', { email: 'both@example.com' })
+  const there = await signIn(console.ctx, 'umbrella', 'reader', { email: 'both@example.com' })
   const page = await browser.get('/account')
   expect(page.texts('table:first-of-type tbody td, td button').slice(0, 5)).toEqual([
     ...['admin', 'You are here', 'reader', 'Work in umbrella', 'Work in umbrella'],
@@ -76,20 +76,20 @@ test('a person works in another of their tenants', async () => {
   expect(moved.texts('.foot span')).toEqual(['umbrella'])
   expect((await browser.get('/settings/people', { cookie })).status).toBe(403)
   expect(there.userId).toBe(browser.userId)
-  const foreign = (await console.ganglion.tenants.ensure('globex', new Date())).id
+  const foreign = (await console.ctx.tenants.ensure('globex', new Date())).id
   expect((await browser.post('/account/tenant', { tenant: foreign }, { cookie })).status).toBe(404)
 })
 
 test('a person sees where they are signed in, and ends a session', async () => {
   const browser = await console.browser('reader', { email: 'two@example.com' })
-  const lost = await signIn(console.ganglion, 'acme', 'reader', { email: 'two@example.com' })
+  const lost = await signIn(console.ctx, 'acme', 'reader', { email: 'two@example.com' })
   const page = await browser.get('/account')
   const [action] = [...page.document.querySelectorAll('form[action$="/end"]')].map((form) =>
     form.getAttribute('action'),
   )
   const ended = await browser.post(action ?? '')
   expect([ended.status, ended.headers.location]).toEqual([303, '/account?done=session'])
-  expect(await openSession(console.ganglion, lost.token)).toBeUndefined()
+  expect(await openSession(console.ctx, lost.token)).toBeUndefined()
   expect((await browser.get('/account')).status).toBe(200)
 })
 

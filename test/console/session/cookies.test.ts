@@ -20,7 +20,7 @@ function post(path: string, fields: Record<string, string>, headers: Record<stri
 }
 
 test('behind TLS the cookie is bound to the host and to TLS, and no other counts', async () => {
-  const { users, now } = console.ganglion
+  const { users, now } = console.ctx
   const user = await users.create(
     { email: 'ada@example.com', name: 'Ada', passwordHash: await hashPassword(password) },
     now(),
@@ -39,7 +39,7 @@ test('behind TLS the cookie is bound to the host and to TLS, and no other counts
     (await visit(console.app, { method: 'GET', url: '/account', headers: { cookie, accept: 'text/html' } })).status
   expect(await get(`__Host-ganglion=${token}`)).toBe(200)
   // What another host of the domain could have set.
-  const { token: planted } = await signIn(console.ganglion, 'acme', 'reader', { email: 'eve@example.com' })
+  const { token: planted } = await signIn(console.ctx, 'acme', 'reader', { email: 'eve@example.com' })
   expect(await get(`ganglion=${planted}`)).toBe(302)
   expect(await get(`ganglion=${planted}; __Host-ganglion=${token}; __host-ganglion=${planted}`)).toBe(200)
   for (const origin of ['http://kb.example.org', 'https://evil.example.org', 'https://kb.example.org.']) {

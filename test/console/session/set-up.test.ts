@@ -24,7 +24,7 @@ function cookieOf({ headers }: { headers: Record<string, unknown> }): string {
 }
 
 test('the link of the first start makes an administrator: looked around first, a password later', async () => {
-  const link = (await makeSetUpLink(console.ganglion)) ?? ''
+  const link = (await makeSetUpLink(console.ctx)) ?? ''
   for (let opened = 0; opened < 3; opened++) {
     const page = await get(`/set-up?link=${link}`)
     expect([page.status, ...page.texts('h1, button')]).toEqual([
@@ -61,11 +61,11 @@ test('the link of the first start makes an administrator: looked around first, a
       'The link was used already, or is too old. Ask for a new one.',
     ])
   }
-  const next = (await makeSetUpLink(console.ganglion)) ?? ''
+  const next = (await makeSetUpLink(console.ctx)) ?? ''
   expect((await get(`/set-up?link=${next}`)).texts('h1, strong')).toEqual(['Choose a password', 'admin@localhost'])
   const chosen = await post({ link: next, password: 'kolibri tanzt leise' })
   expect([chosen.status, chosen.headers.location]).toEqual([303, '/'])
-  expect(await makeSetUpLink(console.ganglion)).toBeUndefined()
+  expect(await makeSetUpLink(console.ctx)).toBeUndefined()
 })
 
 test('what is no link is gone, in the same words', async () => {

@@ -10,7 +10,7 @@ let console: Console
 beforeAll(async () => {
   console = await startConsole()
   const { tenantId } = console
-  const { users, now } = console.ganglion
+  const { users, now } = console.ctx
   for (const email of ['ada@example.com', 'bob@example.com']) {
     const user = await users.create({ email, name: 'Ada', passwordHash: await hashPassword(password) }, now())
     if (user !== undefined) await users.setRole(user.id, tenantId, 'curator')

@@ -70,7 +70,7 @@ async function signIn(login: string, next?: string): Promise<Page> {
 
 async function sessionOf(page: Page) {
   const token = cookies(page).get('ganglion')?.slice('ganglion='.length) ?? ''
-  return (await openSession(console.ganglion, token))?.session
+  return (await openSession(console.ctx, token))?.session
 }
 
 test('a person of a group comes in with its role, and goes where they wanted to', async () => {
@@ -85,7 +85,7 @@ test('a person of a group comes in with its role, and goes where they wanted to'
     tenant: { slug: 'acme' },
     role: 'curator',
   })
-  const [latest] = await console.ganglion.audit.list(console.tenantId, { limit: 1 })
+  const [latest] = await console.ctx.audit.list(console.tenantId, { limit: 1 })
   expect(latest).toMatchObject({ action: 'user.signed-in', detail: 'by single sign-on' })
 })
 
@@ -128,18 +128,18 @@ test('who is in no group that counts comes not in, and is not made a user', asyn
   expect((await signIn('eve')).status).toBe(403)
   provider.accounts.set('eve', { email: 'eve@example.com', email_verified: true })
   expect((await signIn('eve')).status).toBe(403)
-  expect(await console.ganglion.users.findByEmail('eve@example.com')).toBeUndefined()
+  expect(await console.ctx.users.findByEmail('eve@example.com')).toBeUndefined()
 })
 
 test('a user who was there is taken over by a verified e-mail, once', async () => {
-  const user = (email: string) => console.ganglion.users.create({ email, name: 'Kim', passwordHash: null }, new Date())
+  const user = (email: string) => console.ctx.users.create({ email, name: 'Kim', passwordHash: null }, new Date())
   const kim = await user('kim@example.com')
-  await console.ganglion.users.setPassword(kim?.id ?? '', 'of whoever was invited')
-  const { token } = await signInPerson(console.ganglion, 'umbrella', 'reader', { email: 'kim@example.com' })
+  await console.ctx.users.setPassword(kim?.id ?? '', 'of whoever was invited')
+  const { token } = await signInPerson(console.ctx, 'umbrella', 'reader', { email: 'kim@example.com' })
   provider.accounts.set('kim', { ...ada, email: 'KIM@example.com' })
   expect(await sessionOf(await signIn('kim'))).toMatchObject({ user: { id: kim?.id, name: 'Kim' } })
-  expect(await console.ganglion.users.get(kim?.id ?? '')).toMatchObject({ passwordHash: null, isLinked: true })
-  expect(await openSession(console.ganglion, token)).toBeUndefined()
+  expect(await console.ctx.users.get(kim?.id ?? '')).toMatchObject({ passwordHash: null, isLinked: true })
+  expect(await openSession(console.ctx, token)).toBeUndefined()
   provider.accounts.set('impostor', { ...ada, email: 'kim@example.com' })
   const page = await signIn('impostor')
   expect([page.status, ...page.texts('.problems li')]).toEqual([401, 'Your e-mail belongs to another account here.'])
@@ -147,7 +147,7 @@ test('a user who was there is taken over by a verified e-mail, once', async () =
 })
 
 test('an e-mail that the provider does not vouch for is nobody', async () => {
-  await console.ganglion.users.create({ email: 'lea@example.com', name: 'Lea', passwordHash: null }, new Date())
+  await console.ctx.users.create({ email: 'lea@example.com', name: 'Lea', passwordHash: null }, new Date())
   for (const email_verified of [false, undefined]) {
     const { email_verified: _, ...rest } = ada
     provider.accounts.set('lea', {
@@ -158,11 +158,11 @@ test('an e-mail that the provider does not vouch for is nobody', async () => {
     const page = await signIn('lea')
     expect([page.status, ...page.texts('.problems li')]).toEqual(notVouched)
   }
-  expect((await console.ganglion.users.findByEmail('lea@example.com'))?.isLinked).toBe(false)
+  expect((await console.ctx.users.findByEmail('lea@example.com'))?.isLinked).toBe(false)
 })
 
 test('an e-mail counts as verified only by the answer that names it', async () => {
-  const victim = await console.ganglion.users.create(
+  const victim = await console.ctx.users.create(
     { email: 'victim@example.com', name: 'V', passwordHash: null },
     new Date(),
   )
@@ -173,9 +173,9 @@ test('an e-mail counts as verified only by the answer that names it', async () =
   })) {
     provider.accounts.set(login, account)
     await signIn(login)
-    expect(await console.ganglion.users.get(victim?.id ?? '')).toMatchObject({ isLinked: false })
+    expect(await console.ctx.users.get(victim?.id ?? '')).toMatchObject({ isLinked: false })
   }
-  expect(await console.ganglion.users.findByEmail('mine@example.com')).toMatchObject({ isLinked: true })
+  expect(await console.ctx.users.findByEmail('mine@example.com')).toMatchObject({ isLinked: true })
   const { email: _, ...unnamed } = ada
   provider.accounts.set('halves', { ...unnamed, idToken: { ...theirs, email_verified: undefined } })
   const page = await signIn('halves')
@@ -222,7 +222,7 @@ test('a person with more groups than the provider lists keeps the role, and some
 test('who is disabled here comes not in', async () => {
   provider.accounts.set('max', { ...ada, email: 'max@example.com' })
   const session = await sessionOf(await signIn('max'))
-  await console.ganglion.users.setDisabled(session?.user.id ?? '', new Date())
+  await console.ctx.users.setDisabled(session?.user.id ?? '', new Date())
   const page = await signIn('max')
   expect([page.status, ...page.texts('.problems li')]).toEqual([401, 'Your account is disabled.'])
 })

@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => started.close())
 
 async function linkHere() {
-  const { ganglion, tenantId, kbId } = started
-  const link = await ganglion.forgeLinks.create(
+  const { ctx, tenantId, kbId } = started
+  const link = await ctx.forgeLinks.create(
     {
       ...{ tenantId, kbId, kind: 'github', url: 'https://github.com/acme/handbook', apiUrl: null },
       ...{ credential: { token: 'env:FORGE_TOKEN' }, webhookSecret: null, maxOpen: 50 },
@@ -35,7 +35,7 @@ async function linkHere() {
 }
 
 test('the page of forges shows each link of the tenant and how it stands, to administrators only', async () => {
-  const { ganglion, browser } = started
+  const { ctx, browser } = started
   const shown = await admin.get(page)
   expect(shown.texts('.empty')).toEqual(['No knowledge base is linked.'])
   // Nothing is offered yet.
@@ -47,7 +47,7 @@ test('the page of forges shows each link of the tenant and how it stands, to adm
   const row = async () => (await admin.get(page)).texts('tbody tr')[0]
   expect(await row()).toMatch(/https:\/\/github\.com\/acme\/handbook *0 of 50 *never *well, looked at once a minute/)
   const note = 'The forge does not take main: <b>protected</b>'
-  await ganglion.forgeLinks.note(id, { note, failingSince: '2026-01-02T03:04:05.000Z', failures: 3 })
+  await ctx.forgeLinks.note(id, { note, failingSince: '2026-01-02T03:04:05.000Z', failures: 3 })
   const failing = await admin.get(page)
   expect(failing.texts('tbody tr')[0]).toContain(note)
   expect(failing.texts('tbody tr')[0]).toContain('fails since')
@@ -59,15 +59,15 @@ test('the page of forges shows each link of the tenant and how it stands, to adm
   const stranger = await browser('admin', { tenant: 'umbrella', email: 'eve@example.com' })
   expect((await stranger.get(page)).texts('tbody tr')).toEqual([])
   expect((await stranger.post(`${page}/handbook/unlink`)).status).toBe(404)
-  expect(await ganglion.forgeLinks.find(id)).toBeDefined()
+  expect(await ctx.forgeLinks.find(id)).toBeDefined()
   expect((await admin.post(`${page}/handbook/unlink`, { _csrf: '' })).status).toBe(403)
   expect((await admin.post(`${page}/handbook/unlink`)).headers.location).toBe(`${page}?done=unlinked`)
   expect((await admin.post(`${page}/handbook/unlink`)).status).toBe(404)
-  expect(await ganglion.forgeLinks.list()).toEqual([])
+  expect(await ctx.forgeLinks.list()).toEqual([])
 })
 
 test('an administrator links with what the operator offers, and unlinks', async () => {
-  const { ganglion, kbId, tenantId } = started
+  const { ctx, kbId, tenantId } = started
   const forge = await startGitlab()
   const [token, hook] = [join(tempDir(), 'token'), join(tempDir(), 'hook')]
   writeFileSync(token, forge.token.token)
@@ -75,7 +75,7 @@ test('an administrator links with what the operator offers, and unlinks', async 
   const repositories = forge.url.replace(/handbook$/, '')
   const secrets = { credential: { token: `file:${token}` }, webhookSecret: `file:${hook}` }
   offered.push({ ...noCredential, ...secrets, name: 'Docs <team>', tenant: 'acme', repositories })
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'other' })
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'other' })
 
   const empty = await admin.get(page)
   expect(empty.texts('[name=credential] option')).toEqual([`Docs <team>, for ${repositories}`])
@@ -83,7 +83,7 @@ test('an administrator links with what the operator offers, and unlinks', async 
   expect((await admin.post(page, { ...typed, _csrf: 'made up' })).status).toBe(403)
   const answer = await admin.post(page, typed)
   expect([answer.status, answer.headers.location]).toEqual([303, `${page}?done=linked`])
-  const [link] = await ganglion.forgeLinks.list()
+  const [link] = await ctx.forgeLinks.list()
   expect(link).toMatchObject({ kbId, kind: 'gitlab', url: forge.url, maxOpen: 7, ...secrets })
   const linked = await admin.get(String(answer.headers.location))
   expect(linked.texts('.notice')[0]).toContain('Linked.')
@@ -97,8 +97,8 @@ test('an administrator links with what the operator offers, and unlinks', async 
     ['handbook is linked already: unlink it first.'],
   ])
   await admin.post(`${page}/handbook/unlink`)
-  expect(await ganglion.forgeLinks.list()).toEqual([])
-  const acts = await ganglion.audit.list(tenantId, { limit: 3 })
+  expect(await ctx.forgeLinks.list()).toEqual([])
+  const acts = await ctx.audit.list(tenantId, { limit: 3 })
   expect(acts.map(({ action }) => action)).toEqual(expect.arrayContaining(['forge.unlinked', 'forge.linked']))
 })
 
@@ -122,7 +122,7 @@ test('what went wrong stands beside its field, and what was typed is kept', asyn
   expect(await refused('wrong', forge.url, 'credential')).toContain('401')
   expect(await refused('missing', forge.url, 'credential')).toBe('has no secret on the server: ask its operator')
   expect(await refused('down', `${nowhere}docs`, 'url')).toContain('127.0.0.1:9 cannot be reached')
-  expect(await started.ganglion.forgeLinks.list()).toEqual([])
+  expect(await started.ctx.forgeLinks.list()).toEqual([])
 })
 
 test.each([

@@ -11,7 +11,7 @@ let native: NativeWriter
 beforeAll(async () => {
   started = await startConsole()
   admin = await started.browser('admin', { name: 'Ada' })
-  native = new NativeWriter(started.ganglion.directory.repository(started.kbId))
+  native = new NativeWriter(started.ctx.directory.repository(started.kbId))
 })
 afterAll(() => started.close())
 

@@ -68,7 +68,7 @@ test('keys are for administrators, and each tenant has its own', async () => {
       expect(page.status).toBe(403)
     }
   }
-  const [key] = await started.ganglion.apiKeys.list()
+  const [key] = await started.ctx.apiKeys.list()
   const stranger = await started.browser('admin', { tenant: 'umbrella', email: 'eve@example.com' })
   expect((await stranger.get(path)).texts('.empty')).toEqual(['There are no keys yet.'])
   expect((await stranger.post(`${path}/${key?.id}/revoke`)).status).toBe(404)

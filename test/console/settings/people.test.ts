@@ -46,13 +46,13 @@ test('an invitation that is wrong keeps what was typed', async () => {
 })
 
 test('a role is changed, a person disabled, enabled, signed out, and given a link', async () => {
-  const { userId, token } = await signIn(console.ganglion, 'acme', 'reader', { email: 'cleo@example.com' })
+  const { userId, token } = await signIn(console.ctx, 'acme', 'reader', { email: 'cleo@example.com' })
   const path = `/settings/people/${userId}`
   const row = async () => (await admin.get('/settings/people')).texts('tbody tr').find((text) => text.includes('cleo@'))
   expect((await admin.post(`${path}/role`, { role: 'curator' })).headers.location).toBe('/settings/people?done=role')
-  expect((await openSession(console.ganglion, token))?.session.role).toBe('curator')
+  expect((await openSession(console.ctx, token))?.session.role).toBe('curator')
   expect((await admin.post(`${path}/end-sessions`)).status).toBe(303)
-  expect(await openSession(console.ganglion, token)).toBeUndefined()
+  expect(await openSession(console.ctx, token)).toBeUndefined()
   expect((await admin.post(`${path}/disable`)).status).toBe(303)
   expect(await row()).toContain('disabled')
   expect((await admin.post(`${path}/enable`)).status).toBe(303)
@@ -89,7 +89,7 @@ test('the audit says who did what, to whom and from where', async () => {
     /^just now Ada 🦊 user:[\da-f-]{36} invited eve@example\.com, as curator 127\.0\.0\.1$/,
   )
   const { tenantId } = console
-  const { audit, now } = console.ganglion
+  const { audit, now } = console.ctx
   for (let index = 0; index < 60; index++) {
     const entry = { actor: { id: 'user:1', name: hostile }, action: hostile, subject: hostile, detail: hostile }
     await audit.record(tenantId, { ...entry, address: hostile }, now())

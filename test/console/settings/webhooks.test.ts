@@ -37,7 +37,7 @@ test('a webhook is added, tested, sent to again, stopped and removed', async () 
       response.writeHead(taken.length === 2 ? 500 : 204).end()
     }),
   )
-  await addSource(started.ganglion, { kbId: started.kbId })
+  await addSource(started.ctx, { kbId: started.kbId })
   const hook = await added(`${origin}/hook?a="'<b>`, { kb: 'handbook', kinds: ['ingest.failed', 'source.uploaded'] })
   const tested = await sent(`${hook}/test`)
   expect(tested.texts('.notice')[0]).toContain('Sent.')

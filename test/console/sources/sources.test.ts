@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { addSource } from '../../services/support/ingest-support.ts'
 import { type Browser, type Console, type Page, startConsole, visit } from '../support.ts'
@@ -134,9 +135,9 @@ test('the bytes are to be saved, never shown', async () => {
 })
 
 test('what failed says why, and may be tried again', async () => {
-  const { kbId, ganglion } = console
+  const { kbId, ctx } = console
   const errorMessage = 'The file is <b>password-protected</b>.'
-  const { id } = await addSource(ganglion, {
+  const { id } = await addSource(ctx, {
     kbId,
     filename: 'locked.pdf',
     fileType: 'pdf',
@@ -148,7 +149,7 @@ test('what failed says why, and may be tried again', async () => {
   expect(page.document.querySelector('main b')).toBeNull()
   expect(page.texts('.actions button')).toContain('Try again')
   expect((await curator.get(`${list}?status=failed`)).texts('tbody th')).toEqual(['locked.pdf'])
-  await ganglion.jobs.cancel(id)
+  await ctx.jobs.cancel(id)
   const answer = await curator.post(`${list}/${id}/ingest`)
   expect([answer.status, answer.headers.location]).toEqual([303, `${list}/${id}?done=ingest`])
   expect((await curator.get(`${list}/${id}?done=ingest`)).texts('.badge')).toEqual(['Being read'])
@@ -166,9 +167,8 @@ test('filters keep what is asked for, and say when nothing fits', async () => {
 })
 
 test('long lists are paged', async () => {
-  const { kbId, ganglion } = console
-  for (let number = 0; number < 51; number++)
-    await addSource(ganglion, { kbId, path: '/many', filename: `n${number}.md` })
+  const { kbId, ctx } = console
+  for (let number = 0; number < 51; number++) await addSource(ctx, { kbId, path: '/many', filename: `n${number}.md` })
   const first = await curator.get(`${list}?folder=/many`)
   expect(first.texts('tbody tr')).toHaveLength(50)
   const next = first.document.querySelector('a[rel=next]')?.getAttribute('href') ?? ''
@@ -178,8 +178,8 @@ test('long lists are paged', async () => {
 })
 
 test('the text stands there as text, with the pages of its original', async () => {
-  const { kbId, ganglion } = console
-  const source = await addSource(ganglion, {
+  const { kbId, ctx } = console
+  const source = await addSource(ctx, {
     kbId,
     filename: '"><img src=x onerror=alert(1)>.pdf',
     fileType: 'pdf',
@@ -191,14 +191,14 @@ test('the text stands there as text, with the pages of its original', async () =
     { line: 1, page: 4 },
     { line: 3, page: 5 },
   ]
-  await ganglion.sourceTexts.keep(source, {
+  await sourceTexts(ctx).keep(source, {
     title: undefined,
     markdown: markdown + 'y'.repeat(20_000),
     anchors,
     warnings: [],
   })
   const change = { extractedAt: new Date().toISOString(), warnings: ['The text of <i>2</i> pictures was left out.'] }
-  await ganglion.sources.change(source.id, ['success'], change)
+  await ctx.sources.change(source.id, ['success'], change)
   const page = await curator.get(`${list}/${source.id}`)
   expect(page.document.querySelectorAll('main script, main img, main i, main a[href^="javascript"]')).toHaveLength(0)
   expect(page.texts('h1')).toEqual(['"><img src=x onerror=alert(1)>.pdf'])
@@ -226,8 +226,8 @@ test('a reader reads, and changes nothing', async () => {
 })
 
 test('an internal Source is not there for a reader, nor is one of another knowledge base or tenant', async () => {
-  const { kbId, ganglion } = console
-  const { id } = await addSource(ganglion, { kbId, filename: 'internal.md', tags: 'internal' })
+  const { kbId, ctx } = console
+  const { id } = await addSource(ctx, { kbId, filename: 'internal.md', tags: 'internal' })
   expect((await reader.get(`${list}/${id}`)).status).toBe(404)
   expect((await reader.get(`${list}?text=internal`)).texts('tbody tr')).toEqual([])
   expect((await curator.get(`${list}/${id}`)).status).toBe(200)
@@ -254,7 +254,7 @@ test('an upload that was cut off is shown to who began it, and may be removed', 
 })
 
 test('an empty shelf says what to do', async () => {
-  await createKnowledgeBase(console.ganglion, { tenant: 'acme', slug: 'empty' })
+  await createKnowledgeBase(console.ctx, { tenant: 'acme', slug: 'empty' })
   expect((await curator.get('/kb/empty/sources')).texts('#sources .empty')[0]).toMatch(
     'There are no Sources yet. Upload a document',
   )

@@ -107,14 +107,14 @@ export async function meetFaults(name: ForgeName, rounds: readonly (readonly Fau
 }
 
 /** Compares both sides once. A failure is one of the forge's, and is noted with when to try again. */
-async function compare({ syncNoted, product: { ganglion }, link }: Awaited<ReturnType<typeof bridgedTo>>) {
+async function compare({ syncNoted, product: { ctx }, link }: Awaited<ReturnType<typeof bridgedTo>>) {
   const error = await syncNoted().then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
   if (error === undefined) return
   expect([ForgeError, RemoteError]).toContain((error as object).constructor)
-  const { note, failingSince, dueAt } = (await ganglion.forgeLinks.find(link.id)) ?? {}
+  const { note, failingSince, dueAt } = (await ctx.forgeLinks.find(link.id)) ?? {}
   expect([note, failingSince]).toEqual([(error as Error).message, expect.any(String)])
   const asksForRest =
     error instanceof ForgeError ? error.until !== undefined : (error as RemoteError).retryAfter !== null

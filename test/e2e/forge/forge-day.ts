@@ -98,8 +98,8 @@ export async function agreed({ product, forge }: Both, { count, maxOpen }: Size)
     expect(new Set(said).size).toBe(said.length)
   }
   expect(nativeGit(forge.git.dir, ['rev-parse', 'main'])).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
-  const { ganglion } = product
-  const rows = await ganglion.forgePulls.list((await ganglion.forgeLinks.ofKb(product.kbId))?.id ?? '')
+  const { ctx } = product
+  const rows = await ctx.forgePulls.list((await ctx.forgeLinks.ofKb(product.kbId))?.id ?? '')
   expect(rows.filter(({ number }) => number === null)).toEqual([])
   const closing = dismissed.length > 0 ? await reasonsOf(product, dismissed) : []
   expect(new Set(closing).isSubsetOf(new Set(['No.', 'Not this one.']))).toBe(true)

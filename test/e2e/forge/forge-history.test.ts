@@ -147,7 +147,7 @@ test('after a restore of an older backup nothing is doubled or lost, and approva
   await syncNoted()
   await submitted(product, 'Water', 'Water was not shown yet.')
   const dir = join(tempDir(), 'backup')
-  await backup(product.ganglion, dir, { version: '1.2.3' })
+  await backup(product.ctx, dir, { version: '1.2.3' })
   await sync()
   await approve(product, tea)
   await approved(product, 'Bread', 'Bread is brown.')
@@ -251,7 +251,7 @@ test('two servers of one knowledge base on one repository come to the same, and 
   const [tea, milk] = [await submitted(product, 'Tea', 'Tea is hot.'), await submitted(product, 'Milk', 'Milk is not.')]
   await sync()
   const dir = join(tempDir(), 'backup')
-  await backup(product.ganglion, dir, { version: '1.2.3' })
+  await backup(product.ctx, dir, { version: '1.2.3' })
   const shared = await newState()
   const dataDir = join(tempDir(), 'restored')
   await restore(dir, { dataDir, ...shared })

@@ -26,7 +26,7 @@ async function waiting() {
     expect(nativeGit(linked.forge.git.dir, ['for-each-ref'])).toBe(refs)
     expect(nativeGit(linked.product.gitDir, ['for-each-ref'])).toBe(before)
     expect(await candidates(linked.product, 'pending')).toHaveLength(titles.length)
-    const { note, failingSince } = (await linked.product.ganglion.forgeLinks.find(linked.link.id)) ?? {}
+    const { note, failingSince } = (await linked.product.ctx.forgeLinks.find(linked.link.id)) ?? {}
     const { notes } = (await linked.product.request('GET', '/readyz')).body
     expect(notes).toEqual(['links to forges that are paused or fail: 1; see ganglion forge status'])
     expect([note, failingSince]).toEqual([expect.stringMatching(why), expect.any(String)])
@@ -44,7 +44,7 @@ test('a repository that was deleted and made anew dismisses nothing, and a new l
   deleteRefs(forge.git.dir, 'refs')
   forge.people.all.length = 0
   await paused(/repository is empty.*unlink the knowledge base and link it again/)
-  await product.ganglion.forgeLinks.remove(link.id)
+  await product.ctx.forgeLinks.remove(link.id)
   const again = await bridgedTo(forge, { product })
   expect(await again.sync()).toBeUndefined()
   expect((await again.open()).map(({ title }) => title)).toEqual(titles.map((title) => `Add "${title}"`))
@@ -84,7 +84,7 @@ test('a default branch that was renamed is told by its name, and followed once s
   await paused(/no branch main, and its default branch is trunk.*ganglion forge sync --branch trunk/)
   for (const { number } of forge.people.all) forge.people.change(number, { base: 'trunk' })
   const acting = { ...operator, tenantId: link.tenantId }
-  await followBranch(product.ganglion, acting, 'handbook', 'trunk')
+  await followBranch(product.ctx, acting, 'handbook', 'trunk')
   forge.git.commit('trunk', { 'neurons/a.md': '---\ntitle: A\n---\n\nA.\n' })
   await submitted(product, 'Wine', 'Wine is red.')
   for (let n = 0; n < 2; n++) expect(await sync()).toBeUndefined()
@@ -105,12 +105,12 @@ test('an App that was uninstalled is told, with what to do, and nothing is decid
     if (n === 0) await expect(syncNoted()).rejects.toMatchObject({ code: 'refused' })
     await expect(syncNoted()).rejects.toMatchObject({ code: 'refused' })
     github.mend()
-    const { note } = (await product.ganglion.forgeLinks.find(link.id)) ?? {}
+    const { note } = (await product.ctx.forgeLinks.find(link.id)) ?? {}
     expect(note).toMatch(/App is not installed on acme\/handbook: install it there/)
     expect(await candidates(product, 'pending')).toMatchObject([{ candidateId: id }])
   }
   await syncNoted()
-  expect(await product.ganglion.forgeLinks.find(link.id)).toMatchObject({ note: null, failingSince: null })
+  expect(await product.ctx.forgeLinks.find(link.id)).toMatchObject({ note: null, failingSince: null })
 })
 
 test('people may have more pull requests open than candidates may', async () => {

@@ -86,14 +86,14 @@ test("a person's pull request that was given another base is theirs there, and i
 test('a repository that cannot be one with the knowledge base is not linked, and one that all can read is told', async () => {
   const forge = await startGitlab()
   const { product, sync } = await bridgedTo(forge)
-  const { ganglion } = product
+  const { ctx } = product
   await sync()
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'other' })
-  const tenantId = (await ganglion.knowledgeBases.list())[0]?.tenantId ?? ''
-  const bridge = new ForgeBridge(ganglion, { env: { SECRET: forge.token.token }, onError: () => {} })
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'other' })
+  const tenantId = (await ctx.knowledgeBases.list())[0]?.tenantId ?? ''
+  const bridge = new ForgeBridge(ctx, { env: { SECRET: forge.token.token }, onError: () => {} })
   const linkTo = ({ url, apiUrl }: Pick<typeof forge, 'url' | 'apiUrl'>, more = {}) => {
     const asked = { kb: 'other', url, apiUrl, kind: 'gitlab' as const, credential: { token: 'env:SECRET' }, ...more }
-    return linkForge(ganglion, { ...operator, tenantId }, bridge, asked)
+    return linkForge(ctx, { ...operator, tenantId }, bridge, asked)
   }
   const wrong = (text: string) => ({ fieldErrors: { url: [expect.stringContaining(text)] } })
   await expect(linkTo({ ...forge, url: forge.url.replace('handbook', 'Handbook') })).rejects.toMatchObject(
@@ -108,7 +108,7 @@ test('a repository that cannot be one with the knowledge base is not linked, and
   await expect(linkTo(empty, { webhookSecret: 'env:NONE' })).rejects.toThrow('no secret at env:NONE')
   empty.fail(/info\/refs.*receive-pack/, { status: 403 })
   await expect(linkTo(empty)).rejects.toMatchObject({ code: 'refused' })
-  expect(await ganglion.forgeLinks.list()).toHaveLength(1)
+  expect(await ctx.forgeLinks.list()).toHaveLength(1)
   empty.makePublic()
   expect(await linkTo(empty)).toMatchObject({ isPublic: true })
   expect(empty.git.branches()).toEqual([])

@@ -106,10 +106,10 @@ export class ForgeRounds {
       expect(await candidates(product, status)).toContainEqual(expect.objectContaining({ title }))
     }
     expect(nativeGit(forge.git.dir, ['rev-parse', 'main'])).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
-    const rows = await product.ganglion.forgePulls.list(link.id)
+    const rows = await product.ctx.forgePulls.list(link.id)
     expect(rows.filter(({ number }) => number === null)).toEqual([])
     expect(rows.filter(({ state }) => state === 'open')).toHaveLength(waiting.length + Math.min(1, this.#pages.length))
-    expect(await product.ganglion.forgeLinks.find(link.id)).toMatchObject({ failingSince: null, note: null })
+    expect(await product.ctx.forgeLinks.find(link.id)).toMatchObject({ failingSince: null, note: null })
     expect(forge.wrong).toEqual([])
   }
 
@@ -139,7 +139,7 @@ export class ForgeRounds {
   /** It is closed there before it is noted here that it was opened: what is not known to be a decision on the candidate is none. */
   async #lose({ id }: Followed, number: number): Promise<void> {
     const { forge, link, product } = this.#bridged
-    const { forgePulls } = product.ganglion
+    const { forgePulls } = product.ctx
     const row = (await forgePulls.list(link.id)).find((each) => each.number === number && each.candidates.includes(id))
     if (row === undefined) throw new Error(`There is no row of ${id}.`)
     await forgePulls.put(link.id, { ...row, number: null, seen: null, text: null, reported: null })

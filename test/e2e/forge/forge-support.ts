@@ -26,21 +26,21 @@ export async function bridgedTo<Fake extends FakeForge>(forge: Fake, options: Op
   const product = options.product ?? (await soundProduct())
   const secret = 'app' in forge ? forge.app.privateKey : forge.token.token
   const credential = 'app' in forge ? { appId: forge.app.appId, privateKey: 'env:SECRET' } : { token: 'env:SECRET' }
-  const { ganglion, kbId } = product
+  const { ctx, kbId } = product
   const errors: unknown[] = []
   const secretFile = join(tempDir(), 'secret')
   writeFileSync(secretFile, `${forge.webhookSecret}\n`)
   const newBridge = () =>
-    new ForgeBridge(ganglion, {
+    new ForgeBridge(ctx, {
       env: { SECRET: secret },
       onError: (error) => errors.push(error),
       open: (opened) => openForge({ ...opened, writePauseMs: 0, timeoutMs: 2_000 }),
     })
   let bridge = newBridge()
-  const tenantId = (await ganglion.knowledgeBases.list())[0]?.tenantId ?? ''
-  const [known] = await ganglion.forgeLinks.list()
+  const tenantId = (await ctx.knowledgeBases.list())[0]?.tenantId ?? ''
+  const [known] = await ctx.forgeLinks.list()
   const linkNow = () =>
-    linkForge(ganglion, { ...operator, tenantId }, bridge, {
+    linkForge(ctx, { ...operator, tenantId }, bridge, {
       kb: 'handbook',
       ...{ url: forge.url, kind: forge.kind, apiUrl: forge.apiUrl, maxOpen: options.maxOpen, credential },
       webhookSecret: `file:${secretFile}`,
@@ -48,13 +48,13 @@ export async function bridgedTo<Fake extends FakeForge>(forge: Fake, options: Op
   const link = known ?? (await linkNow()).link
   /** Compares both sides once. @returns what a person has to see to */
   const sync = async () => {
-    const now = await ganglion.forgeLinks.find(link.id)
+    const now = await ctx.forgeLinks.find(link.id)
     if (now === undefined) throw new Error('There is no link.')
     return bridge.sync(now)
   }
   /** As {@link sync}, and notes how that went as a server does. */
   const syncNoted = async () => {
-    await syncLink(ganglion, bridge, (await ganglion.forgeLinks.find(link.id)) ?? link)
+    await syncLink(ctx, bridge, (await ctx.forgeLinks.find(link.id)) ?? link)
   }
   return {
     ...{ product, forge, link, errors, kbId, sync, syncNoted },

@@ -40,9 +40,9 @@ test("a delivery counts with the forge's signature alone, and nothing of another
 
 test('a running server follows what is submitted here, and what a webhook says has happened there', async () => {
   const { product, github, link, numberOf } = await bridged()
-  const { ganglion } = product
+  const { ctx } = product
   const errors: unknown[] = []
-  const stop = startForges(ganglion, {
+  const stop = startForges(ctx, {
     env: { SECRET: github.app.privateKey },
     onError: (error) => errors.push(error),
     open: (forge) => openForge({ ...forge, writePauseMs: 0 }),
@@ -55,10 +55,10 @@ test('a running server follows what is submitted here, and what a webhook says h
     await github.merge('ada', number)
     await expect.poll(() => held.length).toBeGreaterThan(1)
     // The last one first, and each twice.
-    for (const hook of [...held, ...held].reverse()) await hearDelivery(ganglion, {}, link.id, hook)
+    for (const hook of [...held, ...held].reverse()) await hearDelivery(ctx, {}, link.id, hook)
     await eventually(async () => expect(await candidateDetail(product, id)).toMatchObject({ status: 'approved' }))
     await eventually(async () =>
-      expect(await ganglion.forgeLinks.find(link.id)).toMatchObject({
+      expect(await ctx.forgeLinks.find(link.id)).toMatchObject({
         failingSince: null,
         syncedAt: expect.any(String),
       }),
@@ -71,10 +71,10 @@ test('a running server follows what is submitted here, and what a webhook says h
 
 test('a server that starts looks at once, however long it is until a link is due', async () => {
   const { product, github, link, numberOf } = await bridged()
-  const { ganglion } = product
+  const { ctx } = product
   await submitted(product, 'Tea', 'Tea is at four.')
-  await ganglion.forgeLinks.note(link.id, { dueAt: '2999-01-01T00:00:00.000Z' })
-  const stop = startForges(ganglion, {
+  await ctx.forgeLinks.note(link.id, { dueAt: '2999-01-01T00:00:00.000Z' })
+  const stop = startForges(ctx, {
     env: { SECRET: github.app.privateKey },
     onError: () => {},
     open: (forge) => openForge({ ...forge, writePauseMs: 0 }),
@@ -88,33 +88,33 @@ test('a server that starts looks at once, however long it is until a link is due
 
 test('a forge that is down delays, and is told of since when; a limit is waited for', async () => {
   const { product, github, link } = await bridged()
-  const { ganglion } = product
+  const { ctx } = product
   await submitted(product, 'Tea', 'Tea is at four.')
   github.fail(/access_tokens/, { status: 503 })
-  const stop = startForges(ganglion, {
+  const stop = startForges(ctx, {
     env: { SECRET: github.app.privateKey },
     onError: () => {},
     open: (forge) => openForge({ ...forge, writePauseMs: 0 }),
   })
   try {
     const failing = await eventually(async () => {
-      const now = await ganglion.forgeLinks.find(link.id)
+      const now = await ctx.forgeLinks.find(link.id)
       expect(now).toMatchObject({ failures: 1, note: expect.stringContaining('503') })
       return now
     })
     expect(failing?.note).not.toContain(github.app.privateKey.slice(40, 80))
     github.fail(/pulls/, { status: 429, headers: { 'retry-after': '3600' } })
-    await ganglion.forgeLinks.note(link.id, { dueAt: null })
-    await ganglion.database.notifications.send(ganglion.database.db, 'forge', link.id)
+    await ctx.forgeLinks.note(link.id, { dueAt: null })
+    await ctx.database.notifications.send(ctx.database.db, 'forge', link.id)
     await eventually(async () => {
-      const { dueAt, failingSince, failures } = (await ganglion.forgeLinks.find(link.id)) ?? {}
+      const { dueAt, failingSince, failures } = (await ctx.forgeLinks.find(link.id)) ?? {}
       expect([failures, failingSince]).toEqual([2, failing?.failingSince])
       expect(Date.parse(dueAt ?? '') - Date.now()).toBeGreaterThan(3_500_000)
     })
     // Not even somebody who does not want to wait makes it send a request.
     const before = github.requests.length
-    await ganglion.forgeLinks.note(link.id, { dueAt: null })
-    await eventually(async () => expect(await ganglion.forgeLinks.find(link.id)).toMatchObject({ failures: 3 }))
+    await ctx.forgeLinks.note(link.id, { dueAt: null })
+    await eventually(async () => expect(await ctx.forgeLinks.find(link.id)).toMatchObject({ failures: 3 }))
     expect(github.requests).toHaveLength(before)
   } finally {
     await stop()

@@ -264,8 +264,8 @@ test('a link whose table was lost, as by a restore, finds its pull requests agai
   await submitted(product, 'Tea', 'Tea is at four.')
   await sync()
   const before = await open()
-  const { ganglion } = product
-  await ganglion.forgeLinks.remove(link.id)
+  const { ctx } = product
+  await ctx.forgeLinks.remove(link.id)
   const again = await bridged({ product, github })
   await again.sync()
   expect((await open()).map(({ number }) => number)).toEqual(before.map(({ number }) => number))
@@ -273,18 +273,18 @@ test('a link whose table was lost, as by a restore, finds its pull requests agai
 
 test('what was decided before the number of its pull request was noted is closed, or forgotten with its branch', async () => {
   const { product, github, sync, open, link, restart } = await bridged()
-  const { ganglion } = product
+  const { ctx } = product
   const [tea, milk] = [await submitted(product, 'Tea', 'At four.'), await submitted(product, 'Milk', 'At five.')]
   await sync()
   const rowOf = async (id: string) => {
-    const row = (await ganglion.forgePulls.list(link.id)).find(({ candidates: of }) => of.includes(id))
+    const row = (await ctx.forgePulls.list(link.id)).find(({ candidates: of }) => of.includes(id))
     if (row === undefined) throw new Error(`no row of ${id}`)
     return row
   }
-  await ganglion.forgePulls.put(link.id, { ...(await rowOf(tea)), number: null })
+  await ctx.forgePulls.put(link.id, { ...(await rowOf(tea)), number: null })
   // A branch that was pushed, and whose pull request was still to be opened.
   const unopened = { ...(await rowOf(milk)), branch: 'ganglion/00000000-unopened', number: null }
-  await ganglion.forgePulls.put(link.id, unopened)
+  await ctx.forgePulls.put(link.id, unopened)
   nativeGit(github.git.dir, ['branch', unopened.branch, 'main'])
   const pathOf = (id: string) => `/api/v1/queue/candidates/${id}/dismiss`
   for (const id of [tea, milk]) {
@@ -294,7 +294,7 @@ test('what was decided before the number of its pull request was noted is closed
   await sync()
   await sync()
   expect(await open()).toEqual([])
-  const rows = await ganglion.forgePulls.list(link.id)
+  const rows = await ctx.forgePulls.list(link.id)
   expect(rows.map(({ state, number }) => [state, typeof number])).toEqual([
     ['closed', 'number'],
     ['closed', 'number'],

@@ -12,7 +12,7 @@ test('a push that comes while the candidates of a first opening are followed wai
   const clone = await Clone.of(first, first.tokens.curator)
   const { letGo } = holdUp(await followMainOnly(first))
 
-  const product = await startProduct({ restored: first.dataDir, shared: stateOf(first.ganglion) })
+  const product = await startProduct({ restored: first.dataDir, shared: stateOf(first.ctx) })
   await clone.moveTo(product, product.tokens.curator)
   await clone.commit({ 'neurons/pushed.md': page('Pushed page', 'It came by a push.') })
   const pushing = clone.push('main')

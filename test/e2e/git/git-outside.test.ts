@@ -16,7 +16,7 @@ async function followed() {
   const product = await startProduct({ onError: (error) => errors.push(error) })
   await approved(product, 'First', 'One.')
   const clone = await Clone.of(product, product.tokens.curator)
-  const outside = await outsideWriter(product.ganglion, product.kbId)
+  const outside = await outsideWriter(product.ctx, product.kbId)
   await clone.git('remote', 'add', 'path', outside.gitDir)
   const pushByPath = () => outside.publish(async () => expect((await clone.run('push', 'path', 'main')).code).toBe(0))
   return { product, errors, clone, pushByPath }
@@ -52,9 +52,9 @@ test('what breaks a rule is reported by verify and in an event, and is no Neuron
   await clone.commit({ 'neurons/copy.md': clone.read(first), 'neurons/broken.md': '---\ntitle: [\n---\n\nWombat.\n' })
   await pushByPath()
 
-  const { tenantId } = (await product.ganglion.knowledgeBases.list())[0] ?? { tenantId: '' }
+  const { tenantId } = (await product.ctx.knowledgeBases.list())[0] ?? { tenantId: '' }
   const told = await eventually(async () => {
-    const events = await product.ganglion.events.after(tenantId, 0, 100)
+    const events = await product.ctx.events.after(tenantId, 0, 100)
     const found = events.find(({ data }) => data.problems !== undefined)
     if (found === undefined) throw new Error('It was not told.')
     return found
@@ -63,7 +63,7 @@ test('what breaks a rule is reported by verify and in an event, and is no Neuron
   expect(told.data.problems?.join('\n')).toMatch(
     /neurons\/broken\.md:\d+: [\s\S]*neurons\/copy\.md:1: The seqId .* already/,
   )
-  const { kbs } = await verify(product.ganglion)
+  const { kbs } = await verify(product.ctx)
   const problems = kbs.flatMap((kb) => kb.problems.map(({ message }) => message)).join('\n')
   expect(problems).toMatch(/neurons\/broken\.md:\d+ /)
   expect(problems).toMatch(/neurons\/copy\.md:1 duplicate-seq-id/)
@@ -90,8 +90,8 @@ test.each(['x\n', `${'1'.repeat(40)}\n`])('a stray ref that holds %j stops no cl
   }
   await clone.commit({ 'neurons/pushed.md': page('Pushed', 'The quick wombat.') })
   expect((await clone.run('push', 'origin', 'main')).stderr).toContain('main -> main')
-  await backup(product.ganglion, join(tempDir(), 'backup'), { version: '1' })
-  const { kbs } = await verify(product.ganglion)
+  await backup(product.ctx, join(tempDir(), 'backup'), { version: '1' })
+  const { kbs } = await verify(product.ctx)
   const message = expect.stringContaining(`${stray} leads to no object`)
   expect(kbs[0]?.problems).toContainEqual({ kind: 'ref', message })
   expect(readFileSync(join(product.gitDir, stray), 'utf8')).toBe(held)

@@ -243,13 +243,13 @@ test('a push that was cut off between the queue and main, and comes again on top
 })
 
 /** The next time that main is moved, the server is as good as killed. In a cluster the queue does not move without main. */
-async function cutOffBeforeMain({ ganglion, kbId }: Product): Promise<void> {
-  if (ganglion.cluster !== undefined) {
-    vi.spyOn(ganglion.cluster.packs, 'put').mockRejectedValueOnce(new Error('cut off'))
+async function cutOffBeforeMain({ ctx, kbId }: Product): Promise<void> {
+  if (ctx.cluster !== undefined) {
+    vi.spyOn(ctx.cluster.packs, 'put').mockRejectedValueOnce(new Error('cut off'))
     return
   }
-  const { tenantId } = (await ganglion.knowledgeBases.list()).find(({ id }) => id === kbId) ?? { tenantId: '' }
-  const { repository } = await ganglion.kb(tenantId, kbId)
+  const { tenantId } = (await ctx.knowledgeBases.list()).find(({ id }) => id === kbId) ?? { tenantId: '' }
+  const { repository } = await ctx.kb(tenantId, kbId)
   const updateRef = repository.updateRef.bind(repository)
   repository.updateRef = async (ref, from, to) => {
     if (ref !== main) return updateRef(ref, from, to)

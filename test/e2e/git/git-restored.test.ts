@@ -28,7 +28,7 @@ async function withBackup(): Promise<{ product: Product; dir: string; clone: Clo
   await approved(product, 'First', 'One.\n\nTwo.\n\nThree.')
   const waiting = await submitted(product, 'Waiting', 'It waited when the backup was made.')
   const dir = join(tempDir(), 'backup')
-  await backup(product.ganglion, dir, { version: '1.2.3' })
+  await backup(product.ctx, dir, { version: '1.2.3' })
   return { product, dir, waiting, clone: await Clone.of(product, product.tokens.curator) }
 }
 
@@ -148,7 +148,7 @@ test('a clone that is ahead brings its record back by path as well, with every v
   const before = await decided(product)
 
   const again = await restoredFrom(bed)
-  const outside = await outsideWriter(again.ganglion, again.kbId)
+  const outside = await outsideWriter(again.ctx, again.kbId)
   await clone.git('remote', 'add', 'path', outside.gitDir)
   await outside.publish(async () => expect((await clone.run('push', 'path', 'main')).code).toBe(0))
 

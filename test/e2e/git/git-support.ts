@@ -49,7 +49,7 @@ export function correctionOf(seqId: string): Record<string, unknown> {
 export async function soundProduct(options: Parameters<typeof startProduct>[0] = {}): Promise<Product> {
   const product = await startProduct(options)
   onTestFinished(async () => {
-    const { kbs } = await verify(product.ganglion)
+    const { kbs } = await verify(product.ctx)
     expect(kbs.flatMap(({ problems, notes }) => [...problems, ...notes])).toEqual([])
   })
   return product

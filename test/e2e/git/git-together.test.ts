@@ -66,8 +66,8 @@ test('two curators with git and two writers over HTTP work at once, and nothing 
 
   for (const texts of accepted) expect(texts.length).toBeGreaterThan(0)
   expect(errors).toEqual([])
-  const { tenantId } = (await product.ganglion.knowledgeBases.list())[0] ?? { tenantId: '' }
-  const kb = await product.ganglion.kb(tenantId, 'handbook')
+  const { tenantId } = (await product.ctx.knowledgeBases.list())[0] ?? { tenantId: '' }
+  const kb = await product.ctx.kb(tenantId, 'handbook')
   const versions = await Promise.all(
     everyVersion(kb.projection.read).map(async ({ blob, candidateId }) => ({
       candidateId,
@@ -79,5 +79,5 @@ test('two curators with git and two writers over HTTP work at once, and nothing 
   expect(versions).toHaveLength(accepted.flat().length)
   expect(new Set(versions.map(({ candidateId }) => candidateId)).size).toBe(versions.length)
   expect(await fsck(product.gitDir, AbortSignal.timeout(60_000))).toEqual([])
-  expect((await verify(product.ganglion)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+  expect((await verify(product.ctx)).kbs.flatMap(({ problems }) => problems)).toEqual([])
 })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
+import type { OpenContext } from '../../../src/app/open-context.ts'
 import type { Cluster } from '../../../src/cluster/cluster.ts'
 import { Repository } from '../../../src/git/repository.ts'
-import type { Ganglion } from '../../../src/services/ganglion.ts'
 import { mainRef, queueRef } from '../../../src/services/knowledge-base/kb-refs.ts'
 import { type NativeChanges, NativeWriter } from '../../services/support/native-writer.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -20,7 +20,7 @@ export type OutsideWriter = {
 }
 
 /** Writes with git into the repository of the server or, in a cluster, as another node does. */
-export async function outsideWriter({ directory, cluster }: Ganglion, kbId: string): Promise<OutsideWriter> {
+export async function outsideWriter({ directory, cluster }: OpenContext, kbId: string): Promise<OutsideWriter> {
   if (cluster !== undefined) return nodeWriter(cluster, kbId)
   return writerOf(directory.repository(kbId), async (work) => void (await work()))
 }

@@ -107,7 +107,7 @@ test('a connection that is cut keeps what came', async () => {
     `PATCH /api/v1/uploads/${id}/chunk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${product.tokens.app}\r\n` +
       `Content-Range: bytes 0-${text.length - 1}/${text.length}\r\nContent-Length: ${text.length}\r\n\r\n${text.subarray(0, 17)}`,
   )
-  const { uploads, incoming } = product.ganglion.directory
+  const { uploads, incoming } = product.ctx.directory
   // Before, a reset takes away what the server has not read.
   const sizesIn = (folder: string) => readdirSync(folder).map((name) => statSync(join(folder, name)).size)
   await eventually(() => expect([uploads, incoming].flatMap(sizesIn)).toEqual([17]))
@@ -124,7 +124,7 @@ test('chunks that come at once go one after the other', async () => {
   expect(answers.map(({ status, body }) => [status, body.bytesReceived])).toEqual(Array(4).fill([200, text.length]))
   const made = await Promise.all([finalize(product, id), finalize(product, id)])
   expect(made.map(({ status, body }) => [status, body.id])).toEqual(Array(2).fill([201, id]))
-  expect(await product.ganglion.sources.list(product.kbId, { limit: 10 })).toHaveLength(1)
+  expect(await product.ctx.sources.list(product.kbId, { limit: 10 })).toHaveLength(1)
 })
 
 test('other bytes than those that were announced are no Source', async () => {
@@ -133,8 +133,8 @@ test('other bytes than those that were announced are no Source', async () => {
   await send(product, id, 0, text)
   const answer = await finalize(product, id)
   expect(answer).toMatchObject({ status: 422, body: { error: 'hash_mismatch', bytesReceived: text.length } })
-  expect(await product.ganglion.sources.list(product.kbId, { limit: 10 })).toEqual([])
-  expect(await storedBlobs(product.ganglion)).toEqual(new Set())
+  expect(await product.ctx.sources.list(product.kbId, { limit: 10 })).toEqual([])
+  expect(await storedBlobs(product.ctx)).toEqual(new Set())
 })
 
 test('bytes that are there are refused at the beginning, or at the end, unless it is forced', async () => {
@@ -160,7 +160,7 @@ test('an upload is a Source of its own, unless it asks to replace, at the beginn
     const id = await beginOk(product, {}, atBegin)
     await send(product, id, 0, bytes)
     expect((await finalize(product, id, atEnd)).status).toBe(201)
-    return [(await product.ganglion.sources.get(id))?.editionOf, id]
+    return [(await product.ctx.sources.get(id))?.editionOf, id]
   }
   const [, first] = await editionOf(1, '', '')
   const [own, second] = await editionOf(2, '?replace=false', '')

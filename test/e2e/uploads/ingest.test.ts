@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { ingestSteps, rereadSources } from '../../../src/services/ingest/ingest-steps.ts'
+import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
 import { startIngest } from '../../../src/services/ingest/start-ingest.ts'
 import { verify } from '../../../src/services/operations/verify/verify.ts'
 import { writePdf } from '../../ingest/extract/support/pdf-writer.ts'
@@ -16,7 +17,7 @@ async function ingesting(): Promise<Product> {
   const product = await soundProduct()
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
-  const stop = await startIngest(product.ganglion, ingestSteps(product.ganglion, undefined), { onError })
+  const stop = await startIngest(product.ctx, ingestSteps(product.ctx, undefined), { onError })
   onTestFinished(async () => {
     await stop()
     expect(errors).toEqual([])
@@ -160,8 +161,8 @@ test('the events of an ingest end with its completion', async () => {
   const product = await ingesting()
   const { id } = await upload(product, 'note.html', 'A note on numbats, without any markup.')
   expect(await settled(product, id)).toMatchObject({ status: 'success' })
-  const tenantId = (await product.ganglion.tenants.find('acme'))?.id ?? ''
-  const kinds = (await product.ganglion.events.after(tenantId, 0, 100)).map(({ kind }) => kind)
+  const tenantId = (await product.ctx.tenants.find('acme'))?.id ?? ''
+  const kinds = (await product.ctx.events.after(tenantId, 0, 100)).map(({ kind }) => kind)
   expect(kinds.slice(-4)).toEqual(['candidate.created', 'candidate.approved', 'neuron.created', 'ingest.completed'])
 })
 
@@ -230,14 +231,14 @@ test('a text that was lost is read again, and the Source is found again', async 
   const product = await ingesting()
   const { id } = await upload(product, 'handbook.md', handbook)
   await settled(product, id)
-  rmSync(product.ganglion.directory.extracts, { recursive: true })
-  mkdirSync(product.ganglion.directory.extracts)
+  rmSync(product.ctx.directory.extracts, { recursive: true })
+  mkdirSync(product.ctx.directory.extracts)
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
-  const stop = rereadSources(product.ganglion, { transcriber: undefined, onError })
+  const stop = rereadSources(product.ctx, { transcriber: undefined, onError })
   onTestFinished(stop)
-  const source = await product.ganglion.sources.get(id)
-  await eventually(async () => expect(source && (await product.ganglion.sourceTexts.find(source))).toBeDefined())
+  const source = await product.ctx.sources.get(id)
+  await eventually(async () => expect(source && (await sourceTexts(product.ctx).find(source))).toBeDefined())
   await eventually(async () => expect(await search(product, 'wombat dusk', 'source')).toHaveLength(1))
   expect(errors).toEqual([])
 })
@@ -245,8 +246,8 @@ test('a text that was lost is read again, and the Source is found again', async 
 test('bytes that are gone are told of by verify', async () => {
   const product = await startProduct()
   const { id } = await upload(product, 'note.txt', 'A note on numbats.')
-  await removeBlobs(product.ganglion)
-  const { kbs } = await verify(product.ganglion)
+  await removeBlobs(product.ctx)
+  const { kbs } = await verify(product.ctx)
   expect(kbs.flatMap(({ problems }) => problems)).toMatchObject([
     { kind: 'source', message: expect.stringContaining(id) },
   ])

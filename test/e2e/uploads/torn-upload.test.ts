@@ -7,7 +7,7 @@ import { beginOk, finalize, hash, send, status, text } from './upload-chunks.ts'
 test('what was written but never told gives way, and what is lost is asked for again', async () => {
   const product = await startProduct()
   const id = await beginOk(product)
-  const file = join(product.ganglion.directory.uploads, id)
+  const file = join(product.ctx.directory.uploads, id)
   await send(product, id, 0, text.subarray(0, 20))
   writeFileSync(file, 'torn by a crash, and longer than what is left of the file by far', { flag: 'a' })
   expect((await status(product, id)).body.bytesReceived).toBe(20)

@@ -35,12 +35,12 @@ function upload(
 }
 
 /** Everything that is received, stored or noted. */
-async function leftovers({ ganglion, kbId }: Product) {
-  const { last } = await ganglion.events.range((await ganglion.tenants.find('acme'))?.id ?? '')
+async function leftovers({ ctx, kbId }: Product) {
+  const { last } = await ctx.events.range((await ctx.tenants.find('acme'))?.id ?? '')
   return {
-    sources: (await ganglion.sources.list(kbId, { limit: 100 })).length,
-    blobs: (await storedBlobs(ganglion)).size,
-    incoming: readdirSync(ganglion.directory.incoming).length,
+    sources: (await ctx.sources.list(kbId, { limit: 100 })).length,
+    blobs: (await storedBlobs(ctx)).size,
+    incoming: readdirSync(ctx.directory.incoming).length,
     events: last,
   }
 }
@@ -74,8 +74,8 @@ test('a text file is ready to be ingested, and told of', async () => {
     metadata: JSON.stringify(metadata),
     archivedAt: null,
   })
-  const tenantId = (await product.ganglion.tenants.find('acme'))?.id ?? ''
-  expect(await product.ganglion.events.after(tenantId, 0, 10)).toMatchObject([
+  const tenantId = (await product.ctx.tenants.find('acme'))?.id ?? ''
+  expect(await product.ctx.events.after(tenantId, 0, 10)).toMatchObject([
     {
       kind: 'source.uploaded',
       kbId: product.kbId,
@@ -83,7 +83,7 @@ test('a text file is ready to be ingested, and told of', async () => {
       data: { documentId: answer.body.id, status: 'ready' },
     },
   ])
-  expect((await product.ganglion.jobs.claim('me', { now: new Date(), leaseMs: 1000 }))?.documentId).toBe(answer.body.id)
+  expect((await product.ctx.jobs.claim('me', { now: new Date(), leaseMs: 1000 }))?.documentId).toBe(answer.body.id)
 })
 
 test('the parts of a form may come in any order, and a name keeps its letters', async () => {
@@ -143,14 +143,14 @@ test('an archived Source stays, but its bytes may come again', async () => {
   expect((await request('GET', url, { as: tokens.curator })).body.archivedAt).toMatch(/Z$/)
   expect((await request('GET', `${url}/content`, { as: tokens.curator })).text).toBe('# VIP\n')
   expect((await request('GET', `${kb}/documents`, { as: tokens.curator })).body.documents).toEqual([])
-  expect(await product.ganglion.jobs.claim('me', { now: new Date(), leaseMs: 1000 })).toBeUndefined()
+  expect(await product.ctx.jobs.claim('me', { now: new Date(), leaseMs: 1000 })).toBeUndefined()
   expect(await upload(product)).toMatchObject({ status: 201, body: { seq: 2 } })
 })
 
 test('a Source that is processed is not archived', async () => {
   const product = await startProduct()
   const { body } = await upload(product)
-  await product.ganglion.sources.change(String(body.id), ['ready'], { status: 'processing' })
+  await product.ctx.sources.change(String(body.id), ['ready'], { status: 'processing' })
   const answer = await product.request('DELETE', `/api/v1/documents/${body.id}`, { as: product.tokens.curator })
   expect(answer).toMatchObject({ status: 409, body: { error: 'already_processing' } })
 })

@@ -25,7 +25,7 @@ function echo(answer: Partial<Answer> = {}): Answerer & { asked: Question[] } {
 }
 
 async function ask(
-  { ganglion, app }: TestBed,
+  { ctx, app }: TestBed,
   input: Record<string, unknown>,
   {
     answerer = echo(),
@@ -34,7 +34,7 @@ async function ask(
   }: { answerer?: Answerer; caller?: Caller; signal?: AbortSignal } = {},
 ) {
   const question = 'messages' in input ? input : { message: 'Who is paged?', ...input }
-  const answering = chat(ganglion, answerer, caller, ChatInput.parse(question), signal)
+  const answering = chat(ctx, answerer, caller, ChatInput.parse(question), signal)
   const deltas: string[] = []
   for (;;) {
     const { done, value } = await answering.next()
@@ -55,7 +55,7 @@ async function handbook(): Promise<TestBed> {
       confidence: 1,
     }),
   ]
-  for (const neuron of neurons) await submitCandidate(bed.ganglion, bed.app, neuron)
+  for (const neuron of neurons) await submitCandidate(bed.ctx, bed.app, neuron)
   return bed
 }
 
@@ -133,10 +133,10 @@ test('a client may keep the history itself; that of a session comes first', asyn
 
 test('a session is its tenant’s, its knowledge base’s and its audience’s', async () => {
   const bed = await handbook()
-  const { ganglion, app, curator } = bed
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'other' })
-  await createKnowledgeBase(ganglion, { tenant: 'foreign', slug: 'handbook' })
-  const stranger = { ...app, tenantId: (await ganglion.tenants.find('foreign'))?.id ?? '' }
+  const { ctx, app, curator } = bed
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'other' })
+  await createKnowledgeBase(ctx, { tenant: 'foreign', slug: 'handbook' })
+  const stranger = { ...app, tenantId: (await ctx.tenants.find('foreign'))?.id ?? '' }
   const { sessionId } = await ask(bed, kb)
   const refused: [Record<string, unknown>, Caller?][] = [
     [{ ...kb, sessionId }, stranger],
@@ -191,7 +191,7 @@ test('without a knowledge base there is an answer, but no session and no citatio
 test('an answer of a model is forgotten once any page that it was given is hidden, and so is what was said on top of it', async () => {
   const bed = await handbook()
   const page = { title: 'Nights', content: 'At night the lead is paged after an hour, never before.' }
-  const { seqId = '' } = await submitCandidate(bed.ganglion, bed.curator, candidate({ ...page, confidence: 1 }))
+  const { seqId = '' } = await submitCandidate(bed.ctx, bed.curator, candidate({ ...page, confidence: 1 }))
   const turns: { history: Turn[]; isGiven: boolean }[] = []
   const model: Answerer = {
     async *answer({ history, passages }) {
@@ -207,8 +207,8 @@ test('an answer of a model is forgotten once any page that it was given is hidde
   const { sessionId = '', citations } = await ask(bed, kb, { answerer: model })
   expect(citations?.map((citation) => citation.seqId)).toEqual(['handbook_00000001'])
   await ask(bed, { ...kb, sessionId, message: 'Unrelated zebras?' }, { answerer: model })
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.curator, correction(seqId, page.content))
-  await approveCandidate(bed.ganglion, bed.curator, candidateId, { tags: ['internal'] })
+  const { candidateId } = await submitCandidate(bed.ctx, bed.curator, correction(seqId, page.content))
+  await approveCandidate(bed.ctx, bed.curator, candidateId, { tags: ['internal'] })
   await ask(bed, { ...kb, sessionId }, { answerer: model })
   expect(turns.map(({ history, isGiven }) => [isGiven, ...history.map(({ answer }) => answer)])).toEqual([
     [true],
@@ -226,7 +226,7 @@ test('turns that are asked at once are both kept', async () => {
   const { sessionId = '' } = await ask(bed, kb)
   const answers = await Promise.all(['a', 'b'].map((message) => ask(bed, { ...kb, sessionId, message })))
   expect(new Set(answers.map(({ turnId }) => turnId)).size).toBe(2)
-  const turns = await bed.ganglion.chatSessions.lastTurns(sessionId, 10)
+  const turns = await bed.ctx.chatSessions.lastTurns(sessionId, 10)
   expect(turns.map(({ question }) => question).sort()).toEqual(['Who is paged?', 'a', 'b'])
 })
 
@@ -251,7 +251,7 @@ test.each(['before anything is said', 'in the middle', 'at the end'])(
     }
     const answer = ask(bed, { ...kb, sessionId }, { answerer, signal: gone.signal })
     await expect(answer).rejects.toBe(reason)
-    expect(await bed.ganglion.chatSessions.lastTurns(sessionId, 10)).toHaveLength(1)
+    expect(await bed.ctx.chatSessions.lastTurns(sessionId, 10)).toHaveLength(1)
   },
 )
 

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { openContext } from '../../../src/app/open-context.ts'
 import { extractAnswerer } from '../../../src/chat/extract/extract-answerer.ts'
 import { ChatInput } from '../../../src/contract/chat.ts'
 import type { Caller } from '../../../src/services/caller.ts'
 import { chat } from '../../../src/services/chat/chat.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { firstRun } from '../../../src/services/setup/first-run.ts'
 import { newState } from '../../support/new-database.ts'
@@ -13,24 +13,24 @@ import { candidate } from '../support/test-bed.ts'
 
 /** The knowledge base of the first start, as README.md and docs/reading.md use it. */
 async function demo() {
-  const ganglion = await Ganglion.open({ dataDir: tempDir(), ...(await newState()), threads })
-  onTestFinished(() => ganglion.close())
-  await firstRun(ganglion)
-  const tenantId = (await ganglion.tenants.find('default'))?.id ?? ''
+  const ctx = await openContext({ dataDir: tempDir(), ...(await newState()), threads })
+  onTestFinished(() => ctx.close())
+  await firstRun(ctx)
+  const tenantId = (await ctx.tenants.find('default'))?.id ?? ''
   const app: Caller = { id: 'key:app', name: 'app', tenantId, role: 'app', connectors: [] }
   const ask = async (message: string, sessionId?: string) => {
     const input = ChatInput.parse({
       message,
       ...(sessionId === undefined ? { knowledgeBaseId: 'demo' } : { sessionId }),
     })
-    const answering = chat(ganglion, extractAnswerer, app, input, new AbortController().signal)
+    const answering = chat(ctx, extractAnswerer, app, input, new AbortController().signal)
     for (;;) {
       const { done, value } = await answering.next()
       if (done) return value
     }
   }
   const add = (title: string, content: string) =>
-    submitCandidate(ganglion, app, candidate({ knowledgeBaseId: 'demo', title, content, confidence: 0.95 }))
+    submitCandidate(ctx, app, candidate({ knowledgeBaseId: 'demo', title, content, confidence: 0.95 }))
   return { ask, add }
 }
 

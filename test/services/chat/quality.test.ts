@@ -11,9 +11,9 @@ function handbook(): Promise<TestBed> {
   return writtenBed(Object.fromEntries(files))
 }
 
-async function ask({ ganglion, app }: TestBed, message: string): Promise<{ text: string; cited: string[] }> {
+async function ask({ ctx, app }: TestBed, message: string): Promise<{ text: string; cited: string[] }> {
   const question = ChatInput.parse({ kb: 'handbook', message })
-  const answering = chat(ganglion, extractAnswerer, app, question, new AbortController().signal)
+  const answering = chat(ctx, extractAnswerer, app, question, new AbortController().signal)
   for (;;) {
     const { done, value } = await answering.next()
     if (done) return { text: value.answer, cited: (value.citations ?? []).map(({ seqId }) => seqId) }

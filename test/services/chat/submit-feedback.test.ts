@@ -17,17 +17,17 @@ import { candidate, newTestBed, type TestBed } from '../support/test-bed.ts'
 const up: FeedbackInput = { vote: 'up', question: 'Who is paged?', answer: 'The lead. [handbook_00000001]' }
 const down: FeedbackInput = { ...up, vote: 'down', reason: 'It is two leads.' }
 
-async function addNeuron({ ganglion, curator }: TestBed, title: string, tags: string[] = []) {
+async function addNeuron({ ctx, curator }: TestBed, title: string, tags: string[] = []) {
   const metadata = JSON.stringify({ tags })
-  const { candidateId } = await submitCandidate(ganglion, curator, candidate({ title, metadata }))
-  const { seqId } = await approveCandidate(ganglion, curator, candidateId, {})
-  const { documentId, path } = await readNeuron(ganglion, curator, { kb: 'handbook', seqId })
+  const { candidateId } = await submitCandidate(ctx, curator, candidate({ title, metadata }))
+  const { seqId } = await approveCandidate(ctx, curator, candidateId, {})
+  const { documentId, path } = await readNeuron(ctx, curator, { kb: 'handbook', seqId })
   return { seqId, citation: { documentId: documentId ?? '', path, filename: path.split('/').at(-1) ?? '' } }
 }
 
 async function submitted(bed: TestBed, feedback: FeedbackInput) {
-  const { candidateId } = await submitFeedback(bed.ganglion, bed.app, 'handbook', feedback)
-  const detail = await readCandidate(bed.ganglion, bed.curator, candidateId)
+  const { candidateId } = await submitFeedback(bed.ctx, bed.app, 'handbook', feedback)
+  const detail = await readCandidate(bed.ctx, bed.curator, candidateId)
   return { ...detail, metadata: JSON.parse(detail.metadata ?? '{}') }
 }
 
@@ -106,7 +106,7 @@ test('where the policy approves a vote up, readers do not find it', async () => 
   native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
   const { status, seqId = '' } = await submitted(bed, { ...up, citations: [citation] })
   expect(status).toBe('approved')
-  const read = (caller: Caller) => readNeuron(bed.ganglion, caller, { kb: 'handbook', seqId })
+  const read = (caller: Caller) => readNeuron(bed.ctx, caller, { kb: 'handbook', seqId })
   await expect(read(bed.app)).rejects.toThrow('There is nothing here.')
   expect(await read(bed.curator)).toMatchObject({
     title: 'Feedback: Who is paged?',
@@ -115,11 +115,11 @@ test('where the policy approves a vote up, readers do not find it', async () => 
 })
 
 test.each([undefined, '', ' \n\t'])('a negative vote with the reason %j is refused', async (reason) => {
-  const { ganglion, app } = await newTestBed()
+  const { ctx, app } = await newTestBed()
   const { reason: _reason, ...without } = down
   for (const vote of ['down', 'flag'] as const) {
     const feedback = { ...without, vote, ...(reason === undefined ? {} : { reason }) }
-    await expect(submitFeedback(ganglion, app, 'handbook', feedback)).rejects.toThrow(
+    await expect(submitFeedback(ctx, app, 'handbook', feedback)).rejects.toThrow(
       new GanglionError('reason_required_for_negative_vote'),
     )
   }
@@ -142,9 +142,9 @@ test('a citation is found by its document, its seqId or its path; a hidden Neuro
 })
 
 test('a knowledge base of another tenant is not found', async () => {
-  const { ganglion, app } = await newTestBed()
-  const stranger = { ...app, tenantId: (await ganglion.tenants.ensure('other', new Date())).id }
-  await expect(submitFeedback(ganglion, stranger, 'handbook', up)).rejects.toThrow(new GanglionError('not_found'))
+  const { ctx, app } = await newTestBed()
+  const stranger = { ...app, tenantId: (await ctx.tenants.ensure('other', new Date())).id }
+  await expect(submitFeedback(ctx, stranger, 'handbook', up)).rejects.toThrow(new GanglionError('not_found'))
 })
 
 const line = fc.oneof(
@@ -208,9 +208,9 @@ test('the largest feedback fits into a candidate and its metadata', () => {
 
 test('the same idempotency key gives the first answer again, whatever a cited Neuron is called by then', async () => {
   const bed = await newTestBed()
-  const { ganglion } = bed
+  const { ctx } = bed
   const tenantId = bed.app.tenantId
-  const { key } = await ganglion.apiKeys.create(
+  const { key } = await ctx.apiKeys.create(
     { tenantId, name: 'app', role: 'app', connectors: [], expiresAt: null },
     new Date(),
   )
@@ -218,12 +218,12 @@ test('the same idempotency key gives the first answer again, whatever a cited Ne
   const { seqId, citation } = await addNeuron(bed, 'VIP escalation policy')
   const feedback = { ...down, citations: [citation] }
   const once = { idempotencyKey: 'once' }
-  const first = await submitFeedback(ganglion, app, 'handbook', feedback, once)
+  const first = await submitFeedback(ctx, app, 'handbook', feedback, once)
   const rename = candidate({ kind: 'user-correction', metadata: JSON.stringify({ targetNeuron: seqId }) })
-  const { candidateId } = await submitCandidate(ganglion, bed.curator, rename)
-  await approveCandidate(ganglion, bed.curator, candidateId, { title: 'Renamed' })
-  expect(await submitFeedback(ganglion, app, 'handbook', feedback, once)).toEqual(first)
-  await expect(submitFeedback(ganglion, app, 'handbook', { ...feedback, vote: 'flag' }, once)).rejects.toThrow(
+  const { candidateId } = await submitCandidate(ctx, bed.curator, rename)
+  await approveCandidate(ctx, bed.curator, candidateId, { title: 'Renamed' })
+  expect(await submitFeedback(ctx, app, 'handbook', feedback, once)).toEqual(first)
+  await expect(submitFeedback(ctx, app, 'handbook', { ...feedback, vote: 'flag' }, once)).rejects.toThrow(
     new GanglionError('idempotency_key_reused'),
   )
 })

@@ -15,27 +15,27 @@ const ada = (caller: Caller): Caller => ({ ...caller, id: 'user:ada', name: 'Ada
 const tell = ({ kind, by, subject, reason }: ActivityItem) => [kind, by, subject?.title, ...(reason ? [reason] : [])]
 
 async function activity(bed: TestBed, caller: Caller, query: Partial<ActivityQuery> = {}) {
-  return readActivity(bed.ganglion, caller, { limit: 50, ...query })
+  return readActivity(bed.ctx, caller, { limit: 50, ...query })
 }
 
 /** Waits until the events of this many are in the log. */
 async function told(bed: TestBed, count: number): Promise<void> {
   await eventually(async () => {
-    expect((await bed.ganglion.events.range(bed.curator.tenantId)).last).toBe(count)
+    expect((await bed.ctx.events.range(bed.curator.tenantId)).last).toBe(count)
   })
 }
 
 test('decisions are told with who made them; an approval stands for the page that it made', async () => {
   const bed = await newTestBed()
-  const { ganglion, app } = bed
+  const { ctx, app } = bed
   const curator = ada(bed.curator)
-  const { candidateId } = await submitCandidate(ganglion, app, candidate({ title: 'Leave <b>' }))
-  await dismissCandidate(ganglion, curator, candidateId, { reason: 'Too short' })
-  await reopenCandidate(ganglion, curator, candidateId)
-  await approveCandidate(ganglion, curator, candidateId, {})
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Leave <b>' }))
+  await dismissCandidate(ctx, curator, candidateId, { reason: 'Too short' })
+  await reopenCandidate(ctx, curator, candidateId)
+  await approveCandidate(ctx, curator, candidateId, {})
   // What is told together is told in the order of the refs.
   await told(bed, 5)
-  await submitCandidate(ganglion, app, candidate({ title: 'Sure', confidence: 0.95 }))
+  await submitCandidate(ctx, app, candidate({ title: 'Sure', confidence: 0.95 }))
   await told(bed, 8)
   const { items, older, last } = await activity(bed, curator)
   expect(items.map(tell)).toEqual([
@@ -56,20 +56,16 @@ test('decisions are told with who made them; an approval stands for the page tha
 
 test('a reader is told of pages that it may see, and not of who wrote them', async () => {
   const bed = await newTestBed()
-  const { ganglion, app, reader } = bed
+  const { ctx, app, reader } = bed
   const curator = ada(bed.curator)
   for (const [title, tags] of [
     ['Seen', []],
     ['Hidden', ['internal']],
   ] as const) {
-    const { candidateId } = await submitCandidate(
-      ganglion,
-      app,
-      candidate({ title, metadata: JSON.stringify({ tags }) }),
-    )
-    await approveCandidate(ganglion, curator, candidateId, {})
+    const { candidateId } = await submitCandidate(ctx, app, candidate({ title, metadata: JSON.stringify({ tags }) }))
+    await approveCandidate(ctx, curator, candidateId, {})
   }
-  await addSource(ganglion, { kbId: bed.kbId })
+  await addSource(ctx, { kbId: bed.kbId })
   await told(bed, 7)
   for (const kind of [undefined, 'pages'] as const) {
     const { items } = await activity(bed, reader, { kind })
@@ -82,10 +78,10 @@ test('a reader is told of pages that it may see, and not of who wrote them', asy
 
 test('pages follow one another without a hole and without an event twice, whatever is filtered', async () => {
   const bed = await newTestBed()
-  const { ganglion, app, curator, kbId } = bed
-  for (let number = 0; number < 7; number++) await submitCandidate(ganglion, app, candidate({ title: `C ${number}` }))
+  const { ctx, app, curator, kbId } = bed
+  for (let number = 0; number < 7; number++) await submitCandidate(ctx, app, candidate({ title: `C ${number}` }))
   await told(bed, 7)
-  await addSource(ganglion, { kbId, filename: 'rare.md' })
+  await addSource(ctx, { kbId, filename: 'rare.md' })
   const titles: (string | undefined)[] = []
   for (let before: number | null | undefined; before !== null; ) {
     const page = await activity(bed, curator, { before, limit: 3, kind: 'decisions', kb: 'handbook' })
@@ -101,9 +97,9 @@ test('pages follow one another without a hole and without an event twice, whatev
 
 test('a page that is gone is told by its last title, and what was pushed by who pushed it', async () => {
   const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'Before' }) })
-  await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
+  await bed.ctx.kb(bed.curator.tenantId, 'handbook')
   bed.write({ 'a.md': null })
-  await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
+  await bed.ctx.kb(bed.curator.tenantId, 'handbook')
   await eventually(async () => {
     const { items } = await activity(bed, bed.curator)
     expect(items.find(({ kind }) => kind === 'neuron.deleted')?.subject?.title).toBe('Before')

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { deriveEvents } from '../../../src/services/events/derive-events.ts'
 import { readEvents } from '../../../src/services/events/read-events.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import { importDirectory } from '../../../src/services/import/import-directory.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../../src/services/queue/decide-candidate.ts'
@@ -18,11 +18,11 @@ import { NativeWriter } from '../support/native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
 
 /** All that is in the log of the tenant `acme` once what has happened in `handbook` is told. */
-async function eventsOf({ curator }: Pick<TestBed, 'curator'>, ganglion: Ganglion): Promise<StoredEvent[]> {
-  const kb = await ganglion.kb(curator.tenantId, 'handbook')
+async function eventsOf({ curator }: Pick<TestBed, 'curator'>, ctx: OpenContext): Promise<StoredEvent[]> {
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
-  await eventually(async () => expect(await ganglion.events.told(kb.identity.id)).toEqual(heads))
-  return ganglion.events.after(curator.tenantId, 0, 100_000)
+  await eventually(async () => expect(await ctx.events.told(kb.identity.id)).toEqual(heads))
+  return ctx.events.after(curator.tenantId, 0, 100_000)
 }
 
 const kindsOf = (events: readonly StoredEvent[]) => events.map(({ kind }) => kind)
@@ -39,18 +39,18 @@ const page = (seqId: string, more = '', text = 'Text.') => `---\nseqId: ${seqId}
 test('a new knowledge base has no events, and what it held before it is followed is not news', async () => {
   const bed = await newTestBed()
   new NativeWriter(bed.gitDir).commit('refs/heads/main', new Map([['neurons/a.md', page('handbook_00000001')]]))
-  expect(await eventsOf(bed, bed.ganglion)).toEqual([])
+  expect(await eventsOf(bed, bed.ctx)).toEqual([])
 })
 
 test('a candidate is created, dismissed, reopened and approved, and becomes a Neuron', async () => {
   const bed = await newTestBed()
-  const { ganglion, curator, app, kbId } = bed
-  const { candidateId } = await submitCandidate(ganglion, app, candidate())
-  await dismissCandidate(ganglion, curator, candidateId, {})
-  await reopenCandidate(ganglion, curator, candidateId)
-  const { seqId, documentId, commit } = await approveCandidate(ganglion, curator, candidateId, {})
+  const { ctx, curator, app, kbId } = bed
+  const { candidateId } = await submitCandidate(ctx, app, candidate())
+  await dismissCandidate(ctx, curator, candidateId, {})
+  await reopenCandidate(ctx, curator, candidateId)
+  const { seqId, documentId, commit } = await approveCandidate(ctx, curator, candidateId, {})
   const neuron = { seqId, commit, documentId, candidateId }
-  expect((await eventsOf(bed, ganglion)).map(({ at: _, ...event }) => event)).toEqual(
+  expect((await eventsOf(bed, ctx)).map(({ at: _, ...event }) => event)).toEqual(
     [
       { kind: 'candidate.created', data: { candidateId, status: 'pending' } },
       { kind: 'candidate.dismissed', data: { candidateId, status: 'dismissed' } },
@@ -63,12 +63,12 @@ test('a candidate is created, dismissed, reopened and approved, and becomes a Ne
 
 test('a correction updates its Neuron, and what the policy approves is told in full', async () => {
   const bed = await newTestBed()
-  const { ganglion, app, curator } = bed
-  const { seqId = '' } = await submitCandidate(ganglion, app, candidate({ confidence: 1 }))
-  await eventsOf(bed, ganglion)
-  const { candidateId } = await submitCandidate(ganglion, app, correction(seqId, 'Page nobody.'))
-  const { commit } = await approveCandidate(ganglion, curator, candidateId, {})
-  const events = await eventsOf(bed, ganglion)
+  const { ctx, app, curator } = bed
+  const { seqId = '' } = await submitCandidate(ctx, app, candidate({ confidence: 1 }))
+  await eventsOf(bed, ctx)
+  const { candidateId } = await submitCandidate(ctx, app, correction(seqId, 'Page nobody.'))
+  const { commit } = await approveCandidate(ctx, curator, candidateId, {})
+  const events = await eventsOf(bed, ctx)
   expect(kindsOf(events)).toEqual([
     ...['candidate.created', 'candidate.approved', 'neuron.created'],
     ...['candidate.created', 'candidate.approved', 'neuron.updated'],
@@ -78,7 +78,7 @@ test('a correction updates its Neuron, and what the policy approves is told in f
 
 test('a page that is pushed, changed, removed and brought back is told, with the commit that was pushed', async () => {
   const bed = await newTestBed()
-  await eventsOf(bed, bed.ganglion)
+  await eventsOf(bed, bed.ctx)
   const writer = new NativeWriter(bed.gitDir)
   const id = '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90'
   const path = 'neurons/a.md'
@@ -90,7 +90,7 @@ test('a page that is pushed, changed, removed and brought back is told, with the
   ]) {
     writer.commit('refs/heads/main', new Map([[path, text]]))
   }
-  const events = await eventsOf(bed, bed.ganglion)
+  const events = await eventsOf(bed, bed.ctx)
   const commits = writer.git('rev-list', '--reverse', 'main').split('\n').slice(1)
   expect(events.map(({ kind, data }) => [kind, data.seqId, data.commit])).toEqual(
     ['neuron.created', 'neuron.updated', 'neuron.deleted', 'neuron.created'].flatMap((kind, index) => [
@@ -103,11 +103,11 @@ test('a page that is pushed, changed, removed and brought back is told, with the
 
 test('an edit that keeps the back-pointer of an older candidate approves nothing', async () => {
   const bed = await newTestBed()
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1 }))
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1 }))
   const writer = new NativeWriter(bed.gitDir)
   const [path = ''] = writer.paths('refs/heads/main', 'neurons')
   writer.commit('refs/heads/main', new Map([[path, `${writer.read('main', path)}More.\n`]]))
-  const events = await eventsOf(bed, bed.ganglion)
+  const events = await eventsOf(bed, bed.ctx)
   expect(events.slice(3).map(({ kind, data }) => [kind, data.candidateId])).toEqual([
     ['kb.pushed', undefined],
     ['neuron.updated', undefined],
@@ -117,7 +117,7 @@ test('an edit that keeps the back-pointer of an older candidate approves nothing
 
 test('a merge counts as one commit: the push, and what it changed', async () => {
   const bed = await newTestBed()
-  await eventsOf(bed, bed.ganglion)
+  await eventsOf(bed, bed.ctx)
   const writer = new NativeWriter(bed.gitDir)
   writer.git('update-ref', 'refs/heads/side', 'main')
   writer.commit('refs/heads/side', new Map([['neurons/a.md', page('handbook_00000001')]]))
@@ -128,7 +128,7 @@ test('a merge counts as one commit: the push, and what it changed', async () => 
     tree: 'refs/heads/side',
     committer: server,
   })
-  const events = await eventsOf(bed, bed.ganglion)
+  const events = await eventsOf(bed, bed.ctx)
   const commit = writer.git('rev-parse', 'main')
   expect(events.map(({ kind, data }) => [kind, data.commit])).toEqual([
     ['kb.pushed', commit],
@@ -138,7 +138,7 @@ test('a merge counts as one commit: the push, and what it changed', async () => 
 
 test('a Neuron that only curators see is marked so, in the version that the event tells of', async () => {
   const bed = await newTestBed()
-  await eventsOf(bed, bed.ganglion)
+  await eventsOf(bed, bed.ctx)
   const writer = new NativeWriter(bed.gitDir)
   const seqId = 'handbook_00000001'
   const internal = page(seqId, 'tags: [internal]\n')
@@ -146,15 +146,15 @@ test('a Neuron that only curators see is marked so, in the version that the even
   for (const text of [page(seqId), internal, null, forStudents, page(seqId), null]) {
     writer.commit('refs/heads/main', new Map([['neurons/a.md', text]]))
   }
-  const neurons = (await eventsOf(bed, bed.ganglion)).filter(({ kind }) => kind !== 'kb.pushed')
+  const neurons = (await eventsOf(bed, bed.ctx)).filter(({ kind }) => kind !== 'kb.pushed')
   expect(neurons.map(({ isCuratorOnly }) => isCuratorOnly)).toEqual([false, true, true, true, false, false])
 })
 
 test('what was told is not told again after a restart, and what happened meanwhile is', async () => {
   const bed = await newTestBed()
-  await submitCandidate(bed.ganglion, bed.app, candidate())
-  const before = await eventsOf(bed, bed.ganglion)
-  await bed.ganglion.close()
+  await submitCandidate(bed.ctx, bed.app, candidate())
+  const before = await eventsOf(bed, bed.ctx)
+  await bed.ctx.close()
   new NativeWriter(bed.gitDir).commit('refs/heads/main', new Map([['neurons/a.md', page('handbook_00000001')]]))
   const events = await eventsOf(bed, await bed.reopen())
   expect(events.slice(0, before.length)).toEqual(before)
@@ -163,35 +163,35 @@ test('what was told is not told again after a restart, and what happened meanwhi
 
 test('where main was rewritten, one push says so, and what follows is told again', async () => {
   const bed = await newTestBed()
-  const { ganglion, app } = bed
-  const { candidateId } = await submitCandidate(ganglion, app, candidate({ confidence: 1 }))
-  await eventsOf(bed, ganglion)
+  const { ctx, app } = bed
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ confidence: 1 }))
+  await eventsOf(bed, ctx)
   const writer = new NativeWriter(bed.gitDir)
   const lost = writer.git('rev-parse', 'main')
   writer.commit('refs/heads/main', new Map([['neurons/b.md', page('handbook_00000077')]]), { parents: ['main~1'] })
   const rewritten = writer.git('rev-parse', 'main')
-  const events = await eventsOf(bed, ganglion)
+  const events = await eventsOf(bed, ctx)
   const problems = [`refs/heads/main was moved from ${lost} to ${rewritten}, which does not follow it.`]
   expect(events.slice(3).map(({ kind, data }) => [kind, data])).toEqual([
     ['kb.pushed', { commit: rewritten, problems }],
   ])
-  await approveCandidate(ganglion, bed.curator, candidateId, {})
-  expect(kindsOf((await eventsOf(bed, ganglion)).slice(4))).toEqual(['candidate.approved', 'neuron.created'])
+  await approveCandidate(ctx, bed.curator, candidateId, {})
+  expect(kindsOf((await eventsOf(bed, ctx)).slice(4))).toEqual(['candidate.approved', 'neuron.created'])
 })
 
 test('a queue that was rewritten is told from where it stands', async () => {
   const bed = await newTestBed()
-  const { ganglion, app } = bed
-  await submitCandidate(ganglion, app, candidate())
-  await submitCandidate(ganglion, app, candidate())
-  await eventsOf(bed, ganglion)
+  const { ctx, app } = bed
+  await submitCandidate(ctx, app, candidate())
+  await submitCandidate(ctx, app, candidate())
+  await eventsOf(bed, ctx)
   const writer = new NativeWriter(bed.gitDir)
   writer.git('update-ref', 'refs/ganglion/queue', 'refs/ganglion/queue~1')
   writer.git('reflog', 'expire', '--expire=now', '--all')
   writer.git('gc', '--quiet', '--prune=now')
-  await submitCandidate(ganglion, app, candidate())
+  await submitCandidate(ctx, app, candidate())
   const created = 'candidate.created'
-  expect(kindsOf(await eventsOf(bed, ganglion))).toEqual([created, created, 'kb.pushed', created])
+  expect(kindsOf(await eventsOf(bed, ctx))).toEqual([created, created, 'kb.pushed', created])
 })
 
 test('an import is told whole, each note a candidate before it is a Neuron', async () => {
@@ -199,9 +199,9 @@ test('an import is told whole, each note a candidate before it is a Neuron', asy
   const vault = join(tempDir(), 'vault')
   mkdirSync(vault)
   for (let n = 0; n < 300; n++) writeFileSync(join(vault, `note-${n}.md`), `# Note ${n}\n\nText ${n}.\n`)
-  const kb = await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
-  await importDirectory(kb, vault, { actor: operator, now: bed.ganglion.now })
-  const events = await eventsOf(bed, bed.ganglion)
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  await importDirectory(kb, vault, { actor: operator, now: bed.ctx.now })
+  const events = await eventsOf(bed, bed.ctx)
   const idsOf = (kind: string) => events.filter((event) => event.kind === kind).map(({ data }) => data.candidateId)
   for (const kind of ['candidate.created', 'candidate.approved', 'neuron.created']) {
     expect([kind, new Set(idsOf(kind)).size, idsOf(kind).length]).toEqual([kind, 300, 300])
@@ -238,11 +238,11 @@ const approving = (moduleUrl: (name: string) => string) => `
 
 test('a process that is killed between its commits and their events loses none and doubles none', async () => {
   const bed = await newTestBed()
-  await eventsOf(bed, bed.ganglion)
+  await eventsOf(bed, bed.ctx)
   const moduleUrl = (name: string) => JSON.stringify(new URL(`../../../src/services/${name}.ts`, import.meta.url).href)
   const acknowledged: string[] = []
   for (const lines of [1, 7, 20, 60]) {
-    await bed.ganglion.close()
+    await bed.ctx.close()
     const args = ['--input-type=module', '-e', approving(moduleUrl), bed.dataDir, bed.curator.tenantId]
     const child = startNode(args)
     let count = 0
@@ -263,20 +263,20 @@ test('a process that is killed between its commits and their events loses none a
 
 test('two processes on one data directory tell everything once', async () => {
   const bed = await newTestBed()
-  await eventsOf(bed, bed.ganglion)
-  const other = await Ganglion.open({ dataDir: bed.dataDir, watch: { onError: () => {} } })
+  await eventsOf(bed, bed.ctx)
+  const other = await openContext({ dataDir: bed.dataDir, watch: { onError: () => {} } })
   onTestFinished(() => other.close())
   await other.kb(bed.curator.tenantId, 'handbook')
   const writer = new NativeWriter(bed.gitDir)
-  const work = [bed.ganglion, other].map(async (ganglion, which) => {
+  const work = [bed.ctx, other].map(async (ctx, which) => {
     for (let n = 0; n < 15; n++) {
-      const { candidateId } = await submitCandidate(ganglion, bed.app, candidate({ title: `Note ${which} ${n}` }))
-      await approveCandidate(which === 0 ? other : bed.ganglion, bed.curator, candidateId, {})
+      const { candidateId } = await submitCandidate(ctx, bed.app, candidate({ title: `Note ${which} ${n}` }))
+      await approveCandidate(which === 0 ? other : bed.ctx, bed.curator, candidateId, {})
     }
   })
   await Promise.all(work)
   writer.commit('refs/heads/main', new Map([['notes.md', 'No Neuron, which would be adopted.']]))
-  const events = await eventsOf(bed, bed.ganglion)
+  const events = await eventsOf(bed, bed.ctx)
   expect(await eventsOf(bed, other)).toEqual(events)
   const told = events.map(({ kind, data }) => `${kind} ${data.candidateId ?? data.commit}`)
   expect(new Set(told).size).toBe(told.length)
@@ -287,44 +287,44 @@ test('two processes on one data directory tell everything once', async () => {
 test('events that cannot be written hold up no writer, and are told once they can be', async () => {
   const dataDir = tempDir()
   const errors: unknown[] = []
-  const ganglion = await Ganglion.open({ dataDir, watch: { onError: (error) => errors.push(error) } })
-  onTestFinished(() => ganglion.close())
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const ctx = await openContext({ dataDir, watch: { onError: (error) => errors.push(error) } })
+  onTestFinished(() => ctx.close())
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const curator = { id: 'key:k', name: 'K', tenantId, role: 'curator' as const, connectors: [] }
-  await eventsOf({ curator }, ganglion)
-  const sqlite = new DatabaseSync(ganglion.directory.database)
+  await eventsOf({ curator }, ctx)
+  const sqlite = new DatabaseSync(ctx.directory.database)
   onTestFinished(() => sqlite.close())
   sqlite.exec('ALTER TABLE events RENAME TO broken')
-  const { candidateId } = await submitCandidate(ganglion, curator, candidate())
-  await approveCandidate(ganglion, curator, candidateId, {})
+  const { candidateId } = await submitCandidate(ctx, curator, candidate())
+  await approveCandidate(ctx, curator, candidateId, {})
   await eventually(() => expect(errors.map(String)).toContainEqual(expect.stringContaining('no such table')))
   sqlite.exec('ALTER TABLE broken RENAME TO events')
-  await submitCandidate(ganglion, curator, candidate())
-  const kinds = kindsOf(await eventsOf({ curator }, ganglion))
+  await submitCandidate(ctx, curator, candidate())
+  const kinds = kindsOf(await eventsOf({ curator }, ctx))
   expect(kinds.sort()).toEqual(['candidate.approved', 'candidate.created', 'candidate.created', 'neuron.created'])
 })
 
 test('told at once or one by one, the events of a history are the same', async () => {
   const live = await newTestBed()
-  await eventsOf(live, live.ganglion)
-  const kb = await live.ganglion.kb(live.curator.tenantId, 'handbook')
-  const begin = await live.ganglion.events.told(live.kbId)
+  await eventsOf(live, live.ctx)
+  const kb = await live.ctx.kb(live.curator.tenantId, 'handbook')
+  const begin = await live.ctx.events.told(live.kbId)
   const writer = new NativeWriter(live.gitDir)
   const ids: string[] = []
   for (let n = 0; n < 12; n++) {
-    const { candidateId } = await submitCandidate(live.ganglion, live.app, candidate({ title: `Note ${n}` }))
+    const { candidateId } = await submitCandidate(live.ctx, live.app, candidate({ title: `Note ${n}` }))
     ids.push(candidateId)
-    if (n % 3 === 0) await dismissCandidate(live.ganglion, live.curator, candidateId, {})
-    else await approveCandidate(live.ganglion, live.curator, candidateId, {})
+    if (n % 3 === 0) await dismissCandidate(live.ctx, live.curator, candidateId, {})
+    else await approveCandidate(live.ctx, live.curator, candidateId, {})
     if (n % 4 === 2) {
       const [path = ''] = writer.paths('refs/heads/main', 'neurons')
       writer.commit('refs/heads/main', new Map([[path, n === 10 ? null : `${writer.read('main', path)}More.\n`]]))
     }
-    if (n === 6) await reopenCandidate(live.ganglion, live.curator, ids[0] ?? '')
-    await eventsOf(live, live.ganglion)
+    if (n === 6) await reopenCandidate(live.ctx, live.curator, ids[0] ?? '')
+    await eventsOf(live, live.ctx)
   }
-  const told = await eventsOf(live, live.ganglion)
+  const told = await eventsOf(live, live.ctx)
   const heads = kb.projection.heads(kb.projection.read)
   const again: StoredEvent[] = []
   for await (const { events } of deriveEvents(kb, begin ?? heads, heads)) {
@@ -336,19 +336,19 @@ test('told at once or one by one, the events of a history are the same', async (
 
 test('a reader goes on after any event without a gap, wakes by itself, and ends with its signal', async () => {
   const bed = await newTestBed()
-  const { ganglion, app, curator } = bed
-  for (let n = 0; n < 5; n++) await submitCandidate(ganglion, app, candidate())
-  const all = await eventsOf(bed, ganglion)
+  const { ctx, app, curator } = bed
+  for (let n = 0; n < 5; n++) await submitCandidate(ctx, app, candidate())
+  const all = await eventsOf(bed, ctx)
   for (const lastEventId of [0, 2, 5]) {
     const ending = new AbortController()
-    const { after, hasGap, events } = await readEvents(ganglion, curator, { lastEventId }, ending.signal)
+    const { after, hasGap, events } = await readEvents(ctx, curator, { lastEventId }, ending.signal)
     expect([after, hasGap]).toEqual([lastEventId, false])
     const seen: number[] = []
     const reading = (async () => {
       for await (const some of events) seen.push(...some.map(({ id }) => id))
     })()
-    await submitCandidate(ganglion, app, candidate())
-    const length = (await eventsOf(bed, ganglion)).length
+    await submitCandidate(ctx, app, candidate())
+    const length = (await eventsOf(bed, ctx)).length
     await eventually(() =>
       expect(seen).toEqual(Array.from({ length: length - lastEventId }, (_, i) => lastEventId + i + 1)),
     )
@@ -360,55 +360,55 @@ test('a reader goes on after any event without a gap, wakes by itself, and ends 
 
 test('readers who leave cost the others nothing', async () => {
   const bed = await newTestBed()
-  const { ganglion } = bed
+  const { ctx } = bed
   // A tenant without a knowledge base, in whose log nothing else happens.
-  const { id: tenantId } = await ganglion.tenants.ensure('quiet', new Date())
+  const { id: tenantId } = await ctx.tenants.ensure('quiet', new Date())
   const curator = { ...bed.curator, tenantId }
-  const read = vi.spyOn(ganglion.events, 'after')
+  const read = vi.spyOn(ctx.events, 'after')
   const leaving = new AbortController()
   const readers = []
   for (const signal of [new AbortController().signal, ...Array.from({ length: 50 }, () => leaving.signal)]) {
-    const { events } = await readEvents(ganglion, curator, {}, signal)
+    const { events } = await readEvents(ctx, curator, {}, signal)
     readers.push(events.next())
   }
   await eventually(() => expect(read).toHaveBeenCalledTimes(51))
-  const arrivals = ganglion.events.arrivals(tenantId)
+  const arrivals = ctx.events.arrivals(tenantId)
   leaving.abort()
   const ends = await Promise.all(readers.slice(1))
   expect(ends.every(({ done }) => done === true)).toBe(true)
   expect(read).toHaveBeenCalledTimes(51)
-  expect(ganglion.events.arrivals(tenantId)).toBe(arrivals)
+  expect(ctx.events.arrivals(tenantId)).toBe(arrivals)
 })
 
 test('a reader without an id begins now; one whose id is of no event begins with a gap', async () => {
   const bed = await newTestBed()
-  const { ganglion, app, curator } = bed
-  for (let n = 0; n < 3; n++) await submitCandidate(ganglion, app, candidate())
-  await eventsOf(bed, ganglion)
+  const { ctx, app, curator } = bed
+  for (let n = 0; n < 3; n++) await submitCandidate(ctx, app, candidate())
+  await eventsOf(bed, ctx)
   const signal = AbortSignal.abort()
   const start = async (lastEventId?: number) => {
-    const { after, hasGap } = await readEvents(ganglion, curator, { lastEventId }, signal)
+    const { after, hasGap } = await readEvents(ctx, curator, { lastEventId }, signal)
     return { after, hasGap }
   }
   expect(await start()).toEqual({ after: 3, hasGap: false })
   expect(await start(4)).toEqual({ after: 3, hasGap: true })
   expect(await start(Number.POSITIVE_INFINITY)).toEqual({ after: 3, hasGap: true })
-  await ganglion.events.sweep(new Date(Date.now() + 8 * 24 * 60 * 60 * 1000))
+  await ctx.events.sweep(new Date(Date.now() + 8 * 24 * 60 * 60 * 1000))
   expect(await start(2)).toEqual({ after: 2, hasGap: false })
   expect(await start(1)).toEqual({ after: 2, hasGap: true })
 })
 
 test('an app is told of what it may see, and that its candidates were approved', async () => {
   const bed = await newTestBed()
-  const { ganglion, curator, app } = bed
-  const { candidateId } = await submitCandidate(ganglion, app, candidate())
-  await approveCandidate(ganglion, curator, candidateId, { tags: ['internal'] })
-  await eventsOf(bed, ganglion)
-  const { candidateId: seen } = await submitCandidate(ganglion, app, candidate())
-  const approval = await approveCandidate(ganglion, curator, seen, {})
-  const all = await eventsOf(bed, ganglion)
+  const { ctx, curator, app } = bed
+  const { candidateId } = await submitCandidate(ctx, app, candidate())
+  await approveCandidate(ctx, curator, candidateId, { tags: ['internal'] })
+  await eventsOf(bed, ctx)
+  const { candidateId: seen } = await submitCandidate(ctx, app, candidate())
+  const approval = await approveCandidate(ctx, curator, seen, {})
+  const all = await eventsOf(bed, ctx)
   const readAs = async (caller: TestBed['app']) => {
-    const { events } = await readEvents(ganglion, caller, { lastEventId: 0 }, new AbortController().signal)
+    const { events } = await readEvents(ctx, caller, { lastEventId: 0 }, new AbortController().signal)
     const { value } = await events.next()
     return (value ?? []).map(({ at: _, id: __, kbId: ___, tenantId: ____, ...event }) => event)
   }
@@ -425,33 +425,33 @@ test('an app is told of what it may see, and that its candidates were approved',
 
 test('no tenant is told of another, and a reader of one knowledge base of no other', async () => {
   const bed = await newTestBed()
-  const { ganglion, curator } = bed
+  const { ctx, curator } = bed
   const make = async (tenant: string, slug: string) => {
-    await createKnowledgeBase(ganglion, { tenant, slug })
-    const tenantId = (await ganglion.tenants.find(tenant))?.id ?? ''
+    await createKnowledgeBase(ctx, { tenant, slug })
+    const tenantId = (await ctx.tenants.find(tenant))?.id ?? ''
     const caller = { ...curator, tenantId }
-    await submitCandidate(ganglion, caller, candidate({ knowledgeBaseId: slug }))
+    await submitCandidate(ctx, caller, candidate({ knowledgeBaseId: slug }))
     return caller
   }
   await make('acme', 'wiki')
   const stranger = await make('globex', 'handbook')
-  await submitCandidate(ganglion, curator, candidate())
+  await submitCandidate(ctx, curator, candidate())
   await eventually(async () => {
-    const { last } = await ganglion.events.range(curator.tenantId)
-    expect([last, (await ganglion.events.range(stranger.tenantId)).last]).toEqual([2, 1])
+    const { last } = await ctx.events.range(curator.tenantId)
+    expect([last, (await ctx.events.range(stranger.tenantId)).last]).toEqual([2, 1])
   })
   const read = async (caller: TestBed['curator'], kb?: string) => {
     const query = { lastEventId: 0, ...(kb === undefined ? {} : { kb }) }
-    const { events } = await readEvents(ganglion, caller, query, new AbortController().signal)
+    const { events } = await readEvents(ctx, caller, query, new AbortController().signal)
     return ((await events.next()).value ?? []).map(({ kbId, tenantId }) => [tenantId, kbId])
   }
-  const wiki = (await ganglion.kb(curator.tenantId, 'wiki')).identity.id
+  const wiki = (await ctx.kb(curator.tenantId, 'wiki')).identity.id
   expect(new Set((await read(curator)).map(([, kbId]) => kbId))).toEqual(new Set([wiki, bed.kbId]))
   expect(await read(curator, 'wiki')).toEqual([[curator.tenantId, wiki]])
-  const theirs = (await ganglion.kb(stranger.tenantId, 'handbook')).identity.id
+  const theirs = (await ctx.kb(stranger.tenantId, 'handbook')).identity.id
   expect(await read(stranger)).toEqual([[stranger.tenantId, theirs]])
   const signal = new AbortController().signal
   for (const kb of ['none', theirs]) {
-    await expect(readEvents(ganglion, curator, { kb }, signal)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(readEvents(ctx, curator, { kb }, signal)).rejects.toMatchObject({ code: 'not_found' })
   }
 })

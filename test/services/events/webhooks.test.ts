@@ -3,12 +3,13 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
+import type { OpenContext } from '../../../src/app/open-context.ts'
 import { postMessage } from '../../../src/services/events/webhooks/post-message.ts'
 import { isPublicAddress, publicLookup } from '../../../src/services/events/webhooks/public-address.ts'
 import { nextAttempt } from '../../../src/services/events/webhooks/retry-schedule.ts'
 import { startWebhooks } from '../../../src/services/events/webhooks/start-webhooks.ts'
 import { WebhookSender } from '../../../src/services/events/webhooks/webhook-sender.ts'
-import type { Ganglion } from '../../../src/services/ganglion.ts'
+import { inTransaction } from '../../../src/store/database/transaction.ts'
 import type { NewEvent } from '../../../src/store/events.ts'
 import type { Webhook } from '../../../src/store/webhooks.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -52,42 +53,42 @@ async function listen(listener: RequestListener) {
 
 /** A tenant whose events are told by hand, and a sender whose clock is set by hand. */
 async function newSender(answer?: (n: number) => number) {
-  const { ganglion, kbId, app } = await newTestBed()
+  const { ctx, kbId, app } = await newTestBed()
   const tenantId = app.tenantId
-  await addSource(ganglion, { id: 'd', kbId })
-  await ganglion.transaction(async (db) => {
+  await addSource(ctx, { id: 'd', kbId })
+  await inTransaction(ctx.database.db, async (db) => {
     await db.deleteFrom('events').execute()
     await db.deleteFrom('event_counters').execute()
   })
   const time = { now: new Date() }
-  const clocked: Ganglion = Object.assign(Object.create(ganglion), {
+  const clocked: OpenContext = Object.assign(Object.create(ctx), {
     now: () => time.now,
-    kb: (tenant: string, name: string) => ganglion.kb(tenant, name),
+    kb: (tenant: string, name: string) => ctx.kb(tenant, name),
   })
   const errors: unknown[] = []
   const options = { onError: (error: unknown) => errors.push(error), allowPrivate: true, timeout: 500 }
   const sender = new WebhookSender(clocked, options)
   const target = await receiver(answer)
   const add = async (changes: Partial<Webhook> = {}) => {
-    const { last: cursor } = await ganglion.events.range(tenantId)
+    const { last: cursor } = await ctx.events.range(tenantId)
     const wanted = { tenantId, kbId: null, url: target.url, kinds: [], cursor, ...changes }
-    const webhook = await ganglion.webhooks.create(wanted, time.now)
+    const webhook = await ctx.webhooks.create(wanted, time.now)
     target.trust(webhook)
     return webhook
   }
   const tell = (...kinds: NewEvent['kind'][]) => {
     const events = kinds.map((kind) => ({ kbId, kind, isCuratorOnly: false, data: { documentId: 'd' } }))
-    return ganglion.events.append(tenantId, events, time.now)
+    return ctx.events.append(tenantId, events, time.now)
   }
   const later = (milliseconds: number) => {
     time.now = new Date(time.now.getTime() + milliseconds)
   }
   const find = async ({ id }: Webhook) => {
-    const webhook = await ganglion.webhooks.find(id)
+    const webhook = await ctx.webhooks.find(id)
     if (webhook === undefined) throw new Error('There is no webhook.')
     return webhook
   }
-  return { ganglion, clocked, kbId, tenantId, sender, target, add, tell, later, find, errors, time }
+  return { ctx, clocked, kbId, tenantId, sender, target, add, tell, later, find, errors, time }
 }
 
 test('events are sent in order, signed, each with an id of its own', async () => {
@@ -116,7 +117,7 @@ test('events are sent in order, signed, each with an id of its own', async () =>
 })
 
 test('only what is wanted is sent, and of what only curators may know nothing', async () => {
-  const { ganglion, kbId, tenantId, sender, target, add, tell } = await newSender()
+  const { ctx, kbId, tenantId, sender, target, add, tell } = await newSender()
   const webhook = await add({ kinds: ['ingest.failed', 'candidate.approved'], kbId })
   await add({ kbId: tenantId === kbId ? null : kbId, kinds: ['kb.pushed'], url: 'http://127.0.0.1:9/' })
   await tell('ingest.started', 'ingest.failed', 'ingest.completed')
@@ -126,7 +127,7 @@ test('only what is wanted is sent, and of what only curators may know nothing', 
     { ...hidden, kind: 'candidate.approved' },
     { ...hidden, kind: 'neuron.created' },
   ]
-  await ganglion.events.append(tenantId, events, new Date())
+  await ctx.events.append(tenantId, events, new Date())
   await sender.deliver()
   expect(target.taken.map(({ type }) => type)).toEqual(['ingest.failed'])
   expect(JSON.stringify(target.taken)).not.toContain('secret')
@@ -149,7 +150,7 @@ test('what is not taken is sent again with the same id, later and later, and hol
 
 test('after three days a webhook is given up, with a note, until it is replayed', async () => {
   let isDown = true
-  const { ganglion, sender, target, add, tell, later, find } = await newSender(() => (isDown ? 503 : 200))
+  const { ctx, sender, target, add, tell, later, find } = await newSender(() => (isDown ? 503 : 200))
   const webhook = await add()
   await tell('kb.pushed', 'ingest.failed')
   let hours = 0
@@ -166,7 +167,7 @@ test('after three days a webhook is given up, with a note, until it is replayed'
   const before = target.asked.length
   await sender.deliver()
   expect(target.asked.length).toBe(before)
-  await ganglion.webhooks.replay(webhook.id, 1)
+  await ctx.webhooks.replay(webhook.id, 1)
   await sender.deliver()
   expect(target.taken.map(({ type }) => type)).toEqual(['ingest.failed'])
   expect(await find(webhook)).toMatchObject({ isEnabled: true, note: null, cursor: 2 })
@@ -239,11 +240,11 @@ test('a stop ends what is under way, which does not count as a failure', async (
 })
 
 test('what is replayed while it is sent is sent again', async () => {
-  const { ganglion, sender, target, add, tell } = await newSender()
+  const { ctx, sender, target, add, tell } = await newSender()
   const webhook = await add()
   await tell('kb.pushed', 'ingest.failed')
   await sender.deliver()
-  await ganglion.webhooks.replay(webhook.id, 0)
+  await ctx.webhooks.replay(webhook.id, 0)
   await sender.deliver()
   expect(target.taken.map(({ data }) => data.id)).toEqual([1, 2, 1, 2])
   expect(target.taken[0]?.id).toBe(target.taken[2]?.id)
@@ -261,9 +262,9 @@ test('a cursor beyond the last event, as after an old backup, goes back to it', 
 })
 
 test('events are sent as they happen, and what was not sent before a stop is sent after it', async () => {
-  const { ganglion, target, add, tell } = await newSender()
+  const { ctx, target, add, tell } = await newSender()
   await add()
-  const start = () => startWebhooks(ganglion, { allowPrivate: true, onError: () => {} })
+  const start = () => startWebhooks(ctx, { allowPrivate: true, onError: () => {} })
   const stop = start()
   await tell('kb.pushed')
   await eventually(() => expect(target.taken).toHaveLength(1))

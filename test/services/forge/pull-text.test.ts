@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { pullText } from '../../../src/services/forge/pull-text.ts'
 import { commitSource } from '../../../src/services/ingest/commit-source.ts'
+import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { type CandidateRow, findCandidate } from '../../../src/store/projection/candidate-index.ts'
@@ -10,17 +11,17 @@ import { candidate, newTestBed } from '../support/test-bed.ts'
 const limits = { title: 256, body: 65_536, remark: 65_536, findings: 50 }
 
 async function desk() {
-  const { ganglion, kbId, app, curator } = await newTestBed()
-  const kb = await ganglion.kb(curator.tenantId, 'handbook')
+  const { ctx, kbId, app, curator } = await newTestBed()
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
   const submit = async (title: string, content: string) =>
-    (await submitCandidate(ganglion, app, candidate({ title, content, confidence: 0.4 }))).candidateId
+    (await submitCandidate(ctx, app, candidate({ title, content, confidence: 0.4 }))).candidateId
   return {
-    ...{ ganglion, kbId, kb, submit },
+    ...{ ctx, kbId, kb, submit },
     approved: async (title: string, content: string) =>
-      approveCandidate(ganglion, curator, await submit(title, content), {}),
+      approveCandidate(ctx, curator, await submit(title, content), {}),
     text: async (id: string, isPublic = false) => {
       const row = findCandidate(kb.projection.read, id) as CandidateRow
-      return (await pullText(ganglion, curator, [row], { limits, whole: undefined, isPublic })).body
+      return (await pullText(ctx, curator, [row], { limits, whole: undefined, isPublic })).body
     },
   }
 }
@@ -39,11 +40,11 @@ test('a pull request says who proposes, why it waits, and which Neurons are like
 })
 
 test('a pull request of a page that ingest made has the passage of its Source', async () => {
-  const { ganglion, kb, kbId, text } = await desk()
-  const source = await addSource(ganglion, { kbId, filename: 'guide <1>.pdf', fileType: 'pdf' })
+  const { ctx, kb, kbId, text } = await desk()
+  const source = await addSource(ctx, { kbId, filename: 'guide <1>.pdf', fileType: 'pdf' })
   const markdown = '# Guide\n\nPage one.\n\n## Escalation\n\nPage the lead. @everyone\n\n## Rest\n\nPage three.'
   const anchors = [1, 5, 9].map((line, at) => ({ line, page: at + 1 }))
-  await ganglion.sourceTexts.keep(source, { title: 'Guide', markdown, warnings: [], anchors })
+  await sourceTexts(ctx).keep(source, { title: 'Guide', markdown, warnings: [], anchors })
   const { id, editionOf, filename, contentHash: sha256 } = source
   const origin = { id, editionOf, filename, sha256, sourceUrl: null, isWanted: async () => true }
   const page = {
@@ -57,7 +58,7 @@ test('a pull request of a page that ingest made has the passage of its Source', 
     },
     ...{ place: { pages: [2, 2] as [number, number] }, doubts: [] },
   }
-  await commitSource(kb, origin, [page], ganglion.now)
+  await commitSource(kb, origin, [page], ctx.now)
   const [row] = kb.projection.read.all`SELECT id FROM candidates`
   const body = await text(String(row?.id))
   expect(body).toContain('<summary>Source: <code>guide &#60;1&#62;.pdf, page 2</code></summary>')

@@ -102,13 +102,13 @@ test('an edit of a curator is merged with a change of the file, over the API and
   expect(await neuronOf(given, 'neurons/a.md')).toMatchObject({ version: 4, content: `${merged}\n\nThree.` })
   expect(fileOf(given, 'neurons/a.md')).toContain('audience: [curator]')
 
-  const { ganglion, curator } = given
-  const { candidateId } = await submitCandidate(ganglion, curator, {
+  const { ctx, curator } = given
+  const { candidateId } = await submitCandidate(ctx, curator, {
     ...{ knowledgeBaseId: 'notes', kind: 'user-correction', title: 'Note', confidence: null, impactEstimate: null },
     content: `${merged.replace('In between', 'In the middle')}\n\nThree.`,
     metadata: JSON.stringify({ targetNeuron: seqId }),
   })
-  await approveCandidate(ganglion, curator, candidateId, {})
+  await approveCandidate(ctx, curator, candidateId, {})
   put(given.vault, 'a.md', `${note('one', 'two, says the folder')}\nThree.\n\nFour.\n`)
   expect(await given.run()).toMatchObject({ updated: 1, pending: 0 })
   expect((await neuronOf(given, 'neurons/a.md')).content).toBe(
@@ -141,8 +141,8 @@ test('a conflict leaves one pending candidate, whose approval changes nothing un
   const [pending, ...others] = pendingOf(given)
   expect(others).toEqual([])
 
-  const { ganglion, curator } = given
-  const approve = (edit: object) => approveCandidate(ganglion, curator, pending?.id ?? '', edit)
+  const { ctx, curator } = given
+  const approve = (edit: object) => approveCandidate(ctx, curator, pending?.id ?? '', edit)
   await expect(approve({})).rejects.toMatchObject({
     code: 'merge_conflict',
     details: {
@@ -168,7 +168,7 @@ test('an edit that was merged before still conflicts with a later change of its 
   expect(await given.run()).toMatchObject({ updated: 1 })
   put(given.vault, 'a.md', note('one, says the folder', 'two, later'))
   expect(await given.run()).toMatchObject({ updated: 0, pending: 1 })
-  const approval = approveCandidate(given.ganglion, given.curator, pendingOf(given)[0]?.id ?? '', {})
+  const approval = approveCandidate(given.ctx, given.curator, pendingOf(given)[0]?.id ?? '', {})
   await expect(approval).rejects.toMatchObject({ code: 'merge_conflict' })
 })
 
@@ -179,7 +179,7 @@ test('a refused change is not proposed again; a change of the file after it is, 
   put(given.vault, 'a.md', note('first', 'two'))
   await given.run()
   const [refused] = pendingOf(given)
-  await dismissCandidate(given.ganglion, given.curator, refused?.id ?? '', {})
+  await dismissCandidate(given.ctx, given.curator, refused?.id ?? '', {})
   expect(await given.run()).toMatchObject({ unchanged: 1, pending: 0 })
   expect(pendingOf(given)).toEqual([])
 
@@ -301,7 +301,7 @@ test('what an API key says of a file does not steer the import', async () => {
     fingerprint: 'f'.repeat(64),
     targetNeuron: fields.seqId,
   }
-  await submitCandidate(given.ganglion, given.curator, {
+  await submitCandidate(given.ctx, given.curator, {
     ...{ knowledgeBaseId: 'notes', kind: 'user-correction', title: 'A', confidence: null, impactEstimate: null },
     ...{ content: 'Elsewhere.', metadata: JSON.stringify(metadata) },
   })
@@ -314,7 +314,7 @@ test('another folder with the same names is another source, unless it is said to
   await given.run()
   const other = join(tempDir(), 'other')
   put(other, 'a.md', '# Another A\n')
-  const options = { actor: operator, now: given.ganglion.now }
+  const options = { actor: operator, now: given.ctx.now }
   expect(await importDirectory(given.kb, other, options)).toMatchObject({ created: 1, updated: 0 })
   expect(await importDirectory(given.kb, other, { ...options, source: 'vault' })).toMatchObject({
     created: 0,

@@ -162,8 +162,8 @@ test('what has vanished is named on every run, stays, and is proposed for remova
   expect(pages(given)).toEqual(['a.md', 'b.md', 'c.md'])
 
   const [first, second] = removals(given).toSorted((a) => (a.target === seqId ? -1 : 1))
-  await approveCandidate(given.ganglion, given.curator, first?.id ?? '', {})
-  await dismissCandidate(given.ganglion, given.curator, second?.id ?? '', {})
+  await approveCandidate(given.ctx, given.curator, first?.id ?? '', {})
+  await dismissCandidate(given.ctx, given.curator, second?.id ?? '', {})
   expect(pages(given)).toEqual(['b.md', 'c.md'])
   const { vanished, removalsProposed } = await given.run({ prune: true })
   expect([vanished.map(({ path }) => path), removalsProposed]).toEqual([['b.md'], 0])

@@ -232,7 +232,7 @@ test("another tool's audience is kept aside and reported, and hides nothing; our
   const seenBy = async (name: string) => {
     const { seqId } = await neuronOf(given, `neurons/${name}.md`)
     const reader = { ...given.curator, role: 'reader' } as const
-    return readNeuron(given.ganglion, reader, { kb: 'notes', seqId }).then(
+    return readNeuron(given.ctx, reader, { kb: 'notes', seqId }).then(
       () => true,
       () => false,
     )

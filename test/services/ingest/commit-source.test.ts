@@ -29,11 +29,11 @@ const summary = part('summary', 'What it says.', { kind: 'summary', title: 'Hand
 
 async function bed() {
   const test = await newTestBed()
-  const kb = await test.ganglion.kb(test.curator.tenantId, 'handbook')
+  const kb = await test.ctx.kb(test.curator.tenantId, 'handbook')
   const native = new NativeWriter(test.gitDir)
-  const ingest = (...pages: CompiledPage[]) => commitSource(kb, source, [summary, ...pages], test.ganglion.now)
+  const ingest = (...pages: CompiledPage[]) => commitSource(kb, source, [summary, ...pages], test.ctx.now)
   const pending = async () => {
-    const { candidates } = await listCandidates(test.ganglion, test.curator, { limit: 100, status: 'pending' })
+    const { candidates } = await listCandidates(test.ctx, test.curator, { limit: 100, status: 'pending' })
     return candidates
   }
   const pageOf = (path: string) => parseNeuronFile(native.read(main, path))
@@ -41,7 +41,7 @@ async function bed() {
 }
 
 test('the pages of a Source are Neurons of one commit, each with its candidate and where it is from', async () => {
-  const { native, ingest, pageOf, ganglion } = await bed()
+  const { native, ingest, pageOf, ctx } = await bed()
   const before = native.git('rev-parse', main)
 
   const outcome = await ingest(part('on-call', 'Page the lead.'), part('vip', 'VIPs first.'))
@@ -64,7 +64,7 @@ test('the pages of a Source are Neurons of one commit, each with its candidate a
     ...{ seqId: 'handbook_00000003', title: 'Title of vip', tags: ['handbook'], connector: 'ingest' },
     sources: [{ id: source.id, filename: 'Handbook 2026.pdf', sha256: source.sha256, page: '7-9' }],
   })
-  expect((await verify(ganglion)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+  expect((await verify(ctx)).kbs.flatMap(({ problems }) => problems)).toEqual([])
 })
 
 test('the same again changes nothing, and a changed page is the next version of its Neuron', async () => {
@@ -82,10 +82,10 @@ test('the same again changes nothing, and a changed page is the next version of 
 })
 
 test('what a curator has edited is not overwritten: the new text waits, and merges', async () => {
-  const { ganglion, curator, ingest, pending, pageOf } = await bed()
+  const { ctx, curator, ingest, pending, pageOf } = await bed()
   await ingest(part('on-call', 'One.\n\nTwo.\n\nThree.'))
   const edit = correction('handbook_00000002', 'One!\n\nTwo.\n\nThree.', { confidence: 1 })
-  await submitCandidate(ganglion, curator, edit)
+  await submitCandidate(ctx, curator, edit)
 
   expect(await ingest(part('on-call', 'One.\n\nTwo.\n\nThree, at last.'))).toMatchObject({ updated: 0, pending: 1 })
   const [waiting] = await pending()
@@ -94,7 +94,7 @@ test('what a curator has edited is not overwritten: the new text waits, and merg
 
   expect(await ingest(part('on-call', 'One.\n\nTwo.\n\nThree, at last.'))).toMatchObject({ pending: 1 })
   expect(await pending()).toHaveLength(1)
-  await approveCandidate(ganglion, curator, waiting?.candidateId ?? '', {})
+  await approveCandidate(ctx, curator, waiting?.candidateId ?? '', {})
   expect(pageOf('neurons/sources/handbook-2026-00000a/on-call.md').content).toBe('One!\n\nTwo.\n\nThree, at last.')
 })
 
@@ -112,11 +112,11 @@ test('an edit around the server is not overwritten, and stops no other page', as
 })
 
 test('an edit over the API and another edition with other tags merge, whatever stands side by side in the front matter', async () => {
-  const { ganglion, curator, ingest, pending, pageOf, native } = await bed()
+  const { ctx, curator, ingest, pending, pageOf, native } = await bed()
   await ingest(part('on-call', 'One.\n\nTwo.\n\nThree.', { tags: ['handbook', 'says', 'old'] }))
   const metadata = JSON.stringify({ targetNeuron: 'handbook_00000002', tags: ['mine'] })
   const edit = correction('handbook_00000002', 'One!\n\nTwo.\n\nThree.', { confidence: 1, metadata })
-  await submitCandidate(ganglion, curator, edit)
+  await submitCandidate(ctx, curator, edit)
   const path = 'neurons/sources/handbook-2026-00000a/on-call.md'
   expect(pageOf(path).fields).toMatchObject({ connector: 'api', tags: ['handbook', 'says', 'old', 'mine'] })
   const edition: Partial<CompiledPage> = { tags: ['handbook', 'says', 'explains'], place: { pages: [8, 9] } }
@@ -124,10 +124,10 @@ test('an edit over the API and another edition with other tags merge, whatever s
   const [waiting] = await pending()
   const id = waiting?.candidateId ?? ''
 
-  const shown = await readCandidate(ganglion, curator, id)
+  const shown = await readCandidate(ctx, curator, id)
   expect(shown.before).toBe(native.read(main, path))
   expect(shown.diff).toContain('-Three.\n+Three, at last.')
-  await approveCandidate(ganglion, curator, id, {})
+  await approveCandidate(ctx, curator, id, {})
   expect(native.read(main, path)).toBe(shown.after)
   const { fields, content } = pageOf(path)
   expect(content).toBe('One!\n\nTwo.\n\nThree, at last.')
@@ -136,19 +136,19 @@ test('an edit over the API and another edition with other tags merge, whatever s
 })
 
 test('a part that is gone is proposed for removal once, and stays where a curator refuses', async () => {
-  const { ganglion, curator, ingest, pending, native } = await bed()
+  const { ctx, curator, ingest, pending, native } = await bed()
   await ingest(part('on-call', 'One.'), part('vip', 'Two.'))
   expect(await ingest(part('on-call', 'One.'))).toMatchObject({ pending: 1, unchanged: 2 })
   const [removal] = await pending()
   expect(removal).toMatchObject({ removes: true, target: 'handbook_00000003' })
 
-  await dismissCandidate(ganglion, curator, removal?.candidateId ?? '', {})
+  await dismissCandidate(ctx, curator, removal?.candidateId ?? '', {})
   expect(await ingest(part('on-call', 'One.'))).toMatchObject({ pending: 0 })
   expect(native.paths(main, 'neurons/sources/handbook-2026-00000a')).toHaveLength(2)
 })
 
 test('a part that was removed since its file lost it comes back with it, as the same Neuron, each time', async () => {
-  const { ganglion, curator, ingest, pending, native, kb, pageOf } = await bed()
+  const { ctx, curator, ingest, pending, native, kb, pageOf } = await bed()
   const path = 'neurons/sources/handbook-2026-00000a/vip.md'
   await ingest(part('vip', 'VIPs first.'))
   native.commit(main, new Map([[path, native.read(main, path).replace('---\n', '---\naudience: [curator]\n')]]))
@@ -157,13 +157,13 @@ test('a part that was removed since its file lost it comes back with it, as the 
   for (const content of ['VIPs first.', 'VIPs last.']) {
     expect(await ingest()).toMatchObject({ pending: 1 })
     const [removal] = await pending()
-    await approveCandidate(ganglion, curator, removal?.candidateId ?? '', {})
+    await approveCandidate(ctx, curator, removal?.candidateId ?? '', {})
     expect(native.paths(main, 'neurons/sources')).toHaveLength(1)
     expect(await ingest(part('vip', content))).toMatchObject({ created: 1, pending: 0, unchanged: 1 })
     expect(pageOf(path)).toMatchObject({ content, fields: { seqId: 'handbook_00000002', id, audience: ['curator'] } })
     expect(await ingest(part('vip', content))).toMatchObject({ created: 0, unchanged: 2 })
   }
-  expect((await verify(ganglion)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+  expect((await verify(ctx)).kbs.flatMap(({ problems }) => problems)).toEqual([])
 })
 
 test('a part that comes back while its removal waits stays, and its removal is proposed again when it goes again', async () => {
@@ -177,11 +177,11 @@ test('a part that comes back while its removal waits stays, and its removal is p
 })
 
 test('a part that waits for a curator when it comes back is restored by the approval', async () => {
-  const { ganglion, curator, ingest, pending, native, kb, pageOf } = await bed()
+  const { ctx, curator, ingest, pending, native, kb, pageOf } = await bed()
   await ingest(part('vip', 'VIPs first.'))
   await ingest()
   const [removal] = await pending()
-  await approveCandidate(ganglion, curator, removal?.candidateId ?? '', {})
+  await approveCandidate(ctx, curator, removal?.candidateId ?? '', {})
   const yellow = native.read(main, 'kb.yaml').replace('ingest-summary: green', 'ingest-summary: yellow')
   native.commit(main, new Map([['kb.yaml', yellow]]))
   await kb.sync()
@@ -190,15 +190,15 @@ test('a part that waits for a curator when it comes back is restored by the appr
   }
   const [restoring, ...others] = await pending()
   expect([restoring?.target, others]).toEqual(['handbook_00000002', []])
-  expect(await readCandidate(ganglion, curator, restoring?.candidateId ?? '')).toMatchObject({ before: null })
-  await approveCandidate(ganglion, curator, restoring?.candidateId ?? '', {})
+  expect(await readCandidate(ctx, curator, restoring?.candidateId ?? '')).toMatchObject({ before: null })
+  await approveCandidate(ctx, curator, restoring?.candidateId ?? '', {})
   expect(pageOf('neurons/sources/handbook-2026-00000a/vip.md')).toMatchObject({
     ...{ content: 'VIPs again.', fields: { seqId: 'handbook_00000002' } },
   })
 })
 
 test('a Neuron that a curator deleted or brought back stays so, whatever its file holds', async () => {
-  const { ganglion, curator, ingest, pending, native, kb } = await bed()
+  const { ctx, curator, ingest, pending, native, kb } = await bed()
   const path = 'neurons/sources/handbook-2026-00000a/vip.md'
   await ingest(part('vip', 'VIPs first.'))
   const page = native.read(main, path)
@@ -210,7 +210,7 @@ test('a Neuron that a curator deleted or brought back stays so, whatever its fil
   await kb.sync()
   expect(await ingest()).toMatchObject({ pending: 1 })
   const [removal] = await pending()
-  await approveCandidate(ganglion, curator, removal?.candidateId ?? '', {})
+  await approveCandidate(ctx, curator, removal?.candidateId ?? '', {})
   native.commit(main, new Map([[path, page]]))
   await kb.sync()
   expect(await ingest()).toMatchObject({ pending: 0 })
@@ -218,12 +218,12 @@ test('a Neuron that a curator deleted or brought back stays so, whatever its fil
 })
 
 test('a page that a curator deleted or refused does not come back, another text of it does', async () => {
-  const { ganglion, curator, ingest, pending, native, kb } = await bed()
+  const { ctx, curator, ingest, pending, native, kb } = await bed()
   const yellow = native.read(main, 'kb.yaml').replace('ingest-summary: green', 'ingest-summary: yellow')
   native.commit(main, new Map([['kb.yaml', yellow]]))
   await kb.sync()
   expect(await ingest(part('vip', 'Two.'))).toMatchObject({ created: 0, pending: 2 })
-  for (const { candidateId } of await pending()) await dismissCandidate(ganglion, curator, candidateId, {})
+  for (const { candidateId } of await pending()) await dismissCandidate(ctx, curator, candidateId, {})
   expect(await ingest(part('vip', 'Two.'))).toMatchObject({ pending: 0, unchanged: 2 })
   expect(await ingest(part('vip', 'Two, anew.'))).toMatchObject({ pending: 1, unchanged: 1 })
 })
@@ -237,10 +237,10 @@ test('parts whose names are the same once they are slugs get paths of their own'
 })
 
 test('what is no longer wanted when its turn comes is not written', async () => {
-  const { kb, ganglion, native } = await bed()
+  const { kb, ctx, native } = await bed()
   const refs = native.git('for-each-ref')
   const overtaken = { ...source, isWanted: async () => false }
-  expect(await commitSource(kb, overtaken, [summary], ganglion.now)).toMatchObject({ created: 0, seqIds: [] })
+  expect(await commitSource(kb, overtaken, [summary], ctx.now)).toMatchObject({ created: 0, seqIds: [] })
   expect(native.git('for-each-ref')).toBe(refs)
 })
 

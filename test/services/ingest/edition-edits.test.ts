@@ -23,10 +23,10 @@ const lines = (...texts: string[]) => texts.join('\n\n')
 /** A knowledge base with the editions of one document, each of one page. */
 async function bed() {
   const test = await newTestBed()
-  let { ganglion } = test
+  let { ctx } = test
   const native = new NativeWriter(test.gitDir)
   const { curator } = test
-  const kb = () => ganglion.kb(curator.tenantId, 'handbook')
+  const kb = () => ctx.kb(curator.tenantId, 'handbook')
   let editions = 0
   const edition = async (content: string, more: Partial<CompiledPage> = {}) => {
     const id = editionOf.replace(/.$/, String(editions++))
@@ -40,21 +40,20 @@ async function bed() {
       place: {},
     }
     const wanted = { ...source, isWanted: async () => true }
-    return commitSource(await kb(), wanted, [{ ...page, ...more }], ganglion.now)
+    return commitSource(await kb(), wanted, [{ ...page, ...more }], ctx.now)
   }
   const pending = async () => {
-    const { candidates } = await listCandidates(ganglion, curator, { limit: 100, status: 'pending' })
+    const { candidates } = await listCandidates(ctx, curator, { limit: 100, status: 'pending' })
     return candidates.map(({ candidateId }) => candidateId)
   }
   const waiting = async () => {
     const [id = '', ...others] = await pending()
     expect(others).toEqual([])
-    return readCandidate(ganglion, curator, id)
+    return readCandidate(ctx, curator, id)
   }
   const approve = async (edit: Parameters<typeof approveCandidate>[3] = {}) =>
-    approveCandidate(ganglion, curator, (await waiting()).candidateId, edit)
-  const edit = async (content: string) =>
-    submitCandidate(ganglion, curator, correction(seqId, content, { confidence: 1 }))
+    approveCandidate(ctx, curator, (await waiting()).candidateId, edit)
+  const edit = async (content: string) => submitCandidate(ctx, curator, correction(seqId, content, { confidence: 1 }))
   const push = async (change: (page: string) => string) => {
     native.commit(main, new Map([[path, change(native.read(main, path))]]))
     await (await kb()).sync()
@@ -65,8 +64,8 @@ async function bed() {
     await (await kb()).sync()
   }
   const rebuilt = async () => {
-    ganglion = await test.reopen()
-    await rebuild(ganglion, await ganglion.knowledgeBases.list())
+    ctx = await test.reopen()
+    await rebuild(ctx, await ctx.knowledgeBases.list())
   }
   const page = () => parseNeuronFile(native.read(main, path))
   return {
@@ -82,7 +81,7 @@ async function bed() {
     zone,
     rebuilt,
     page,
-    current: () => ganglion,
+    current: () => ctx,
   }
 }
 

@@ -22,20 +22,20 @@ const releases = (...things: string[]) =>
 /** The editions of a document, compiled and committed as the server does. */
 async function bed() {
   const test = await newTestBed()
-  const { ganglion, curator, kbId } = test
+  const { ctx, curator, kbId } = test
   const native = new NativeWriter(test.gitDir)
-  const steps = ingestSteps(ganglion)
+  const steps = ingestSteps(ctx)
   const context = { signal: new AbortController().signal, onProgress: () => {} }
   let first: string | undefined
   const edition = async (markdown: string) => {
     const replacing = first === undefined ? {} : { editionOf: first }
-    const source = { ...(await addSource(ganglion, { kbId, filename: 'notes.md' })), ...replacing }
+    const source = { ...(await addSource(ctx, { kbId, filename: 'notes.md' })), ...replacing }
     first ??= source.id
     const extracted = { title: undefined, markdown, anchors: [], warnings: [] }
     const { pages } = await steps.compile(source, extracted, context)
     return steps.commit(source, pages, context)
   }
-  const pending = async () => (await listCandidates(ganglion, curator, { limit: 100, status: 'pending' })).candidates
+  const pending = async () => (await listCandidates(ctx, curator, { limit: 100, status: 'pending' })).candidates
   /** The thing that each Neuron is about, by its number. */
   const things = () =>
     Object.fromEntries(
@@ -51,7 +51,7 @@ async function bed() {
 const five = ['lamp', 'rope', 'boat', 'clock', 'drum']
 
 test('five sections of one name keep their seqIds when one is put in front of them', async () => {
-  const { edition, pending, things, ganglion, native } = await bed()
+  const { edition, pending, things, ctx, native } = await bed()
   await edition(releases(...five))
   expect(things()).toEqual({ 2: 'lamp', 3: 'rope', 4: 'boat', 5: 'clock', 6: 'drum' })
   const titles = () => native.git('grep', '-h', '^title:', main, '--', 'neurons/sources').split('\n')
@@ -63,17 +63,17 @@ test('five sections of one name keep their seqIds when one is put in front of th
   expect(new Set(titles()).size).toBe(7)
   expect(await pending()).toEqual([])
   expect(await edition(releases('kettle', ...five))).toMatchObject({ commit: undefined })
-  const { kbs } = await verify(ganglion)
+  const { kbs } = await verify(ctx)
   expect(kbs.flatMap(({ problems }) => problems.filter(({ kind }) => kind !== 'source'))).toEqual([])
 })
 
 test('sections that are moved, removed and brought back are the same Neurons', async () => {
-  const { edition, pending, things, ganglion, curator } = await bed()
+  const { edition, pending, things, ctx, curator } = await bed()
   await edition(releases(...five))
   await edition(releases('drum', 'lamp', 'boat', 'clock'))
   const [removal, ...others] = await pending()
   expect([removal, others]).toMatchObject([{ removes: true, target: 'handbook_00000003' }, []])
-  await approveCandidate(ganglion, curator, removal?.candidateId ?? '', {})
+  await approveCandidate(ctx, curator, removal?.candidateId ?? '', {})
   expect(things()).toEqual({ 2: 'lamp', 4: 'boat', 5: 'clock', 6: 'drum' })
   await edition(releases('drum', 'kettle', 'lamp', 'boat', 'clock', 'rope'))
   expect(things()).toEqual({ 2: 'lamp', 3: 'rope', 4: 'boat', 5: 'clock', 6: 'drum', 7: 'kettle' })
@@ -81,7 +81,7 @@ test('sections that are moved, removed and brought back are the same Neurons', a
 })
 
 test('a section that was rewritten waits for a curator, and is another Neuron once refused', async () => {
-  const { edition, pending, things, ganglion, curator } = await bed()
+  const { edition, pending, things, ctx, curator } = await bed()
   const document = (thing: string) =>
     `# Harbour\n\n${about('harbour', 3000)}\n\n## Storage\n\n${about(thing)}\n\n## Repairs\n\n${about('boat', 3000)}\n`
   await edition(document('lamp'))
@@ -92,7 +92,7 @@ test('a section that was rewritten waits for a curator, and is another Neuron on
   expect(waiting?.warnings).toEqual([expect.stringMatching(/^Only \d+ % of what this section and the Neuron say/)])
   expect(things()).toMatchObject({ 2: 'lamp' })
 
-  await dismissCandidate(ganglion, curator, waiting?.candidateId ?? '', {})
+  await dismissCandidate(ctx, curator, waiting?.candidateId ?? '', {})
   await edition(document('kettle'))
   expect(things()).toMatchObject({ 2: 'lamp', 3: 'boat', 4: 'kettle' })
   expect(await pending()).toMatchObject([{ removes: true, target: 'handbook_00000002' }])

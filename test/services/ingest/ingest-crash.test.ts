@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { openContext } from '../../../src/app/open-context.ts'
 import { finished, startNode } from '../../support/process.ts'
 import { addSource, eventsOf, ingest, statusOf, steps } from '../support/ingest-support.ts'
 import { newTestBed } from '../support/test-bed.ts'
@@ -35,12 +35,12 @@ const script = `
 test('whenever the process is killed, each Source is ingested in the end, and told of once', {
   timeout: 120_000,
 }, async () => {
-  const { ganglion, dataDir, kbId } = await newTestBed()
+  const { ctx, dataDir, kbId } = await newTestBed()
   const sources = []
   for (let n = 0; n < 60; n++) {
-    sources.push(await addSource(ganglion, { kbId, status: n % 2 === 0 ? 'pending' : 'ready' }))
+    sources.push(await addSource(ctx, { kbId, status: n % 2 === 0 ? 'pending' : 'ready' }))
   }
-  await ganglion.close()
+  await ctx.close()
   const ledger = join(dataDir, 'ledger')
   let interrupted = 0
   for (let cycle = 0; cycle < cycles; cycle++) {
@@ -50,13 +50,13 @@ test('whenever the process is killed, each Source is ingested in the end, and to
     child.kill('SIGKILL')
     const { stderr } = await finished(child)
     expect(stderr).toBe('')
-    const seen = await Ganglion.open({ dataDir })
+    const seen = await openContext({ dataDir })
     const statuses = await Promise.all(sources.map(async (source) => (await statusOf(seen, source)).status))
     if (statuses.includes('processing')) interrupted++
     expect(statuses).not.toContain('failed')
     await seen.close()
   }
-  const last = await Ganglion.open({ dataDir })
+  const last = await openContext({ dataDir })
   const committed = new Set(readFileSync(ledger, 'utf8').trim().split('\n'))
   const stop = await ingest(
     last,

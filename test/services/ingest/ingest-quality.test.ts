@@ -17,25 +17,25 @@ import { newTestBed } from '../support/test-bed.ts'
 /** Ingests a document whose text was read like this. */
 async function ingested(extracted: Partial<Extracted> & { markdown: string }) {
   const test = await newTestBed()
-  const { ganglion, curator, kbId } = test
+  const { ctx, curator, kbId } = test
   const text = { title: undefined, anchors: [], warnings: [], ...extracted }
-  const source = await addSource(ganglion, { kbId, filename: 'scan.md' })
-  const stop = await ingest(ganglion, { ...ingestSteps(ganglion), extract: async () => text })
-  await expect.poll(async () => (await statusOf(ganglion, source)).status).toBe('success')
+  const source = await addSource(ctx, { kbId, filename: 'scan.md' })
+  const stop = await ingest(ctx, { ...ingestSteps(ctx), extract: async () => text })
+  await expect.poll(async () => (await statusOf(ctx, source)).status).toBe('success')
   await stop()
-  const { candidates } = await listCandidates(ganglion, curator, { limit: 10 })
-  return { ...test, source: await ganglion.sources.get(source.id), candidates }
+  const { candidates } = await listCandidates(ctx, curator, { limit: 10 })
+  return { ...test, source: await ctx.sources.get(source.id), candidates }
 }
 
 test('a text that was recognised badly waits for a curator, who sees why', async () => {
   const doubt = 'The text was recognised with a confidence of only 41 %.'
-  const { candidates, source, ganglion, curator } = await ingested({
+  const { candidates, source, ctx, curator } = await ingested({
     markdown: 'Tbe harb0ur oflice opens at eigbt.',
     recognised: { words: 6, confidence: 0.41 },
   })
   expect(candidates).toMatchObject([{ status: 'pending', zone: 'yellow', warnings: [doubt] }])
   expect(source?.warnings).toEqual([doubt])
-  const approval = await approveCandidate(ganglion, curator, candidates[0]?.candidateId ?? '', {})
+  const approval = await approveCandidate(ctx, curator, candidates[0]?.candidateId ?? '', {})
   expect(approval).toMatchObject({ status: 'approved', seqId: 'handbook_00000001' })
 })
 

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Ganglion } from '../../../src/services/ganglion.ts'
+import type { OpenContext } from '../../../src/app/open-context.ts'
 import { type JobEnd, JobRunner } from '../../../src/services/ingest/job-runner.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import type { Job } from '../../../src/store/jobs.ts'
@@ -10,29 +10,32 @@ import { newTestBed } from '../support/test-bed.ts'
 type Work = (job: Job, signal: AbortSignal) => Promise<void>
 
 function run(
-  ganglion: Ganglion,
+  ctx: OpenContext,
   work: Work,
   options: { owner?: string; concurrency?: number; leaseMs?: number; heartbeatMs?: number; now?: () => Date } = {},
 ) {
   const errors: unknown[] = []
-  const runner = new JobRunner(ganglion.jobs, work, {
-    ...{ owner: 'me', now: ganglion.now, onError: (error) => errors.push(error), ...options },
+  const runner = new JobRunner(ctx.jobs, work, {
+    ...{ owner: 'me', now: ctx.now, onError: (error) => errors.push(error), ...options },
   })
   const stop = runner.start()
   onTestFinished(stop)
   return { stop, errors }
 }
 
-async function enqueue({ jobs, tenants, now }: Ganglion, kbId: string, documentId: string = uuidv7()): Promise<string> {
+async function enqueue(
+  { jobs, tenants, now }: OpenContext,
+  kbId: string,
+  documentId: string = uuidv7(),
+): Promise<string> {
   await jobs.enqueue({ documentId, tenantId: (await tenants.find('acme'))?.id ?? '', kbId }, now())
   return documentId
 }
 
-const idle = (ganglion: Ganglion) =>
-  eventually(async () => expect(await ganglion.jobs.nextDue('nobody')).toBeUndefined())
+const idle = (ctx: OpenContext) => eventually(async () => expect(await ctx.jobs.nextDue('nobody')).toBeUndefined())
 
 /** Work that goes on until it is let go. */
-function held(ganglion: Ganglion) {
+function held(ctx: OpenContext) {
   const begun: string[] = []
   const ended: unknown[] = []
   const gate = Promise.withResolvers<void>()
@@ -45,147 +48,147 @@ function held(ganglion: Ganglion) {
       })
     })
     await Promise.race([gate.promise, aborted])
-    if (signal.reason === 'stopping') await ganglion.jobs.release(job)
-    else await ganglion.jobs.complete(job)
+    if (signal.reason === 'stopping') await ctx.jobs.release(job)
+    else await ctx.jobs.complete(job)
   }
   return { begun, ended, work, release: gate.resolve }
 }
 
 test('jobs are run as they come, at most so many at once', async () => {
-  const { ganglion, kbId } = await newTestBed()
+  const { ctx, kbId } = await newTestBed()
   let [running, most] = [0, 0]
   run(
-    ganglion,
+    ctx,
     async (job) => {
       most = Math.max(most, ++running)
       await new Promise((resolve) => setTimeout(resolve, 5))
       running--
-      await ganglion.jobs.complete(job)
+      await ctx.jobs.complete(job)
     },
     { concurrency: 3 },
   )
-  for (let n = 0; n < 20; n++) await enqueue(ganglion, kbId)
-  await idle(ganglion)
+  for (let n = 0; n < 20; n++) await enqueue(ctx, kbId)
+  await idle(ctx)
   expect(most).toBe(3)
 })
 
 test('what becomes due is run then, without anybody asking', async () => {
-  const { ganglion, kbId } = await newTestBed()
+  const { ctx, kbId } = await newTestBed()
   const failures: number[] = []
-  run(ganglion, async (job) => {
+  run(ctx, async (job) => {
     failures.push(job.failures)
-    if (job.failures < 2) await ganglion.jobs.retry(job, new Date(Date.now() + 30))
-    else await ganglion.jobs.complete(job)
+    if (job.failures < 2) await ctx.jobs.retry(job, new Date(Date.now() + 30))
+    else await ctx.jobs.complete(job)
   })
-  await enqueue(ganglion, kbId)
-  await idle(ganglion)
+  await enqueue(ctx, kbId)
+  await idle(ctx)
   expect(failures).toEqual([0, 1, 2])
 })
 
 test('each knowledge base gets its turn beside one with very many jobs', async () => {
-  const { ganglion, kbId } = await newTestBed()
-  const { id: other } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'manual' })
-  for (let n = 0; n < 1_000; n++) await enqueue(ganglion, kbId)
-  const ofOther = await Promise.all([1, 2, 3].map(() => enqueue(ganglion, other)))
+  const { ctx, kbId } = await newTestBed()
+  const { id: other } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'manual' })
+  for (let n = 0; n < 1_000; n++) await enqueue(ctx, kbId)
+  const ofOther = await Promise.all([1, 2, 3].map(() => enqueue(ctx, other)))
   const order: string[] = []
-  run(ganglion, async (job) => {
+  run(ctx, async (job) => {
     order.push(job.documentId)
-    await ganglion.jobs.complete(job)
+    await ctx.jobs.complete(job)
   })
-  await idle(ganglion)
+  await idle(ctx)
   expect(new Set(order).size).toBe(1_003)
   for (const id of ofOther) expect(order.indexOf(id)).toBeLessThan(10)
 }, 60_000)
 
 test('a runner that stops asks its jobs to end, waits for them and puts them back', async () => {
-  const { ganglion, kbId } = await newTestBed()
-  const first = held(ganglion)
-  const { stop } = run(ganglion, first.work)
-  const id = await enqueue(ganglion, kbId)
+  const { ctx, kbId } = await newTestBed()
+  const first = held(ctx)
+  const { stop } = run(ctx, first.work)
+  const id = await enqueue(ctx, kbId)
   await eventually(() => expect(first.begun).toEqual([id]))
   await stop()
   expect(first.ended).toEqual(['stopping'])
-  await enqueue(ganglion, kbId)
+  await enqueue(ctx, kbId)
   expect(first.begun).toEqual([id])
-  const second = held(ganglion)
-  run(ganglion, second.work)
+  const second = held(ctx)
+  run(ctx, second.work)
   await eventually(() => expect(second.begun).toHaveLength(2))
   expect(second.begun[0]).toBe(id)
   second.release()
 })
 
 test('a job that is cancelled is asked to end at once', async () => {
-  const { ganglion, kbId } = await newTestBed()
-  const { begun, ended, work } = held(ganglion)
-  run(ganglion, work)
-  const id = await enqueue(ganglion, kbId)
+  const { ctx, kbId } = await newTestBed()
+  const { begun, ended, work } = held(ctx)
+  run(ctx, work)
+  const id = await enqueue(ctx, kbId)
   await eventually(() => expect(begun).toEqual([id]))
-  await ganglion.jobs.cancel(id)
+  await ctx.jobs.cancel(id)
   expect(ended).toEqual(['cancelled'])
 })
 
 test('the heartbeat holds a lease for as long as the work takes', async () => {
-  const { ganglion, kbId } = await newTestBed()
-  const [one, two] = [held(ganglion), held(ganglion)]
+  const { ctx, kbId } = await newTestBed()
+  const [one, two] = [held(ctx), held(ctx)]
   const options = { leaseMs: 300, heartbeatMs: 30 }
-  run(ganglion, one.work, { ...options, owner: 'one' })
-  await enqueue(ganglion, kbId)
+  run(ctx, one.work, { ...options, owner: 'one' })
+  await enqueue(ctx, kbId)
   await eventually(() => expect(one.begun).toHaveLength(1))
-  run(ganglion, two.work, { ...options, owner: 'two' })
+  run(ctx, two.work, { ...options, owner: 'two' })
   await new Promise((resolve) => setTimeout(resolve, 900))
   expect([two.begun, one.ended]).toEqual([[], []])
   one.release()
-  await idle(ganglion)
+  await idle(ctx)
 })
 
 test('of two runners the other takes over what a dead one held, and one whose lease is lost is told', async () => {
-  const { ganglion, kbId } = await newTestBed()
-  const [one, two] = [held(ganglion), held(ganglion)]
-  run(ganglion, one.work, { owner: 'one', leaseMs: 50, heartbeatMs: 500 })
-  const id = await enqueue(ganglion, kbId)
+  const { ctx, kbId } = await newTestBed()
+  const [one, two] = [held(ctx), held(ctx)]
+  run(ctx, one.work, { owner: 'one', leaseMs: 50, heartbeatMs: 500 })
+  const id = await enqueue(ctx, kbId)
   await eventually(() => expect(one.begun).toEqual([id]))
-  run(ganglion, two.work, { owner: 'two' })
+  run(ctx, two.work, { owner: 'two' })
   await eventually(() => expect(two.begun).toEqual([id]))
   await eventually(() => expect(one.ended).toEqual(['lost']))
   expect(one.begun).toEqual([id])
   two.release()
-  await idle(ganglion)
+  await idle(ctx)
 })
 
 test('a runner does not begin a job twice when the clock jumps, and goes on after a jump back', async () => {
-  const { ganglion, kbId } = await newTestBed()
+  const { ctx, kbId } = await newTestBed()
   let jump = 0
   const now = () => new Date(Date.now() + jump)
-  const { begun, work, release } = held(ganglion)
-  run(ganglion, work, { now, concurrency: 4, heartbeatMs: 60_000 })
-  const first = await enqueue(ganglion, kbId)
+  const { begun, work, release } = held(ctx)
+  run(ctx, work, { now, concurrency: 4, heartbeatMs: 60_000 })
+  const first = await enqueue(ctx, kbId)
   await eventually(() => expect(begun).toEqual([first]))
   jump = 24 * 60 * 60_000
-  const second = await enqueue(ganglion, kbId)
+  const second = await enqueue(ctx, kbId)
   await eventually(() => expect(begun).toEqual([first, second]))
   jump = -24 * 60 * 60_000
-  const third = await enqueue(ganglion, kbId)
+  const third = await enqueue(ctx, kbId)
   await eventually(() => expect(begun).toEqual([first, second, third]))
   release()
-  await idle(ganglion)
+  await idle(ctx)
   expect(begun).toHaveLength(3)
 })
 
 test('work that throws ends neither the runner nor its job', async () => {
-  const { ganglion, kbId } = await newTestBed()
+  const { ctx, kbId } = await newTestBed()
   const starts: number[] = []
   const { errors } = run(
-    ganglion,
+    ctx,
     async (job) => {
       starts.push(job.starts)
       if (job.starts < 3) throw new Error('disk full')
-      await ganglion.jobs.complete(job)
+      await ctx.jobs.complete(job)
     },
     { leaseMs: 20, heartbeatMs: 10_000 },
   )
-  await enqueue(ganglion, kbId)
+  await enqueue(ctx, kbId)
   await eventually(async () => {
-    await ganglion.jobs.wake()
+    await ctx.jobs.wake()
     expect(starts).toEqual([1, 2, 3])
   })
   expect(errors.map(String)).toEqual(['Error: disk full', 'Error: disk full'])

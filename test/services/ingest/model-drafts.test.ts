@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Draft } from '../../../src/ingest/compile/model/model-draft.ts'
-import { FolderJson } from '../../../src/services/ingest/folder-json.ts'
 import { ModelDrafts } from '../../../src/services/ingest/model-drafts.ts'
+import { FolderJson } from '../../../src/store/blobs/folder-json.ts'
 
 const draft: Draft = {
   title: 'Refunds',

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FolderJson } from '../../../src/services/ingest/folder-json.ts'
 import { SourceTexts } from '../../../src/services/ingest/source-texts.ts'
+import { FolderJson } from '../../../src/store/blobs/folder-json.ts'
 import { tempDir } from '../../support/temp.ts'
 
 function newTexts() {

@@ -26,7 +26,7 @@ const troubled = {
 
 async function troubledBed() {
   const bed = await writtenBed(troubled)
-  const services = overviewServicesOf(bed.ganglion)
+  const services = overviewServicesOf(bed.ctx)
   const curator = { ...bed.curator, id: 'user:ada', name: 'Ada' }
   const list = async (query: Partial<Parameters<typeof services.listFindings>[2]> = {}) => {
     const page = await services.listFindings(curator, 'handbook', { from: 0, limit: 50, ...query })
@@ -42,8 +42,8 @@ async function troubledBed() {
   return { ...bed, services, curator, list, find }
 }
 
-async function contentOf({ ganglion, curator }: Pick<WrittenBed, 'ganglion' | 'curator'>, candidateId: string) {
-  const { after, target, createdBy, status } = await readCandidate(ganglion, curator, candidateId)
+async function contentOf({ ctx, curator }: Pick<WrittenBed, 'ctx' | 'curator'>, candidateId: string) {
+  const { after, target, createdBy, status } = await readCandidate(ctx, curator, candidateId)
   return { after, target, createdBy, status }
 }
 
@@ -77,7 +77,7 @@ test('findings come page by page, most impact first, with what they may be settl
 
 test('the link that is meant is proposed for every page that has it; approved, the finding is gone', async () => {
   const bed = await troubledBed()
-  const { services, curator, find, ganglion, list } = bed
+  const { services, curator, find, ctx, list } = bed
   const { fingerprint } = await find('ambiguous-target')
   const settle = () => services.proposeFinding(curator, 'handbook', { fingerprint, choice: seq(7) })
   const { candidateIds, byHand } = await settle()
@@ -88,7 +88,7 @@ test('the link that is meant is proposed for every page that has it; approved, t
     ...{ target: seq(1), createdBy: 'Ada', status: 'pending' },
   })
   expect(await settle()).toEqual({ candidateIds, byHand: [] })
-  await approveCandidate(ganglion, curator, candidateId, {})
+  await approveCandidate(ctx, curator, candidateId, {})
   await eventually(async () => expect((await list()).counts['ambiguous-target']).toBe(0))
   await expect(settle()).rejects.toMatchObject({ code: 'not_found' })
 })
@@ -131,7 +131,7 @@ test('what is linked in the front matter is for a person to edit; what lint prop
     'b.md': neuronText(2, { title: 'Twin' }),
     'c.md': neuronText(3, { title: 'Twin' }),
   })
-  const services = overviewServicesOf(bed.ganglion)
+  const services = overviewServicesOf(bed.ctx)
   await services.lintKnowledgeBase(bed.curator, 'handbook')
   const page = await services.listFindings(bed.curator, 'handbook', { rule: 'ambiguous-target', from: 0, limit: 1 })
   const [finding] = page?.findings ?? []

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { OpenContext } from '../../../src/app/open-context.ts'
 import type { Candidate } from '../../../src/knowledge/candidate.ts'
 import { candidateIdFor } from '../../../src/knowledge/candidate-id.ts'
-import type { Ganglion } from '../../../src/services/ganglion.ts'
 import { lintKb } from '../../../src/services/lint/lint-kb.ts'
 import { LintSchedules } from '../../../src/services/lint/lint-schedule.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
@@ -24,18 +24,15 @@ const patient = { timeout: 60_000 }
 
 const linked = (number: number, body: string) => neuronText(number, { title: `N ${number}` }, body)
 
-async function lint(
-  bed: TestBed,
-  { ganglion = bed.ganglion, isDryRun = false }: { ganglion?: Ganglion; isDryRun?: boolean } = {},
-) {
-  const { findings } = await lintKb(ganglion, await ganglion.kb(bed.curator.tenantId, 'handbook'), { isDryRun })
+async function lint(bed: TestBed, { ctx = bed.ctx, isDryRun = false }: { ctx?: OpenContext; isDryRun?: boolean } = {}) {
+  const { findings } = await lintKb(ctx, await ctx.kb(bed.curator.tenantId, 'handbook'), { isDryRun })
   return findings
 }
 
 /** Everything that waits in the queue, as curators see it. */
-async function queue({ ganglion, curator }: TestBed) {
-  const { candidates } = await listCandidates(ganglion, curator, { kb: 'handbook', limit: 100 })
-  return Promise.all(candidates.map(({ candidateId }) => readCandidate(ganglion, curator, candidateId)))
+async function queue({ ctx, curator }: TestBed) {
+  const { candidates } = await listCandidates(ctx, curator, { kb: 'handbook', limit: 100 })
+  return Promise.all(candidates.map(({ candidateId }) => readCandidate(ctx, curator, candidateId)))
 }
 
 /** One finding of each rule. */
@@ -97,19 +94,19 @@ test('a finding is proposed once, whatever became of it, and also after a rebuil
   const bed = await writtenBed(troubled)
   const first = await lint(bed)
   const [dismissed = '', approved = ''] = first.map(({ candidateId }) => candidateId ?? '')
-  await dismissCandidate(bed.ganglion, bed.curator, dismissed, {})
-  await approveCandidate(bed.ganglion, bed.curator, approved, {})
+  await dismissCandidate(bed.ctx, bed.curator, dismissed, {})
+  await approveCandidate(bed.ctx, bed.curator, approved, {})
   // The links move, and more come.
   bed.write({ 'e.md': linked(20, '\n\n[[BUDGET]] [[twin]] [[A]]\n') })
   const known = first.map(({ title, fingerprint, candidateId }) => ({ title, fingerprint, candidateId }))
-  const expectKnown = async (ganglion: Ganglion) => {
-    const again = await lint(bed, { ganglion })
+  const expectKnown = async (ctx: OpenContext) => {
+    const again = await lint(bed, { ctx })
     expect(again).toHaveLength(5)
     for (const found of known)
       expect(again).toContainEqual(expect.objectContaining({ ...found, status: 'proposed before' }))
   }
-  await expectKnown(bed.ganglion)
-  await bed.ganglion.close()
+  await expectKnown(bed.ctx)
+  await bed.ctx.close()
   rmSync(join(bed.dataDir, 'index'), { recursive: true })
   await expectKnown(await bed.reopen())
 })
@@ -131,18 +128,14 @@ test('what no longer holds is found no more, and stays in the queue', async () =
 test('a key that says it is lint, and names a fingerprint, keeps nothing from being proposed', async () => {
   const bed = await writtenBed({ 'a.md': linked(1, '[[Nowhere]]\n') })
   const [{ fingerprint } = { fingerprint: '' }] = await lint(bed, { isDryRun: true })
-  await submitCandidate(
-    bed.ganglion,
-    bed.app,
-    candidate({ metadata: JSON.stringify({ connector: 'lint', fingerprint }) }),
-  )
+  await submitCandidate(bed.ctx, bed.app, candidate({ metadata: JSON.stringify({ connector: 'lint', fingerprint }) }))
   expect(await lint(bed)).toMatchObject([{ fingerprint, status: 'proposed' }])
 })
 
 test('a finding that is approved is no orphan, related to nothing, and seen by curators only', async () => {
   const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'Lonely page' }) })
   const [found] = await lint(bed)
-  const { seqId } = await approveCandidate(bed.ganglion, bed.curator, found?.candidateId ?? '', {
+  const { seqId } = await approveCandidate(bed.ctx, bed.curator, found?.candidateId ?? '', {
     content: 'Nothing links to the lonely page.\n',
   })
   expect(await lint(bed)).toMatchObject([{ rule: 'orphan', status: 'proposed before' }])
@@ -151,7 +144,7 @@ test('a finding that is approved is no orphan, related to nothing, and seen by c
   const second = (await queue(bed)).find(({ title }) => title === 'Orphan: Another lonely page')
   expect(second?.content).toContain(`- [[${seq(1)}|Lonely page]]\n`)
   expect(second?.content).not.toContain(seqId)
-  const read = (caller: TestBed['app']) => readNeuron(bed.ganglion, caller, { kb: 'handbook', seqId })
+  const read = (caller: TestBed['app']) => readNeuron(bed.ctx, caller, { kb: 'handbook', seqId })
   expect(await read(bed.curator)).toMatchObject({ title: 'Orphan: Lonely page' })
   await expect(read(bed.app)).rejects.toMatchObject({ code: 'not_found' })
 })
@@ -196,7 +189,7 @@ test(
   patient,
   async () => {
     const bed = await writtenBed(troubled)
-    const kb = await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
+    const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
     const at = new Date('2026-05-01T12:00:00Z')
     const waiting = Array.from(
       { length: 9_998 },
@@ -212,7 +205,7 @@ test(
     await kb.write((staging) => kb.commitToQueue(staging, { candidates: waiting, message: 'Fill', author, at }))
     const statuses = async () => (await lint(bed)).map(({ status }) => status)
     expect(await statuses()).toEqual(['proposed', 'proposed', 'open', 'open', 'open'])
-    await dismissCandidate(bed.ganglion, bed.curator, waiting[0]?.id ?? '', {})
+    await dismissCandidate(bed.ctx, bed.curator, waiting[0]?.id ?? '', {})
     expect(await statuses()).toEqual(['proposed before', 'proposed before', 'proposed', 'open', 'open'])
   },
 )
@@ -222,13 +215,13 @@ test('whatever happens to a knowledge base, it can be linted, and nothing is pro
   await fc.assert(
     fc.asyncProperty(history, async (story) => {
       const bed = await newTestBed()
-      const ganglion = await happen(bed, story)
-      const first = await lint(bed, { ganglion })
+      const ctx = await happen(bed, story)
+      const first = await lint(bed, { ctx })
       proposed += first.filter(({ status }) => status === 'proposed').length
       // What was proposed may have been approved at once, and change what is found.
-      await lint(bed, { ganglion })
-      expect((await lint(bed, { ganglion })).filter(({ status }) => status !== 'proposed before')).toEqual([])
-      await ganglion.close()
+      await lint(bed, { ctx })
+      expect((await lint(bed, { ctx })).filter(({ status }) => status !== 'proposed before')).toEqual([])
+      await ctx.close()
     }),
     { numRuns: 8 },
   )
@@ -238,7 +231,7 @@ test('whatever happens to a knowledge base, it can be linted, and nothing is pro
 test('the server lints each knowledge base at its time, as kb.yaml on main has it by then', async () => {
   const bed = await writtenBed({ 'a.md': linked(1, '[[Nowhere]]\n') })
   const errors: unknown[] = []
-  const schedules = new LintSchedules(bed.ganglion, (error) => errors.push(error))
+  const schedules = new LintSchedules(bed.ctx, (error) => errors.push(error))
   const at = (time: string) => new Date(`2026-05-01T${time}Z`)
   const proposedIn = async (after: string, until: string) => {
     await schedules.run(at(after), at(until), new AbortController().signal)
@@ -259,10 +252,10 @@ test('the server lints each knowledge base at its time, as kb.yaml on main has i
 
 test('a knowledge base that cannot be linted is told of, and holds up none', async () => {
   const bed = await writtenBed({ 'a.md': linked(1, '[[Nowhere]]\n') })
-  const { gitDir } = await createKnowledgeBase(bed.ganglion, { tenant: 'acme', slug: 'atlas' })
+  const { gitDir } = await createKnowledgeBase(bed.ctx, { tenant: 'acme', slug: 'atlas' })
   writeFileSync(join(gitDir, 'refs/heads/main'), 'damaged\n')
   const errors: unknown[] = []
-  const schedules = new LintSchedules(bed.ganglion, (error) => errors.push(error))
+  const schedules = new LintSchedules(bed.ctx, (error) => errors.push(error))
   const day = [new Date('2026-05-01T00:00:00Z'), new Date('2026-05-02T00:00:00Z')] as const
   await schedules.run(...day, new AbortController().signal)
   expect(errors).toHaveLength(1)

@@ -15,12 +15,12 @@ const noForges = { forgeCredentials: [] }
 
 async function administered({ webhookPrivate = true } = {}) {
   const bed = await newTestBed()
-  const { ganglion, curator } = bed
-  const health = new Health(ganglion)
-  const services = settingsServicesOf(ganglion, { ...noForges, health, webhookPrivate, freeDiskRatio: async () => 0.5 })
+  const { ctx, curator } = bed
+  const health = new Health(ctx)
+  const services = settingsServicesOf(ctx, { ...noForges, health, webhookPrivate, freeDiskRatio: async () => 0.5 })
   const admin = { ...curator, name: 'Ada' }
-  await createKnowledgeBase(ganglion, { tenant: 'umbrella', slug: 'theirs' })
-  const stranger = { ...admin, tenantId: (await ganglion.tenants.find('umbrella'))?.id ?? '' }
+  await createKnowledgeBase(ctx, { tenant: 'umbrella', slug: 'theirs' })
+  const stranger = { ...admin, tenantId: (await ctx.tenants.find('umbrella'))?.id ?? '' }
   return { ...bed, services, admin, stranger }
 }
 
@@ -28,20 +28,20 @@ const newKey = { name: 'website', role: 'app' as const, connectors: ['site-chat'
 const missing = { code: 'not_found' }
 
 test('a key works until it is revoked, says who made it, and is nothing to another tenant', async () => {
-  const { services, admin, stranger, ganglion } = await administered()
+  const { services, admin, stranger, ctx } = await administered()
   const { key, token } = await services.createApiKey(admin, newKey)
   expect(key).toMatchObject({ name: 'website', createdBy: 'Ada', revokedAt: null })
   expect(JSON.stringify(await services.listApiKeys(admin, {}))).not.toContain(token)
   expect(await services.listApiKeys(stranger, {})).toEqual({ keys: [], next: null })
   await expect(services.revokeApiKey(stranger, key.id)).rejects.toMatchObject(missing)
-  expect(await ganglion.apiKeys.authenticate(token, new Date())).toMatchObject({ id: key.id })
+  expect(await ctx.apiKeys.authenticate(token, new Date())).toMatchObject({ id: key.id })
   await services.revokeApiKey(admin, key.id)
-  const acts = await ganglion.audit.list(admin.tenantId, { before: undefined, limit: 10 })
+  const acts = await ctx.audit.list(admin.tenantId, { before: undefined, limit: 10 })
   expect(acts.map(({ action, subject }) => [action, subject])).toEqual([
     ['key.revoked', 'website'],
     ['key.created', 'website'],
   ])
-  expect(await ganglion.apiKeys.authenticate(token, new Date())).toBeUndefined()
+  expect(await ctx.apiKeys.authenticate(token, new Date())).toBeUndefined()
 })
 
 test('keys are listed newest first, page by page', async () => {
@@ -54,12 +54,12 @@ test('keys are listed newest first, page by page', async () => {
 })
 
 test('a webhook is tested, paused, replayed and removed; its deliveries are kept, its secret is not shown again', async () => {
-  const { services, admin, stranger, ganglion, kbId } = await administered()
+  const { services, admin, stranger, ctx, kbId } = await administered()
   const statuses = [204, 500, 200]
   const url = await listening(createServer((_, response) => void response.writeHead(statuses.shift() ?? 200).end()))
   const { id, secret } = await services.addWebhook(admin, { url: `${url}/hook`, kb: 'handbook', kinds: [] })
   expect(await services.testWebhook(admin, id)).toMatchObject({ eventId: null, status: 204, note: null })
-  await addSource(ganglion, { kbId })
+  await addSource(ctx, { kbId })
   const sent = await services.resendEvent(admin, { id, eventId: 1 })
   expect(sent).toMatchObject({ eventId: 1, kind: 'source.uploaded', status: 500, note: 'The receiver answered 500.' })
   await services.setWebhookKinds(admin, id, ['ingest.failed'])
@@ -87,16 +87,16 @@ test('a webhook is tested, paused, replayed and removed; its deliveries are kept
 })
 
 test('of the deliveries of a webhook, the last hundred are kept', async () => {
-  const { services, admin, ganglion } = await administered()
+  const { services, admin, ctx } = await administered()
   const { id } = await services.addWebhook(admin, { url: 'https://example.org', kinds: [] })
   for (let eventId = 1; eventId <= 105; eventId++) {
     const delivery = { eventId, kind: 'kb.pushed', at: new Date().toISOString(), status: 200, note: null, duration: 1 }
-    await ganglion.webhooks.noteDelivery(id, delivery)
+    await ctx.webhooks.noteDelivery(id, delivery)
   }
   const { deliveries } = await services.readWebhook(admin, id)
   expect([deliveries.length, deliveries[0]?.eventId, deliveries.at(-1)?.eventId]).toEqual([100, 105, 6])
-  await ganglion.webhooks.remove(id)
-  await ganglion.webhooks.noteDelivery(id, { eventId: 1, kind: 'x', at: '', status: 1, note: null, duration: 1 })
+  await ctx.webhooks.remove(id)
+  await ctx.webhooks.noteDelivery(id, { eventId: 1, kind: 'x', at: '', status: 1, note: null, duration: 1 })
 })
 
 test.each([
@@ -116,9 +116,9 @@ test.each([
 test('health says what is known: sizes, the last backup, and what a verification found', {
   timeout: 60_000,
 }, async () => {
-  const { services, admin, ganglion, kbId, curator } = await administered()
-  await addSource(ganglion, { kbId, fileSize: 4_000 })
-  await ganglion.kb(curator.tenantId, 'handbook')
+  const { services, admin, ctx, kbId, curator } = await administered()
+  await addSource(ctx, { kbId, fileSize: 4_000 })
+  await ctx.kb(curator.tenantId, 'handbook')
   const fresh = await services.readHealth(admin)
   expect(fresh).toMatchObject({
     ...{ version: expect.stringMatching(/^\d+\.\d+\.\d+/), problems: [], backedUpAt: undefined },
@@ -127,7 +127,7 @@ test('health says what is known: sizes, the last backup, and what a verification
   })
   expect(fresh.kbs[0]?.repository).toBeGreaterThan(1_000)
 
-  const { manifest } = await backup(ganglion, join(tempDir(), 'monday'), { version: '1.2.3' })
+  const { manifest } = await backup(ctx, join(tempDir(), 'monday'), { version: '1.2.3' })
   expect(await services.readHealth(admin)).toMatchObject({ backedUpAt: manifest.createdAt })
 
   await services.startVerification(admin)
@@ -143,8 +143,8 @@ test('health says what is known: sizes, the last backup, and what a verification
 })
 
 test('on a server of one tenant, the database and the disk are told too', async () => {
-  const { ganglion, curator } = await newTestBed()
-  const parts = { ...noForges, health: new Health(ganglion), webhookPrivate: false, freeDiskRatio: async () => 0.25 }
-  const { shared } = await settingsServicesOf(ganglion, parts).readHealth(curator)
+  const { ctx, curator } = await newTestBed()
+  const parts = { ...noForges, health: new Health(ctx), webhookPrivate: false, freeDiskRatio: async () => 0.25 }
+  const { shared } = await settingsServicesOf(ctx, parts).readHealth(curator)
   expect(shared).toMatchObject({ freeDisk: 0.25, database: expect.any(Number) })
 })

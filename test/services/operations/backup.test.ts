@@ -12,9 +12,9 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import type { Caller } from '../../../src/services/caller.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { latestSchema } from '../../../src/services/operations/backup/backup-manifest.ts'
 import { restore } from '../../../src/services/operations/backup/restore.ts'
@@ -40,7 +40,7 @@ const main = 'refs/heads/main'
 const queue = 'refs/ganglion/queue'
 const version = '1.2.3'
 
-async function newNeuron({ ganglion, app, curator }: TestBed, server: Ganglion = ganglion) {
+async function newNeuron({ ctx, app, curator }: TestBed, server: OpenContext = ctx) {
   const { candidateId } = await submitCandidate(server, app, candidate())
   return approveCandidate(server, curator, candidateId, {})
 }
@@ -48,34 +48,34 @@ async function newNeuron({ ganglion, app, curator }: TestBed, server: Ganglion =
 /** A knowledge base with Neurons, decisions, other refs and a key. */
 async function usedBed() {
   const bed = await newTestBed()
-  const { ganglion, app, curator, gitDir } = bed
+  const { ctx, app, curator, gitDir } = bed
   const { seqId } = await newNeuron(bed)
   await newNeuron(bed)
-  const fix = await submitCandidate(ganglion, app, correction(seqId, 'Page the deputy.\n'))
-  await approveCandidate(ganglion, curator, fix.candidateId, {})
-  await dismissCandidate(ganglion, curator, (await submitCandidate(ganglion, app, candidate())).candidateId, {})
-  await submitCandidate(ganglion, app, candidate({ title: 'Waiting' }))
+  const fix = await submitCandidate(ctx, app, correction(seqId, 'Page the deputy.\n'))
+  await approveCandidate(ctx, curator, fix.candidateId, {})
+  await dismissCandidate(ctx, curator, (await submitCandidate(ctx, app, candidate())).candidateId, {})
+  await submitCandidate(ctx, app, candidate({ title: 'Waiting' }))
   const native = new NativeWriter(gitDir)
   native.git('tag', 'a-tag', 'main~1')
   native.git('update-ref', 'refs/candidates/x/head', 'main')
-  const { token } = await ganglion.apiKeys.create(
+  const { token } = await ctx.apiKeys.create(
     { tenantId: curator.tenantId, name: 'tests', role: 'curator', connectors: [], expiresAt: null },
     new Date(),
   )
   return { ...bed, native, token, seqId }
 }
 
-async function opened(dataDir: string): Promise<Ganglion> {
-  const ganglion = await Ganglion.open({ dataDir })
-  onTestFinished(() => ganglion.close())
-  return ganglion
+async function opened(dataDir: string): Promise<OpenContext> {
+  const ctx = await openContext({ dataDir })
+  onTestFinished(() => ctx.close())
+  return ctx
 }
 
-function uploaded({ ganglion, curator }: Pick<TestBed, 'ganglion' | 'curator'>, filename: string, content: string) {
+function uploaded({ ctx, curator }: Pick<TestBed, 'ctx' | 'curator'>, filename: string, content: string) {
   const form = async function* () {
     yield { name: 'file', filename, bytes: Readable.from([Buffer.from(content)]) } as const
   }
-  return uploadSource(ganglion, curator, 'handbook', form(), { force: true, replace: false })
+  return uploadSource(ctx, curator, 'handbook', form(), { force: true, replace: false })
 }
 
 /** But the heads of candidates, which are derived. */
@@ -87,19 +87,19 @@ function refsOf(native: NativeWriter): Record<string, string> {
 
 test('what is restored is what was backed up: refs, answers, keys and blobs', async () => {
   const bed = await usedBed()
-  const { ganglion, native, token, seqId, kbId } = bed
+  const { ctx, native, token, seqId, kbId } = bed
   const { contentHash } = await uploaded(bed, 'notes.md', 'bytes')
-  const look = (server: Ganglion) =>
+  const look = (server: OpenContext) =>
     everyAnswer(server, { token, kb: 'handbook', seqIds: [seqId], commits: native.git('rev-list', 'main').split('\n') })
-  const [refs, answers] = [refsOf(native), await look(ganglion)]
+  const [refs, answers] = [refsOf(native), await look(ctx)]
 
   const dir = join(tempDir(), 'backups', 'monday')
-  const { manifest } = await backup(ganglion, dir, { version })
+  const { manifest } = await backup(ctx, dir, { version })
   expect(manifest).toEqual({
     format: 1,
     schema: latestSchema(),
     createdAt: expect.any(String),
-    ganglion: version,
+    ctx: version,
     kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
     missingBlobs: [],
   })
@@ -122,7 +122,7 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
 test('no seqId is given again that was given after the backup, however often it is restored', async () => {
   const bed = await usedBed()
   const first = join(tempDir(), 'first')
-  await backup(bed.ganglion, first, { version })
+  await backup(bed.ctx, first, { version })
   const lost = [await newNeuron(bed), await newNeuron(bed)].map(({ seqId }) => seqId)
   expect(lost).toEqual(['handbook_00000003', 'handbook_00000004'])
 
@@ -142,14 +142,14 @@ test('no seqId is given again that was given after the backup, however often it 
 
 test('what the policy approved and main had not seen is approved above the floor, or waits where it cannot be', async () => {
   const bed = await usedBed()
-  const { ganglion, native, app, curator } = bed
+  const { ctx, native, app, curator } = bed
   const before = native.git('rev-parse', main)
   const { seqId: lost } = await newNeuron(bed)
-  const fix = await submitCandidate(ganglion, app, correction(lost, 'Better.\n', { confidence: 1 }))
-  await submitCandidate(ganglion, app, candidate({ title: 'Sure', confidence: 1 }))
+  const fix = await submitCandidate(ctx, app, correction(lost, 'Better.\n', { confidence: 1 }))
+  await submitCandidate(ctx, app, candidate({ title: 'Sure', confidence: 1 }))
   native.git('update-ref', main, before)
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version })
+  await backup(ctx, dir, { version })
 
   const data = join(tempDir(), 'data')
   await restore(dir, { dataDir: data })
@@ -163,13 +163,13 @@ test('what the policy approved and main had not seen is approved above the floor
 })
 
 test('a knowledge base whose repository is empty comes back empty', async () => {
-  const { ganglion, curator } = await newTestBed()
+  const { ctx, curator } = await newTestBed()
   const id = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
-  await ganglion.knowledgeBases.create({ id, tenantId: curator.tenantId, slug: 'empty', prefix: 'empty' }, new Date())
-  const repository = await Repository.init(ganglion.directory.repository(id))
+  await ctx.knowledgeBases.create({ id, tenantId: curator.tenantId, slug: 'empty', prefix: 'empty' }, new Date())
+  const repository = await Repository.init(ctx.directory.repository(id))
   repository.close()
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version })
+  await backup(ctx, dir, { version })
   const { kbs } = await restore(dir, { dataDir: join(tempDir(), 'data') })
   expect(kbs.map(({ slug, seqFloor }) => [slug, seqFloor])).toEqual([
     ['empty', 10_000],
@@ -178,28 +178,28 @@ test('a knowledge base whose repository is empty comes back empty', async () => 
 })
 
 test('people come back with their passwords and roles, but neither sessions nor links: they may have been ended since', async () => {
-  const { ganglion } = await newTestBed()
-  const { token, userId } = await signIn(ganglion, 'acme', 'curator', { email: 'ada@example.com' })
-  await ganglion.users.setPassword(userId, 'a hash')
-  const link = await ganglion.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, new Date())
+  const { ctx } = await newTestBed()
+  const { token, userId } = await signIn(ctx, 'acme', 'curator', { email: 'ada@example.com' })
+  await ctx.users.setPassword(userId, 'a hash')
+  const link = await ctx.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, new Date())
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version })
+  await backup(ctx, dir, { version })
   const dataDir = join(tempDir(), 'data')
   await restore(dir, { dataDir })
   const restored = await opened(dataDir)
   expect(await openSession(restored, token)).toBeUndefined()
   expect(await restored.oneTimeLinks.find(link, new Date())).toBeUndefined()
-  expect(await restored.users.get(userId)).toEqual(await ganglion.users.get(userId))
+  expect(await restored.users.get(userId)).toEqual(await ctx.users.get(userId))
   expect(await restored.users.memberships(userId)).toMatchObject([{ tenantSlug: 'acme', role: 'curator' }])
 })
 
 test('a move goes on with sessions, links and seqIds, and the repositories are the same', async () => {
   const bed = await usedBed()
-  const { ganglion, native, kbId } = bed
-  const { token, userId } = await signIn(ganglion, 'acme', 'curator')
-  const link = await ganglion.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, new Date())
+  const { ctx, native, kbId } = bed
+  const { token, userId } = await signIn(ctx, 'acme', 'curator')
+  const link = await ctx.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, new Date())
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version })
+  await backup(ctx, dir, { version })
   const dataDir = join(tempDir(), 'data')
   expect((await restore(dir, { dataDir }, { isMove: true })).kbs).toMatchObject([{ seqFloor: 2 }])
   const restored = await opened(dataDir)
@@ -210,12 +210,12 @@ test('a move goes on with sessions, links and seqIds, and the repositories are t
 })
 
 test('an upload in chunks that is under way begins again', async () => {
-  const { ganglion, app } = await newTestBed()
+  const { ctx, app } = await newTestBed()
   const input = { filename: 'a.md', fileSize: 4, path: '/', metadata: null }
-  const { uploadId } = await beginUpload(ganglion, app, 'handbook', input, { force: false, replace: false })
-  await receiveChunk(ganglion, app, uploadId, { first: 0, last: 1, total: 4 }, Readable.from([Buffer.from('ab')]))
+  const { uploadId } = await beginUpload(ctx, app, 'handbook', input, { force: false, replace: false })
+  await receiveChunk(ctx, app, uploadId, { first: 0, last: 1, total: 4 }, Readable.from([Buffer.from('ab')]))
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version })
+  await backup(ctx, dir, { version })
   const dataDir = join(tempDir(), 'data')
   await restore(dir, { dataDir })
   expect(await (await opened(dataDir)).uploads.find(app.tenantId, uploadId)).toMatchObject({ bytesReceived: 0 })
@@ -223,21 +223,21 @@ test('an upload in chunks that is under way begins again', async () => {
 
 test('bytes that were gone or damaged are told, and those that the backup has lost refuse it', async () => {
   const bed = await newTestBed()
-  const { ganglion } = bed
+  const { ctx } = bed
   const [gone, damaged, lost] = await Promise.all(
     ['gone', 'damaged', 'lost'].map((name) => uploaded(bed, `${name}.md`, name)),
   )
   const path = (root: string, { contentHash } = { contentHash: '' }) =>
     join(root, contentHash.slice(0, 2), contentHash.slice(2, 4), contentHash)
-  rmSync(path(ganglion.directory.blobs, gone))
-  writeFileSync(path(ganglion.directory.blobs, damaged), 'other')
-  const told = (await verify(ganglion)).kbs.flatMap(({ problems }) => problems.map(({ message }) => message))
+  rmSync(path(ctx.directory.blobs, gone))
+  writeFileSync(path(ctx.directory.blobs, damaged), 'other')
+  const told = (await verify(ctx)).kbs.flatMap(({ problems }) => problems.map(({ message }) => message))
   expect(told.toSorted()).toEqual([
     expect.stringMatching(/^The bytes of damaged.md .* are damaged: /),
     expect.stringMatching(/^The bytes of gone.md .* are gone: /),
   ])
   const dir = join(tempDir(), 'backup')
-  const { manifest } = await backup(ganglion, dir, { version })
+  const { manifest } = await backup(ctx, dir, { version })
   expect(manifest.missingBlobs).toEqual([gone?.contentHash])
 
   const dataDir = join(tempDir(), 'data')
@@ -262,7 +262,7 @@ test('nobody else can read a backup, into a folder that was there either', async
   await uploaded(bed, 'notes.md', 'bytes')
   const dir = tempDir()
   chmodSync(dir, 0o755)
-  await backup(bed.ganglion, dir, { version })
+  await backup(bed.ctx, dir, { version })
   for (const name of ['', ...readdirSync(dir, { recursive: true })]) {
     const stats = statSync(join(dir, String(name)))
     expect([name, stats.mode & 0o777]).toEqual([name, stats.isDirectory() ? 0o700 : 0o600])
@@ -272,20 +272,20 @@ test('nobody else can read a backup, into a folder that was there either', async
 test('bytes in a bucket are in the backup, and are restored into a bucket that is empty', async () => {
   const { options, objects } = await s3Server()
   const [bucket, other] = ['one/', 'two/'].map((prefix) => ({ ...options, prefix }))
-  const ganglion = await Ganglion.open({ dataDir: tempDir(), bucket, threads })
-  onTestFinished(() => ganglion.close())
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const ctx = await openContext({ dataDir: tempDir(), bucket, threads })
+  onTestFinished(() => ctx.close())
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const curator: Caller = { id: 'key:curator', name: 'Curator', tenantId, role: 'curator', connectors: [] }
-  const { contentHash } = await uploaded({ ganglion, curator }, 'notes.md', 'bytes')
+  const { contentHash } = await uploaded({ ctx, curator }, 'notes.md', 'bytes')
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version })
+  await backup(ctx, dir, { version })
 
   const dataDir = join(tempDir(), 'data')
   await expect(restore(dir, { dataDir, bucket })).rejects.toThrow('s3://bucket/one/ is not empty')
   expect([objects.size, existsSync(`${dataDir}.restoring`)]).toEqual([1, false])
   await restore(dir, { dataDir, bucket: other })
-  const restored = await Ganglion.open({ dataDir, bucket: other, threads })
+  const restored = await openContext({ dataDir, bucket: other, threads })
   onTestFinished(() => restored.close())
   expect(await text(await restored.blobs.get(contentHash))).toBe('bytes')
   expect([...objects.keys()].filter((key) => !/^(one|two)\/..\/..\/[0-9a-f]{64}-[0-9a-f]{8}$/.test(key))).toEqual([])
@@ -295,7 +295,7 @@ test('a backup of before the bytes in buckets were in it is restored without the
   const bed = await newTestBed()
   const { contentHash } = await uploaded(bed, 'notes.md', 'bytes')
   const dir = join(tempDir(), 'backup')
-  await backup(bed.ganglion, dir, { version })
+  await backup(bed.ctx, dir, { version })
   edit(dir, `,\n  "missingBlobs": []`, '')
   rmSync(join(dir, 'blobs'), { recursive: true })
   const { kbs } = await restore(dir, { dataDir: join(tempDir(), 'data') })
@@ -303,17 +303,17 @@ test('a backup of before the bytes in buckets were in it is restored without the
 })
 
 test('a backup names the knowledge base whose repository is damaged', async () => {
-  const { ganglion, gitDir } = await newTestBed()
+  const { ctx, gitDir } = await newTestBed()
   writeFileSync(join(gitDir, 'refs/heads/main'), '')
-  const backingUp = backup(ganglion, join(tempDir(), 'backup'), { version })
+  const backingUp = backup(ctx, join(tempDir(), 'backup'), { version })
   await expect(backingUp).rejects.toThrow('The repository of handbook cannot be backed up: refs/heads/main is empty')
 })
 
 test('a backup needs a folder of its own', async () => {
-  const { ganglion } = await newTestBed()
+  const { ctx } = await newTestBed()
   const dir = tempDir()
   writeFileSync(join(dir, 'letter'), 'mine')
-  await expect(backup(ganglion, dir, { version })).rejects.toThrow('is not empty')
+  await expect(backup(ctx, dir, { version })).rejects.toThrow('is not empty')
   expect(readFileSync(join(dir, 'letter'), 'utf8')).toBe('mine')
 })
 
@@ -341,9 +341,9 @@ test('a backup under writers is of one moment: all that its main shows is on its
 })
 
 test('a data directory that holds something is left alone', async () => {
-  const { ganglion, dataDir } = await newTestBed()
+  const { ctx, dataDir } = await newTestBed()
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version })
+  await backup(ctx, dir, { version })
   await expect(restore(dir, { dataDir })).rejects.toThrow(`Stop the server that uses it, move it away (mv ${dataDir} `)
   const vacant = tempDir()
   expect(await restore(dir, { dataDir: vacant })).toMatchObject({ dataDir: vacant })
@@ -380,9 +380,9 @@ function edit(dir: string, from: string, to: string): void {
 }
 
 test.each(spoilings)('a backup that %s is refused, and nothing is made of it', async (_, spoil, message) => {
-  const { ganglion, kbId } = await newTestBed()
+  const { ctx, kbId } = await newTestBed()
   const dir = join(tempDir(), 'backup')
-  await backup(ganglion, dir, { version })
+  await backup(ctx, dir, { version })
   spoil(dir, kbId)
   const data = join(tempDir(), 'data')
   await expect(restore(dir, { dataDir: data })).rejects.toThrow(message)

@@ -1,9 +1,9 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { openContext } from '../../../src/app/open-context.ts'
 import { nativeGit } from '../../../src/git/native-git.ts'
 import { refusalFor } from '../../../src/services/failure.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import { Health } from '../../../src/services/operations/health.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
@@ -13,45 +13,45 @@ import { candidate, newTestBed } from '../support/test-bed.ts'
 const problemsOf = (...args: ConstructorParameters<typeof Health>) => new Health(...args).problems()
 
 test('a deployment that can do what it promises has no problems', async () => {
-  const { ganglion, app } = await newTestBed()
-  await submitCandidate(ganglion, app, candidate())
-  expect(await problemsOf(ganglion)).toEqual([])
+  const { ctx, app } = await newTestBed()
+  await submitCandidate(ctx, app, candidate())
+  expect(await problemsOf(ctx)).toEqual([])
 })
 
 test('without git', async () => {
-  const { ganglion } = await newTestBed()
+  const { ctx } = await newTestBed()
   await nativeGit() // as a server looks for it at its start
   vi.stubEnv('PATH', tempDir())
   onTestFinished(() => void vi.unstubAllEnvs())
-  expect(await problemsOf(ganglion)).toEqual([{ part: 'git', reason: 'git cannot be started' }])
+  expect(await problemsOf(ctx)).toEqual([{ part: 'git', reason: 'git cannot be started' }])
 })
 
 test('parts of the data directory that are not there are named, without paths', async () => {
-  const { ganglion, dataDir, gitDir } = await newTestBed()
-  await ganglion.kb((await ganglion.tenants.find('acme'))?.id ?? '', 'handbook')
+  const { ctx, dataDir, gitDir } = await newTestBed()
+  await ctx.kb((await ctx.tenants.find('acme'))?.id ?? '', 'handbook')
   const missing = 'the data directory, or a part of it, is missing'
   await rename(join(gitDir, 'refs'), join(gitDir, 'refs.away'))
-  expect(await problemsOf(ganglion)).toEqual([{ part: 'repositories', reason: missing }])
+  expect(await problemsOf(ctx)).toEqual([{ part: 'repositories', reason: missing }])
   await rename(join(gitDir, 'refs.away'), join(gitDir, 'refs'))
   await rm(join(dataDir, 'blobs'), { recursive: true })
   await rm(join(dataDir, 'tmp'), { recursive: true })
   await writeFile(join(dataDir, 'tmp'), '')
-  expect(await problemsOf(ganglion)).toEqual([{ part: 'files', reason: missing }])
+  expect(await problemsOf(ctx)).toEqual([{ part: 'files', reason: missing }])
 })
 
 test('a knowledge base with a folder that cannot be written is noted', async () => {
-  const { ganglion, gitDir } = await newTestBed()
-  expect(await new Health(ganglion).notes()).toEqual([])
+  const { ctx, gitDir } = await newTestBed()
+  expect(await new Health(ctx).notes()).toEqual([])
   await rename(join(gitDir, 'objects'), join(gitDir, 'objects.away'))
   await writeFile(join(gitDir, 'objects'), '')
-  expect(await new Health(ganglion).notes()).toEqual([
+  expect(await new Health(ctx).notes()).toEqual([
     'knowledge bases with a folder that the server may not write: 1; see ganglion verify',
   ])
 })
 
 test('what was found holds for a few seconds', async () => {
-  const { ganglion, dataDir } = await newTestBed()
-  const health = new Health(ganglion)
+  const { ctx, dataDir } = await newTestBed()
+  const health = new Health(ctx)
   expect(await health.problems()).toEqual([])
   await rm(join(dataDir, 'blobs'), { recursive: true })
   expect(await health.problems()).toEqual([])
@@ -61,12 +61,12 @@ test('what was found holds for a few seconds', async () => {
 })
 
 test('where the repositories are gone, an open knowledge base and one that is opened say so', async () => {
-  const { ganglion, curator, dataDir, gitDir } = await newTestBed()
-  const { seqId = '' } = await submitCandidate(ganglion, curator, candidate({ confidence: 1 }))
+  const { ctx, curator, dataDir, gitDir } = await newTestBed()
+  const { seqId = '' } = await submitCandidate(ctx, curator, candidate({ confidence: 1 }))
   await rm(dirname(gitDir), { recursive: true })
-  const reopened = await Ganglion.open({ dataDir })
+  const reopened = await openContext({ dataDir })
   onTestFinished(() => reopened.close())
-  for (const one of [ganglion, reopened]) {
+  for (const one of [ctx, reopened]) {
     for (const ask of [
       () => readNeuron(one, curator, { kb: 'handbook', seqId }),
       () => submitCandidate(one, curator, candidate()),
@@ -80,12 +80,12 @@ test('where the repositories are gone, an open knowledge base and one that is op
 })
 
 test.each(['', 'ref: refs/heads/elsewhere\n'])('a main that holds %j is told as damage', async (held) => {
-  const { ganglion, curator, dataDir, gitDir } = await newTestBed()
-  const { seqId = '' } = await submitCandidate(ganglion, curator, candidate({ confidence: 1 }))
+  const { ctx, curator, dataDir, gitDir } = await newTestBed()
+  const { seqId = '' } = await submitCandidate(ctx, curator, candidate({ confidence: 1 }))
   await writeFile(join(gitDir, 'refs/heads/main'), held)
-  const reopened = await Ganglion.open({ dataDir })
+  const reopened = await openContext({ dataDir })
   onTestFinished(() => reopened.close())
-  for (const one of [ganglion, reopened]) {
+  for (const one of [ctx, reopened]) {
     const error = await readNeuron(one, curator, { kb: 'handbook', seqId }).catch((error: unknown) => error)
     expect(refusalFor(error)).toMatchObject({ code: 'unavailable', message: expect.stringContaining('is damaged') })
   }

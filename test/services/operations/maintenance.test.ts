@@ -16,14 +16,14 @@ function gitWithoutEnd(): { folder: string; begun: string } {
 }
 
 test('stopping in the middle of a repack ends it, and is no error', async () => {
-  const { ganglion, curator, gitDir } = await newTestBed()
-  await ganglion.kb(curator.tenantId, 'handbook')
+  const { ctx, curator, gitDir } = await newTestBed()
+  await ctx.kb(curator.tenantId, 'handbook')
   for (let n = 0; n < 30; n++) writeFileSync(join(gitDir, `objects/pack/pack-${n}.pack`), '')
   const { folder, begun } = gitWithoutEnd()
   vi.stubEnv('PATH', `${folder}${delimiter}${process.env.PATH}`)
   onTestFinished(() => void vi.unstubAllEnvs())
   const errors: unknown[] = []
-  const stop = startMaintenance(ganglion, (error) => errors.push(error), 10)
+  const stop = startMaintenance(ctx, (error) => errors.push(error), 10)
   await eventually(async () => expect(existsSync(begun)).toBe(true))
   await stop()
   expect(errors).toEqual([])

@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import type { Ganglion } from '../../../src/services/ganglion.ts'
+import type { OpenContext } from '../../../src/app/open-context.ts'
 import { KnowledgeBase } from '../../../src/services/knowledge-base/knowledge-base.ts'
 import { rebuild } from '../../../src/services/operations/rebuild.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
@@ -25,21 +25,21 @@ test('whatever happens to a knowledge base, following it step by step ends where
   await fc.assert(
     fc.asyncProperty(history, async (story) => {
       const bed = await newTestBed()
-      const ganglion = await happen(bed, story)
-      expect(await differencesToRebuild(ganglion, bed)).toEqual([])
-      await ganglion.close()
+      const ctx = await happen(bed, story)
+      expect(await differencesToRebuild(ctx, bed)).toEqual([])
+      await ctx.close()
     }),
     { numRuns: 20 },
   )
 }, 60_000)
 
-async function differencesToRebuild(ganglion: Ganglion, { curator, kbId, gitDir }: TestBed) {
-  const kb = await ganglion.kb(curator.tenantId, 'handbook')
+async function differencesToRebuild(ctx: OpenContext, { curator, kbId, gitDir }: TestBed) {
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
   const differences: unknown[] = []
   for (const isMainFirst of [false, true]) {
     const indexDir = tempDir()
-    const opened = () => new KnowledgeBase(kb.identity, { gitDir, indexDir, parser: ganglion.parser })
+    const opened = () => new KnowledgeBase(kb.identity, { gitDir, indexDir, parser: ctx.parser })
     let rebuilt = opened()
     if (isMainFirst) {
       await rebuilt.followMainFirst()
@@ -48,7 +48,7 @@ async function differencesToRebuild(ganglion: Ganglion, { curator, kbId, gitDir 
     }
     try {
       await rebuilt.followTo(heads)
-      const [left, right] = [ganglion.directory.index(kbId), indexDir].map((folder) => join(folder, projectionFile))
+      const [left, right] = [ctx.directory.index(kbId), indexDir].map((folder) => join(folder, projectionFile))
       differences.push(...compareProjections(left ?? '', right ?? ''))
     } finally {
       await rebuilt.close()
@@ -59,10 +59,10 @@ async function differencesToRebuild(ganglion: Ganglion, { curator, kbId, gitDir 
 
 test('empty tables that are filled have every index', async () => {
   const { bed } = await eventfulBed()
-  const { ganglion, dataDir, kbId } = bed
+  const { ctx, dataDir, kbId } = bed
   const empty = join(tempDir(), projectionFile)
   new Projection(empty).close()
-  await ganglion.close()
+  await ctx.close()
   rmSync(join(dataDir, 'index'), { recursive: true })
   const reopened = await bed.reopen()
   await reopened.kb(bed.curator.tenantId, 'handbook')
@@ -81,9 +81,9 @@ function indexesOf(file: string): unknown[] {
 /** A knowledge base to which most things have happened, over the API and in native git, and a look at each answer. */
 async function eventfulBed() {
   const bed = await newTestBed()
-  const { ganglion, app, curator } = bed
-  const submit = async (input = candidate()) => (await submitCandidate(ganglion, app, input)).candidateId
-  const approve = (id: string) => approveCandidate(ganglion, curator, id, {})
+  const { ctx, app, curator } = bed
+  const submit = async (input = candidate()) => (await submitCandidate(ctx, app, input)).candidateId
+  const approve = (id: string) => approveCandidate(ctx, curator, id, {})
   const { seqId } = await approve(await submit())
   const { seqId: linking } = await approve(
     await submit(candidate({ title: 'On call', content: 'See [[VIP escalation policy]].' })),
@@ -93,7 +93,7 @@ async function eventfulBed() {
   await submit(
     correction(linking, 'See [[supersedes:Old]].\n', { metadata: '{"targetNeuron":"x","actionZone":"red"}' }),
   )
-  await dismissCandidate(ganglion, curator, await submit(), { reason: 'Known.' })
+  await dismissCandidate(ctx, curator, await submit(), { reason: 'Known.' })
   await submit(candidate({ confidence: 0.95, impactEstimate: 3 }))
   for (let n = 0; n < 9; n++) await submit(candidate({ title: `Waiting ${n}` }))
   const native = new NativeWriter(bed.gitDir)
@@ -105,87 +105,87 @@ async function eventfulBed() {
     at: 1_000_000_000,
   })
   native.commit(main, new Map([[old, null]]))
-  const { token } = await ganglion.apiKeys.create(
+  const { token } = await ctx.apiKeys.create(
     { tenantId: curator.tenantId, name: 'tests', role: 'curator', connectors: [], expiresAt: null },
     new Date(),
   )
   const commits = native.git('rev-list', main).split('\n')
-  const look = (server: Ganglion) =>
+  const look = (server: OpenContext) =>
     everyAnswer(server, { token, kb: 'handbook', seqIds: [seqId, linking, gone], commits })
   return { bed, look }
 }
 
 test('without its indexes, and after a rebuild, the API answers the same, byte for byte', async () => {
   const { bed, look } = await eventfulBed()
-  const before = await look(bed.ganglion)
+  const before = await look(bed.ctx)
   const statuses = [...before.values()].map((answer) => answer.slice(0, 3))
   expect(statuses.filter((status) => status === '200').length).toBeGreaterThan(40)
   expect([...before.values()].join()).toContain('"version":3')
 
-  await bed.ganglion.close()
+  await bed.ctx.close()
   rmSync(join(bed.dataDir, 'index'), { recursive: true })
   expect(await look(await bed.reopen())).toEqual(before)
 
-  const ganglion = await bed.reopen()
-  const [handbook] = await rebuild(ganglion, await ganglion.knowledgeBases.list())
+  const ctx = await bed.reopen()
+  const [handbook] = await rebuild(ctx, await ctx.knowledgeBases.list())
   expect(handbook).toEqual({ id: bed.kbId, slug: 'handbook', neurons: 3, candidates: 16 })
-  expect(await look(ganglion)).toEqual(before)
+  expect(await look(ctx)).toEqual(before)
 })
 
 test('an index that is damaged, or not one at all, is built again', async () => {
   const bed = await newTestBed()
-  await submitCandidate(bed.ganglion, bed.app, candidate())
-  await bed.ganglion.close()
+  await submitCandidate(bed.ctx, bed.app, candidate())
+  await bed.ctx.close()
   writeFileSync(join(bed.dataDir, 'index', bed.kbId, projectionFile), 'No database.')
-  const ganglion = await bed.reopen()
-  expect(await rebuild(ganglion, await ganglion.knowledgeBases.list())).toMatchObject([{ candidates: 1 }])
+  const ctx = await bed.reopen()
+  expect(await rebuild(ctx, await ctx.knowledgeBases.list())).toMatchObject([{ candidates: 1 }])
 })
 
 test('where packed-refs was emptied, the index that knows where the refs were is not dropped', async () => {
   const bed = await newTestBed()
-  await submitCandidate(bed.ganglion, bed.app, candidate())
-  await bed.ganglion.close()
+  await submitCandidate(bed.ctx, bed.app, candidate())
+  await bed.ctx.close()
   const native = new NativeWriter(bed.gitDir)
   const refs = native.git('for-each-ref')
   native.git('pack-refs', '--all')
   writeFileSync(join(bed.gitDir, 'packed-refs'), '')
 
-  const ganglion = await bed.reopen()
-  const kbs = await ganglion.knowledgeBases.list()
+  const ctx = await bed.reopen()
+  const kbs = await ctx.knowledgeBases.list()
   for (const ref of [main, queue]) {
-    const error = await rebuild(ganglion, kbs).catch(({ message }) => String(message))
+    const error = await rebuild(ctx, kbs).catch(({ message }) => String(message))
     const [, repair = ''] =
       /^refs.* is gone; to put it back: git --git-dir=\S+ (update-ref .*)$/.exec(String(error)) ?? []
     expect(repair).toContain(ref)
     native.git(...repair.split(' '))
   }
   expect(native.git('for-each-ref')).toBe(refs)
-  expect(await rebuild(ganglion, kbs)).toMatchObject([{ candidates: 1 }])
+  expect(await rebuild(ctx, kbs)).toMatchObject([{ candidates: 1 }])
 })
 
 test('a server that finds a ref gone writes nothing over it', async () => {
   const bed = await newTestBed()
-  await submitCandidate(bed.ganglion, bed.app, candidate())
+  await submitCandidate(bed.ctx, bed.app, candidate())
   const native = new NativeWriter(bed.gitDir)
   native.git('pack-refs', '--all')
   writeFileSync(join(bed.gitDir, 'packed-refs'), '')
-  await expect(submitCandidate(bed.ganglion, bed.app, candidate())).rejects.toThrow('is gone')
+  await expect(submitCandidate(bed.ctx, bed.app, candidate())).rejects.toThrow('is gone')
   expect(existsSync(join(bed.gitDir, queue))).toBe(false)
 })
 
 test('a candidate that was damaged by hand is left out, and the others are there', async () => {
   const bed = await newTestBed()
-  const { candidateId: damaged } = await submitCandidate(bed.ganglion, bed.app, candidate())
-  const { candidateId: whole } = await submitCandidate(bed.ganglion, bed.app, candidate())
+  const { candidateId: damaged } = await submitCandidate(bed.ctx, bed.app, candidate())
+  const { candidateId: whole } = await submitCandidate(bed.ctx, bed.app, candidate())
   const native = new NativeWriter(bed.gitDir)
   const path = native.paths(queue).find((file) => file.includes(damaged)) ?? ''
   native.commit(queue, new Map([[path, '---\nid: [\n']]))
-  const listed = async (ganglion: Ganglion) => {
-    const { candidates } = await listCandidates(ganglion, bed.curator, { kb: 'handbook', limit: 10 })
+  const listed = async (ctx: OpenContext) => {
+    const { candidates } = await listCandidates(ctx, bed.curator, { kb: 'handbook', limit: 10 })
     return candidates.map(({ candidateId }) => candidateId)
   }
-  expect(await listed(bed.ganglion)).toEqual([whole])
-  await bed.ganglion.close()
+  expect(await listed(bed.ctx)).toEqual([whole])
+  await bed.ctx.close()
   rmSync(join(bed.dataDir, 'index'), { recursive: true })
   expect(await listed(await bed.reopen())).toEqual([whole])
 })

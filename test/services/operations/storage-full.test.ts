@@ -23,9 +23,9 @@ function pushMany(gitDir: string): void {
 
 test('where the tables have no room to follow, what they hold is served, writes are refused, and room is all it takes', async () => {
   const bed = await newTestBed()
-  const read = (seqId: string) => readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })
-  const { seqId = '' } = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1 }))
-  const kb = await bed.ganglion.kb(bed.app.tenantId, 'handbook')
+  const read = (seqId: string) => readNeuron(bed.ctx, bed.curator, { kb: 'handbook', seqId })
+  const { seqId = '' } = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1 }))
+  const kb = await bed.ctx.kb(bed.app.tenantId, 'handbook')
   const pages = Number(kb.projection.write.get`PRAGMA page_count`?.page_count)
   const limitPages = (limit: number) => {
     const sql = `PRAGMA max_page_count = ${limit}` // a pragma takes no parameters
@@ -36,7 +36,7 @@ test('where the tables have no room to follow, what they hold is served, writes 
   expect((await read(seqId)).seqId).toBe(seqId)
   await expect(read('handbook_00000250')).rejects.toMatchObject({ code: 'not_found' })
   const head = nativeGit(bed.gitDir, ['for-each-ref'])
-  await expect(submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1 }))).rejects.toThrow('full')
+  await expect(submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1 }))).rejects.toThrow('full')
   expect(nativeGit(bed.gitDir, ['for-each-ref'])).toBe(head)
   limitPages(1_000_000)
   expect((await read('handbook_00000250')).seqId).toBe('handbook_00000250')

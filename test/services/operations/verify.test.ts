@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { rebuild } from '../../../src/services/operations/rebuild.ts'
 import { verify } from '../../../src/services/operations/verify/verify.ts'
@@ -32,8 +32,8 @@ type Damaged = TestBed & { native: NativeWriter; seqId: string; candidateId: str
 /** A knowledge base with two Neurons, one of them corrected, and a candidate that waits. */
 async function newKb(): Promise<Damaged> {
   const bed = await newTestBed()
-  const submit = async (input = candidate()) => (await submitCandidate(bed.ganglion, bed.app, input)).candidateId
-  const approve = (id: string) => approveCandidate(bed.ganglion, bed.curator, id, {})
+  const submit = async (input = candidate()) => (await submitCandidate(bed.ctx, bed.app, input)).candidateId
+  const approve = (id: string) => approveCandidate(bed.ctx, bed.curator, id, {})
   await approve(await submit(candidate({ title: 'On call' })))
   const candidateId = await submit()
   const { seqId } = await approve(candidateId)
@@ -44,8 +44,8 @@ async function newKb(): Promise<Damaged> {
   return { ...bed, native, seqId, candidateId, path }
 }
 
-async function found(ganglion: Ganglion): Promise<{ kind: string; message: string }[]> {
-  const { ok, kbs } = await verify(ganglion)
+async function found(ctx: OpenContext): Promise<{ kind: string; message: string }[]> {
+  const { ok, kbs } = await verify(ctx)
   const problems = kbs.flatMap((kb) => kb.problems)
   expect(ok).toBe(problems.length === 0)
   return problems
@@ -68,9 +68,9 @@ function expectOnly(
 }
 
 test('what was made over the API is fine, and nothing of it is changed', async () => {
-  const { ganglion, dataDir, kbId, native } = await newKb()
+  const { ctx, dataDir, kbId, native } = await newKb()
   const [refs, files] = [native.git('for-each-ref'), readdirSync(dataDir, { recursive: true })]
-  expect(await verify(ganglion)).toEqual({
+  expect(await verify(ctx)).toEqual({
     ok: true,
     problems: [],
     kbs: [{ id: kbId, slug: 'handbook', problems: [], notes: [] }],
@@ -80,13 +80,13 @@ test('what was made over the API is fine, and nothing of it is changed', async (
 })
 
 test('versions that were pushed without a candidate, or with an old one, are noted, and a seqId that was made up is a problem', async () => {
-  const { ganglion, native, path, seqId, candidateId } = await newKb()
+  const { ctx, native, path, seqId, candidateId } = await newKb()
   native.commit(main, new Map([[path, `${native.read(main, path)}Edited.\n`]]))
   native.commit(
     main,
     new Map([['neurons/native.md', '---\nseqId: handbook_00000077\ntitle: Native\n---\n\nNative.\n']]),
   )
-  const { kbs } = await verify(ganglion)
+  const { kbs } = await verify(ctx)
   expect(kbs[0]?.problems).toEqual([
     {
       kind: 'file',
@@ -102,11 +102,11 @@ test('versions that were pushed without a candidate, or with an old one, are not
 })
 
 test('an index that is behind git, or not there, is no problem', async () => {
-  const { ganglion, dataDir, native, path, reopen } = await newKb()
+  const { ctx, dataDir, native, path, reopen } = await newKb()
   native.commit(main, new Map([[path, null]]))
   native.commit(queue, new Map([['seq-floor', '50\n']]))
-  expect(await found(ganglion)).toEqual([])
-  await ganglion.close()
+  expect(await found(ctx)).toEqual([])
+  await ctx.close()
   rmSync(join(dataDir, 'index'), { recursive: true })
   const { kbs } = await verify(await reopen())
   expect(kbs).toMatchObject([
@@ -115,12 +115,12 @@ test('an index that is behind git, or not there, is no problem', async () => {
 })
 
 test('a database whose rows refer to none, and files of another owner, are problems, and there is no backup', async () => {
-  const { ganglion, dataDir } = await newKb()
+  const { ctx, dataDir } = await newKb()
   const sqlite = new DatabaseSync(join(dataDir, 'ganglion.db'), { enableForeignKeyConstraints: false })
   sqlite.exec('delete from tenants')
   sqlite.close()
   if (process.getuid?.() === 0) chownSync(join(dataDir, 'repos'), 12345, 12345)
-  const { ok, problems } = await verify(ganglion)
+  const { ok, problems } = await verify(ctx)
   expect(ok).toBe(false)
   expect(problems).toContainEqual({
     kind: 'database',
@@ -133,7 +133,7 @@ test('a database whose rows refer to none, and files of another owner, are probl
     })
   }
   const dir = join(dataDir, 'backup')
-  await expect(backup(ganglion, dir, { version: '1' })).rejects.toThrow(/The database is damaged/)
+  await expect(backup(ctx, dir, { version: '1' })).rejects.toThrow(/The database is damaged/)
   expect(existsSync(dir)).toBe(false)
 })
 
@@ -254,9 +254,9 @@ const damages: [name: string, damage: (kb: Damaged) => unknown, expected: [strin
   ],
   [
     'an index that says what git does not',
-    async ({ ganglion, kbId }) => {
-      await ganglion.close()
-      const db = new DatabaseSync(join(ganglion.directory.index(kbId), projectionFile))
+    async ({ ctx, kbId }) => {
+      await ctx.close()
+      const db = new DatabaseSync(join(ctx.directory.index(kbId), projectionFile))
       db.exec("UPDATE neurons SET title = 'Forged' WHERE seq_id = 'handbook_00000002'")
       db.close()
     },
@@ -264,9 +264,9 @@ const damages: [name: string, damage: (kb: Damaged) => unknown, expected: [strin
   ],
   [
     'an index that is no database',
-    async ({ ganglion, kbId }) => {
-      await ganglion.close()
-      const dir = ganglion.directory.index(kbId)
+    async ({ ctx, kbId }) => {
+      await ctx.close()
+      const dir = ctx.directory.index(kbId)
       rmSync(dir, { recursive: true })
       mkdirSync(dir)
       writeFileSync(join(dir, projectionFile), 'No database. '.repeat(100))
@@ -292,12 +292,12 @@ test.each(damages)('%s is found', async (_, damage, expected) => {
 })
 
 test('a search index that is behind is no problem, and what of it is damaged or never was is found', async () => {
-  const { ganglion, app, kbId, native, path, seqId, reopen } = await newKb()
-  await search(ganglion, app, 'handbook', { q: 'ticket', kind: 'all', limit: 5 })
+  const { ctx, app, kbId, native, path, seqId, reopen } = await newKb()
+  await search(ctx, app, 'handbook', { q: 'ticket', kind: 'all', limit: 5 })
   native.commit(main, new Map([[path, `${native.read(main, path)}Edited.\n`]]))
-  expect(await found(ganglion)).toEqual([])
-  await ganglion.close()
-  const folder = ganglion.directory.index(kbId)
+  expect(await found(ctx)).toEqual([])
+  await ctx.close()
+  const folder = ctx.directory.index(kbId)
   const sound = `${folder}.sound`
   cpSync(folder, sound, { recursive: true })
   const run = (sql: string) => {
@@ -326,8 +326,8 @@ test('a search index that is behind is no problem, and what of it is damaged or 
 })
 
 test('an object that was damaged is found', async () => {
-  const { ganglion, gitDir, reopen } = await newKb()
-  await ganglion.close()
+  const { ctx, gitDir, reopen } = await newKb()
+  await ctx.close()
   const folder = join(gitDir, 'objects', 'pack')
   for (const pack of readdirSync(folder).filter((name) => name.endsWith('.pack'))) {
     const bytes = readFileSync(join(folder, pack))
@@ -340,40 +340,40 @@ test('an object that was damaged is found', async () => {
 })
 
 test('a ref that a server followed back is told of until a rebuild accepts it', async () => {
-  const { ganglion, native, curator, reopen } = await newKb()
+  const { ctx, native, curator, reopen } = await newKb()
   move(native, main, 1)
-  await ganglion.kb(curator.tenantId, 'handbook')
-  expectOnly(await found(ganglion), [['ref', 'refs/heads/main was moved from']])
+  await ctx.kb(curator.tenantId, 'handbook')
+  expectOnly(await found(ctx), [['ref', 'refs/heads/main was moved from']])
   const reopened = await reopen()
   await rebuild(reopened, await reopened.knowledgeBases.list())
   expect(await found(reopened)).toEqual([])
 })
 
 test('it verifies the knowledge bases that are asked for', async () => {
-  const { ganglion, native } = await newKb()
-  const other = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'other' })
+  const { ctx, native } = await newKb()
+  const other = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'other' })
   move(native, main, 1)
-  const kbs = await ganglion.knowledgeBases.list()
+  const kbs = await ctx.knowledgeBases.list()
   const verified = await verify(
-    ganglion,
+    ctx,
     kbs.filter(({ id }) => id === other.id),
   )
   expect(verified).toEqual({ ok: true, problems: [], kbs: [{ id: other.id, slug: 'other', problems: [], notes: [] }] })
 })
 
 test('beside writers, native pushes and garbage collection nothing is found that is not there', async () => {
-  const { ganglion, app, curator, native, dataDir } = await newKb()
+  const { ctx, app, curator, native, dataDir } = await newKb()
   let isOver = false
   const write = async () => {
     for (let n = 0; !isOver; n++) {
-      const { candidateId } = await submitCandidate(ganglion, app, candidate({ title: `Note ${n}` }))
-      await approveCandidate(ganglion, curator, candidateId, {})
+      const { candidateId } = await submitCandidate(ctx, app, candidate({ title: `Note ${n}` }))
+      await approveCandidate(ctx, curator, candidateId, {})
       if (n % 10 === 0) native.commit(main, new Map([[`attic/${n}.md`, 'Native.\n']]))
       if (n % 25 === 0) native.git('gc', '--quiet')
     }
   }
   const writers = [write(), write(), write()]
-  const verifier = await Ganglion.open({ dataDir })
+  const verifier = await openContext({ dataDir })
   try {
     for (let round = 0; round < 8; round++) expect(await found(verifier)).toEqual([])
   } finally {

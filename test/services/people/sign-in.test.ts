@@ -4,18 +4,18 @@ import { proveDevice, provenDevice } from '../../../src/services/people/device.t
 import { hashPassword, isPasswordOf, requireHardPassword } from '../../../src/services/people/password.ts'
 import { openSession } from '../../../src/services/people/session.ts'
 import { rememberDevice, signIn } from '../../../src/services/people/sign-in.ts'
-import { SignInThrottle, signInSpan } from '../../../src/services/people/sign-in-throttle.ts'
+import { SignInThrottle, signInSpan, signIns } from '../../../src/services/people/sign-in-throttle.ts'
 import { MemoryCounter } from '../../../src/store/rate-counter.ts'
 import { client, password, people } from './support.ts'
 
 const email = 'ada@example.com'
 
 test('a person signs in by e-mail, however it is typed, and password', async () => {
-  const { ganglion, person, audit } = await people()
+  const { ctx, person, audit } = await people()
   const { id } = await person(email)
-  const token = await signIn(ganglion, { email: '  Ada@EXAMPLE.com ', password }, client)
+  const token = await signIn(ctx, { email: '  Ada@EXAMPLE.com ', password }, client)
   expect(token).toMatch(/^[\w-]{43}$/)
-  const open = await openSession(ganglion, token)
+  const open = await openSession(ctx, token)
   expect(open?.session).toMatchObject({ user: { id, email, name: 'Ada' }, tenant: { slug: 'acme' }, role: 'curator' })
   expect(open?.caller).toMatchObject({ id: `user:${id}`, role: 'curator', connectors: [] })
   expect(await audit()).toEqual(['user.signed-in ada@example.com with a password'])
@@ -32,11 +32,11 @@ test('a password is the same however its characters are composed', async () => {
 })
 
 test('who is unknown, disabled or without a password is refused in the same words', async () => {
-  const { ganglion, person } = await people()
+  const { ctx, person } = await people()
   await person(email)
   const disabled = await person('bob@example.com')
-  await ganglion.users.setDisabled(disabled.id, ganglion.now())
-  await ganglion.users.create({ email: 'new@example.com', name: 'New', passwordHash: null }, ganglion.now())
+  await ctx.users.setDisabled(disabled.id, ctx.now())
+  await ctx.users.create({ email: 'new@example.com', name: 'New', passwordHash: null }, ctx.now())
   const attempts = [
     { email, password: `${password}!` },
     { email: 'nobody@example.com', password },
@@ -46,16 +46,16 @@ test('who is unknown, disabled or without a password is refused in the same word
   ]
   for (const [index, attempt] of attempts.entries()) {
     const from = { ...client, address: `192.0.2.${index}` }
-    await expect(signIn(ganglion, attempt, from)).rejects.toThrow('The e-mail or the password is wrong.')
+    await expect(signIn(ctx, attempt, from)).rejects.toThrow('The e-mail or the password is wrong.')
   }
 })
 
 test('an unknown e-mail takes as long as a known one', async () => {
-  const { ganglion, person } = await people()
+  const { ctx, person } = await people()
   await person(email)
   const time = async (who: string, address: string) => {
     const begin = performance.now()
-    await signIn(ganglion, { email: who, password: 'wrong' }, { ...client, address }).catch(() => {})
+    await signIn(ctx, { email: who, password: 'wrong' }, { ...client, address }).catch(() => {})
     return performance.now() - begin
   }
   const pairs: number[] = []
@@ -70,36 +70,36 @@ test('an unknown e-mail takes as long as a known one', async () => {
 test('five failures of a network close an account to it for 15 minutes, known or not, and to nobody else', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
   try {
-    const { ganglion, person } = await people()
+    const { ctx, person } = await people()
     await person(email)
     const stranger = { ...client, address: '203.0.113.7' }
     for (const who of [email, 'nobody@example.com']) {
       for (let failure = 0; failure < 5; failure++) {
-        const failed = signIn(ganglion, { email: who, password: 'wrong' }, stranger)
+        const failed = signIn(ctx, { email: who, password: 'wrong' }, stranger)
         await expect(failed).rejects.toMatchObject({ code: 'sign_in_failed' })
       }
-      await expect(signIn(ganglion, { email: who, password }, stranger)).rejects.toMatchObject({
+      await expect(signIn(ctx, { email: who, password }, stranger)).rejects.toMatchObject({
         code: 'rate_limited',
         details: { retryAfter: expect.toSatisfy((seconds: number) => seconds > 0 && seconds <= 900) },
       })
     }
-    expect(await signIn(ganglion, { email, password }, client)).toBeDefined()
+    expect(await signIn(ctx, { email, password }, client)).toBeDefined()
     vi.setSystemTime(Date.now() + 15 * 60_000)
-    expect(await signIn(ganglion, { email, password }, stranger)).toBeDefined()
+    expect(await signIn(ctx, { email, password }, stranger)).toBeDefined()
   } finally {
     vi.useRealTimers()
   }
 })
 
 test('guesses of many networks at an account are bounded, and a device that signed in before passes', async () => {
-  const { ganglion, person } = await people()
+  const { ctx, person } = await people()
   await person(email)
-  const device = await rememberDevice(ganglion, email)
+  const device = await rememberDevice(ctx, email)
   for (let guess = 0; guess < 100; guess++) {
-    await ganglion.signIns.attempt({ account: email, address: `198.51.100.${guess}` })
+    await signIns(ctx).attempt({ account: email, address: `198.51.100.${guess}` })
   }
   const signInWith = (proof: string | undefined, word = password) =>
-    signIn(ganglion, { email, password: word }, { ...client, device: proof })
+    signIn(ctx, { email, password: word }, { ...client, device: proof })
   await expect(signInWith(undefined)).rejects.toMatchObject({ code: 'rate_limited' })
   await expect(signInWith(device?.replace(/.$/, (end) => (end === 'A' ? 'E' : 'A')))).rejects.toMatchObject({
     code: 'rate_limited',
@@ -121,31 +121,31 @@ test('a device is remembered for its user alone, until it is old or the password
 })
 
 test('20 failures from an address, or from one network of IPv6, close it to all accounts', async () => {
-  const { ganglion, person } = await people()
+  const { ctx, person } = await people()
   await person(email)
   for (const addressOf of [
     (n: number) => (n % 2 === 0 ? '203.0.113.9' : '::ffff:203.0.113.9'),
     (n: number) => `2001:db8::${n + 1}`,
   ]) {
-    for (let n = 0; n < 20; n++) await ganglion.signIns.attempt({ account: `somebody${n}`, address: addressOf(n) })
-    const closed = signIn(ganglion, { email, password }, { ...client, address: addressOf(21) })
+    for (let n = 0; n < 20; n++) await signIns(ctx).attempt({ account: `somebody${n}`, address: addressOf(n) })
+    const closed = signIn(ctx, { email, password }, { ...client, address: addressOf(21) })
     await expect(closed).rejects.toMatchObject({ code: 'rate_limited' })
   }
-  expect(await signIn(ganglion, { email, password }, { ...client, address: '2001:db8:0:1::1' })).toBeDefined()
+  expect(await signIn(ctx, { email, password }, { ...client, address: '2001:db8:0:1::1' })).toBeDefined()
 })
 
 test('who signs in well is not counted, however often', async () => {
-  const { ganglion, person } = await people()
+  const { ctx, person } = await people()
   await person(email)
-  for (let time = 0; time < 7; time++) expect(await signIn(ganglion, { email, password }, client)).toBeDefined()
+  for (let time = 0; time < 7; time++) expect(await signIn(ctx, { email, password }, client)).toBeDefined()
 })
 
 test('guesses at once are no more than guesses one after the other', async () => {
-  const { ganglion, person } = await people()
+  const { ctx, person } = await people()
   await person(email)
   const codes = await Promise.all(
     Array.from({ length: 8 }, () =>
-      signIn(ganglion, { email, password: 'wrong' }, client).catch(({ code }): string => code),
+      signIn(ctx, { email, password: 'wrong' }, client).catch(({ code }): string => code),
     ),
   )
   expect(codes.filter((code) => code === 'sign_in_failed')).toHaveLength(5)
@@ -153,10 +153,10 @@ test('guesses at once are no more than guesses one after the other', async () =>
 })
 
 test('a flood of attempts is told to come back, and takes no memory', async () => {
-  const { ganglion } = await people()
+  const { ctx } = await people()
   const codes = await Promise.all(
     Array.from({ length: 60 }, (_, index) =>
-      signIn(ganglion, { email: `a${index}@example.com`, password }, { ...client, address: `192.0.2.${index}` }).catch(
+      signIn(ctx, { email: `a${index}@example.com`, password }, { ...client, address: `192.0.2.${index}` }).catch(
         ({ code }): string => code,
       ),
     ),
@@ -178,11 +178,11 @@ test('attempts at what is closed already are not kept', async () => {
 })
 
 test('a person without a role in any tenant is told so, once the password is right', async () => {
-  const { ganglion, person } = await people()
+  const { ctx, person } = await people()
   const { id } = await person(email)
-  for (const { tenantId } of await ganglion.users.memberships(id)) await ganglion.users.removeRole(id, tenantId)
-  await expect(signIn(ganglion, { email, password: 'wrong' }, client)).rejects.toMatchObject({ code: 'sign_in_failed' })
-  await expect(signIn(ganglion, { email, password }, client)).rejects.toMatchObject({ code: 'no_role' })
+  for (const { tenantId } of await ctx.users.memberships(id)) await ctx.users.removeRole(id, tenantId)
+  await expect(signIn(ctx, { email, password: 'wrong' }, client)).rejects.toMatchObject({ code: 'sign_in_failed' })
+  await expect(signIn(ctx, { email, password }, client)).rejects.toMatchObject({ code: 'no_role' })
 })
 
 test.each([

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { hashPassword } from '../../../src/services/people/password.ts'
 import { openSession, type Session } from '../../../src/services/people/session.ts'
 import type { User } from '../../../src/store/accounts/users.ts'
@@ -12,7 +12,7 @@ export const client = { address: '192.0.2.1', agent: 'Mozilla/5.0' }
 export const password = 'kolibri tanzt leise'
 
 export type People = {
-  ganglion: Ganglion
+  ctx: OpenContext
   /** Moves the clock. */
   wait(ms: number): void
   /** Opens the session of somebody who is made for it. */
@@ -26,29 +26,29 @@ export type People = {
 /** A data directory with the tenant `acme`, and a clock that stands still. */
 export async function people(): Promise<People> {
   let now = Date.parse('2026-03-01T10:00:00.000Z')
-  const ganglion = await Ganglion.open({ dataDir: tempDir(), ...(await newState()), threads, now: () => new Date(now) })
-  onTestFinished(() => ganglion.close())
-  const acme = await ganglion.tenants.ensure('acme', ganglion.now())
+  const ctx = await openContext({ dataDir: tempDir(), ...(await newState()), threads, now: () => new Date(now) })
+  onTestFinished(() => ctx.close())
+  const acme = await ctx.tenants.ensure('acme', ctx.now())
   return {
-    ganglion,
+    ctx,
     wait(ms) {
       now += ms
     },
     async session(role, email = `${role}@example.com`, tenant = 'acme') {
-      const { token } = await signIn(ganglion, tenant, role, { email })
-      const open = await openSession(ganglion, token)
+      const { token } = await signIn(ctx, tenant, role, { email })
+      const open = await openSession(ctx, token)
       if (open === undefined) throw new Error('no session')
       return { ...open.session, token }
     },
     async person(email, role = 'curator') {
       const passwordHash = await hashPassword(password)
-      const user = await ganglion.users.create({ email, name: 'Ada', passwordHash }, ganglion.now())
+      const user = await ctx.users.create({ email, name: 'Ada', passwordHash }, ctx.now())
       if (user === undefined) throw new Error('there is such a user')
-      await ganglion.users.setRole(user.id, acme.id, role)
+      await ctx.users.setRole(user.id, acme.id, role)
       return user
     },
     async audit() {
-      const entries = await ganglion.audit.list(acme.id, { limit: 100 })
+      const entries = await ctx.audit.list(acme.id, { limit: 100 })
       return entries.reverse().map(({ action, subject, detail }) => [action, subject, detail].join(' ').trim())
     },
   }

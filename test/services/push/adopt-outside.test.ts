@@ -15,20 +15,20 @@ const main = 'refs/heads/main'
 
 async function bed() {
   const test = await newTestBed()
-  const kb = await test.ganglion.kb(test.curator.tenantId, 'handbook')
+  const kb = await test.ctx.kb(test.curator.tenantId, 'handbook')
   const native = new NativeWriter(test.gitDir)
-  const adoption = new OutsideAdoption(kb, native.git('rev-parse', main), test.ganglion)
+  const adoption = new OutsideAdoption(kb, native.git('rev-parse', main), test.ctx)
   const adopt = async () => {
     await kb.sync()
     return adoption.adopt()
   }
   const byGit = async () => {
-    const { candidates } = await listCandidates(test.ganglion, test.curator, { limit: 100, connector: 'git' })
+    const { candidates } = await listCandidates(test.ctx, test.curator, { limit: 100, connector: 'git' })
     return candidates
   }
   const add = async (title: string, content: string) => {
-    const { candidateId } = await submitCandidate(test.ganglion, test.app, candidate({ title, content }))
-    await approveCandidate(test.ganglion, test.curator, candidateId, {})
+    const { candidateId } = await submitCandidate(test.ctx, test.app, candidate({ title, content }))
+    await approveCandidate(test.ctx, test.curator, candidateId, {})
   }
   return { ...test, kb, native, adopt, byGit, add, sql: kb.projection.read }
 }
@@ -53,12 +53,12 @@ test('a page that was committed around the server gets its seqId, id and candida
 })
 
 test('the page of a dismissed candidate approves that candidate, new or a correction', async () => {
-  const { ganglion, app, curator, native, adopt, byGit, add, sql } = await bed()
+  const { ctx, app, curator, native, adopt, byGit, add, sql } = await bed()
   await add('First', 'One.')
   const [first = ''] = native.paths(main, 'neurons')
-  const fresh = await submitCandidate(ganglion, app, candidate({ title: 'Fresh', content: 'New.' }))
-  const fix = await submitCandidate(ganglion, app, correction('handbook_00000001', 'Two.'))
-  for (const { candidateId } of [fresh, fix]) await dismissCandidate(ganglion, curator, candidateId, {})
+  const fresh = await submitCandidate(ctx, app, candidate({ title: 'Fresh', content: 'New.' }))
+  const fix = await submitCandidate(ctx, app, correction('handbook_00000001', 'Two.'))
+  for (const { candidateId } of [fresh, fix]) await dismissCandidate(ctx, curator, candidateId, {})
   const text = native.read(main, first).replace(/candidate: .*/, `candidate: ${fix.candidateId}`)
   native.commit(
     main,
@@ -74,7 +74,7 @@ test('the page of a dismissed candidate approves that candidate, new or a correc
   expect(findNeuron(sql, 'handbook_00000002')).toMatchObject({ title: 'Fresh', candidateId: fresh.candidateId })
   expect(findCandidate(sql, fresh.candidateId)).toMatchObject({ status: 'approved' })
   expect(findCandidate(sql, fix.candidateId)).toMatchObject({ status: 'approved' })
-  expect(await verify(ganglion)).toMatchObject({ ok: true })
+  expect(await verify(ctx)).toMatchObject({ ok: true })
 })
 
 test('edits, renames and deletions get a candidate each, and a rename keeps the old title', async () => {
@@ -149,7 +149,7 @@ test('hundreds of pages are adopted, a chunk in each commit', async () => {
 })
 
 test('a seqId that was made up is told of, and no number follows it', async () => {
-  const { native, adopt, ganglion, add, byGit } = await bed()
+  const { native, adopt, ctx, add, byGit } = await bed()
   native.commit(main, new Map([['neurons/huge.md', '---\ntitle: Huge\nseqId: handbook_99999999\n---\n\nx\n']]))
   native.commit(main, new Map([['neurons/three.md', '---\ntitle: Three\nseqId: handbook_00000002\n---\n\nx\n']]))
   expect(await adopt()).toMatchObject([
@@ -168,12 +168,12 @@ test('a seqId that was made up is told of, and no number follows it', async () =
   native.commit(main, new Map([['neurons/huge.md', '---\ntitle: Huge\n---\n\nx\n']]))
   expect(await adopt()).toEqual([])
   expect(parseNeuronFile(native.read(main, 'neurons/huge.md')).fields.seqId).toBe('handbook_00000004')
-  const problems = (await verify(ganglion)).kbs.flatMap((kb) => kb.problems.map(({ message }) => message))
+  const problems = (await verify(ctx)).kbs.flatMap((kb) => kb.problems.map(({ message }) => message))
   expect(problems).toEqual([expect.stringContaining('neurons/three.md:1 unknown-seq-id')])
 })
 
 test('a seqId that is taken from a page, or changed in it, is told of until it is put back', async () => {
-  const { native, adopt, ganglion, add, sql } = await bed()
+  const { native, adopt, ctx, add, sql } = await bed()
   await add('First', 'One.')
   await add('Second', 'Two.')
   const [first = '', second = ''] = native.paths(main, 'neurons')
@@ -194,7 +194,7 @@ test('a seqId that is taken from a page, or changed in it, is told of until it i
     ]),
   )
   expect(native.git('rev-parse', main)).toBe(head)
-  const problemsOf = async () => (await verify(ganglion)).kbs.flatMap((kb) => kb.problems.map(({ message }) => message))
+  const problemsOf = async () => (await verify(ctx)).kbs.flatMap((kb) => kb.problems.map(({ message }) => message))
   expect((await problemsOf()).join('\n')).toMatch(
     /removed-seq-id[\s\S]*changed-seq-id|changed-seq-id[\s\S]*removed-seq-id/,
   )

@@ -165,7 +165,7 @@ test.each(['neurons/new.md', 'map.txt'])(
   async (path) => {
     const { bed, kb } = await pushing(two)
     const changes = [{ path, after: 'e'.repeat(40) }]
-    const { parser } = bed.ganglion
+    const { parser } = bed.ctx
     await expect(checkTip(kb, { repository: kb.repository, changes, parser })).rejects.toMatchObject({
       code: 'missing-object',
     })

@@ -14,12 +14,12 @@ import { tempDir } from '../../support/temp.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
 
 async function approved(bed: TestBed, input = candidate()) {
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.curator, input)
-  return approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  const { candidateId } = await submitCandidate(bed.ctx, bed.curator, input)
+  return approveCandidate(bed.ctx, bed.curator, candidateId, {})
 }
 
 function read(bed: TestBed, seqId: string, at?: string) {
-  return readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId, ...(at === undefined ? {} : { at }) })
+  return readNeuron(bed.ctx, bed.curator, { kb: 'handbook', seqId, ...(at === undefined ? {} : { at }) })
 }
 
 /** Changes a Neuron's file as a curator does in a clone, and pushes it to main. */
@@ -44,9 +44,9 @@ test('an approval is one commit on main with the Neuron, its back-pointer and it
   const input = candidate({
     metadata: JSON.stringify({ connector: 'crm', sourceUrl: 'https://example.com/1', tags: ['vip'], x: 1 }),
   })
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, input)
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, input)
   const before = nativeGit(bed.gitDir, ['rev-list', '--count', 'main'])
-  const { seqId, documentId, commit } = await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  const { seqId, documentId, commit } = await approveCandidate(bed.ctx, bed.curator, candidateId, {})
   expect(Number(nativeGit(bed.gitDir, ['rev-list', '--count', 'main']))).toBe(Number(before) + 1)
   expect(seqId).toBe('handbook_00000001')
   const { path } = await read(bed, seqId)
@@ -77,8 +77,8 @@ When a VIP customer raises a ticket, page the lead.`,
 
 test('approving twice, and many times at once, is one commit and one answer', async () => {
   const bed = await newTestBed()
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, candidate())
-  const approve = () => approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, candidate())
+  const approve = () => approveCandidate(bed.ctx, bed.curator, candidateId, {})
   const answers = await Promise.all(Array.from({ length: 20 }, approve))
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   expect(await approve()).toEqual(answers[0])
@@ -130,16 +130,16 @@ test('a target that has moved since is merged; a conflict is refused with both s
   const lines = ['one', 'two', 'three', 'four', 'five', 'six', 'seven']
   const first = await approved(bed, candidate({ content: lines.join('\n') }))
   const { path } = await read(bed, first.seqId)
-  const propose = (content: string) => submitCandidate(bed.ganglion, bed.app, correction(first.seqId, content))
+  const propose = (content: string) => submitCandidate(bed.ctx, bed.app, correction(first.seqId, content))
   const merging = await propose(lines.join('\n').replace('seven', 'SEVEN'))
   const conflicting = await propose(lines.join('\n').replace('one', 'eins'))
   const edit = editInClone(bed.gitDir, (clone) => replaceIn(join(clone, path), 'one', 'uno'))
 
-  await approveCandidate(bed.ganglion, bed.curator, merging.candidateId, {})
+  await approveCandidate(bed.ctx, bed.curator, merging.candidateId, {})
   expect((await read(bed, first.seqId)).content).toBe('uno\ntwo\nthree\nfour\nfive\nsix\nSEVEN')
 
   const head = nativeGit(bed.gitDir, ['rev-parse', 'main'])
-  const refusal = approveCandidate(bed.ganglion, bed.curator, conflicting.candidateId, {})
+  const refusal = approveCandidate(bed.ctx, bed.curator, conflicting.candidateId, {})
   await expect(refusal).rejects.toMatchObject({
     code: 'merge_conflict',
     details: { commit: head, conflicts: [{ line: 1, base: 'one\n', current: 'uno\n', proposed: 'eins\n' }] },
@@ -148,15 +148,15 @@ test('a target that has moved since is merged; a conflict is refused with both s
   expect(nativeGit(bed.gitDir, ['merge-base', '--is-ancestor', edit, head])).toBe('')
 
   const resolved = { content: 'uno/eins\ntwo\nthree\nfour\nfive\nsix\nSEVEN', base: head }
-  await approveCandidate(bed.ganglion, bed.curator, conflicting.candidateId, resolved)
+  await approveCandidate(bed.ctx, bed.curator, conflicting.candidateId, resolved)
   expect((await read(bed, first.seqId)).content).toBe(resolved.content)
 })
 
 test("a curator's edit on the way is what is approved, beside the original", async () => {
   const bed = await newTestBed()
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, candidate())
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, candidate())
   const edit = { title: 'VIP policy', content: 'Better.', tags: ['a', 'b'] }
-  const { seqId } = await approveCandidate(bed.ganglion, bed.curator, candidateId, edit)
+  const { seqId } = await approveCandidate(bed.ctx, bed.curator, candidateId, edit)
   expect(await read(bed, seqId)).toMatchObject(edit)
   const queued = nativeGit(bed.gitDir, ['grep', '-h', 'page the lead', 'refs/ganglion/queue'])
   expect(queued).toContain('When a VIP customer raises a ticket, page the lead.')
@@ -166,27 +166,27 @@ test('a new title keeps the old one as an alias, so that links to it go on resol
   const bed = await newTestBed()
   const target = await approved(bed)
   const linking = await approved(bed, candidate({ title: 'Other', content: 'See [[VIP escalation policy]].' }))
-  const fix = await submitCandidate(bed.ganglion, bed.app, correction(target.seqId, 'New text.'))
-  await approveCandidate(bed.ganglion, bed.curator, fix.candidateId, { title: 'Very important people' })
+  const fix = await submitCandidate(bed.ctx, bed.app, correction(target.seqId, 'New text.'))
+  await approveCandidate(bed.ctx, bed.curator, fix.candidateId, { title: 'Very important people' })
   expect(await read(bed, target.seqId)).toMatchObject({ title: 'Very important people' })
   expect((await read(bed, linking.seqId)).links).toEqual([{ type: 'cites', target: target.seqId }])
 })
 
 test('dismissed candidates are not approved until they are reopened; approved ones are neither dismissed nor reopened', async () => {
   const bed = await newTestBed()
-  const { ganglion, curator } = bed
-  const { candidateId } = await submitCandidate(ganglion, bed.app, candidate())
-  await expect(reopenCandidate(ganglion, curator, candidateId)).rejects.toMatchObject({ code: 'not_dismissed' })
-  expect(await dismissCandidate(ganglion, curator, candidateId, { reason: 'No.' })).toEqual({
+  const { ctx, curator } = bed
+  const { candidateId } = await submitCandidate(ctx, bed.app, candidate())
+  await expect(reopenCandidate(ctx, curator, candidateId)).rejects.toMatchObject({ code: 'not_dismissed' })
+  expect(await dismissCandidate(ctx, curator, candidateId, { reason: 'No.' })).toEqual({
     candidateId,
     status: 'dismissed',
   })
-  expect(await dismissCandidate(ganglion, curator, candidateId, {})).toEqual({ candidateId, status: 'dismissed' })
-  await expect(approveCandidate(ganglion, curator, candidateId, {})).rejects.toMatchObject({ code: 'not_pending' })
-  expect(await reopenCandidate(ganglion, curator, candidateId)).toEqual({ candidateId, status: 'pending' })
-  await approveCandidate(ganglion, curator, candidateId, {})
-  await expect(dismissCandidate(ganglion, curator, candidateId, {})).rejects.toMatchObject({ code: 'not_pending' })
-  await expect(reopenCandidate(ganglion, curator, candidateId)).rejects.toMatchObject({ code: 'not_dismissed' })
+  expect(await dismissCandidate(ctx, curator, candidateId, {})).toEqual({ candidateId, status: 'dismissed' })
+  await expect(approveCandidate(ctx, curator, candidateId, {})).rejects.toMatchObject({ code: 'not_pending' })
+  expect(await reopenCandidate(ctx, curator, candidateId)).toEqual({ candidateId, status: 'pending' })
+  await approveCandidate(ctx, curator, candidateId, {})
+  await expect(dismissCandidate(ctx, curator, candidateId, {})).rejects.toMatchObject({ code: 'not_pending' })
+  await expect(reopenCandidate(ctx, curator, candidateId)).rejects.toMatchObject({ code: 'not_dismissed' })
   expect(nativeGit(bed.gitDir, ['log', '--format=%s', 'refs/ganglion/queue']).split('\n')).toEqual([
     'Reopen "VIP escalation policy"',
     'Dismiss "VIP escalation policy"',
@@ -197,27 +197,23 @@ test('dismissed candidates are not approved until they are reopened; approved on
 test('a target that is not there is never overwritten by guess: pending, then refused', async () => {
   const bed = await newTestBed()
   const input = correction('handbook_00000999', 'x', { confidence: 1 })
-  const { candidateId, status } = await submitCandidate(bed.ganglion, bed.app, input)
+  const { candidateId, status } = await submitCandidate(bed.ctx, bed.app, input)
   expect(status).toBe('pending')
-  await expect(approveCandidate(bed.ganglion, bed.curator, candidateId, {})).rejects.toMatchObject({
+  await expect(approveCandidate(bed.ctx, bed.curator, candidateId, {})).rejects.toMatchObject({
     code: 'target_not_found',
   })
 })
 
 test('a candidate for a Neuron that was not there never changes the one that gets its number later', async () => {
-  const { ganglion, app, curator } = await newTestBed()
-  const early = await submitCandidate(ganglion, app, correction('handbook_00000001', 'Lunch is at noon.'))
-  const { candidateId } = await submitCandidate(
-    ganglion,
-    app,
-    candidate({ title: 'Holidays', content: 'Thirty days.' }),
-  )
-  expect(await approveCandidate(ganglion, curator, candidateId, {})).toMatchObject({ seqId: 'handbook_00000001' })
+  const { ctx, app, curator } = await newTestBed()
+  const early = await submitCandidate(ctx, app, correction('handbook_00000001', 'Lunch is at noon.'))
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Holidays', content: 'Thirty days.' }))
+  expect(await approveCandidate(ctx, curator, candidateId, {})).toMatchObject({ seqId: 'handbook_00000001' })
 
-  await expect(approveCandidate(ganglion, curator, early.candidateId, {})).rejects.toMatchObject({
+  await expect(approveCandidate(ctx, curator, early.candidateId, {})).rejects.toMatchObject({
     code: 'target_not_found',
   })
-  expect(await readCandidate(ganglion, curator, early.candidateId)).toMatchObject({ before: null, after: null })
+  expect(await readCandidate(ctx, curator, early.candidateId)).toMatchObject({ before: null, after: null })
 })
 
 test('hostile titles become safe paths and one-line subjects, and forge no trailer', async () => {
@@ -267,31 +263,31 @@ test('a changed page keeps its line endings, and what is answered has LF', async
   const bodyOf = async () => (await pageIn(bed, seqId)).split(/^---\r\n\r\n/m)[1]
   const submitted = async (content: string, from?: string) => {
     const metadata = JSON.stringify({ targetNeuron: seqId, ...(from && { baseCommit: from }) })
-    return (await submitCandidate(bed.ganglion, bed.curator, correction(seqId, content, { metadata }))).candidateId
+    return (await submitCandidate(bed.ctx, bed.curator, correction(seqId, content, { metadata }))).candidateId
   }
 
   const fix = await submitted(shown.replace('Three.', '3.'))
-  const { before, after, diff } = await readCandidate(bed.ganglion, bed.curator, fix)
+  const { before, after, diff } = await readCandidate(bed.ctx, bed.curator, fix)
   expect({ before, after }).toEqual({ before: shown, after: shown.replace('Three.', '3.') })
   expect(diff.match(/^[-+][^-+].*/gm)).toEqual(['-Three.', '+3.'])
-  await approveCandidate(bed.ganglion, bed.curator, fix, {})
+  await approveCandidate(bed.ctx, bed.curator, fix, {})
   const fixed = crlf(shown).replace('Three.', '3.')
   expect(await bodyOf()).toBe(fixed)
   expect(await pageIn(bed, seqId)).toMatch(/^---\r\n(?:[^\n]+\r\n)+---\r\n/)
 
   const edited = await submitted('not this')
-  await approveCandidate(bed.ganglion, bed.curator, edited, { content: shown.replace('Three.', '3.') })
+  await approveCandidate(bed.ctx, bed.curator, edited, { content: shown.replace('Three.', '3.') })
   expect(await bodyOf()).toBe(fixed)
 
   const merged = await submitted(shown.replace('Last.', 'New.\nLast.'), commit)
-  await approveCandidate(bed.ganglion, bed.curator, merged, {})
+  await approveCandidate(bed.ctx, bed.curator, merged, {})
   expect(await bodyOf()).toBe(fixed.replace('Last.', 'New.\r\nLast.'))
 
-  const found = await retrieve(bed.ganglion, bed.app, 'handbook', RetrieveInput.parse({ query: 'paging one two' }))
+  const found = await retrieve(bed.ctx, bed.app, 'handbook', RetrieveInput.parse({ query: 'paging one two' }))
   expect(found.chunks[0]?.content).toContain('One.\nTwo.\n3.')
 
   const conflicting = await submitted(shown.replace('Three.', 'III.'), commit)
-  const { conflicts, ...sides } = await readCandidate(bed.ganglion, bed.curator, conflicting)
+  const { conflicts, ...sides } = await readCandidate(bed.ctx, bed.curator, conflicting)
   expect(conflicts).toEqual([{ line: 5, base: 'Three.\n', current: '3.\n', proposed: 'III.\n' }])
   expect(JSON.stringify(sides)).not.toContain('\\r')
 })
@@ -364,27 +360,23 @@ test('a target whose front matter somebody broke is refused until it is mended, 
   const first = await approved(bed)
   const { path } = await read(bed, first.seqId)
   editInClone(bed.gitDir, (clone) => replaceIn(join(clone, path), 'title: VIP', 'owner: a\nowner: b\ntitle: VIP'))
-  const { candidateId } = await submitCandidate(
-    bed.ganglion,
-    bed.app,
-    correction(first.seqId, 'New.', { confidence: 1 }),
-  )
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, correction(first.seqId, 'New.', { confidence: 1 }))
   const head = nativeGit(bed.gitDir, ['rev-parse', 'main'])
-  const refused = approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  const refused = approveCandidate(bed.ctx, bed.curator, candidateId, {})
   await expect(refused).rejects.toMatchObject({ code: expect.stringMatching(/^target_/), status: 409 })
   expect(nativeGit(bed.gitDir, ['rev-parse', 'main'])).toBe(head)
   editInClone(bed.gitDir, (clone) => replaceIn(join(clone, path), 'owner: b\n', ''))
-  await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  await approveCandidate(bed.ctx, bed.curator, candidateId, {})
   expect((await read(bed, first.seqId)).content).toBe('New.')
 })
 
 test('a new title is rejected where the old one, as an alias, would make the front matter unreadable', async () => {
   const bed = await newTestBed()
   const metadata = JSON.stringify({ x: 'y'.repeat(15_700) })
-  const made = await submitCandidate(bed.ganglion, bed.app, candidate({ title: 'A'.repeat(300), metadata }))
-  const { seqId } = await approveCandidate(bed.ganglion, bed.curator, made.candidateId, {})
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, correction(seqId, 'New text.'))
-  const approve = (title: string) => approveCandidate(bed.ganglion, bed.curator, candidateId, { title })
+  const made = await submitCandidate(bed.ctx, bed.app, candidate({ title: 'A'.repeat(300), metadata }))
+  const { seqId } = await approveCandidate(bed.ctx, bed.curator, made.candidateId, {})
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, correction(seqId, 'New text.'))
+  const approve = (title: string) => approveCandidate(bed.ctx, bed.curator, candidateId, { title })
   await expect(approve('B'.repeat(300))).rejects.toThrow(ValidationError)
-  expect(await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })).toMatchObject({ version: 1 })
+  expect(await readNeuron(bed.ctx, bed.curator, { kb: 'handbook', seqId })).toMatchObject({ version: 1 })
 })

@@ -15,7 +15,7 @@ async function opened(content = first, fields: Record<string, unknown> = {}) {
   const clock = { now: new Date('2026-05-01T12:00:00Z') }
   const bed = await newTestBed({ now: () => clock.now })
   const made = await submitCandidate(
-    bed.ganglion,
+    bed.ctx,
     bed.app,
     candidate({ content, confidence: 1, metadata: JSON.stringify(fields) }),
   )
@@ -23,11 +23,11 @@ async function opened(content = first, fields: Record<string, unknown> = {}) {
   const sender = (name: string): Caller => ({ ...bed.app, id: `key:${name}`, name })
   const correct = (by: string, text: string, metadata: Record<string, unknown> = {}, title = 'VIP escalation policy') =>
     submitCandidate(
-      bed.ganglion,
+      bed.ctx,
       sender(by),
       correction(seqId, text, { confidence: 1, title, metadata: JSON.stringify({ targetNeuron: seqId, ...metadata }) }),
     )
-  const read = () => readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })
+  const read = () => readNeuron(bed.ctx, bed.curator, { kb: 'handbook', seqId })
   return { bed, clock, seqId, correct, read }
 }
 
@@ -61,7 +61,7 @@ test('where nothing is said, what others changed within a day is kept; a conflic
   await correct('ada', first.replace('nine', 'eight').replace('Sunday', 'Monday'))
   const conflicting = await correct('ben', first.replace('nine', 'ten'))
   expect(conflicting).toMatchObject({ status: 'pending', warnings: [{ code: 'base_assumed' }] })
-  expect(await readCandidate(bed.ganglion, bed.curator, conflicting.candidateId)).toMatchObject({
+  expect(await readCandidate(bed.ctx, bed.curator, conflicting.candidateId)).toMatchObject({
     conflicts: [{ line: 1, current: 'Open from eight.\n', proposed: 'Open from ten.\n' }],
   })
   // Ada knows what she wrote herself, and who sends the text of an earlier version returns to it.
@@ -78,16 +78,16 @@ test('where nothing is said, what others changed within a day is kept; a conflic
 test('a named version that is hidden from the sender is none, and a conflict shows no comment', async () => {
   const { bed, seqId, correct } = await opened(first, { tags: ['internal'] })
   const shown = await submitCandidate(
-    bed.ganglion,
+    bed.ctx,
     bed.curator,
     correction(seqId, `${first}\n\n%%ours%%`, { metadata: JSON.stringify({ targetNeuron: seqId, replaceTags: true }) }),
   )
-  await approveCandidate(bed.ganglion, bed.curator, shown.candidateId, {})
+  await approveCandidate(bed.ctx, bed.curator, shown.candidateId, {})
   await expect(correct('ben', 'x', { baseVersion: 1 })).rejects.toMatchObject({
     fieldErrors: { metadata: ['baseVersion is no version of the Neuron'] },
   })
   const edit = correction(seqId, `${first.replace('nine', 'ten')}\n\n%%ours%%`, { confidence: 1 })
-  await submitCandidate(bed.ganglion, bed.curator, edit)
+  await submitCandidate(bed.ctx, bed.curator, edit)
   expect(await correct('ben', first.replace('nine', 'eight'), { baseVersion: 2 })).toMatchObject({ status: 'pending' })
 })
 
@@ -108,9 +108,9 @@ test('a title and tags of a correction count, and stand in the diff; a title fro
   expect(page).not.toMatch(/metadata:/)
 
   const input = correction(seqId, first, { title: 'On call' })
-  const waiting = await submitCandidate(bed.ganglion, bed.app, input)
-  const { diff } = await readCandidate(bed.ganglion, bed.curator, waiting.candidateId)
+  const waiting = await submitCandidate(bed.ctx, bed.app, input)
+  const { diff } = await readCandidate(bed.ctx, bed.curator, waiting.candidateId)
   expect(diff).toContain('-title: VIP paging\n+title: On call\n')
-  await approveCandidate(bed.ganglion, bed.curator, waiting.candidateId, {})
-  expect((await readCandidate(bed.ganglion, bed.curator, waiting.candidateId)).diff).toContain('+title: On call\n')
+  await approveCandidate(bed.ctx, bed.curator, waiting.candidateId, {})
+  expect((await readCandidate(bed.ctx, bed.curator, waiting.candidateId)).diff).toContain('+title: On call\n')
 })

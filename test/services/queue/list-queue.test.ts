@@ -11,20 +11,20 @@ import { candidate, correction, newTestBed } from '../support/test-bed.ts'
 async function newQueue() {
   const bed = await newTestBed()
   const { curator } = bed
-  let { ganglion } = bed
+  let { ctx } = bed
   const app = bed.caller('app', ['crm'])
   const list = (query: Partial<QueueQuery> = {}) =>
-    listQueue(ganglion, new KbFiguresCache(ganglion), curator, { status: 'pending', limit: 50, ...query })
+    listQueue(ctx, new KbFiguresCache(ctx), curator, { status: 'pending', limit: 50, ...query })
   return {
     ...bed,
     submit: async (changes: Partial<CandidateInput> = {}) =>
-      (await submitCandidate(ganglion, app, candidate(changes))).candidateId,
+      (await submitCandidate(ctx, app, candidate(changes))).candidateId,
     list,
     titles: async (query: Partial<QueueQuery> = {}) => (await list(query)).entries.map(({ title }) => title),
-    dismiss: (id: string) => dismissCandidate(ganglion, curator, id, {}),
+    dismiss: (id: string) => dismissCandidate(ctx, curator, id, {}),
     restart: async () => {
-      ganglion = await bed.reopen()
-      return ganglion
+      ctx = await bed.reopen()
+      return ctx
     },
   }
 }
@@ -98,8 +98,8 @@ test('pages lead forth and back over the same candidates, also where one of them
 })
 
 test('counts tell what each zone and each status holds of the same filter, over all knowledge bases', async () => {
-  const { ganglion, submit, list, dismiss } = await newQueue()
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'second' })
+  const { ctx, submit, list, dismiss } = await newQueue()
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'second' })
   const red = { metadata: '{"actionZone":"red"}' }
   await submit({ title: 'One alarm', ...red })
   await submit({ title: 'Two alarms', ...red, knowledgeBaseId: 'second' })
@@ -116,11 +116,11 @@ test('counts tell what each zone and each status holds of the same filter, over 
 
 test('the queue of one knowledge base names the others, and opens none of them', async () => {
   const bed = await newQueue()
-  await createKnowledgeBase(bed.ganglion, { tenant: 'acme', slug: 'second' })
-  const ganglion = await bed.restart()
+  await createKnowledgeBase(bed.ctx, { tenant: 'acme', slug: 'second' })
+  const ctx = await bed.restart()
   const { knowledgeBases } = await bed.list({ kb: 'handbook' })
   expect(knowledgeBases.map(({ slug }) => slug)).toEqual(['handbook', 'second'])
-  expect((await ganglion.openKbs()).map(({ identity }) => identity.slug)).toEqual(['handbook'])
+  expect((await ctx.kbs.all()).map(({ identity }) => identity.slug)).toEqual(['handbook'])
 })
 
 test('a row says what it changes, what the policy said, and what is to be known', async () => {
@@ -155,7 +155,7 @@ test('a rebuild filters the queue as before, also by words and tags, of candidat
     await titles({ status: 'dismissed', text: 'line' }),
   ]
   const before = await answers()
-  const ganglion = await restart()
-  await rebuild(ganglion, await ganglion.knowledgeBases.list())
+  const ctx = await restart()
+  await rebuild(ctx, await ctx.knowledgeBases.list())
   expect(await answers()).toEqual(before)
 })

@@ -41,7 +41,7 @@ function pendingCandidate(bed: TestBed, number: number): Candidate {
 test('a candidate is a file on the queue ref, with its content byte for byte and its record', async () => {
   const bed = await newTestBed()
   const content = '---js\nseqId: x\n---\r\n# Ünïcode \u2028 \n\n'
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, candidate({ content, metadata: '{ "a" : 1 }' }))
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, candidate({ content, metadata: '{ "a" : 1 }' }))
   const path = `${candidateId.slice(-4, -2)}/${candidateId.slice(-2)}/${candidateId}.md`
   const text = nativeGit(bed.gitDir, ['show', `refs/ganglion/queue:${path}`])
   expect(text).toContain(content.trimEnd())
@@ -52,32 +52,28 @@ test('a candidate is a file on the queue ref, with its content byte for byte and
 
 test('a full queue refuses, writes nothing, and still takes what the policy approves at once', async () => {
   const bed = await newTestBed()
-  const kb = await bed.ganglion.kb(bed.app.tenantId, 'handbook')
+  const kb = await bed.ctx.kb(bed.app.tenantId, 'handbook')
   const at = new Date('2026-05-01T12:00:00Z')
   const author = { name: 'Ada', email: 'ada@example.com', at }
   const waiting = Array.from({ length: 10_000 }, (_, n) => pendingCandidate(bed, n))
   await kb.write((staging) => kb.commitToQueue(staging, { candidates: waiting, message: 'Fill', author, at }))
-  const commented = await submitCandidate(
-    bed.ganglion,
-    bed.curator,
-    candidate({ content: 'One. %%ours%%', confidence: 1 }),
-  )
+  const commented = await submitCandidate(bed.ctx, bed.curator, candidate({ content: 'One. %%ours%%', confidence: 1 }))
   const before = head(bed)
   const correcting = correction(String(commented.seqId), 'Two.', { confidence: 1 })
-  await expect(submitCandidate(bed.ganglion, bed.app, correcting)).rejects.toMatchObject({ code: 'queue_full' })
-  await expect(submitCandidate(bed.ganglion, bed.app, candidate())).rejects.toMatchObject({
+  await expect(submitCandidate(bed.ctx, bed.app, correcting)).rejects.toMatchObject({ code: 'queue_full' })
+  await expect(submitCandidate(bed.ctx, bed.app, candidate())).rejects.toMatchObject({
     code: 'queue_full',
     status: 429,
   })
   expect(head(bed)).toBe(before)
-  expect(await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1 }))).toMatchObject({
+  expect(await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1 }))).toMatchObject({
     status: 'approved',
   })
 })
 
 test('what the policy approves is on both refs when the answer is given, and names the policy', async () => {
   const bed = await newTestBed()
-  const answer = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 0.9 }))
+  const answer = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 0.9 }))
   expect(answer).toMatchObject({ status: 'approved', seqId: 'handbook_00000001' })
   expect(nativeGit(bed.gitDir, ['rev-parse', 'main'])).toBe(answer.commit)
   const by = nativeGit(bed.gitDir, ['log', '-1', '--format=%(trailers:key=Approved-By,valueonly)', 'main'])
@@ -86,13 +82,13 @@ test('what the policy approves is on both refs when the answer is given, and nam
 
 test('a crash between the two refs of an automatic approval is finished at the next start, once', async () => {
   const bed = await newTestBed()
-  const kb = await bed.ganglion.kb(bed.app.tenantId, 'handbook')
+  const kb = await bed.ctx.kb(bed.app.tenantId, 'handbook')
   const updateRef = kb.repository.updateRef.bind(kb.repository)
   kb.repository.updateRef = async (ref, from, to) => {
     if (ref === 'refs/heads/main') throw new Error('the power went')
     return updateRef(ref, from, to)
   }
-  await expect(submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 0.9 }))).rejects.toThrow('the power went')
+  await expect(submitCandidate(bed.ctx, bed.app, candidate({ confidence: 0.9 }))).rejects.toThrow('the power went')
   expect(nativeGit(bed.gitDir, ['rev-list', '--count', 'refs/ganglion/queue'])).toBe('1')
   expect(nativeGit(bed.gitDir, ['rev-list', '--count', 'main'])).toBe('1')
   for (let start = 0; start < 2; start++) {
@@ -103,14 +99,14 @@ test('a crash between the two refs of an automatic approval is finished at the n
 
 test('a candidate for a Neuron that is not there warns the curator, and a target only counts for kinds that change one', async () => {
   const bed = await newTestBed()
-  const missing = await submitCandidate(bed.ganglion, bed.app, correction('handbook_00000042', 'x', { confidence: 1 }))
+  const missing = await submitCandidate(bed.ctx, bed.app, correction('handbook_00000042', 'x', { confidence: 1 }))
   expect(missing.status).toBe('pending')
   const metadata = JSON.stringify({ targetNeuron: 'handbook_00000042' })
-  const other = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1, metadata }))
+  const other = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1, metadata }))
   expect(other.status).toBe('pending')
-  const made = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1 }))
+  const made = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1 }))
   const beside = JSON.stringify({ targetNeuron: made.seqId })
-  const second = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1, metadata: beside }))
+  const second = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1, metadata: beside }))
   expect(second).toMatchObject({ status: 'approved', seqId: 'handbook_00000002' })
 })
 
@@ -119,7 +115,7 @@ test('front matter that opens a content counts as metadata, and only narrows who
   let count = 0
   const submitted = async (content: string, more: Partial<Parameters<typeof candidate>[0]> = {}) => {
     const own = { title: `Page ${count++}`, content, confidence: 0.95 }
-    const receipt = await submitCandidate(bed.ganglion, bed.app, candidate({ ...own, ...more }))
+    const receipt = await submitCandidate(bed.ctx, bed.app, candidate({ ...own, ...more }))
     const path = nativeGit(bed.gitDir, ['diff', '--name-only', 'HEAD~1', 'HEAD']).trim()
     const page =
       receipt.status === 'approved' ? parseNeuronFile(nativeGit(bed.gitDir, ['show', `HEAD:${path}`])) : undefined
@@ -196,9 +192,9 @@ test('front matter that opens a content counts as metadata, and only narrows who
     })
   }
   for (const yaml of ['tags: [internal\ntitle: x', 'owner: [a\ntags: [b]']) {
-    const receipt = await submitCandidate(bed.ganglion, bed.app, candidate({ content: block(yaml), confidence: 0.95 }))
+    const receipt = await submitCandidate(bed.ctx, bed.app, candidate({ content: block(yaml), confidence: 0.95 }))
     expect(receipt, yaml).toMatchObject({ status: 'pending' })
-    const kept = await readCandidate(bed.ganglion, bed.curator, receipt.candidateId)
+    const kept = await readCandidate(bed.ctx, bed.curator, receipt.candidateId)
     expect(kept.content, 'as sent, for the curator').toBe(block(yaml))
   }
   const request = 'baseVersion: 3\nbaseCommit: x\nreplaceTags: yes\nactionZone: high\ntags: [a]'
@@ -215,12 +211,12 @@ test('front matter that opens a content counts as metadata, and only narrows who
 
 test('no new page is published to more readers than the default audience', async () => {
   const bed = await newTestBed()
-  const { base, values } = await readKbSettings(bed.ganglion, bed.curator, 'handbook')
+  const { base, values } = await readKbSettings(bed.ctx, bed.curator, 'handbook')
   const settings = { base, values: { ...values, defaultAudience: 'tool' } }
-  await changeKbSettings(bed.ganglion, bed.curator, 'handbook', settings)
+  await changeKbSettings(bed.ctx, bed.curator, 'handbook', settings)
   const metadata = '{"audience":["public","student"]}'
-  const { seqId = '' } = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 0.95, metadata }))
-  const kb = await bed.ganglion.kb(bed.app.tenantId, 'handbook')
+  const { seqId = '' } = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 0.95, metadata }))
+  const kb = await bed.ctx.kb(bed.app.tenantId, 'handbook')
   const shown = await kb.repository.readText(findNeuron(kb.projection.read, seqId)?.blob ?? '')
   expect(parseNeuronFile(shown).fields.audience).toEqual(['tool'])
   // As by a candidate that was written when the default was wider.
@@ -238,15 +234,15 @@ test('no new page is published to more readers than the default audience', async
 
 test('front matter in the content of an approval or of a new page in the console counts', async () => {
   const bed = await newTestBed()
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, candidate({ metadata: '{"tags":["a"]}' }))
-  const approve = (content: string) => approveCandidate(bed.ganglion, bed.curator, candidateId, { content })
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, candidate({ metadata: '{"tags":["a"]}' }))
+  const approve = (content: string) => approveCandidate(bed.ctx, bed.curator, candidateId, { content })
   await expect(approve('---\ntags: [internal\n---\nText.')).rejects.toThrow(ValidationError)
   await approve('---\ntags: [internal]\n---\nText.')
   const path = nativeGit(bed.gitDir, ['diff', '--name-only', 'HEAD~1', 'HEAD']).trim()
   const page = parseNeuronFile(nativeGit(bed.gitDir, ['show', `HEAD:${path}`]))
   expect(page).toMatchObject({ fields: { tags: ['a', 'internal'] }, content: 'Text.' })
   const changes = { title: 'New', content: '---\r\ntags: [internal]\r\n---\r\nText.' }
-  const view = { sql: (await bed.ganglion.kb(bed.app.tenantId, 'handbook')).projection.read, readText: async () => '' }
+  const view = { sql: (await bed.ctx.kb(bed.app.tenantId, 'handbook')).projection.read, readText: async () => '' }
   const { neuron } = await writtenPage(view, { changes }, new Date())
   expect(parseNeuronFile(neuron.text)).toMatchObject({ fields: { tags: ['internal'] }, content: 'Text.' })
 })

@@ -19,22 +19,22 @@ async function taken() {
     'guide.md': neuronText(5, { title: 'How to' }, 'Text.\n'),
     'deal.md': neuronText(4, { title: 'Merger', tags: ['internal'] }, 'Hidden.\n'),
   })
-  const submit = (title: string) => submitCandidate(bed.ganglion, bed.app, candidate({ title, confidence: 1 }))
+  const submit = (title: string) => submitCandidate(bed.ctx, bed.app, candidate({ title, confidence: 1 }))
   const meant = async (as = bed.app) => (await bed.read(3, as))?.links.map(({ target }) => target)
   return { ...bed, submit, meant }
 }
 
 test('a page that comes over the API takes no name from another, and its sender is told', async () => {
-  const { submit, meant, ganglion, app } = await taken()
+  const { submit, meant, ctx, app } = await taken()
   expect(await submit('Policy')).toMatchObject({ warnings: [{ code: 'name_taken', seqId: seq(1) }] })
   expect(await submit('RULES')).toMatchObject({ warnings: [{ code: 'name_taken', seqId: seq(1) }] })
   expect(await meant()).toEqual([seq(1)])
 
   const retitled = { ...correction(seq(2), '# Policy\n\nText.\n', { confidence: 1 }), title: 'Policy' }
-  expect((await submitCandidate(ganglion, app, retitled)).status).toBe('approved')
+  expect((await submitCandidate(ctx, app, retitled)).status).toBe('approved')
   expect(await meant()).toEqual([seq(1)])
 
-  const kb = await ganglion.kb(app.tenantId, 'handbook')
+  const kb = await ctx.kb(app.tenantId, 'handbook')
   const taking = (await surveyLinks(kb)).filter(({ rule }) => rule === 'taken-name')
   expect(taking).toMatchObject([
     { name: 'Policy', holder: seq(1), others: [seq(2), seq(6)] },
@@ -58,37 +58,37 @@ test('a hidden page that had the name first is not there for those who do not se
 
 test('a candidate over the API takes no name whoever approves it, and whatever connector it claims', async () => {
   const bed = await taken()
-  const { meant, ganglion, app, curator } = bed
+  const { meant, ctx, app, curator } = bed
   const waiting = async (connector: string) => {
     const metadata = JSON.stringify({ connector })
-    const { candidateId } = await submitCandidate(ganglion, app, candidate({ title: 'Policy', metadata }))
+    const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Policy', metadata }))
     return candidateId
   }
-  const told = async (id: string) => (await readCandidate(ganglion, curator, id)).warnings
+  const told = async (id: string) => (await readCandidate(ctx, curator, id)).warnings
   const first = await waiting('git')
   expect(await told(first)).toEqual([expect.stringContaining(`lead to ${seq(1)}, which had it first`)])
-  await approveCandidate(ganglion, curator, first, {})
+  await approveCandidate(ctx, curator, first, {})
   expect(await told(first)).toEqual([expect.stringContaining(`lead to ${seq(1)}, which had it first`)])
   expect(await meant()).toEqual([seq(1)])
 
   const second = await waiting('crm')
   await pushCandidate(bed, second)
-  expect((await readCandidate(ganglion, curator, second)).status).toBe('approved')
+  expect((await readCandidate(ctx, curator, second)).status).toBe('approved')
   expect(await meant()).toEqual([seq(1)])
 })
 
 test('a page of a Source takes no name, and the Source tells of it, but of no hidden page', async () => {
-  const { ganglion, kbId } = await taken()
+  const { ctx, kbId } = await taken()
   const sources = await Promise.all(
-    ['Guide', 'Merger'].map((title) => addSource(ganglion, { kbId, filename: `${title}.md` })),
+    ['Guide', 'Merger'].map((title) => addSource(ctx, { kbId, filename: `${title}.md` })),
   )
   const extract = async ({ filename }: { filename: string }) => {
     const title = filename.replace('.md', '')
     return { title, markdown: `The new text of ${title}.`, anchors: [], warnings: [] }
   }
-  const stop = await ingest(ganglion, { ...ingestSteps(ganglion), extract })
-  for (const source of sources) await expect.poll(async () => (await statusOf(ganglion, source)).status).toBe('success')
+  const stop = await ingest(ctx, { ...ingestSteps(ctx), extract })
+  for (const source of sources) await expect.poll(async () => (await statusOf(ctx, source)).status).toBe('success')
   await stop()
-  const warnings = await Promise.all(sources.map(async ({ id }) => (await ganglion.sources.get(id))?.warnings))
+  const warnings = await Promise.all(sources.map(async ({ id }) => (await ctx.sources.get(id))?.warnings))
   expect(warnings).toEqual([[expect.stringContaining(`lead to ${seq(5)}, which had it first`)], []])
 })

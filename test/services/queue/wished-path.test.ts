@@ -4,8 +4,8 @@ import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts
 import { candidate, type TestBed } from '../support/test-bed.ts'
 import { neuronText, writtenBed } from '../support/written-neurons.ts'
 
-const submit = ({ ganglion, app }: TestBed, title: string, path: string, confidence: number | null = 1) =>
-  submitCandidate(ganglion, app, candidate({ title, confidence, metadata: JSON.stringify({ path }) }))
+const submit = ({ ctx, app }: TestBed, title: string, path: string, confidence: number | null = 1) =>
+  submitCandidate(ctx, app, candidate({ title, confidence, metadata: JSON.stringify({ path }) }))
 
 test.each([
   ['below a page', 'neurons/a.md/x'],
@@ -31,7 +31,7 @@ test('of two candidates whose paths exclude each other both become pages, in eit
   ] as const) {
     const bed = await writtenBed()
     const [one, other] = [await submit(bed, 'One', first, null), await submit(bed, 'Other', second, null)]
-    for (const { candidateId } of [one, other]) await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+    for (const { candidateId } of [one, other]) await approveCandidate(bed.ctx, bed.curator, candidateId, {})
     expect([(await bed.read(1))?.title, (await bed.read(2))?.title]).toEqual(['One', 'Other'])
   }
 })

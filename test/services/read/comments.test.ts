@@ -20,11 +20,11 @@ const page = [
 test('a comment is not shown to readers, not searched and not quoted, and its links are none; curators see it', async () => {
   const given = await importing({ 'Pigeons.md': page, 'Zebra plan.md': 'Stripes.\n' })
   expect((await given.run()).unresolved.map(({ target }) => target)).toEqual(['nowhere'])
-  const { ganglion, curator, reader } = given
+  const { ctx, curator, reader } = given
   const { seqId, content, commit, links } = await neuronOf(given, 'neurons/Pigeons.md')
   expect([content, links]).toEqual([page, []])
   for (const at of [{}, { at: commit }]) {
-    const shown = await readNeuron(ganglion, reader, { kb: 'notes', seqId, ...at })
+    const shown = await readNeuron(ctx, reader, { kb: 'notes', seqId, ...at })
     expect(shown.content.toLowerCase()).not.toContain('zebra')
     expect(shown).toMatchObject({ links: [], unresolved: [{ target: 'nowhere', line: 8 }] })
     expect(shown.content.split('\n')[7]).toBe('See [[nowhere]].')
@@ -32,9 +32,9 @@ test('a comment is not shown to readers, not searched and not quoted, and its li
   const plan = await neuronOf(given, 'neurons/Zebra plan.md')
   expect(plan.backlinks).toEqual([])
   for (const caller of [reader, curator]) {
-    const found = await search(ganglion, caller, 'notes', { q: 'zebra', kind: 'all', limit: 10 })
+    const found = await search(ctx, caller, 'notes', { q: 'zebra', kind: 'all', limit: 10 })
     expect(found.documents.map((hit) => hit.seqId)).toEqual([plan.seqId])
-    const answer = await retrieve(ganglion, caller, 'notes', {
+    const answer = await retrieve(ctx, caller, 'notes', {
       query: 'pigeons zebra budget',
       audience: 'tool',
       maxChars: 2000,
@@ -47,12 +47,12 @@ test('a comment is not shown to readers, not searched and not quoted, and its li
 test('what takes a comment away or changes it waits for a curator, since its author may not have seen it', async () => {
   const given = await importing({ 'Pigeons.md': page })
   await given.run()
-  const { ganglion, curator } = given
+  const { ctx, curator } = given
   const { seqId } = await neuronOf(given, 'neurons/Pigeons.md')
   const app: Caller = { ...curator, id: 'key:a', role: 'app' }
-  const { content } = await readNeuron(ganglion, app, { kb: 'notes', seqId })
+  const { content } = await readNeuron(ctx, app, { kb: 'notes', seqId })
   const correct = (text: string) =>
-    submitCandidate(ganglion, app, {
+    submitCandidate(ctx, app, {
       ...{ knowledgeBaseId: 'notes', kind: 'user-correction', title: 'Pigeons', confidence: 1, impactEstimate: null },
       ...{ content: text, metadata: JSON.stringify({ targetNeuron: seqId }) },
     })

@@ -13,7 +13,7 @@ async function readable(given: Importing, role: Caller['role'], paths: readonly 
   const found = await Promise.all(
     paths.map(async (path) => {
       try {
-        const { read } = await readFile(given.ganglion, as(given, role), 'notes', path)
+        const { read } = await readFile(given.ctx, as(given, role), 'notes', path)
         return (await buffer(await read())).length > 0 ? [path] : []
       } catch {
         return []
@@ -41,7 +41,7 @@ test('a file is read by those who see a page that links to it, and by curators',
     expect(await readable(given, role, [...paths, 'kb.yaml', 'README.md'])).toEqual(paths.slice(0, 2))
   }
   const { seqId } = await neuronOf(given, 'neurons/Note.md')
-  const note = await readNeuron(given.ganglion, as(given, 'reader'), { kb: 'notes', seqId })
+  const note = await readNeuron(given.ctx, as(given, 'reader'), { kb: 'notes', seqId })
   expect(note.files).toEqual([
     {
       ...{ target: 'flow.png', path: 'neurons/a/flow.png' },
@@ -72,11 +72,11 @@ test('a hidden page takes no file from a page that readers see, and gives them n
   await given.kb.sync()
   const { seqId } = await neuronOf(given, 'neurons/handbook/intro.md')
   const shown = async (role: Caller['role']) =>
-    (await readNeuron(given.ganglion, as(given, role), { kb: 'notes', seqId })).files?.map(({ path }) => path)
+    (await readNeuron(given.ctx, as(given, role), { kb: 'notes', seqId })).files?.map(({ path }) => path)
   const own = ['neurons/handbook/images/chart.png', 'neurons/assets/logo.png']
   expect([await shown('reader'), await shown('app')]).toEqual([own, own])
   expect(await shown('curator')).toEqual([own[0], 'neurons/hr/plan.png', own[1]])
-  await submitCandidate(given.ganglion, as(given, 'app'), {
+  await submitCandidate(given.ctx, as(given, 'app'), {
     ...{ knowledgeBaseId: 'notes', kind: 'external-feed', title: 'Mine', content: 'x', confidence: 1 },
     ...{ impactEstimate: null, metadata: '{"path":"neurons/hr/mine.md"}' },
   })
@@ -89,7 +89,7 @@ test('what only the policy has approved opens no file, and takes none from a pag
   await given.run()
   const { seqId } = await neuronOf(given, 'neurons/Note.md')
   const write = (title: string, content: string, metadata: object) =>
-    submitCandidate(given.ganglion, as(given, 'app'), {
+    submitCandidate(given.ctx, as(given, 'app'), {
       ...{ knowledgeBaseId: 'notes', kind: 'user-correction', title, confidence: 1, impactEstimate: null },
       ...{ content, metadata: JSON.stringify(metadata) },
     })
@@ -118,7 +118,7 @@ test('a large file is streamed, whole and in part, and the stream may be left', 
     put(clone, 'neurons/empty.mp3', '')
   })
   await given.kb.sync()
-  const { size, type, read, etag } = await readFile(given.ganglion, as(given, 'reader'), 'notes', 'neurons/big.mp4')
+  const { size, type, read, etag } = await readFile(given.ctx, as(given, 'reader'), 'notes', 'neurons/big.mp4')
   expect([size, type, etag]).toEqual([bytes.length, 'video/mp4', expect.stringMatching(/^[0-9a-f]{40}$/)])
   expect((await buffer(await read())).equals(bytes)).toBe(true)
   for (const [first, last] of [
@@ -131,6 +131,6 @@ test('a large file is streamed, whole and in part, and the stream may be left', 
   // More than may be streamed at once to a key: each that is left makes room.
   for (let time = 0; time < 5; time++) (await read()).destroy()
   expect((await buffer(await read({ first: 5, last: 14 }))).toString()).toBe('fghijabcde')
-  const empty = await readFile(given.ganglion, as(given, 'reader'), 'notes', 'neurons/empty.mp3')
+  const empty = await readFile(given.ctx, as(given, 'reader'), 'notes', 'neurons/empty.mp3')
   expect([empty.size, (await buffer(await empty.read())).length]).toEqual([0, 0])
 })

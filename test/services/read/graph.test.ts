@@ -23,7 +23,7 @@ async function graph(
 ) {
   const { around, ...rest } = query
   const asked = { depth: 1, limit: 200, ...rest, ...(around === undefined ? {} : { around: seq(around) }) }
-  const { nodes, edges, truncated } = await readGraph(bed.ganglion, as, 'handbook', asked)
+  const { nodes, edges, truncated } = await readGraph(bed.ctx, as, 'handbook', asked)
   const number = (seqId: string) => Number(seqId.slice(-8))
   return {
     nodes: nodes.map(({ seqId }) => number(seqId)),
@@ -46,7 +46,7 @@ test('the whole graph: the best connected first, those without links last', asyn
     edges: ['2-3', '3-2', '3-4', '4-3', '5-3', '6-1', '6-1'],
     truncated: false,
   })
-  const { nodes, edges } = await readGraph(bed.ganglion, bed.reader, 'handbook', { depth: 1, limit: 5 })
+  const { nodes, edges } = await readGraph(bed.ctx, bed.reader, 'handbook', { depth: 1, limit: 5 })
   expect(nodes[4]).toEqual({ seqId: seq(6), title: 'N6', path: 'neurons/6.md', tags: ['x'] })
   expect(edges.slice(-2)).toEqual([
     { source: seq(6), target: seq(1), type: 'cites' },

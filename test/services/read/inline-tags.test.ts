@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openContext } from '../../../src/app/open-context.ts'
 import { checkDirectory } from '../../../src/services/check/check-directory.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import { listNeurons } from '../../../src/services/read/list-neurons.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
 import { search } from '../../../src/services/search/search.ts'
@@ -18,14 +18,14 @@ const vault = {
 }
 
 /** The titles of the Neurons that a reader finds by a word and in the list, and those that it can read. */
-async function seen({ ganglion, reader }: Importing, paths: readonly string[] = []) {
-  const { documents } = await search(ganglion, reader, 'notes', { q: 'zebra', kind: 'all', limit: 10 })
-  const { neurons } = await listNeurons(ganglion, reader, 'notes', { limit: 10 })
+async function seen({ ctx, reader }: Importing, paths: readonly string[] = []) {
+  const { documents } = await search(ctx, reader, 'notes', { q: 'zebra', kind: 'all', limit: 10 })
+  const { neurons } = await listNeurons(ctx, reader, 'notes', { limit: 10 })
   const found = documents.map(({ title }) => title ?? '').sort()
   expect(neurons.map(({ title }) => title).sort()).toEqual(found)
   const read = await Promise.all(
     paths.map((seqId) =>
-      readNeuron(ganglion, reader, { kb: 'notes', seqId }).then(
+      readNeuron(ctx, reader, { kb: 'notes', seqId }).then(
         ({ title }) => [title],
         () => [],
       ),
@@ -59,13 +59,13 @@ test('in an Obsidian vault #tags in the text are tags, and #internal hides as fr
   const ids = neurons.map(({ seqId }) => seqId)
   expect(await seen(given, ids)).toEqual(['Code', 'Open'])
   const [, hidden] = neurons
-  const past = readNeuron(given.ganglion, given.reader, {
+  const past = readNeuron(given.ctx, given.reader, {
     kb: 'notes',
     seqId: hidden?.seqId ?? '',
     at: hidden?.commit ?? '',
   })
   await expect(past).rejects.toMatchObject({ code: 'not_found' })
-  const tagged = await listNeurons(given.ganglion, given.curator, 'notes', { tag: 'TOPIC/sub', limit: 10 })
+  const tagged = await listNeurons(given.ctx, given.curator, 'notes', { tag: 'TOPIC/sub', limit: 10 })
   expect(tagged.neurons.map(({ title }) => title)).toEqual(['Open'])
 })
 
@@ -89,13 +89,13 @@ test('the setting holds from its commit on, for all Neurons, and the same after 
   expect(await seen(given)).toEqual(['Code', 'Open'])
 
   const dataDir = join(given.gitDir, '../..')
-  await given.ganglion.close()
+  await given.ctx.close()
   rmSync(join(dataDir, 'index'), { recursive: true })
-  const ganglion = await Ganglion.open({ dataDir })
+  const ctx = await openContext({ dataDir })
   try {
-    expect(await seen({ ...given, ganglion })).toEqual(['Code', 'Open'])
+    expect(await seen({ ...given, ctx })).toEqual(['Code', 'Open'])
   } finally {
-    await ganglion.close()
+    await ctx.close()
   }
 })
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Ganglion } from '../../../src/services/ganglion.ts'
+import type { OpenContext } from '../../../src/app/open-context.ts'
 import { readGraph } from '../../../src/services/read/graph/read-graph.ts'
 import { listNeurons } from '../../../src/services/read/list-neurons.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
@@ -13,16 +13,16 @@ import { happen, history, type Step } from '../support/random-history.ts'
 import { newTestBed, type TestBed } from '../support/test-bed.ts'
 
 /** All that the API says of links: by Neuron, whole, and around each Neuron. */
-async function linksAsRead(ganglion: Ganglion, { curator }: TestBed) {
-  const { neurons } = await listNeurons(ganglion, curator, 'handbook', { limit: 100 })
+async function linksAsRead(ctx: OpenContext, { curator }: TestBed) {
+  const { neurons } = await listNeurons(ctx, curator, 'handbook', { limit: 100 })
   const byNeuron = new Map()
   const around = new Map()
   for (const { seqId } of neurons) {
-    const { links, backlinks, unresolved } = await readNeuron(ganglion, curator, { kb: 'handbook', seqId })
+    const { links, backlinks, unresolved } = await readNeuron(ctx, curator, { kb: 'handbook', seqId })
     byNeuron.set(seqId, { links, backlinks, unresolved })
-    around.set(seqId, await readGraph(ganglion, curator, 'handbook', { around: seqId, depth: 2, limit: 3 }))
+    around.set(seqId, await readGraph(ctx, curator, 'handbook', { around: seqId, depth: 2, limit: 3 }))
   }
-  const whole = await readGraph(ganglion, curator, 'handbook', { depth: 1, limit: 1000 })
+  const whole = await readGraph(ctx, curator, 'handbook', { depth: 1, limit: 1000 })
   return { holders: new Map(neurons.map(({ seqId, path }) => [seqId, path])), byNeuron, around, whole }
 }
 
@@ -41,16 +41,16 @@ test('whatever happens to a knowledge base, its links are those of its files, an
       const bed = await newTestBed()
       await (await happen(bed, story)).close()
       // An opening finishes what the policy approved and main has lost, which is news, not following.
-      const ganglion = await bed.reopen()
-      const followed = await linksAsRead(ganglion, bed)
-      const { read: sql } = (await ganglion.kb(bed.curator.tenantId, 'handbook')).projection
+      const ctx = await bed.reopen()
+      const followed = await linksAsRead(ctx, bed)
+      const { read: sql } = (await ctx.kb(bed.curator.tenantId, 'handbook')).projection
       const claims = new Map([...followed.holders.keys()].map((seqId) => [seqId, namesOfNeuron(sql, seqId)]))
       const inFiles = linksInFiles(new NativeWriter(bed.gitDir), followed.holders, claims)
       expect(followed.byNeuron).toEqual(inFiles.byNeuron)
       expect(followed.whole.edges).toEqual(inFiles.edges)
       edges += inFiles.edges.length
 
-      await ganglion.close()
+      await ctx.close()
       rmSync(join(bed.dataDir, 'index'), { recursive: true })
       const rebuilt = await bed.reopen()
       expect(await linksAsRead(rebuilt, bed)).toEqual(followed)

@@ -271,7 +271,7 @@ test('a link leads into another knowledge base of the tenant, to what its audien
     '[[kb:wiki/Guide]] [[supersedes:kb:wiki/Guide]] [[kb:wiki/Secret]] [[kb:none/Guide]] [[kb:rival/Guide]]\n'
   const bed = await writtenBed({ 'page.md': page(`${body}[[kb:handbook/Page]]\n`) })
   const write = async (tenant: string, slug: string, prefix: string, text: string) => {
-    const { gitDir } = await createKnowledgeBase(bed.ganglion, { tenant, slug, prefix })
+    const { gitDir } = await createKnowledgeBase(bed.ctx, { tenant, slug, prefix })
     new NativeWriter(gitDir).commit('refs/heads/main', new Map([['neurons/guide.md', text]]))
     return new NativeWriter(gitDir)
   }
@@ -299,14 +299,14 @@ test('a link leads into another knowledge base of the tenant, to what its audien
     links: [...links, { type: 'cites', target: 'w_00000002', kb: 'wiki' }, self],
     unresolved: strangers,
   })
-  expect(await readNeuron(bed.ganglion, bed.app, { kb: 'wiki', seqId: 'w_00000001' })).toMatchObject({
+  expect(await readNeuron(bed.ctx, bed.app, { kb: 'wiki', seqId: 'w_00000001' })).toMatchObject({
     links: [{ type: 'cites', target: seq(1), kb: 'handbook' }],
   })
 })
 
 test('a knowledge base that cannot be opened leaves links to it missing, and others whole', async () => {
   const bed = await writtenBed({ 'page.md': page('[[kb:wiki/Guide]]\n') })
-  const { gitDir } = await createKnowledgeBase(bed.ganglion, { tenant: 'acme', slug: 'wiki' })
+  const { gitDir } = await createKnowledgeBase(bed.ctx, { tenant: 'acme', slug: 'wiki' })
   rmSync(gitDir, { recursive: true })
   expect(await meaning(bed)).toBe('missing')
 })

@@ -12,7 +12,7 @@ async function pages(bed: WrittenBed, { as, tag, limit }: { as: Caller; tag?: st
   let cursor: string | null | undefined
   while (cursor !== null) {
     const query = { limit, ...(tag === undefined ? {} : { tag }), ...(cursor === undefined ? {} : { cursor }) }
-    const { neurons, nextCursor } = await listNeurons(bed.ganglion, as, 'handbook', query)
+    const { neurons, nextCursor } = await listNeurons(bed.ctx, as, 'handbook', query)
     found.push(neurons.map(({ seqId }) => Number(seqId.slice(-8))))
     cursor = nextCursor
   }
@@ -28,7 +28,7 @@ test('Neurons are listed by seqId, page by page', async () => {
   bed.write({ 'b.md': neuronText(3, { title: 'Again' }) })
   expect(await pages(bed, { as: bed.reader, limit: 2 })).toEqual([[1, 2], [3]])
   expect(await pages(bed, { as: bed.reader, limit: 3 })).toEqual([[1, 2, 3]])
-  const { neurons } = await listNeurons(bed.ganglion, bed.reader, 'handbook', { limit: 1 })
+  const { neurons } = await listNeurons(bed.ctx, bed.reader, 'handbook', { limit: 1 })
   const { createdAt, updatedAt } = (await bed.read(1)) ?? {}
   expect(neurons).toEqual([
     {
@@ -67,21 +67,21 @@ test('a tag is matched whole, whatever its case and accents, as the Neuron has i
 })
 
 test.each(['x', 'aGFuZGJvb2s', ''])('the cursor %j, which no page gave, is refused', async (cursor) => {
-  const { ganglion, reader } = await writtenBed()
-  await expect(listNeurons(ganglion, reader, 'handbook', { limit: 1, cursor })).rejects.toThrow(ValidationError)
+  const { ctx, reader } = await writtenBed()
+  await expect(listNeurons(ctx, reader, 'handbook', { limit: 1, cursor })).rejects.toThrow(ValidationError)
 })
 
 test("a tenant's knowledge bases are listed by slug, as their settings have them", async () => {
-  const { ganglion, reader, kbId } = await writtenBed()
-  const { id } = await createKnowledgeBase(ganglion, {
+  const { ctx, reader, kbId } = await writtenBed()
+  const { id } = await createKnowledgeBase(ctx, {
     tenant: 'acme',
     slug: 'cookbook',
     title: 'Recipes',
     language: 'da',
     prefix: 'food',
   })
-  await createKnowledgeBase(ganglion, { tenant: 'other', slug: 'diary' })
-  expect(await listKnowledgeBases(ganglion, reader)).toEqual({
+  await createKnowledgeBase(ctx, { tenant: 'other', slug: 'diary' })
+  expect(await listKnowledgeBases(ctx, reader)).toEqual({
     knowledgeBases: [
       { id, slug: 'cookbook', title: 'Recipes', language: 'da', prefix: 'food' },
       { id: kbId, slug: 'handbook', title: 'handbook', language: 'en', prefix: 'handbook' },

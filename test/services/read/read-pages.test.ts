@@ -11,7 +11,7 @@ import { neuronText, seq, type WrittenBed, writtenBed } from '../support/written
 const hidden = { tags: ['internal', 'Secret'] }
 
 function tree(bed: WrittenBed, caller: Caller, query: Partial<TreeQuery> = {}) {
-  return readTree(bed.ganglion, caller, 'handbook', { folder: '', limit: 100, ...query })
+  return readTree(bed.ctx, caller, 'handbook', { folder: '', limit: 100, ...query })
 }
 
 const names = async (page: ReturnType<typeof tree>) =>
@@ -68,7 +68,7 @@ describe('the tree', () => {
 
 describe('tags', () => {
   const read = async (bed: WrittenBed, caller: Caller, q = '') =>
-    (await readTags(bed.ganglion, caller, 'handbook', { q, page: 1 })).tags.map(({ tag, count }) => `${tag} ${count}`)
+    (await readTags(bed.ctx, caller, 'handbook', { q, page: 1 })).tags.map(({ tag, count }) => `${tag} ${count}`)
 
   test('are counted in what the caller may see, however they are spelled, until main moves', async () => {
     const bed = await writtenBed({
@@ -86,7 +86,7 @@ describe('tags', () => {
   test('come in pages of 200', async () => {
     const tags = Array.from({ length: 450 }, (_, n) => `t${1000 + n}`)
     const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'A', tags }) })
-    const page = (number: number) => readTags(bed.ganglion, bed.reader, 'handbook', { q: '', page: number })
+    const page = (number: number) => readTags(bed.ctx, bed.reader, 'handbook', { q: '', page: number })
     expect(await page(3)).toMatchObject({ total: 450, page: 3, pages: 3, tags: { length: 50 } })
     expect(await page(99)).toMatchObject({ page: 3 })
   })
@@ -94,7 +94,7 @@ describe('tags', () => {
 
 describe('the history', () => {
   const history = (bed: WrittenBed, caller: Caller, more = {}) =>
-    readHistory(bed.ganglion, caller, { kb: 'handbook', seqId: seq(1), limit: 50, ...more })
+    readHistory(bed.ctx, caller, { kb: 'handbook', seqId: seq(1), limit: 50, ...more })
 
   test('has every version with who approved it, in pages, also of a page that was removed', async () => {
     const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }, 'One.\n') })
@@ -129,13 +129,13 @@ describe('the history', () => {
     const shown = await history(bed, bed.reader)
     expect(shown.versions.map(({ title }) => title)).toEqual(['Open'])
     const versions = (caller: Caller, from: number) =>
-      readVersions(bed.ganglion, caller, { kb: 'handbook', seqId: seq(1), from, to: 2 })
+      readVersions(bed.ctx, caller, { kb: 'handbook', seqId: seq(1), from, to: 2 })
     await expect(versions(bed.reader, 1)).rejects.toMatchObject({ code: 'not_found' })
     await expect(versions(bed.reader, 9)).rejects.toMatchObject({ code: 'not_found' })
     await expect(versions(bed.reader, 2)).rejects.toThrow(ValidationError)
     expect((await versions(bed.curator, 1)).before.title).toBe('Draft')
     bed.write({ 'a.md': neuronText(1, { title: 'Open again' }, 'Now %%not that%%\n') })
-    const { after } = await readVersions(bed.ganglion, bed.reader, { kb: 'handbook', seqId: seq(1), from: 3, to: 2 })
+    const { after } = await readVersions(bed.ctx, bed.reader, { kb: 'handbook', seqId: seq(1), from: 3, to: 2 })
     expect([after.version, after.text, after.content]).toEqual([3, 'Now', 'Now'])
     bed.write({ 'a.md': neuronText(1, { title: 'Hidden', ...hidden }) })
     await expect(history(bed, bed.reader)).rejects.toMatchObject({ code: 'not_found' })
@@ -144,7 +144,7 @@ describe('the history', () => {
 
 describe('a page', () => {
   const page = (bed: WrittenBed, caller: Caller, number: number, at?: string) =>
-    readPage(bed.ganglion, caller, { kb: 'handbook', seqId: seq(number), ...(at === undefined ? {} : { at }) })
+    readPage(bed.ctx, caller, { kb: 'handbook', seqId: seq(number), ...(at === undefined ? {} : { at }) })
 
   test('comes with titles of its links, and the sentences that mention it', async () => {
     const bed = await writtenBed({
@@ -200,7 +200,7 @@ test('loose ends are those that the caller sees', async () => {
     'b.md': neuronText(2, { title: 'Hidden', ...hidden }, '[[B]] [[Other gap]]\n'),
     'c.md': neuronText(3, { title: 'B' }),
   })
-  const ends = (caller: Caller) => readLooseEnds(bed.ganglion, caller, 'handbook')
+  const ends = (caller: Caller) => readLooseEnds(bed.ctx, caller, 'handbook')
   const reader = await ends(bed.reader)
   expect(reader.orphans).toEqual([{ seqId: seq(3), title: 'B' }])
   expect(reader.gaps.map(({ target }) => target).sort()).toEqual(['Gap', 'Hidden'])

@@ -9,7 +9,7 @@ import { neuronText, seq, type WrittenBed, writtenBed } from '../support/written
 const readerOf = (app: Caller): Caller => ({ ...app, role: 'reader' })
 
 async function rendered(bed: WrittenBed, caller: Caller, content: string, more: Partial<RenderInput> = {}) {
-  const { blocks } = await renderMarkdown(bed.ganglion, caller, { kb: 'handbook', content, ...more })
+  const { blocks } = await renderMarkdown(bed.ctx, caller, { kb: 'handbook', content, ...more })
   return parseHTML(`<html><body>${blocks.join('')}</body></html>`).document
 }
 
@@ -77,8 +77,8 @@ test('writers are offered to create what is not there, readers are not', async (
 
 test('links lead into other knowledge bases, by what is seen there', async () => {
   const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }) })
-  const { ganglion, curator } = bed
-  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'other' })
+  const { ctx, curator } = bed
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'other' })
   expect(await hrefs(bed, curator, '[[kb:handbook/A]]', { kb: 'other' })).toEqual([`/kb/handbook/neurons/${seq(1)}`])
   const [gap] = [...(await rendered(bed, curator, '[[kb:other/A]] [[kb:absent/A]]')).querySelectorAll('.gap')]
   expect(gap?.getAttribute('title')).toBe('No page has this name')
@@ -101,7 +101,7 @@ test('comments are left out, their links too', async () => {
 
 test('of a knowledge base that is not there, nothing is rendered', async () => {
   const bed = await writtenBed()
-  await expect(renderMarkdown(bed.ganglion, bed.curator, { kb: 'absent', content: 'x' })).rejects.toMatchObject({
+  await expect(renderMarkdown(bed.ctx, bed.curator, { kb: 'absent', content: 'x' })).rejects.toMatchObject({
     code: 'not_found',
   })
 })
@@ -109,15 +109,15 @@ test('of a knowledge base that is not there, nothing is rendered', async () => {
 test('two versions are compared as they are seen', async () => {
   const bed = await writtenBed({ 'hidden.md': neuronText(1, { title: 'Hidden', tags: ['internal'] }) })
   const compare = (caller: Caller) =>
-    comparePages(bed.ganglion, caller, { kb: 'handbook', before: '# A\n\n[[Hidden]]', after: '# A\n\nb [[Hidden]]' })
+    comparePages(bed.ctx, caller, { kb: 'handbook', before: '# A\n\n[[Hidden]]', after: '# A\n\nb [[Hidden]]' })
   const { blocks } = await compare(bed.curator)
   expect(blocks).toEqual([
     { type: 'same', after: '<h2 dir="auto">A</h2>' },
     { type: 'changed', before: expect.stringContaining('href='), after: expect.stringContaining('b <a') },
   ])
   expect(JSON.stringify(await compare(bed.reader))).not.toContain(seq(1))
-  const added = await comparePages(bed.ganglion, bed.curator, { kb: 'handbook', before: null, after: 'x' })
+  const added = await comparePages(bed.ctx, bed.curator, { kb: 'handbook', before: null, after: 'x' })
   expect(added.blocks).toEqual([{ type: 'added', after: '<p dir="auto">x</p>' }])
-  const { hunks } = await compareLines(bed.ganglion, { before: 'a b', after: 'a c' })
+  const { hunks } = await compareLines(bed.ctx, { before: 'a b', after: 'a c' })
   expect(hunks.flat().map(({ type }) => type)).toEqual(['removed', 'added'])
 })

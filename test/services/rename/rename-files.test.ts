@@ -4,6 +4,7 @@ import { candidateIdFor } from '../../../src/knowledge/candidate-id.ts'
 import { pushToMain } from '../../../src/services/push/push-main.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
+import { candidateHeads } from '../../../src/services/review/candidate-refs.ts'
 import { openPage } from '../../../src/services/write/open-page.ts'
 import { writePage } from '../../../src/services/write/write-page.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
@@ -38,22 +39,22 @@ const contentOf = (text: string) => text.slice(text.indexOf('\n---\n') + '\n---\
 
 test('a page that is moved by an edit of its path shows the same files, and so does what is proposed', async () => {
   const bed = await writtenBed({ ...files, 'a/b.md': page(before) })
-  const { commit } = await openPage(bed.ganglion, bed.curator, { kb: 'handbook', seqId: seq(1) })
+  const { commit } = await openPage(bed.ctx, bed.curator, { kb: 'handbook', seqId: seq(1) })
   const target = { seqId: seq(1), base: commit }
   const { candidateId } = await writePage(
-    bed.ganglion,
+    bed.ctx,
     bed.curator,
     { target, path: 'neurons/c/d/b.md', changes: {} },
     { kb: 'handbook', candidateId: candidateIdFor(bed.kbId), publish: false },
   )
-  const { after: proposed } = await readCandidate(bed.ganglion, bed.curator, candidateId)
+  const { after: proposed } = await readCandidate(bed.ctx, bed.curator, candidateId)
   expect(contentOf(proposed ?? '')).toBe(after)
-  const kb = await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
-  await bed.ganglion.candidateRefs(kb).follow()
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  await candidateHeads(kb, bed.ctx).follow()
   const head = `refs/candidates/${candidateId}/head`
   expect(contentOf(bed.native.read(head, 'neurons/c/d/b.md'))).toBe(after)
 
-  await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  await approveCandidate(bed.ctx, bed.curator, candidateId, {})
   expect(contentOf(bed.native.read('refs/heads/main', 'neurons/c/d/b.md'))).toBe(after)
   const { files: open = [] } = (await bed.read(1)) ?? {}
   expect([...new Set(open.map(({ path }) => path))]).toEqual([
@@ -75,7 +76,7 @@ async function pushed({ bed, kb, from, commit, clone }: Pushing, path: string): 
       ...{ from, to, changes: await pushedChanges(kb.repository, from, to), behind: 'refuse' },
       ...{ approver: actor, proposer: actor, origin: { door: 'main', by: actor.id } },
     },
-    bed.ganglion,
+    bed.ctx,
   )
   return contentOf(bed.native.read('refs/heads/main', path))
 }

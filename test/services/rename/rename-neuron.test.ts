@@ -231,7 +231,7 @@ test('a kept alias steals no title', async () => {
     'old.md': neuronText(1, { title: 'Old title' }),
     'a.md': neuronText(2, {}, '[[Old title]]\n'),
   })
-  const kb = await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
   if (kb === undefined) throw new Error('no knowledge base')
   await kb.sync()
   const aliases = aliasesToKeep(kb, seq(1), { path: 'neurons/old.md', title: 'New title', aliases: [] })

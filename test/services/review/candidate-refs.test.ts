@@ -1,18 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { openContext } from '../../../src/app/open-context.ts'
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
 import type { Candidate } from '../../../src/knowledge/candidate.ts'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import type { KnowledgeBase } from '../../../src/services/knowledge-base/knowledge-base.ts'
 import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { verify } from '../../../src/services/operations/verify/verify.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../../src/services/queue/decide-candidate.ts'
-import { recordCandidate, submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { recordCandidate } from '../../../src/services/queue/record.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { candidateHeads } from '../../../src/services/review/candidate-refs.ts'
 import { findCandidate } from '../../../src/store/projection/candidate-index.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -23,18 +25,18 @@ type Bed = TestBed & { kb: KnowledgeBase }
 
 async function newBed(): Promise<Bed> {
   const bed = await newTestBed()
-  return { ...bed, kb: await bed.ganglion.kb(bed.curator.tenantId, 'handbook') }
+  return { ...bed, kb: await bed.ctx.kb(bed.curator.tenantId, 'handbook') }
 }
 
 const git = ({ gitDir }: Bed, ...args: string[]) => nativeGit(gitDir, args)
 const refOf = (name: string) => `refs/candidates/${name}/head`
 const refs = (bed: Bed) =>
   git(bed, 'for-each-ref', '--format=%(refname)', 'refs/candidates').split('\n').filter(Boolean)
-const follow = ({ ganglion, kb }: Bed) => ganglion.candidateRefs(kb).follow()
-const prepare = ({ ganglion, kb }: Bed, ...prefixes: string[]) => ganglion.candidateRefs(kb).prepare(prefixes)
+const follow = ({ ctx, kb }: Bed) => candidateHeads(kb, ctx).follow()
+const prepare = ({ ctx, kb }: Bed, ...prefixes: string[]) => candidateHeads(kb, ctx).prepare(prefixes)
 
 async function submit(bed: Bed, input: CandidateInput = candidate()): Promise<string> {
-  return (await submitCandidate(bed.ganglion, bed.app, input)).candidateId
+  return (await submitCandidate(bed.ctx, bed.app, input)).candidateId
 }
 
 /** In the queue's order. */
@@ -43,14 +45,14 @@ async function submitMany(bed: Bed, count: number): Promise<string[]> {
   return (await Promise.all(titles.map((title) => submit(bed, candidate({ title }))))).sort()
 }
 
-const approve = (bed: Bed, id: string) => approveCandidate(bed.ganglion, bed.curator, id, {})
+const approve = (bed: Bed, id: string) => approveCandidate(bed.ctx, bed.curator, id, {})
 
 async function approved(bed: Bed, input = candidate()): Promise<string> {
   return (await approve(bed, await submit(bed, input))).seqId
 }
 
 async function pathOf(bed: Bed, seqId: string): Promise<string> {
-  return (await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })).path
+  return (await readNeuron(bed.ctx, bed.curator, { kb: 'handbook', seqId })).path
 }
 
 async function rewrite(bed: Bed, id: string, changes: Partial<Candidate>): Promise<string> {
@@ -124,7 +126,7 @@ test('a change keeps its seqId, and shows what a curator must know', async () =>
   expect(page).toContain(`seqId: ${seqId}\n`)
   expect(page).toContain(`candidate: ${change}\n`)
   expect(git(bed, 'log', '-1', '--format=%s', refOf(change))).toBe('Update "VIP escalation policy"')
-  expect(await bed.ganglion.candidateRefs(bed.kb).headOf(lost)).toBeUndefined()
+  expect(await candidateHeads(bed.kb, bed.ctx).headOf(lost)).toBeUndefined()
 })
 
 test('the same main and the same candidate give the same head, also to a new process', async () => {
@@ -141,8 +143,8 @@ test('the same main and the same candidate give the same head, also to a new pro
   expect(git(bed, 'rev-parse', refOf(id))).toBe(head)
   git(bed, 'update-ref', '-d', refOf(id))
   git(bed, 'gc', '--quiet', '--prune=now')
-  const ganglion = await bed.reopen()
-  const reopened = { ...bed, ganglion, kb: await ganglion.kb(bed.curator.tenantId, 'handbook') }
+  const ctx = await bed.reopen()
+  const reopened = { ...bed, ctx, kb: await ctx.kb(bed.curator.tenantId, 'handbook') }
   await follow(reopened)
   expect(git(bed, 'rev-parse', refOf(id))).toBe(head)
 })
@@ -170,10 +172,10 @@ test('a decided candidate has no head, and one that is reopened has it again', a
   await follow(bed)
   expect(refs(bed)).toHaveLength(2)
   await approve(bed, first)
-  await dismissCandidate(bed.ganglion, bed.curator, second, {})
+  await dismissCandidate(bed.ctx, bed.curator, second, {})
   await follow(bed)
   expect(refs(bed)).toEqual([])
-  await reopenCandidate(bed.ganglion, bed.curator, second)
+  await reopenCandidate(bed.ctx, bed.curator, second)
   await follow(bed)
   expect(refs(bed)).toEqual([refOf(second)])
 })
@@ -325,7 +327,7 @@ test('a bundle has one commit for each candidate in the order asked, follows mai
   await follow(bed)
   expect(git(bed, 'merge-base', 'main', refOf(bundle))).toBe(git(bed, 'rev-parse', 'main'))
   expect(trailers().split('\n')).toEqual(ids)
-  await dismissCandidate(bed.ganglion, bed.curator, ids[0] ?? '', {})
+  await dismissCandidate(bed.ctx, bed.curator, ids[0] ?? '', {})
   await follow(bed)
   expect(refs(bed)).toEqual(ids.slice(1).map(refOf).sort())
   expect(() => clone(bed, '--branch', refOf(bundle))).toThrow()
@@ -363,11 +365,11 @@ test('beyond the first heads the rest are made when they are asked for, and stay
   await follow(bed)
   expect(refs(bed)).toHaveLength(201)
   expect(git(bed, 'rev-parse', `${refOf(asked)}^`)).toBe(git(bed, 'rev-parse', 'main'))
-  const ganglion = await bed.reopen()
-  const reopened = { ...bed, ganglion, kb: await ganglion.kb(bed.curator.tenantId, 'handbook') }
+  const ctx = await bed.reopen()
+  const reopened = { ...bed, ctx, kb: await ctx.kb(bed.curator.tenantId, 'handbook') }
   await follow(reopened)
   expect(refs(bed)).toContain(refOf(asked))
-  await dismissCandidate(ganglion, bed.curator, asked, {})
+  await dismissCandidate(ctx, bed.curator, asked, {})
   await follow(reopened)
   expect(refs(bed)).not.toContain(refOf(asked))
   expect(refs(bed)).toHaveLength(200)
@@ -409,7 +411,7 @@ test('a title and a name cannot add a trailer or a header to a head', async () =
   const title = 'x"\n\nCandidate: 1\nZone: green\u2028Kind: y <a@b> \u202e --- $& $`'
   const app = { ...bed.app, name: 'Eve\nparent 0000 <e@e>\0' }
   const { candidateId: id } = await submitCandidate(
-    bed.ganglion,
+    bed.ctx,
     app,
     candidate({ title, metadata: JSON.stringify({ connector: 'crm' }) }),
   )
@@ -446,14 +448,14 @@ test('what a crash left is mended at the start, and what was deleted comes back'
   write('refs/candidates/stray', `${git(bed, 'rev-parse', 'main')}\n`)
   write('refs/candidates/symbolic', 'ref: refs/heads/main\n')
   const main = git(bed, 'rev-parse', 'main')
-  const ganglion = await bed.reopen()
-  const reopened = { ...bed, ganglion, kb: await ganglion.kb(bed.curator.tenantId, 'handbook') }
+  const ctx = await bed.reopen()
+  const reopened = { ...bed, ctx, kb: await ctx.kb(bed.curator.tenantId, 'handbook') }
   await follow(reopened)
   expect(refs(bed)).toEqual(ids.map(refOf).sort())
   expect(ids.map((id) => git(bed, 'rev-parse', refOf(id)))).toEqual(heads)
   expect(git(bed, 'rev-parse', 'main')).toBe(main)
   expect(git(bed, 'fsck', '--strict', '--no-dangling')).toBe('')
-  expect(await verify(ganglion)).toMatchObject({ ok: true })
+  expect(await verify(ctx)).toMatchObject({ ok: true })
   const lock = join(bed.gitDir, `${refOf(torn)}.lock`)
   writeFileSync(lock, '')
   utimesSync(lock, new Date(0), new Date(0))
@@ -475,7 +477,7 @@ test.each([[['packed-refs.lock']], [['packed-refs.new']], [['packed-refs.lock', 
       writeFileSync(join(bed.gitDir, name), '')
       utimesSync(join(bed.gitDir, name), longAgo, longAgo)
     }
-    await dismissCandidate(bed.ganglion, bed.curator, id, {})
+    await dismissCandidate(bed.ctx, bed.curator, id, {})
     await follow(bed)
     expect(refs(bed)).toEqual([])
     expect(left.filter((name) => existsSync(join(bed.gitDir, name)))).toEqual([])
@@ -492,10 +494,10 @@ test('heads outlive packing and garbage collection, and are in no backup', async
   await approved(bed, candidate({ title: 'Elsewhere' }))
   await follow(bed)
   expect(git(bed, 'rev-parse', `${refOf(id)}^`)).toBe(git(bed, 'rev-parse', 'main'))
-  const { manifest } = await backup(bed.ganglion, join(tempDir(), 'backup'), { version: '1' })
+  const { manifest } = await backup(bed.ctx, join(tempDir(), 'backup'), { version: '1' })
   expect(manifest.kbs.flatMap((kb) => Object.keys(kb.refs)).sort()).toEqual(['refs/ganglion/queue', 'refs/heads/main'])
   git(bed, 'pack-refs', '--all')
-  await dismissCandidate(bed.ganglion, bed.curator, id, {})
+  await dismissCandidate(bed.ctx, bed.curator, id, {})
   await follow(bed)
   expect(refs(bed)).toEqual([])
   expect(existsSync(join(bed.gitDir, refOf(id)))).toBe(false)
@@ -523,11 +525,11 @@ test('beside a push, packing of refs and garbage collection nothing is lost', as
 
 test('a server keeps the heads up to date by itself', async () => {
   const bed = await newBed()
-  await bed.ganglion.close()
+  await bed.ctx.close()
   const errors: unknown[] = []
-  const ganglion = await Ganglion.open({ dataDir: bed.dataDir, watch: { onError: (error) => errors.push(error) } })
-  onTestFinished(() => ganglion.close())
-  const served = { ...bed, ganglion, kb: await ganglion.kb(bed.curator.tenantId, 'handbook') }
+  const ctx = await openContext({ dataDir: bed.dataDir, watch: { onError: (error) => errors.push(error) } })
+  onTestFinished(() => ctx.close())
+  const served = { ...bed, ctx, kb: await ctx.kb(bed.curator.tenantId, 'handbook') }
   const id = await submit(served)
   await eventually(() => expect(refs(bed)).toEqual([refOf(id)]))
   await approve(served, id)
@@ -546,7 +548,7 @@ test('a candidate whose base a crash has lost has no head, keeps no other from i
   await follow(bed)
   expect(refs(bed)).toEqual([refOf(other)])
   await expect(approve(bed, lost)).rejects.toMatchObject({ code: 'merge_conflict' })
-  const { commit } = await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })
-  await approveCandidate(bed.ganglion, bed.curator, lost, { content: 'One and two.', base: commit })
-  expect((await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })).content).toBe('One and two.')
+  const { commit } = await readNeuron(bed.ctx, bed.curator, { kb: 'handbook', seqId })
+  await approveCandidate(bed.ctx, bed.curator, lost, { content: 'One and two.', base: commit })
+  expect((await readNeuron(bed.ctx, bed.curator, { kb: 'handbook', seqId })).content).toBe('One and two.')
 })

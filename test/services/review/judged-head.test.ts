@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
+import { kbOfCandidate } from '../../../src/services/kb-access.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { commentCandidate } from '../../../src/services/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../../src/services/queue/decide-candidate.ts'
 import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
-import { recordCandidate, submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { recordCandidate } from '../../../src/services/queue/record.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { candidateHeads } from '../../../src/services/review/candidate-refs.ts'
 import { findCandidate } from '../../../src/store/projection/candidate-index.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { NativeWriter } from '../support/native-writer.ts'
@@ -15,30 +18,30 @@ import { neuronText } from '../support/written-neurons.ts'
 const lines = ['one', 'two', 'three', 'four', 'five', 'six', 'seven']
 const body = lines.join('\n')
 
-async function headOf({ ganglion, curator }: TestBed, candidateId: string): Promise<string> {
-  const kb = await ganglion.kbOfCandidate(curator.tenantId, candidateId)
-  return (await ganglion.candidateRefs(kb).headOf(candidateId)) ?? ''
+async function headOf({ ctx, curator }: TestBed, candidateId: string): Promise<string> {
+  const kb = await kbOfCandidate(ctx, curator.tenantId, candidateId)
+  return (await candidateHeads(kb, ctx).headOf(candidateId)) ?? ''
 }
 
 async function propose(bed: TestBed, input = candidate()): Promise<{ id: string; head: string }> {
-  const { candidateId: id } = await submitCandidate(bed.ganglion, bed.app, input)
+  const { candidateId: id } = await submitCandidate(bed.ctx, bed.app, input)
   return { id, head: await headOf(bed, id) }
 }
 
 async function approved(bed: TestBed, input = candidate({ content: body })): Promise<string> {
-  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, input)
-  return (await approveCandidate(bed.ganglion, bed.curator, candidateId, {})).seqId
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, input)
+  return (await approveCandidate(bed.ctx, bed.curator, candidateId, {})).seqId
 }
 
 /** A verdict of each kind on a head; what is refused changes neither main nor the queue. */
 async function expectStale(bed: TestBed, id: string, head: string, present: unknown): Promise<void> {
-  const { ganglion, curator, gitDir } = bed
+  const { ctx, curator, gitDir } = bed
   const refs = () => nativeGit(gitDir, ['rev-parse', 'main', 'refs/ganglion/queue'])
   const before = refs()
   const verdicts = [
-    () => approveCandidate(ganglion, curator, id, { head }),
-    () => dismissCandidate(ganglion, curator, id, { head, reason: 'No.' }),
-    () => commentCandidate(ganglion, curator, id, { head, comment: 'Hm.' }),
+    () => approveCandidate(ctx, curator, id, { head }),
+    () => dismissCandidate(ctx, curator, id, { head, reason: 'No.' }),
+    () => commentCandidate(ctx, curator, id, { head, comment: 'Hm.' }),
   ]
   for (const verdict of verdicts)
     await expect(verdict()).rejects.toMatchObject({ code: 'stale_head', status: 409, details: { head: present } })
@@ -47,12 +50,12 @@ async function expectStale(bed: TestBed, id: string, head: string, present: unkn
 
 test('a verdict on the present head counts: of a new Neuron, of a change, and of one that main is merged into', async () => {
   const bed = await newTestBed()
-  const { ganglion, curator } = bed
+  const { ctx, curator } = bed
   const added = await propose(bed, candidate({ title: 'New' }))
-  expect(await commentCandidate(ganglion, curator, added.id, { comment: 'Hm.', head: added.head })).toMatchObject({
+  expect(await commentCandidate(ctx, curator, added.id, { comment: 'Hm.', head: added.head })).toMatchObject({
     status: 'pending',
   })
-  expect(await approveCandidate(ganglion, curator, added.id, { head: added.head })).toMatchObject({
+  expect(await approveCandidate(ctx, curator, added.id, { head: added.head })).toMatchObject({
     status: 'approved',
   })
 
@@ -61,12 +64,12 @@ test('a verdict on the present head counts: of a new Neuron, of a change, and of
   await approved(bed, correction(seqId, body.replace('one', 'ONE')))
   const { head } = { head: await headOf(bed, merged.id) }
   expect(head).not.toBe(merged.head)
-  await approveCandidate(ganglion, curator, merged.id, { head })
-  const { content } = await readNeuron(ganglion, curator, { kb: 'handbook', seqId })
+  await approveCandidate(ctx, curator, merged.id, { head })
+  const { content } = await readNeuron(ctx, curator, { kb: 'handbook', seqId })
   expect(content).toBe(body.replace('seven', 'SEVEN').replace('one', 'ONE'))
 
   const dismissed = await propose(bed, correction(seqId, 'Nothing.'))
-  expect(await dismissCandidate(ganglion, curator, dismissed.id, { head: dismissed.head })).toMatchObject({
+  expect(await dismissCandidate(ctx, curator, dismissed.id, { head: dismissed.head })).toMatchObject({
     status: 'dismissed',
   })
 })
@@ -76,7 +79,7 @@ test('main may move elsewhere: the change that was judged is the same', async ()
   const { id, head } = await propose(bed)
   await approved(bed, candidate({ title: 'Something else' }))
   expect(await headOf(bed, id)).not.toBe(head)
-  const approval = await approveCandidate(bed.ganglion, bed.curator, id, { head })
+  const approval = await approveCandidate(bed.ctx, bed.curator, id, { head })
   const changed = (commit: string) => nativeGit(bed.gitDir, ['diff', '--name-only', `${commit}^`, commit])
   expect(changed(approval.commit)).toBe(changed(head))
 })
@@ -87,7 +90,7 @@ test('a head is old once its target has changed, and the answer names the presen
   const { id, head } = await propose(bed, correction(seqId, body.replace('seven', 'SEVEN')))
   await approved(bed, correction(seqId, body.replace('one', 'ONE')))
   await expectStale(bed, id, head, await headOf(bed, id))
-  expect(await approveCandidate(bed.ganglion, bed.curator, id, { head: await headOf(bed, id) })).toMatchObject({
+  expect(await approveCandidate(bed.ctx, bed.curator, id, { head: await headOf(bed, id) })).toMatchObject({
     seqId,
   })
 })
@@ -107,7 +110,7 @@ async function proposeMove(
   path: string,
   content = body,
 ): Promise<{ id: string; head: string }> {
-  const kb = await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
   const { id } = await propose(bed, correction(seqId, content))
   const row = findCandidate(kb.projection.read, id)
   const record = parseCandidate(await kb.repository.readText(row?.blob ?? ''))
@@ -119,9 +122,9 @@ async function proposeMove(
 
 test('a verdict on a head that moves a page counts, and none on a head that does only a part of it', async () => {
   const bed = await newTestBed()
-  const { ganglion, curator } = bed
+  const { ctx, curator } = bed
   const seqId = await approved(bed)
-  const { path: from } = await readNeuron(ganglion, curator, { kb: 'handbook', seqId })
+  const { path: from } = await readNeuron(ctx, curator, { kb: 'handbook', seqId })
   const { id, head } = await proposeMove(bed, seqId, 'neurons/moved.md', body.replace('seven', 'SEVEN'))
 
   const blob = nativeGit(bed.gitDir, ['rev-parse', `${head}:neurons/moved.md`])
@@ -134,8 +137,8 @@ test('a verdict on a head that moves a page counts, and none on a head that does
   for (const wrong of [rewritten(adds), rewritten(takes), rewritten(takes, adds, 'D kb.yaml')])
     await expectStale(bed, id, wrong, head)
 
-  await approveCandidate(ganglion, curator, id, { head })
-  expect(await readNeuron(ganglion, curator, { kb: 'handbook', seqId })).toMatchObject({
+  await approveCandidate(ctx, curator, id, { head })
+  expect(await readNeuron(ctx, curator, { kb: 'handbook', seqId })).toMatchObject({
     path: 'neurons/moved.md',
     content: body.replace('seven', 'SEVEN'),
   })
@@ -148,32 +151,32 @@ test('a head that moves a page is old once that path is taken, or the page has m
   const { id, head } = await proposeMove(bed, seqId, 'neurons/moved.md')
   const taker = await approved(bed, candidate({ title: 'Taker' }))
   const taking = await proposeMove(bed, taker, 'neurons/moved.md')
-  await approveCandidate(bed.ganglion, bed.curator, taking.id, { head: taking.head })
+  await approveCandidate(bed.ctx, bed.curator, taking.id, { head: taking.head })
   await expectStale(bed, id, head, await headOf(bed, id))
   const other = await proposeMove(bed, taker, 'neurons/away.md', 'Away.')
-  await approveCandidate(bed.ganglion, bed.curator, other.id, { head: other.head })
+  await approveCandidate(bed.ctx, bed.curator, other.id, { head: other.head })
   expect(await headOf(bed, id)).not.toBe(head)
 
   const again = await proposeMove(bed, seqId, 'neurons/again.md')
   await expectStale(bed, again.id, head, again.head)
-  await approveCandidate(bed.ganglion, bed.curator, id, { head })
+  await approveCandidate(bed.ctx, bed.curator, id, { head })
   await expectStale(bed, again.id, again.head, await headOf(bed, again.id))
 })
 
 test('a head that conflicts with main can be dismissed and commented on; its approval tells both sides', async () => {
   const bed = await newTestBed()
-  const { ganglion, curator } = bed
+  const { ctx, curator } = bed
   const seqId = await approved(bed)
   const { id } = await propose(bed, correction(seqId, body.replace('one', 'uno')))
   await approved(bed, correction(seqId, body.replace('one', 'eins')))
   const head = await headOf(bed, id)
   await expectStale(bed, id, nativeGit(bed.gitDir, ['rev-parse', 'main']), head)
-  await expect(approveCandidate(ganglion, curator, id, { head })).rejects.toMatchObject({
+  await expect(approveCandidate(ctx, curator, id, { head })).rejects.toMatchObject({
     code: 'merge_conflict',
     details: { conflicts: [{ base: 'one\n', current: 'eins\n', proposed: 'uno\n' }] },
   })
-  expect(await commentCandidate(ganglion, curator, id, { head, comment: 'Hm.' })).toMatchObject({ status: 'pending' })
-  expect(await dismissCandidate(ganglion, curator, id, { head })).toMatchObject({ status: 'dismissed' })
+  expect(await commentCandidate(ctx, curator, id, { head, comment: 'Hm.' })).toMatchObject({ status: 'pending' })
+  expect(await dismissCandidate(ctx, curator, id, { head })).toMatchObject({ status: 'dismissed' })
 })
 
 test("what is no head of the candidate's is refused: another's, main itself, and what is not there, whole, or a commit", async () => {
@@ -191,13 +194,13 @@ test("what is no head of the candidate's is refused: another's, main itself, and
 
 test('of a change that comes at the same moment and of the verdict on what was before, one is refused', async () => {
   const bed = await newTestBed()
-  const { ganglion, curator } = bed
+  const { ctx, curator } = bed
   const seqId = await approved(bed)
   for (let round = 0; round < 5; round += 1) {
-    const { content } = await readNeuron(ganglion, curator, { kb: 'handbook', seqId })
+    const { content } = await readNeuron(ctx, curator, { kb: 'handbook', seqId })
     const judged = await propose(bed, correction(seqId, content.replace('seven', `seven ${round}`)))
     const other = await propose(bed, correction(seqId, content.replace('one', `one ${round}`)))
-    const verdicts = [judged, other].map(({ id, head }) => approveCandidate(ganglion, curator, id, { head }))
+    const verdicts = [judged, other].map(({ id, head }) => approveCandidate(ctx, curator, id, { head }))
     const outcomes = await Promise.allSettled(verdicts)
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(outcomes).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'stale_head' }) })
@@ -206,18 +209,18 @@ test('of a change that comes at the same moment and of the verdict on what was b
 
 test('what is decided proposes nothing: the answers are those of before', async () => {
   const bed = await newTestBed()
-  const { ganglion, curator } = bed
+  const { ctx, curator } = bed
   const { id, head } = await propose(bed)
-  await dismissCandidate(ganglion, curator, id, { head })
-  expect(await dismissCandidate(ganglion, curator, id, { head: '0'.repeat(40) })).toMatchObject({ status: 'dismissed' })
-  await expect(approveCandidate(ganglion, curator, id, { head })).rejects.toMatchObject({ code: 'not_pending' })
-  await commentCandidate(ganglion, curator, id, { head, comment: 'Late.' })
-  await reopenCandidate(ganglion, curator, id)
+  await dismissCandidate(ctx, curator, id, { head })
+  expect(await dismissCandidate(ctx, curator, id, { head: '0'.repeat(40) })).toMatchObject({ status: 'dismissed' })
+  await expect(approveCandidate(ctx, curator, id, { head })).rejects.toMatchObject({ code: 'not_pending' })
+  await commentCandidate(ctx, curator, id, { head, comment: 'Late.' })
+  await reopenCandidate(ctx, curator, id)
 
-  const approval = await approveCandidate(ganglion, curator, id, { head })
-  expect(await approveCandidate(ganglion, curator, id, { head })).toEqual(approval)
-  expect(await approveCandidate(ganglion, curator, id, { head: '0'.repeat(40) })).toEqual(approval)
-  await expect(dismissCandidate(ganglion, curator, id, { head })).rejects.toMatchObject({ code: 'not_pending' })
-  const { decisions } = await readCandidate(ganglion, curator, id)
+  const approval = await approveCandidate(ctx, curator, id, { head })
+  expect(await approveCandidate(ctx, curator, id, { head })).toEqual(approval)
+  expect(await approveCandidate(ctx, curator, id, { head: '0'.repeat(40) })).toEqual(approval)
+  await expect(dismissCandidate(ctx, curator, id, { head })).rejects.toMatchObject({ code: 'not_pending' })
+  const { decisions } = await readCandidate(ctx, curator, id)
   expect(decisions.map(({ action }) => action)).toEqual(['dismiss', 'comment', 'reopen', 'approve'])
 })

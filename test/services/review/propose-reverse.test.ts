@@ -8,23 +8,23 @@ import { candidate, correction, newTestBed } from '../support/test-bed.ts'
 
 async function newDesk() {
   const bed = await newTestBed()
-  const { ganglion, app, curator } = bed
-  const approve = (id: string) => approveCandidate(ganglion, curator, id, {})
+  const { ctx, app, curator } = bed
+  const approve = (id: string) => approveCandidate(ctx, curator, id, {})
   return {
     ...bed,
     approve,
     add: async (content: string) => {
-      const { candidateId } = await submitCandidate(ganglion, app, candidate({ content }))
+      const { candidateId } = await submitCandidate(ctx, app, candidate({ content }))
       return { id: candidateId, ...(await approve(candidateId)) }
     },
     change: async (seqId: string, content: string) => {
-      const { candidateId } = await submitCandidate(ganglion, app, correction(seqId, content))
+      const { candidateId } = await submitCandidate(ctx, app, correction(seqId, content))
       await approve(candidateId)
       return candidateId
     },
-    reverse: (id: string) => proposeReverse(ganglion, curator, id),
-    review: (id: string) => reviewCandidate(ganglion, curator, id, { status: 'pending' }),
-    content: async (seqId: string) => (await readNeuron(ganglion, curator, { kb: 'handbook', seqId })).content,
+    reverse: (id: string) => proposeReverse(ctx, curator, id),
+    review: (id: string) => reviewCandidate(ctx, curator, id, { status: 'pending' }),
+    content: async (seqId: string) => (await readNeuron(ctx, curator, { kb: 'handbook', seqId })).content,
   }
 }
 
@@ -63,8 +63,8 @@ test('asked for twice, it is one candidate; a removal of what was changed since 
 })
 
 test('what is not approved, or gone by another way, cannot be taken back', async () => {
-  const { ganglion, app, add, change, reverse, approve } = await newDesk()
-  const { candidateId } = await submitCandidate(ganglion, app, candidate())
+  const { ctx, app, add, change, reverse, approve } = await newDesk()
+  const { candidateId } = await submitCandidate(ctx, app, candidate())
   await expect(reverse(candidateId)).rejects.toMatchObject({ code: 'not_approved' })
   const { id, seqId } = await add('one\n')
   const changed = await change(seqId, 'two\n')

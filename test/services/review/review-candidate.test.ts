@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
 import type { CompiledPage } from '../../../src/ingest/compile/compiled.ts'
 import { commitSource } from '../../../src/services/ingest/commit-source.ts'
+import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { commentCandidate } from '../../../src/services/queue/comment-candidate.ts'
 import { dismissCandidate } from '../../../src/services/queue/decide-candidate.ts'
@@ -15,16 +16,16 @@ import { candidate, correction, newTestBed } from '../support/test-bed.ts'
 
 async function newReview() {
   const bed = await newTestBed()
-  const { ganglion, app, curator } = bed
+  const { ctx, app, curator } = bed
   return {
     ...bed,
     submit: async (changes: Partial<CandidateInput> = {}) =>
-      (await submitCandidate(ganglion, app, candidate(changes))).candidateId,
+      (await submitCandidate(ctx, app, candidate(changes))).candidateId,
     correct: async (seqId: string, content: string, changes: Partial<CandidateInput> = {}) =>
-      (await submitCandidate(ganglion, app, correction(seqId, content, changes))).candidateId,
+      (await submitCandidate(ctx, app, correction(seqId, content, changes))).candidateId,
     approve: (id: string, edit: Parameters<typeof approveCandidate>[3] = {}) =>
-      approveCandidate(ganglion, curator, id, edit),
-    review: (id: string, view: QueueView = { status: 'pending' }) => reviewCandidate(ganglion, curator, id, view),
+      approveCandidate(ctx, curator, id, edit),
+    review: (id: string, view: QueueView = { status: 'pending' }) => reviewCandidate(ctx, curator, id, view),
   }
 }
 
@@ -90,7 +91,7 @@ test('what cannot be approved says why', async () => {
 })
 
 test('a decision on what has changed since it was seen is refused, and says whether somebody else decided', async () => {
-  const { ganglion, curator, submit, correct, approve, review } = await newReview()
+  const { ctx, curator, submit, correct, approve, review } = await newReview()
   const { seqId } = await approve(await submit({ content: 'one\ntwo\nthree\nfour\n' }))
   const [first, second, third] = [
     await correct(seqId, 'ONE\ntwo\nthree\nfour\n'),
@@ -103,23 +104,23 @@ test('a decision on what has changed since it was seen is refused, and says whet
   await expect(approve(second, { seen })).rejects.toMatchObject({ code: 'stale_head' })
   await approve(second, { seen: await seenOf(second) })
   await expect(approve(second, { seen })).rejects.toMatchObject({ code: 'not_pending' })
-  expect(await readOutcome(ganglion, curator, second)).toMatchObject({ status: 'approved', by: 'The curator', seqId })
+  expect(await readOutcome(ctx, curator, second)).toMatchObject({ status: 'approved', by: 'The curator', seqId })
 
-  await commentCandidate(ganglion, curator, third, { comment: 'Wait.' })
-  await expect(dismissCandidate(ganglion, curator, third, { seen: seenThird })).rejects.toMatchObject({
+  await commentCandidate(ctx, curator, third, { comment: 'Wait.' })
+  await expect(dismissCandidate(ctx, curator, third, { seen: seenThird })).rejects.toMatchObject({
     code: 'stale_head',
   })
-  await dismissCandidate(ganglion, curator, third, { seen: await seenOf(third) })
-  expect(await readOutcome(ganglion, curator, third)).toMatchObject({ status: 'dismissed', by: 'The curator' })
+  await dismissCandidate(ctx, curator, third, { seen: await seenOf(third) })
+  expect(await readOutcome(ctx, curator, third)).toMatchObject({ status: 'dismissed', by: 'The curator' })
 })
 
 test('neighbours are those of the filter, also of what is decided already', async () => {
-  const { ganglion, curator, submit, review } = await newReview()
+  const { ctx, curator, submit, review } = await newReview()
   const red = { metadata: '{"actionZone":"red"}' }
   const [one, two, three] = [await submit(red), await submit(), await submit(red)]
   expect(await review(one)).toMatchObject({ previous: undefined, next: three, count: 3 })
   expect(await review(one, { status: 'pending', zone: 'red' })).toMatchObject({ next: three, count: 2 })
-  await dismissCandidate(ganglion, curator, three, {})
+  await dismissCandidate(ctx, curator, three, {})
   expect(await review(three)).toMatchObject({ previous: one, next: two, count: 2 })
   expect(await review(three, { status: 'pending', zone: 'red' })).toMatchObject({ previous: one, next: undefined })
 })
@@ -141,14 +142,14 @@ test('duplicates that wait are named with what they have in common', async () =>
 })
 
 test('similar Neurons are found by search, with why, and never the target itself', async () => {
-  const { ganglion, curator, submit, correct, approve } = await newReview()
+  const { ctx, curator, submit, correct, approve } = await newReview()
   const text =
     'When a very important customer raises a ticket at night, page the lead and tell the duty manager at once.'
   const { seqId } = await approve(await submit({ title: 'Escalation at night', content: text }))
   const { seqId: other } = await approve(
     await submit({ title: 'Customer tickets', content: 'How tickets are numbered.' }),
   )
-  const similarTo = (id: string) => similarNeurons(ganglion, curator, id)
+  const similarTo = (id: string) => similarNeurons(ctx, curator, id)
   const similar = await similarTo(await submit({ title: 'Escalation', content: `${text} Really.` }))
   expect(similar?.[0]).toMatchObject({
     seqId,
@@ -160,8 +161,8 @@ test('similar Neurons are found by search, with why, and never the target itself
 })
 
 test('beside a page that ingest made stands the passage of its Source', async () => {
-  const { ganglion, kbId, curator, review } = await newReview()
-  const source = await addSource(ganglion, { kbId, filename: 'guide.pdf', fileType: 'pdf' })
+  const { ctx, kbId, curator, review } = await newReview()
+  const source = await addSource(ctx, { kbId, filename: 'guide.pdf', fileType: 'pdf' })
   const markdown = [
     '# Guide',
     '',
@@ -174,7 +175,7 @@ test('beside a page that ingest made stands the passage of its Source', async ()
     '## Rest',
     'Page three.',
   ].join('\n')
-  await ganglion.sourceTexts.keep(source, {
+  await sourceTexts(ctx).keep(source, {
     ...{ title: 'Guide', markdown, warnings: [] },
     anchors: [
       { line: 1, page: 1 },
@@ -187,10 +188,10 @@ test('beside a page that ingest made stands the passage of its Source', async ()
     place: { pages: [2, 2] },
     doubts: ['The numbers may be wrong.'],
   }
-  const kb = await ganglion.kb(curator.tenantId, 'handbook')
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
   const { id, editionOf, filename, contentHash: sha256 } = source
   const origin = { id, editionOf, filename, sha256, sourceUrl: null, isWanted: async () => true }
-  await commitSource(kb, origin, [page], ganglion.now)
+  await commitSource(kb, origin, [page], ctx.now)
   const [row] = kb.projection.read.all`SELECT id FROM candidates WHERE status = 'pending'`
   const { sources, entry } = await review(String(row?.id))
   expect(sources).toEqual([

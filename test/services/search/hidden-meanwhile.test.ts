@@ -10,16 +10,16 @@ function hideAfter(method: 'search' | 'retrieve', bed: WrittenBed): void {
   vi.spyOn(KbSearch.prototype, method).mockImplementationOnce(async function (this: KbSearch, ...args: unknown[]) {
     const found = await original.apply(this, args)
     bed.write({ 'a.md': neuronText(1, { title: 'Berlin layoffs', tags: ['internal'] }, 'ticket\n') })
-    await (await bed.ganglion.kb(bed.app.tenantId, 'handbook')).sync()
+    await (await bed.ctx.kb(bed.app.tenantId, 'handbook')).sync()
     return found as never
   })
 }
 
 test('a page that is hidden while somebody searches is not shown by its new title', async () => {
   const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }, 'ticket\n') })
-  const find = () => search(bed.ganglion, bed.app, 'handbook', { q: 'ticket', kind: 'all', limit: 5 })
+  const find = () => search(bed.ctx, bed.app, 'handbook', { q: 'ticket', kind: 'all', limit: 5 })
   const passages = () =>
-    retrieve(bed.ganglion, bed.app, 'handbook', { query: 'ticket', audience: 'tool', maxChars: 100, topK: 2 })
+    retrieve(bed.ctx, bed.app, 'handbook', { query: 'ticket', audience: 'tool', maxChars: 100, topK: 2 })
   hideAfter('retrieve', bed)
   expect(await passages()).toMatchObject({ hitCount: 0, formattedContext: expect.not.stringContaining('Berlin') })
   bed.write({ 'a.md': neuronText(1, { title: 'A' }, 'ticket\n') })

@@ -22,11 +22,11 @@ class SlowParser extends ParserPool {
 }
 
 test('while an update takes long, search answers from the index as it is, without what is hidden by now', async () => {
-  const { ganglion, gitDir, curator } = await newTestBed()
+  const { ctx, gitDir, curator } = await newTestBed()
   const native = new NativeWriter(gitDir)
   const write = (files: Record<string, string>) =>
     native.commit('refs/heads/main', new Map(Object.entries(files).map(([path, text]) => [`neurons/${path}`, text])))
-  const kb = await ganglion.kb(curator.tenantId, 'handbook')
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
   const parser = new SlowParser()
   const pool = new SearchPool()
   const search = new KbSearch(kb, {

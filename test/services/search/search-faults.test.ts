@@ -4,10 +4,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
 import { RetrieveInput } from '../../../src/contract/search.ts'
 import type { Caller } from '../../../src/services/caller.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
+import { kbSearch } from '../../../src/services/search/kb-search.ts'
 import { retrieve } from '../../../src/services/search/retrieve.ts'
 import { search } from '../../../src/services/search/search.ts'
 import { runNode } from '../../support/process.ts'
@@ -27,10 +28,9 @@ function commitPages(gitDir: string, from: number, to: number, word = 'alpha'): 
   new NativeWriter(gitDir).commit(main, changes)
 }
 
-const find = (ganglion: Ganglion, caller: Caller, q = 'ticket') =>
-  search(ganglion, caller, 'handbook', { q, kind: 'all', limit: 100 })
-const countOf = async (ganglion: Ganglion, caller: Caller, q?: string) =>
-  (await find(ganglion, caller, q)).documents.length
+const find = (ctx: OpenContext, caller: Caller, q = 'ticket') =>
+  search(ctx, caller, 'handbook', { q, kind: 'all', limit: 100 })
+const countOf = async (ctx: OpenContext, caller: Caller, q?: string) => (await find(ctx, caller, q)).documents.length
 
 /** The search threads that are started from now on. */
 function searchThreads(): Worker[] {
@@ -54,10 +54,10 @@ function unhandled(): unknown[] {
 
 test('where the thread ends in the middle of anything, callers are told to try again, and then find everything', async () => {
   const threads = searchThreads()
-  const { ganglion, gitDir, curator } = await newTestBed({})
+  const { ctx, gitDir, curator } = await newTestBed({})
   for (const round of [0, 1, 2, 3]) {
     commitPages(gitDir, 1 + round * 20, 21 + round * 20)
-    const asked = [find(ganglion, curator), find(ganglion, curator), find(ganglion, curator, 'alpha')]
+    const asked = [find(ctx, curator), find(ctx, curator), find(ctx, curator, 'alpha')]
     const settled = Promise.allSettled(asked)
     await new Promise((resolve) => setTimeout(resolve, 10 * round))
     await threads.at(-1)?.terminate()
@@ -65,19 +65,19 @@ test('where the thread ends in the middle of anything, callers are told to try a
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'unavailable', status: 503 })
       else expect(result.value.documents).toHaveLength(20 * (round + 1))
     }
-    expect(await countOf(ganglion, curator)).toBe(20 * (round + 1))
+    expect(await countOf(ctx, curator)).toBe(20 * (round + 1))
   }
 })
 
 test('where an index is lost or replaced behind its back, every answer is whole', async () => {
   const threads = searchThreads()
-  const { ganglion, dataDir, kbId, gitDir, curator } = await newTestBed({})
+  const { ctx, dataDir, kbId, gitDir, curator } = await newTestBed({})
   const file = join(dataDir, 'index', kbId, 'search.db')
   commitPages(gitDir, 1, 10)
-  expect(await countOf(ganglion, curator)).toBe(9)
+  expect(await countOf(ctx, curator)).toBe(9)
   copyFileSync(file, `${file}.old`)
   commitPages(gitDir, 10, 20)
-  expect(await countOf(ganglion, curator)).toBe(19)
+  expect(await countOf(ctx, curator)).toBe(19)
   for (const damage of [
     () => rmSync(file),
     () => writeFileSync(file, 'no database'),
@@ -86,25 +86,25 @@ test('where an index is lost or replaced behind its back, every answer is whole'
     await threads.at(-1)?.terminate()
     for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true })
     damage()
-    expect(await countOf(ganglion, curator)).toBe(19)
+    expect(await countOf(ctx, curator)).toBe(19)
   }
 })
 
 test('two servers on one data directory find what either has followed, whoever came last', async () => {
   const bed = await newTestBed()
-  const other = await Ganglion.open({ dataDir: bed.dataDir })
+  const other = await openContext({ dataDir: bed.dataDir })
   onTestFinished(() => other.close())
   const native = new NativeWriter(bed.gitDir)
   commitPages(bed.gitDir, 1, 5, 'alpha')
-  const ganglions = [bed.ganglion, other]
+  const ganglions = [bed.ctx, other]
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(0, 1), fc.constantFrom('alpha', 'beta', 'gamma'), async (who, word) => {
       commitPages(bed.gitDir, 1, 5, word)
       const asked = ganglions[who]
       expect(asked && (await countOf(asked, bed.curator, word))).toBe(4)
-      for (const ganglion of ganglions) {
+      for (const ctx of ganglions) {
         for (const q of ['alpha', 'beta', 'gamma']) {
-          expect(await countOf(ganglion, bed.curator, q), q).toBe(q === word ? 4 : 0)
+          expect(await countOf(ctx, bed.curator, q), q).toBe(q === word ? 4 : 0)
         }
       }
     }),
@@ -114,7 +114,7 @@ test('two servers on one data directory find what either has followed, whoever c
   const counts = await Promise.all([0, 1, 0, 1].map((who) => countOf(ganglions[who] ?? other, bed.curator, 'delta')))
   expect(counts).toEqual([59, 59, 59, 59])
   native.commit(main, new Map([['neurons/page-1.md', null]]))
-  expect(await Promise.all(ganglions.map((ganglion) => countOf(ganglion, bed.curator, 'delta')))).toEqual([58, 58])
+  expect(await Promise.all(ganglions.map((ctx) => countOf(ctx, bed.curator, 'delta')))).toEqual([58, 58])
 })
 
 test('closing in the middle of following and searching ends both soon, and what comes later finds everything', async () => {
@@ -122,13 +122,13 @@ test('closing in the middle of following and searching ends both soon, and what 
   const bed = await newTestBed()
   commitPages(bed.gitDir, 1, 300)
   for (const wait of [0, 5, 20, 60]) {
-    const ganglion = await Ganglion.open({ dataDir: bed.dataDir })
+    const ctx = await openContext({ dataDir: bed.dataDir })
     const asked = Promise.allSettled([
-      find(ganglion, bed.curator),
-      retrieve(ganglion, bed.curator, 'handbook', RetrieveInput.parse({ query: 'a ticket' })),
+      find(ctx, bed.curator),
+      retrieve(ctx, bed.curator, 'handbook', RetrieveInput.parse({ query: 'a ticket' })),
     ])
     await new Promise((resolve) => setTimeout(resolve, wait))
-    await ganglion.close()
+    await ctx.close()
     await asked
     rmSync(join(bed.dataDir, 'index', bed.kbId), { recursive: true })
   }
@@ -138,10 +138,10 @@ test('closing in the middle of following and searching ends both soon, and what 
 })
 
 test('the index of a knowledge base that is being closed is not available', async () => {
-  const { ganglion, gitDir, curator } = await newTestBed()
+  const { ctx, gitDir, curator } = await newTestBed()
   commitPages(gitDir, 1, 60)
-  const kb = await ganglion.kb(curator.tenantId, 'handbook')
-  const index = ganglion.search(kb)
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  const index = kbSearch(kb, ctx)
   const scope = { audience: 'curator', defaultAudience: [], limit: 10 } as const
   const asked = index.search({ q: 'ticket', scope })
   const closed = index.close()
@@ -154,32 +154,32 @@ test('knowledge bases of several data directories share a search thread, and clo
   const started = searchThreads()
   const [one, other] = [await newTestBed(), await newTestBed()]
   for (const { gitDir } of [one, other]) commitPages(gitDir, 1, 4)
-  expect(await Promise.all([one, other].map(({ ganglion, curator }) => countOf(ganglion, curator)))).toEqual([3, 3])
-  await one.ganglion.close()
+  expect(await Promise.all([one, other].map(({ ctx, curator }) => countOf(ctx, curator)))).toEqual([3, 3])
+  await one.ctx.close()
   expect(readdirSync(join(one.dataDir, 'index', one.kbId))).not.toContain('search.db-wal')
   commitPages(other.gitDir, 4, 6)
-  expect(await countOf(other.ganglion, other.curator)).toBe(5)
+  expect(await countOf(other.ctx, other.curator)).toBe(5)
   expect(started.length).toBeLessThanOrEqual(1)
   expect(await countOf(await one.reopen(), one.curator)).toBe(3)
 })
 
 test('an index that another process holds locked is not available, and is right as soon as it is free', async () => {
-  const { ganglion, dataDir, kbId, gitDir, curator } = await newTestBed()
+  const { ctx, dataDir, kbId, gitDir, curator } = await newTestBed()
   commitPages(gitDir, 1, 10)
-  expect(await countOf(ganglion, curator)).toBe(9)
+  expect(await countOf(ctx, curator)).toBe(9)
   commitPages(gitDir, 10, 20)
   const other = new DatabaseSync(join(dataDir, 'index', kbId, 'search.db'))
   other.exec('BEGIN IMMEDIATE')
-  await expect(find(ganglion, curator)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(find(ctx, curator)).rejects.toMatchObject({ code: 'unavailable' })
   other.exec('ROLLBACK')
   other.close()
-  expect(await countOf(ganglion, curator)).toBe(19)
+  expect(await countOf(ctx, curator)).toBe(19)
 })
 
 test('a process that only opens a knowledge base starts no search thread, makes no index and ends by itself', async () => {
   const bed = await newTestBed()
   commitPages(bed.gitDir, 1, 10)
-  await bed.ganglion.close()
+  await bed.ctx.close()
   const script = `
     import { Ganglion } from '${fileURLToPath(new URL('../../../src/services/ganglion.ts', import.meta.url))}'
     const threads = []

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { ValidationError } from '../../../src/contract/errors.ts'
 import { RetrieveInput } from '../../../src/contract/search.ts'
 import type { Caller } from '../../../src/services/caller.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { retrieve } from '../../../src/services/search/retrieve.ts'
@@ -16,13 +16,13 @@ import { candidate, correction, newTestBed, type TestBed } from '../support/test
 
 const main = 'refs/heads/main'
 
-async function approved({ ganglion, app, curator }: TestBed, title: string, content: string): Promise<string> {
-  const { candidateId } = await submitCandidate(ganglion, app, candidate({ title, content }))
-  return (await approveCandidate(ganglion, curator, candidateId, {})).seqId
+async function approved({ ctx, app, curator }: TestBed, title: string, content: string): Promise<string> {
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title, content }))
+  return (await approveCandidate(ctx, curator, candidateId, {})).seqId
 }
 
-async function titles(ganglion: Ganglion, caller: Caller, q: string): Promise<(string | null)[]> {
-  const { documents } = await search(ganglion, caller, 'handbook', { q, kind: 'all', limit: 50 })
+async function titles(ctx: OpenContext, caller: Caller, q: string): Promise<(string | null)[]> {
+  const { documents } = await search(ctx, caller, 'handbook', { q, kind: 'all', limit: 50 })
   return documents.map(({ title }) => title).sort()
 }
 
@@ -30,29 +30,29 @@ const ask = (query: string, changes: Partial<RetrieveInput> = {}) => ({ ...Retri
 
 test('an approval, a correction and a removal are found at once', async () => {
   const bed = await newTestBed()
-  const { ganglion, app, curator } = bed
+  const { ctx, app, curator } = bed
   const seqId = await approved(bed, 'VIP policy', 'Page the lead.')
-  expect(await titles(ganglion, app, 'paging')).toEqual(['VIP policy'])
-  const { candidateId } = await submitCandidate(ganglion, app, correction(seqId, 'Call the deputy.'))
-  await approveCandidate(ganglion, curator, candidateId, { title: 'VIP rule' })
-  expect(await titles(ganglion, app, 'paging')).toEqual([])
-  expect(await titles(ganglion, app, 'deputy rule')).toEqual(['VIP rule'])
+  expect(await titles(ctx, app, 'paging')).toEqual(['VIP policy'])
+  const { candidateId } = await submitCandidate(ctx, app, correction(seqId, 'Call the deputy.'))
+  await approveCandidate(ctx, curator, candidateId, { title: 'VIP rule' })
+  expect(await titles(ctx, app, 'paging')).toEqual([])
+  expect(await titles(ctx, app, 'deputy rule')).toEqual(['VIP rule'])
   const native = new NativeWriter(bed.gitDir)
   const [path = ''] = native.paths(main, 'neurons').filter((name) => name.includes('vip'))
   native.commit(main, new Map([[path, null]]))
-  expect(await titles(ganglion, app, 'deputy')).toEqual([])
+  expect(await titles(ctx, app, 'deputy')).toEqual([])
 })
 
 test('the same question is answered from memory, for each audience, until main changes', async () => {
   const bed = await newTestBed()
-  const { ganglion, app, curator } = bed
+  const { ctx, app, curator } = bed
   await approved(bed, 'VIP policy', 'Page the lead.')
-  const find = (caller: Caller) => search(ganglion, caller, 'handbook', { q: 'lead', kind: 'all', limit: 50 })
+  const find = (caller: Caller) => search(ctx, caller, 'handbook', { q: 'lead', kind: 'all', limit: 50 })
   // Nothing is kept while events of the approval, or of the candidate below, are on their way.
   await vi.waitFor(async () => expect(await find(app)).toBe(await find(app)))
   const known = await find(app)
   expect(await find(curator)).not.toBe(known)
-  await submitCandidate(ganglion, app, candidate({ title: 'Waits', content: 'Lead.' }))
+  await submitCandidate(ctx, app, candidate({ title: 'Waits', content: 'Lead.' }))
   await vi.waitFor(async () => expect(await find(app)).toBe(known))
   await approved(bed, 'Other', 'No word of it.')
   expect(await find(app)).not.toBe(known)
@@ -64,12 +64,12 @@ test('a push, a rename and a rewritten main are found as they are', async () => 
   await approved(bed, 'One', 'Alpha.')
   const before = native.git('rev-parse', main)
   native.commit(main, new Map([['neurons/Pushed-page.md', '---\nseqId: handbook_00000009\n---\nBeta gamma.\n']]))
-  expect(await titles(bed.ganglion, bed.app, 'beta')).toEqual(['Pushed-page'])
+  expect(await titles(bed.ctx, bed.app, 'beta')).toEqual(['Pushed-page'])
   native.commit(main, new Map([['neurons/Renamed.md', { renamedFrom: 'neurons/Pushed-page.md' }]]))
-  expect(await titles(bed.ganglion, bed.app, 'pushed')).toEqual([])
-  expect(await titles(bed.ganglion, bed.app, 'renamed')).toEqual(['Renamed'])
+  expect(await titles(bed.ctx, bed.app, 'pushed')).toEqual([])
+  expect(await titles(bed.ctx, bed.app, 'renamed')).toEqual(['Renamed'])
   native.git('update-ref', main, before)
-  expect(await titles(bed.ganglion, bed.app, 'renamed OR alpha')).toEqual(['One'])
+  expect(await titles(bed.ctx, bed.app, 'renamed OR alpha')).toEqual(['One'])
 })
 
 test('a page is found by the name of its file, but not by the part of an id that the server put behind it', async () => {
@@ -79,23 +79,23 @@ test('a page is found by the name of its file, but not by the part of an id that
   const [path = ''] = native.paths(main, 'neurons').filter((name) => name.includes('escalation'))
   const [, tail = ''] = /-([0-9a-f]{6})\.md$/.exec(path) ?? []
   expect(tail).not.toBe('')
-  expect(await titles(bed.ganglion, bed.app, tail)).toEqual([])
+  expect(await titles(bed.ctx, bed.app, tail)).toEqual([])
   const page = '---\nseqId: handbook_00000009\ntitle: Other\n---\nBeta.\n'
   native.commit(main, new Map([['neurons/runbook-2024ab.md', page]]))
-  expect(await titles(bed.ganglion, bed.app, 'runbook-2024ab')).toEqual(['Other'])
+  expect(await titles(bed.ctx, bed.app, 'runbook-2024ab')).toEqual(['Other'])
 })
 
 test('a change of the language or the engine in kb.yaml makes the index anew', async () => {
   const bed = await newTestBed()
   const native = new NativeWriter(bed.gitDir)
   await approved(bed, 'Bücher', 'Die Häuser stehen still.')
-  expect(await titles(bed.ganglion, bed.app, '"haus"')).toEqual([])
+  expect(await titles(bed.ctx, bed.app, '"haus"')).toEqual([])
   const settings = native.read(main, 'kb.yaml')
   native.commit(
     main,
     new Map([['kb.yaml', `${settings.replace('language: en', 'language: de')}\nsearch:\n  engine: sqlite\n`]]),
   )
-  expect(await titles(bed.ganglion, bed.app, '"haus"')).toEqual(['Bücher'])
+  expect(await titles(bed.ctx, bed.app, '"haus"')).toEqual(['Bücher'])
 })
 
 test('a change of the synonyms in kb.yaml changes the answers at once', async () => {
@@ -105,16 +105,16 @@ test('a change of the synonyms in kb.yaml changes the answers at once', async ()
   const settings = native.read(main, 'kb.yaml')
   const withSynonyms = (groups: string) =>
     native.commit(main, new Map([['kb.yaml', `${settings}\nsearch:\n  synonyms: ${groups}\n`]]))
-  expect(await titles(bed.ganglion, bed.app, 'k8s')).toEqual([])
+  expect(await titles(bed.ctx, bed.app, 'k8s')).toEqual([])
   withSynonyms('[[k8s, Kubernetes]]')
-  expect(await titles(bed.ganglion, bed.app, 'k8s')).toEqual(['Clusters'])
+  expect(await titles(bed.ctx, bed.app, 'k8s')).toEqual(['Clusters'])
   withSynonyms('[[k8s, Docker]]')
-  expect(await titles(bed.ganglion, bed.app, 'k8s')).toEqual([])
+  expect(await titles(bed.ctx, bed.app, 'k8s')).toEqual([])
 })
 
 test('the hidden is neither found nor retrieved, whatever is asked for', async () => {
   const bed = await newTestBed()
-  const { ganglion, app, reader, curator } = bed
+  const { ctx, app, reader, curator } = bed
   const native = new NativeWriter(bed.gitDir)
   const front = (number: number, fields: string) =>
     `---\nseqId: handbook_0000000${number}\n${fields}\n---\nThe ticket.\n`
@@ -127,11 +127,11 @@ test('the hidden is neither found nor retrieved, whatever is asked for', async (
       ['neurons/student.md', front(4, 'title: Student\naudience: [student]')],
     ]),
   )
-  expect(await titles(ganglion, curator, 'ticket')).toEqual(['Open', 'Public', 'Secret', 'Student'])
+  expect(await titles(ctx, curator, 'ticket')).toEqual(['Open', 'Public', 'Secret', 'Student'])
   for (const caller of [app, reader]) {
-    expect(await titles(ganglion, caller, 'ticket')).toEqual(['Open', 'Public'])
-    expect(await titles(ganglion, caller, 'secret')).toEqual([])
-    expect(await searchTenant(ganglion, caller, { kb: 'handbook', q: 'ticket', kind: 'all', limit: 1 })).toMatchObject({
+    expect(await titles(ctx, caller, 'ticket')).toEqual(['Open', 'Public'])
+    expect(await titles(ctx, caller, 'secret')).toEqual([])
+    expect(await searchTenant(ctx, caller, { kb: 'handbook', q: 'ticket', kind: 'all', limit: 1 })).toMatchObject({
       total: 2,
     })
     for (const [audience, seen] of [
@@ -140,11 +140,11 @@ test('the hidden is neither found nor retrieved, whatever is asked for', async (
       ['public', ['Open', 'Public']],
       ['student', ['Student']],
     ] as const) {
-      const { chunks } = await retrieve(ganglion, caller, 'handbook', ask('the ticket', { audience }))
+      const { chunks } = await retrieve(ctx, caller, 'handbook', ask('the ticket', { audience }))
       expect(chunks.map(({ title }) => title).sort()).toEqual(seen)
     }
   }
-  const all = await retrieve(ganglion, curator, 'handbook', ask('the ticket', { audience: 'curator' }))
+  const all = await retrieve(ctx, curator, 'handbook', ask('the ticket', { audience: 'curator' }))
   expect(all.hitCount).toBe(4)
 })
 
@@ -152,9 +152,9 @@ test('retrieve names each chunk, keeps within its bounds, and is empty where not
   const bed = await newTestBed()
   const content = '# On call\n\nThe lead is paged.\n\n## At night\n\nThe deputy of the lead is paged at night, too.\n'
   const seqId = await approved(bed, 'Paging', content)
-  const { ganglion, app } = bed
+  const { ctx, app } = bed
   const { chunks, formattedContext, hitCount, totalChars } = await retrieve(
-    ganglion,
+    ctx,
     app,
     'handbook',
     ask('who is paged at night?'),
@@ -164,7 +164,7 @@ test('retrieve names each chunk, keeps within its bounds, and is empty where not
   expect(formattedContext).toContain(`[${seqId}] Paging > On call > At night\n> The deputy`)
   expect(hitCount).toBe(chunks.length)
   expect(totalChars).toBe(chunks.reduce((sum, chunk) => sum + chunk.content.length, 0))
-  expect(await retrieve(ganglion, app, 'handbook', ask('elephants'))).toEqual({
+  expect(await retrieve(ctx, app, 'handbook', ask('elephants'))).toEqual({
     hitCount: 0,
     totalChars: 0,
     formattedContext: '',
@@ -176,9 +176,9 @@ test('people get a longer text than tools: what stands around under the same hea
   const bed = await newTestBed()
   const sentence = (word: string) => `${`The ${word} is told of here, at length and with care. `.repeat(16)}\n\n`
   await approved(bed, 'Night', `# Paging\n\n${sentence('lead')}${sentence('deputy')}# Other\n\n${sentence('lead')}`)
-  const { ganglion, app } = bed
+  const { ctx, app } = bed
   const of = async (audience: 'tool' | 'public') =>
-    (await retrieve(ganglion, app, 'handbook', ask('the lead', { audience, maxChars: 16_000 }))).chunks
+    (await retrieve(ctx, app, 'handbook', ask('the lead', { audience, maxChars: 16_000 }))).chunks
   for (const { content } of await of('tool')) expect(content).not.toMatch(/lead[\s\S]*deputy/)
   const [first, second, ...others] = await of('public')
   const paging = [first, second].find((chunk) => chunk?.headerBreadcrumb === 'Paging')
@@ -193,7 +193,7 @@ test('the sum of the contents never exceeds maxChars, however small, and pairs o
     await approved(bed, `Page ${n}`, `Ticket ${'😀'.repeat(30 * n)}\n\n${'ticket words '.repeat(200 * n)}`)
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 50 }), async (maxChars, topK) => {
-      const answer = await retrieve(bed.ganglion, bed.app, 'handbook', ask('ticket', { maxChars, topK }))
+      const answer = await retrieve(bed.ctx, bed.app, 'handbook', ask('ticket', { maxChars, topK }))
       expect(answer.totalChars).toBeLessThanOrEqual(maxChars)
       expect(answer.hitCount).toBeGreaterThan(0)
       expect(answer.hitCount).toBeLessThanOrEqual(topK)
@@ -207,26 +207,21 @@ test('whatever happens to a knowledge base, its search index is the one that a r
   await fc.assert(
     fc.asyncProperty(history, async (story) => {
       const bed = await newTestBed()
-      const answers = async (ganglion: Ganglion) => [
-        await search(ganglion, bed.curator, 'handbook', {
+      const answers = async (ctx: OpenContext) => [
+        await search(ctx, bed.curator, 'handbook', {
           q: 'page OR vip OR written OR call',
           kind: 'all',
           limit: 100,
         }),
-        await retrieve(
-          ganglion,
-          bed.curator,
-          'handbook',
-          ask('page the lead, VIP?', { audience: 'curator', topK: 50 }),
-        ),
+        await retrieve(ctx, bed.curator, 'handbook', ask('page the lead, VIP?', { audience: 'curator', topK: 50 })),
       ]
       const happened = await happen(bed, story)
       // What a rewind takes from main is approved again at the next start, as after a crash.
-      const ganglion = story.some(({ name }) => name === 'rewind') ? await bed.reopen() : happened
-      const followed = await answers(ganglion)
-      await ganglion.close()
+      const ctx = story.some(({ name }) => name === 'rewind') ? await bed.reopen() : happened
+      const followed = await answers(ctx)
+      await ctx.close()
       rmSync(join(bed.dataDir, 'index'), { recursive: true })
-      const rebuilt = await Ganglion.open({ dataDir: bed.dataDir })
+      const rebuilt = await openContext({ dataDir: bed.dataDir })
       expect(await answers(rebuilt)).toEqual(followed)
       await rebuilt.close()
     }),
@@ -235,16 +230,16 @@ test('whatever happens to a knowledge base, its search index is the one that a r
 }, 60_000)
 
 test('a query beyond the limits is an error of its field', async () => {
-  const { ganglion, app } = await newTestBed()
+  const { ctx, app } = await newTestBed()
   const q = Array.from({ length: 33 }, (_, n) => `w${n}`).join(' ')
-  await expect(search(ganglion, app, 'handbook', { q, kind: 'all', limit: 1 })).rejects.toThrow(ValidationError)
+  await expect(search(ctx, app, 'handbook', { q, kind: 'all', limit: 1 })).rejects.toThrow(ValidationError)
 })
 
 test('another tenant has no such knowledge base', async () => {
-  const { ganglion, app } = await newTestBed()
+  const { ctx, app } = await newTestBed()
   const stranger = { ...app, tenantId: '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f' }
-  await expect(search(ganglion, stranger, 'handbook', { q: 'x', kind: 'all', limit: 1 })).rejects.toThrow(
+  await expect(search(ctx, stranger, 'handbook', { q: 'x', kind: 'all', limit: 1 })).rejects.toThrow(
     'There is nothing here.',
   )
-  await expect(retrieve(ganglion, stranger, 'handbook', ask('x'))).rejects.toThrow('There is nothing here.')
+  await expect(retrieve(ctx, stranger, 'handbook', ask('x'))).rejects.toThrow('There is nothing here.')
 })

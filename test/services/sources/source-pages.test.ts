@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ingestSteps } from '../../../src/services/ingest/ingest-steps.ts'
+import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { describeShelf } from '../../../src/services/sources/describe-shelf.ts'
 import { listSources, type SourceSearch } from '../../../src/services/sources/list-sources.ts'
@@ -17,17 +18,17 @@ import { newTestBed, type TestBed } from '../support/test-bed.ts'
 const notFound = expect.objectContaining({ code: 'not_found' })
 const asked = { force: false, replace: false }
 
-async function names({ ganglion, curator }: TestBed, query: Partial<SourceSearch>, as = curator): Promise<string[]> {
-  const { documents } = await listSources(ganglion, as, 'handbook', { limit: 50, ...query })
+async function names({ ctx, curator }: TestBed, query: Partial<SourceSearch>, as = curator): Promise<string[]> {
+  const { documents } = await listSources(ctx, as, 'handbook', { limit: 50, ...query })
   return documents.map(({ filename }) => filename)
 }
 
 test('Sources are found by status, folder, type and a part of their name', async () => {
   const bed = await newTestBed()
-  const { ganglion, kbId } = bed
-  await addSource(ganglion, { kbId, filename: 'a.md', path: '/hr' })
-  await addSource(ganglion, { kbId, filename: '100%_ÄRGER.pdf', path: '/hr/2026', fileType: 'pdf', status: 'failed' })
-  await addSource(ganglion, { kbId, filename: 'c.md', path: '/hrx', status: 'pending' })
+  const { ctx, kbId } = bed
+  await addSource(ctx, { kbId, filename: 'a.md', path: '/hr' })
+  await addSource(ctx, { kbId, filename: '100%_ÄRGER.pdf', path: '/hr/2026', fileType: 'pdf', status: 'failed' })
+  await addSource(ctx, { kbId, filename: 'c.md', path: '/hrx', status: 'pending' })
   expect(await names(bed, {})).toEqual(['c.md', '100%_ÄRGER.pdf', 'a.md'])
   expect(await names(bed, { statuses: ['pending', 'ready'] })).toEqual(['c.md', 'a.md'])
   expect(await names(bed, { folder: '/hr' })).toEqual(['100%_ÄRGER.pdf', 'a.md'])
@@ -39,48 +40,48 @@ test('Sources are found by status, folder, type and a part of their name', async
 
 test('a reader is told of no Source that is internal: not in lists, however they are paged, and not by its id', async () => {
   const bed = await newTestBed()
-  const { ganglion, kbId, reader, curator } = bed
+  const { ctx, kbId, reader, curator } = bed
   const tags = ['internal', null, 'internal/hr', 'policy', 'internal', 'internal', null]
-  for (const [at, tag] of tags.entries()) await addSource(ganglion, { kbId, filename: `${at}.md`, tags: tag })
+  for (const [at, tag] of tags.entries()) await addSource(ctx, { kbId, filename: `${at}.md`, tags: tag })
   expect(await names(bed, {}, reader)).toEqual(['6.md', '3.md', '1.md'])
-  const first = await listSources(ganglion, reader, 'handbook', { limit: 2 })
+  const first = await listSources(ctx, reader, 'handbook', { limit: 2 })
   expect(first.documents.map(({ filename }) => filename)).toEqual(['6.md', '3.md'])
   expect(await names(bed, { limit: 2, ...(first.nextCursor && { cursor: first.nextCursor }) }, reader)).toEqual([
     '1.md',
   ])
-  const { documents } = await listSources(ganglion, curator, 'handbook', { limit: 1, text: '5' })
+  const { documents } = await listSources(ctx, curator, 'handbook', { limit: 1, text: '5' })
   const hidden = documents[0]?.id ?? ''
-  await expect(readSource(ganglion, reader, hidden)).rejects.toEqual(notFound)
-  await expect(readSourceText(ganglion, reader, hidden, {})).rejects.toEqual(notFound)
-  await expect(readSourceOutcome(ganglion, reader, hidden)).rejects.toEqual(notFound)
+  await expect(readSource(ctx, reader, hidden)).rejects.toEqual(notFound)
+  await expect(readSourceText(ctx, reader, hidden, {})).rejects.toEqual(notFound)
+  await expect(readSourceOutcome(ctx, reader, hidden)).rejects.toEqual(notFound)
 })
 
 test('only curators are told which folders there are', async () => {
-  const { ganglion, kbId, curator, reader } = await newTestBed()
-  for (const path of ['/b', '/a', '/b']) await addSource(ganglion, { kbId, path })
-  expect((await describeShelf(ganglion, curator, 'handbook')).folders).toEqual(['/a', '/b'])
-  const shelf = await describeShelf(ganglion, reader, 'handbook')
+  const { ctx, kbId, curator, reader } = await newTestBed()
+  for (const path of ['/b', '/a', '/b']) await addSource(ctx, { kbId, path })
+  expect((await describeShelf(ctx, curator, 'handbook')).folders).toEqual(['/a', '/b'])
+  const shelf = await describeShelf(ctx, reader, 'handbook')
   expect(shelf.folders).toEqual([])
   expect(shelf.fileTypes).toContain('pdf')
 })
 
 test('the text of a Source is given by part or by place, to readers without the comments of a note', async () => {
-  const { ganglion, kbId, curator, reader } = await newTestBed()
-  const source = await addSource(ganglion, { kbId })
-  expect(await readSourceText(ganglion, curator, source.id, {})).toBeUndefined()
+  const { ctx, kbId, curator, reader } = await newTestBed()
+  const source = await addSource(ctx, { kbId })
+  expect(await readSourceText(ctx, curator, source.id, {})).toBeUndefined()
   const markdown = `first %%secret%% page\n${'x'.repeat(20_000)}\nsecond page\n${'y'.repeat(20_000)}\n`
   const anchors = [
     { line: 1, page: 1 },
     { line: 3, page: 2 },
   ]
-  await ganglion.sourceTexts.keep(source, { title: undefined, markdown, anchors, warnings: [] })
-  await ganglion.sources.change(source.id, ['ready'], { extractedAt: new Date().toISOString() })
-  const first = await readSourceText(ganglion, curator, source.id, {})
+  await sourceTexts(ctx).keep(source, { title: undefined, markdown, anchors, warnings: [] })
+  await ctx.sources.change(source.id, ['ready'], { extractedAt: new Date().toISOString() })
+  const first = await readSourceText(ctx, curator, source.id, {})
   expect(first).toMatchObject({ part: 1, parts: 2, passages: [{ place: { page: 1 } }] })
   expect(first?.passages[0]?.text).toContain('secret')
-  expect((await readSourceText(ganglion, reader, source.id, {}))?.passages[0]?.text).not.toContain('secret')
+  expect((await readSourceText(ctx, reader, source.id, {}))?.passages[0]?.text).not.toContain('secret')
   for (const place of [{ page: 2 }, { part: 2 }, { part: 99 }]) {
-    expect(await readSourceText(ganglion, curator, source.id, place)).toMatchObject({
+    expect(await readSourceText(ctx, curator, source.id, place)).toMatchObject({
       part: 2,
       passages: [{ place: { page: 2 } }],
     })
@@ -89,42 +90,42 @@ test('the text of a Source is given by part or by place, to readers without the 
 
 test('a Source tells which Neurons were made of it, what waits, and its editions', async () => {
   const bed = await newTestBed()
-  const { ganglion, kbId, curator, reader } = bed
-  const source = await addSource(ganglion, { kbId })
+  const { ctx, kbId, curator, reader } = bed
+  const source = await addSource(ctx, { kbId })
   const extracted = {
     title: 'Note',
     markdown: '# Paging\n\nThe lead is paged within ten minutes.\n',
     anchors: [],
     warnings: [],
   }
-  await ingest(ganglion, { ...ingestSteps(ganglion), extract: async () => extracted })
-  await eventually(async () => expect((await ganglion.sources.get(source.id))?.status).toBe('success'))
-  const before = await readSourceOutcome(ganglion, curator, source.id)
+  await ingest(ctx, { ...ingestSteps(ctx), extract: async () => extracted })
+  await eventually(async () => expect((await ctx.sources.get(source.id))?.status).toBe('success'))
+  const before = await readSourceOutcome(ctx, curator, source.id)
   expect(before.editions).toMatchObject([{ id: source.id, archivedAt: null, uploader: 'The app' }])
   const [waiting] = before.candidates
   const made = [...before.neurons.map(({ title }) => title), ...before.candidates.map(({ title }) => title)]
   expect(made.length).toBeGreaterThan(0)
-  if (waiting !== undefined) await approveCandidate(ganglion, curator, waiting.candidateId, {})
-  const after = await readSourceOutcome(ganglion, curator, source.id)
+  if (waiting !== undefined) await approveCandidate(ctx, curator, waiting.candidateId, {})
+  const after = await readSourceOutcome(ctx, curator, source.id)
   expect(after.neuronCount).toBeGreaterThan(0)
-  const seen = await readSourceOutcome(ganglion, reader, source.id)
+  const seen = await readSourceOutcome(ctx, reader, source.id)
   expect(seen).toMatchObject({ candidates: [], candidateCount: 0, editions: [], neuronCount: after.neuronCount })
 })
 
 test('the open uploads of a person are those that they began and did not finish', async () => {
-  const { ganglion, curator, app } = await newTestBed()
+  const { ctx, curator, app } = await newTestBed()
   const begin = (caller: typeof app, filename: string) =>
-    beginUpload(ganglion, caller, 'handbook', { filename, fileSize: 4, path: '/', metadata: null }, asked)
+    beginUpload(ctx, caller, 'handbook', { filename, fileSize: 4, path: '/', metadata: null }, asked)
   const { uploadId } = await begin(curator, 'mine.md')
   const done = await begin(curator, 'done.md')
   await begin(app, 'theirs.md')
   const bytes = async function* () {
     yield Buffer.from('text')
   }
-  await receiveChunk(ganglion, curator, uploadId, { first: 0, last: 3, total: 4 }, bytes())
-  await receiveChunk(ganglion, curator, done.uploadId, { first: 0, last: 3, total: 4 }, bytes())
-  await finalizeUpload(ganglion, curator, done.uploadId, asked)
-  expect(await listOpenUploads(ganglion, curator, 'handbook')).toMatchObject([
+  await receiveChunk(ctx, curator, uploadId, { first: 0, last: 3, total: 4 }, bytes())
+  await receiveChunk(ctx, curator, done.uploadId, { first: 0, last: 3, total: 4 }, bytes())
+  await finalizeUpload(ctx, curator, done.uploadId, asked)
+  expect(await listOpenUploads(ctx, curator, 'handbook')).toMatchObject([
     { uploadId, filename: 'mine.md', fileSize: 4, bytesReceived: 4, status: 'open' },
   ])
 })

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { type ContextOptions, type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import type { Caller } from '../../../src/services/caller.ts'
-import { Ganglion, type GanglionOptions } from '../../../src/services/ganglion.ts'
 import { formatProblem } from '../../../src/services/ingest/format-problem.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { sourceContent } from '../../../src/services/sources/read-source.ts'
@@ -20,19 +20,16 @@ const text = Buffer.from('# VIP\n')
 const asked = { force: false, replace: false }
 
 /** A data directory whose clock the test sets. */
-async function newBed(options: Partial<GanglionOptions> = {}) {
+async function newBed(options: Partial<ContextOptions> = {}) {
   const dataDir = tempDir()
   const clock = { now: new Date() }
-  const open = () => Ganglion.open({ dataDir, now: () => clock.now, ...options })
-  let ganglion = await open()
-  onTestFinished(() => ganglion.close())
-  const { id: kbId } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const open = () => openContext({ dataDir, now: () => clock.now, ...options })
+  let ctx = await open()
+  onTestFinished(() => ctx.close())
+  const { id: kbId } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const { key } = {
-    key: await ganglion.apiKeys.create(
-      { tenantId, name: 'app', role: 'app', connectors: [], expiresAt: null },
-      clock.now,
-    ),
+    key: await ctx.apiKeys.create({ tenantId, name: 'app', role: 'app', connectors: [], expiresAt: null }, clock.now),
   }
   const caller: Caller = { id: `key:${key.key.id}`, name: 'app', tenantId, role: 'app', connectors: [] }
   return {
@@ -40,10 +37,10 @@ async function newBed(options: Partial<GanglionOptions> = {}) {
     kbId,
     caller,
     clock,
-    ganglion: () => ganglion,
+    ctx: () => ctx,
     restart: async () => {
-      await ganglion.close()
-      ganglion = await open()
+      await ctx.close()
+      ctx = await open()
     },
   }
 }
@@ -56,100 +53,94 @@ async function* form(filename = 'vip.md', bytes: Uint8Array = text): AsyncGenera
   yield { name: 'file', filename, bytes: bytesOf(bytes) }
 }
 
-const begin = (ganglion: Ganglion, caller: Caller) =>
-  beginUpload(
-    ganglion,
-    caller,
-    'handbook',
-    { filename: 'vip.md', fileSize: text.length, path: '/', metadata: null },
-    asked,
-  )
-const chunk = (ganglion: Ganglion, caller: Caller, id: string, first: number, end: number) =>
-  receiveChunk(ganglion, caller, id, { first, last: end - 1, total: text.length }, bytesOf(text.subarray(first, end)))
+const begin = (ctx: OpenContext, caller: Caller) =>
+  beginUpload(ctx, caller, 'handbook', { filename: 'vip.md', fileSize: text.length, path: '/', metadata: null }, asked)
+const chunk = (ctx: OpenContext, caller: Caller, id: string, first: number, end: number) =>
+  receiveChunk(ctx, caller, id, { first, last: end - 1, total: text.length }, bytesOf(text.subarray(first, end)))
 
 test('an upload in chunks goes on after a restart', async () => {
-  const { ganglion, caller, restart } = await newBed()
-  const { uploadId } = await begin(ganglion(), caller)
-  await chunk(ganglion(), caller, uploadId, 0, 3)
+  const { ctx, caller, restart } = await newBed()
+  const { uploadId } = await begin(ctx(), caller)
+  await chunk(ctx(), caller, uploadId, 0, 3)
   await restart()
-  await removeReceived(ganglion())
-  await sweepUploads(ganglion())
-  expect(await readUpload(ganglion(), caller, uploadId)).toMatchObject({ bytesReceived: 3, status: 'open' })
-  await chunk(ganglion(), caller, uploadId, 3, text.length)
+  await removeReceived(ctx())
+  await sweepUploads(ctx())
+  expect(await readUpload(ctx(), caller, uploadId)).toMatchObject({ bytesReceived: 3, status: 'open' })
+  await chunk(ctx(), caller, uploadId, 3, text.length)
   await restart()
-  const source = await finalizeUpload(ganglion(), caller, uploadId, asked)
-  const { read } = await sourceContent(ganglion(), caller, source.id)
+  const source = await finalizeUpload(ctx(), caller, uploadId, asked)
+  const { read } = await sourceContent(ctx(), caller, source.id)
   expect(await buffer(await read())).toEqual(text)
 })
 
 test('an upload that was stored, but not noted, before a crash is finalized again', async () => {
-  const { ganglion, caller } = await newBed()
-  const { uploadId } = await begin(ganglion(), caller)
-  await chunk(ganglion(), caller, uploadId, 0, text.length)
-  const { blobs, uploadBytes } = ganglion()
+  const { ctx, caller } = await newBed()
+  const { uploadId } = await begin(ctx(), caller)
+  await chunk(ctx(), caller, uploadId, 0, text.length)
+  const { blobs, uploadBytes } = ctx()
   await uploadBytes.withFile(uploadId, text.length, (file) => blobs.keep(file, async () => {}))
-  expect(await finalizeUpload(ganglion(), caller, uploadId, asked)).toMatchObject({ id: uploadId, seq: 1 })
+  expect(await finalizeUpload(ctx(), caller, uploadId, asked)).toMatchObject({ id: uploadId, seq: 1 })
 })
 
 test('an upload expires after a day, and its bytes are swept', async () => {
-  const { ganglion, caller, clock, dataDir } = await newBed()
-  const { uploadId, expiresAt } = await begin(ganglion(), caller)
-  await chunk(ganglion(), caller, uploadId, 0, 3)
+  const { ctx, caller, clock, dataDir } = await newBed()
+  const { uploadId, expiresAt } = await begin(ctx(), caller)
+  await chunk(ctx(), caller, uploadId, 0, 3)
   const file = join(dataDir, 'tmp/uploads', uploadId)
   clock.now = new Date(Date.parse(expiresAt) - 1)
-  await sweepUploads(ganglion())
-  expect(await readUpload(ganglion(), caller, uploadId)).toMatchObject({ bytesReceived: 3 })
+  await sweepUploads(ctx())
+  expect(await readUpload(ctx(), caller, uploadId)).toMatchObject({ bytesReceived: 3 })
   clock.now = new Date(expiresAt)
-  await expect(readUpload(ganglion(), caller, uploadId)).rejects.toMatchObject({ code: 'upload_expired' })
-  await expect(chunk(ganglion(), caller, uploadId, 3, 5)).rejects.toMatchObject({ code: 'upload_expired' })
-  await expect(finalizeUpload(ganglion(), caller, uploadId, asked)).rejects.toMatchObject({ status: 410 })
+  await expect(readUpload(ctx(), caller, uploadId)).rejects.toMatchObject({ code: 'upload_expired' })
+  await expect(chunk(ctx(), caller, uploadId, 3, 5)).rejects.toMatchObject({ code: 'upload_expired' })
+  await expect(finalizeUpload(ctx(), caller, uploadId, asked)).rejects.toMatchObject({ status: 410 })
   expect(existsSync(file)).toBe(true)
-  await sweepUploads(ganglion())
+  await sweepUploads(ctx())
   expect(existsSync(file)).toBe(false)
-  await expect(readUpload(ganglion(), caller, uploadId)).rejects.toMatchObject({ code: 'upload_expired' })
+  await expect(readUpload(ctx(), caller, uploadId)).rejects.toMatchObject({ code: 'upload_expired' })
 })
 
 test('an upload that gave its place away after an hour is gone, and its bytes are swept', async () => {
-  const { ganglion, caller, clock, dataDir } = await newBed()
-  const { uploadId } = await begin(ganglion(), caller)
-  await chunk(ganglion(), caller, uploadId, 0, 3)
-  for (let count = 1; count < 10; count++) await begin(ganglion(), caller)
-  await expect(begin(ganglion(), caller)).rejects.toMatchObject({ code: 'too_many_uploads' })
+  const { ctx, caller, clock, dataDir } = await newBed()
+  const { uploadId } = await begin(ctx(), caller)
+  await chunk(ctx(), caller, uploadId, 0, 3)
+  for (let count = 1; count < 10; count++) await begin(ctx(), caller)
+  await expect(begin(ctx(), caller)).rejects.toMatchObject({ code: 'too_many_uploads' })
   clock.now = new Date(clock.now.getTime() + 3_600_000)
-  for (let count = 0; count < 10; count++) await begin(ganglion(), caller)
-  await expect(begin(ganglion(), caller)).rejects.toMatchObject({ code: 'too_many_uploads' })
-  await expect(chunk(ganglion(), caller, uploadId, 3, 5)).rejects.toMatchObject({ code: 'not_found' })
-  await sweepUploads(ganglion())
+  for (let count = 0; count < 10; count++) await begin(ctx(), caller)
+  await expect(begin(ctx(), caller)).rejects.toMatchObject({ code: 'too_many_uploads' })
+  await expect(chunk(ctx(), caller, uploadId, 3, 5)).rejects.toMatchObject({ code: 'not_found' })
+  await sweepUploads(ctx())
   expect(existsSync(join(dataDir, 'tmp/uploads', uploadId))).toBe(false)
 })
 
 test('what a process before this one was receiving is removed', async () => {
-  const { ganglion, dataDir } = await newBed()
+  const { ctx, dataDir } = await newBed()
   const incoming = join(dataDir, 'tmp/incoming')
   writeFileSync(join(incoming, 'half'), 'a')
-  await removeReceived(ganglion())
+  await removeReceived(ctx())
   expect(readdirSync(incoming)).toEqual([])
 })
 
 test('bytes that no Source names are swept after a day; those of a Source stay', async () => {
-  const { ganglion, caller, dataDir } = await newBed()
-  const { contentHash } = await uploadSource(ganglion(), caller, 'handbook', form(), asked)
-  const { blobs, uploadBytes } = ganglion()
+  const { ctx, caller, dataDir } = await newBed()
+  const { contentHash } = await uploadSource(ctx(), caller, 'handbook', form(), asked)
+  const { blobs, uploadBytes } = ctx()
   const orphan = await uploadBytes.withFile('orphan', 0, (file) => blobs.keep(file, async () => file))
   for (const hash of [contentHash, orphan.sha256]) {
     utimesSync(join(dataDir, 'blobs', hash.slice(0, 2), hash.slice(2, 4), hash), new Date(0), new Date(0))
   }
-  await sweepBlobs(ganglion())
+  await sweepBlobs(ctx())
   expect(await blobs.has(contentHash)).toBe(true)
   expect(await blobs.has(orphan.sha256)).toBe(false)
 })
 
 test('a bucket takes the bytes of an upload, and nothing of them stays on the disk', async () => {
   const { options, objects } = await s3Server()
-  const { ganglion, caller, dataDir } = await newBed({ bucket: options })
-  const { id } = await uploadSource(ganglion(), caller, 'handbook', form(), asked)
+  const { ctx, caller, dataDir } = await newBed({ bucket: options })
+  const { id } = await uploadSource(ctx(), caller, 'handbook', form(), asked)
   expect([...objects.values()].map(({ bytes }) => bytes)).toEqual([text])
-  const { read } = await sourceContent(ganglion(), caller, id)
+  const { read } = await sourceContent(ctx(), caller, id)
   expect(String(await buffer(await read({ first: 2, last: 4 })))).toBe('VIP')
   expect(readdirSync(join(dataDir, 'blobs'))).toEqual([])
   expect(readdirSync(join(dataDir, 'tmp/incoming'))).toEqual([])
@@ -157,12 +148,12 @@ test('a bucket takes the bytes of an upload, and nothing of them stays on the di
 
 test('a bucket that is away refuses an upload, of which nothing is left', async () => {
   const { options, failures, objects } = await s3Server()
-  const { ganglion, caller, dataDir, kbId } = await newBed({ bucket: options })
+  const { ctx, caller, dataDir, kbId } = await newBed({ bucket: options })
   failures.push(500, 500, 500, 500)
-  await expect(uploadSource(ganglion(), caller, 'handbook', form(), asked)).rejects.toThrow('500')
-  expect([objects.size, await ganglion().sources.list(kbId, { limit: 1 })]).toEqual([0, []])
+  await expect(uploadSource(ctx(), caller, 'handbook', form(), asked)).rejects.toThrow('500')
+  expect([objects.size, await ctx().sources.list(kbId, { limit: 1 })]).toEqual([0, []])
   expect(readdirSync(join(dataDir, 'tmp/incoming'))).toEqual([])
-  expect(await uploadSource(ganglion(), caller, 'handbook', form(), asked)).toMatchObject({ seq: 1 })
+  expect(await uploadSource(ctx(), caller, 'handbook', form(), asked)).toMatchObject({ seq: 1 })
 })
 
 test.each([

@@ -1,13 +1,13 @@
+import type { OpenContext } from '../../../src/app/open-context.ts'
 import { servicesOf } from '../../../src/cli/services.ts'
 import { buildServer } from '../../../src/http/server.ts'
-import type { Ganglion } from '../../../src/services/ganglion.ts'
 
 /** Every answer that the API gives on a knowledge base, as text by address: the queue, each candidate, each Neuron at each commit, lists and graphs. */
 export async function everyAnswer(
-  ganglion: Ganglion,
+  ctx: OpenContext,
   { token, kb, seqIds, commits }: { token: string; kb: string; seqIds: readonly string[]; commits: readonly string[] },
 ): Promise<Map<string, string>> {
-  const server = await buildServer({ ...servicesOf(ganglion), isReady: () => true }, { rateReads: 1_000_000 })
+  const server = await buildServer({ ...servicesOf(ctx), isReady: () => true }, { rateReads: 1_000_000 })
   const answers = new Map<string, string>()
   const get = async (url: string) => {
     const { statusCode, body } = await server.inject({ url, headers: { authorization: `Bearer ${token}` } })

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished } from 'vitest'
+import { ParserPool } from '../../../src/markdown/parse/parser-pool.ts'
 import { KnowledgeBase } from '../../../src/services/knowledge-base/knowledge-base.ts'
 import { projectionFile } from '../../../src/store/projection/projection.ts'
 import { threads } from '../../support/threads.ts'
@@ -9,17 +10,17 @@ import type { TestBed } from './test-bed.ts'
 
 /** What a crash leaves between the two steps of a first opening. @returns the file of the projection */
 export async function followMainOnly({
-  ganglion,
+  ctx,
   kbId,
   gitDir,
   dataDir,
-}: Pick<TestBed, 'ganglion' | 'kbId' | 'gitDir' | 'dataDir'>): Promise<string> {
-  const [identity] = await ganglion.knowledgeBases.list()
+}: Pick<TestBed, 'ctx' | 'kbId' | 'gitDir' | 'dataDir'>): Promise<string> {
+  const [identity] = await ctx.knowledgeBases.list()
   if (identity === undefined) throw new Error('there is no knowledge base')
-  await ganglion.close()
+  await ctx.close()
   const indexDir = join(dataDir, 'index', kbId)
   rmSync(indexDir, { recursive: true })
-  const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser: threads.parser })
+  const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser: threads.of(ParserPool) })
   await kb.followMainFirst()
   expect(kb.heads()).toEqual({ main: expect.any(String), queue: undefined, revision: expect.any(Number) })
   await kb.close()

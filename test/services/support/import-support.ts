@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import type { Candidate } from '../../../src/knowledge/candidate.ts'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import type { Caller } from '../../../src/services/caller.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import {
   type ImportOptions,
   type ImportReport,
@@ -19,7 +19,7 @@ import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
 
 export type Importing = {
-  ganglion: Ganglion
+  ctx: OpenContext
   curator: Caller
   reader: Caller
   kb: KnowledgeBase
@@ -31,20 +31,20 @@ export type Importing = {
 
 /** An empty knowledge base `notes`, and a folder of these files to import into it. */
 export async function importing(files: Record<string, string | Buffer>): Promise<Importing> {
-  const ganglion = await Ganglion.open({ dataDir: join(tempDir(), 'data'), threads })
-  onTestFinished(() => ganglion.close())
-  const { id, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'notes' })
-  const tenant = await ganglion.tenants.ensure('acme', new Date())
-  const kb = await ganglion.kb(tenant.id, id)
+  const ctx = await openContext({ dataDir: join(tempDir(), 'data'), threads })
+  onTestFinished(() => ctx.close())
+  const { id, gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'notes' })
+  const tenant = await ctx.tenants.ensure('acme', new Date())
+  const kb = await ctx.kb(tenant.id, id)
   const vault = join(tempDir(), 'vault')
   for (const [path, content] of Object.entries(files)) put(vault, path, content)
   const curator: Caller = { id: 'key:c', name: 'Cleo', tenantId: tenant.id, role: 'curator', connectors: [] }
   const run: Importing['run'] = async (options) => {
     await kb.sync()
-    return importDirectory(kb, vault, { actor: operator, now: ganglion.now, ...options })
+    return importDirectory(kb, vault, { actor: operator, now: ctx.now, ...options })
   }
   const reader: Caller = { ...curator, id: 'key:r', role: 'reader' }
-  return { ganglion, curator, reader, kb, gitDir, vault, run }
+  return { ctx, curator, reader, kb, gitDir, vault, run }
 }
 
 export function put(folder: string, path: string, content: string | Buffer): void {
@@ -76,7 +76,7 @@ export function candidatesOf(given: Importing): Candidate[] {
 /** The Neuron that a file has become, as the API answers it. */
 export async function neuronOf(given: Importing, path: string) {
   const [, seqId = ''] = /^seqId: (.+)$/m.exec(fileOf(given, path)) ?? []
-  return readNeuron(given.ganglion, given.curator, { kb: 'notes', seqId })
+  return readNeuron(given.ctx, given.curator, { kb: 'notes', seqId })
 }
 
 /** A file of main, byte for byte. */

@@ -1,14 +1,14 @@
 import { v7 as uuidv7 } from 'uuid'
 import { onTestFinished } from 'vitest'
+import type { OpenContext } from '../../../src/app/open-context.ts'
 import type { LoggedEvent } from '../../../src/contract/events.ts'
-import type { Ganglion } from '../../../src/services/ganglion.ts'
 import type { IngestSteps } from '../../../src/services/ingest/ingest-source.ts'
 import { startIngest } from '../../../src/services/ingest/start-ingest.ts'
 import type { Source } from '../../../src/store/sources/source.ts'
 
 /** A Source as an upload leaves it, with its job. */
-export async function addSource(ganglion: Ganglion, changes: Partial<Source> & { kbId: string }): Promise<Source> {
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+export async function addSource(ctx: OpenContext, changes: Partial<Source> & { kbId: string }): Promise<Source> {
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const id = uuidv7()
   const source = {
     ...{
@@ -31,10 +31,10 @@ export async function addSource(ganglion: Ganglion, changes: Partial<Source> & {
     uploader: { id: 'key:app-key', name: 'The app' },
     ...changes,
   }
-  const added = await ganglion.sources.add(source, ganglion.now(), {
+  const added = await ctx.sources.add(source, ctx.now(), {
     ...{ force: true, replace: false, isVisible: () => true },
   })
-  await ganglion.jobs.enqueue({ documentId: added.id, tenantId, kbId: added.kbId }, ganglion.now())
+  await ctx.jobs.enqueue({ documentId: added.id, tenantId, kbId: added.kbId }, ctx.now())
   return added
 }
 
@@ -50,27 +50,27 @@ export function steps(changes: Partial<IngestSteps> = {}): IngestSteps {
 
 /** Ingests until the end of the test, or until it is stopped. */
 export async function ingest(
-  ganglion: Ganglion,
+  ctx: OpenContext,
   given: IngestSteps,
   options: { concurrency?: number; retryMs?: number; onError?: (error: unknown) => void } = {},
 ): Promise<() => Promise<void>> {
   const onError = (error: unknown) => {
     throw error
   }
-  const stop = await startIngest(ganglion, given, { onError, retryMs: 10, ...options })
+  const stop = await startIngest(ctx, given, { onError, retryMs: 10, ...options })
   onTestFinished(stop)
   return stop
 }
 
 /** Of a Source, as the log has them. */
-export async function eventsOf(ganglion: Ganglion, { tenantId, id }: Source) {
-  const events = await ganglion.events.after(tenantId, 0, 10_000)
+export async function eventsOf(ctx: OpenContext, { tenantId, id }: Source) {
+  const events = await ctx.events.after(tenantId, 0, 10_000)
   return events
     .filter(({ data }) => data.documentId === id)
     .map(({ kind, data: { documentId: _, ...data } }): Pick<LoggedEvent, 'kind'> & object => ({ kind, ...data }))
 }
 
-export async function statusOf(ganglion: Ganglion, { id }: Source) {
-  const { status, errorMessage, attempt } = (await ganglion.sources.get(id)) ?? {}
+export async function statusOf(ctx: OpenContext, { id }: Source) {
+  const { status, errorMessage, attempt } = (await ctx.sources.get(id)) ?? {}
   return { status, errorMessage, attempt }
 }

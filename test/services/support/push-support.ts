@@ -33,14 +33,14 @@ export type Pushing = {
 /** A knowledge base `handbook` with these Neurons, by path below `neurons/`, and a curator's clone of it. */
 export async function pushing(files: Record<string, string> = {}): Promise<Pushing> {
   const bed = await writtenBed(files)
-  const kb = await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
   const clone = join(tempDir(), 'clone')
   nativeGit(bed.dataDir, ['clone', '--quiet', '--shared', bed.gitDir, clone])
   const quarantine = join(clone, '.git', 'objects')
   const findings = (to: string) => {
     const from = nativeGit(bed.gitDir, ['rev-parse', 'refs/heads/main'])
     const repository = new Repository(kb.repository.gitDir, { quarantine })
-    return checkPush(kb, { repository, from, to }, bed.ganglion.parser).finally(() => repository.close())
+    return checkPush(kb, { repository, from, to }, bed.ctx.parser).finally(() => repository.close())
   }
   return {
     bed,

@@ -1,5 +1,5 @@
+import type { OpenContext } from '../../../src/app/open-context.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
-import type { Ganglion } from '../../../src/services/ganglion.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../../src/services/queue/decide-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
@@ -13,7 +13,7 @@ const queue = 'refs/ganglion/queue'
 /** Something that happens to a knowledge base. Numbers choose among what is there, so that every sequence means something. */
 export type Step = { name: StepName; a: number; b: number; at: number }
 
-type World = { bed: TestBed; ganglion: Ganglion; native: NativeWriter; candidates: string[] }
+type World = { bed: TestBed; ctx: OpenContext; native: NativeWriter; candidates: string[] }
 
 const contents = [
   'Page the lead.\n\nThen write it down.\n',
@@ -29,9 +29,9 @@ function pick<T>(list: readonly T[], index: number): T | undefined {
 }
 
 const steps = {
-  async submit({ bed, ganglion, candidates }: World, { a, b }: Step) {
+  async submit({ bed, ctx, candidates }: World, { a, b }: Step) {
     const made = await submitCandidate(
-      ganglion,
+      ctx,
       bed.app,
       candidate({
         title: pick(titles, a) ?? '',
@@ -43,26 +43,26 @@ const steps = {
     )
     candidates.push(made.candidateId)
   },
-  async correct({ bed, ganglion, candidates }: World, { a, b }: Step) {
+  async correct({ bed, ctx, candidates }: World, { a, b }: Step) {
     const target = `handbook_0000000${1 + (a % 5)}`
     const input = correction(target, pick(contents, b) ?? '', { confidence: pick([null, 0.9], a) ?? null })
-    candidates.push((await submitCandidate(ganglion, bed.app, input)).candidateId)
+    candidates.push((await submitCandidate(ctx, bed.app, input)).candidateId)
   },
-  async approve({ bed, ganglion, candidates }: World, { a, b }: Step) {
+  async approve({ bed, ctx, candidates }: World, { a, b }: Step) {
     const id = pick(candidates, a)
     const edit = pick([{}, {}, { title: 'Retitled' }, { content: 'Rewritten.\n', tags: ['y'] }], b) ?? {}
-    if (id !== undefined) await approveCandidate(ganglion, bed.curator, id, edit)
+    if (id !== undefined) await approveCandidate(ctx, bed.curator, id, edit)
   },
-  async dismiss({ bed, ganglion, candidates }: World, { a }: Step) {
+  async dismiss({ bed, ctx, candidates }: World, { a }: Step) {
     const id = pick(candidates, a)
-    if (id !== undefined) await dismissCandidate(ganglion, bed.curator, id, { reason: 'no' })
+    if (id !== undefined) await dismissCandidate(ctx, bed.curator, id, { reason: 'no' })
   },
-  async reopen({ bed, ganglion, candidates }: World, { a }: Step) {
+  async reopen({ bed, ctx, candidates }: World, { a }: Step) {
     const id = pick(candidates, a)
-    if (id !== undefined) await reopenCandidate(ganglion, bed.curator, id)
+    if (id !== undefined) await reopenCandidate(ctx, bed.curator, id)
   },
   async restart(world: World) {
-    world.ganglion = await world.bed.reopen()
+    world.ctx = await world.bed.reopen()
   },
   async editNatively({ native }: World, { a, b, at }: Step) {
     const path = neuronPath(native, a)
@@ -203,16 +203,16 @@ export const history: fc.Arbitrary<Step[]> = fc.array(
 )
 
 /** Lets a history happen; what the rules refuse does not. Gives the server as it is in the end. */
-export async function happen(bed: TestBed, story: readonly Step[]): Promise<Ganglion> {
-  const world: World = { bed, ganglion: bed.ganglion, native: new NativeWriter(bed.gitDir), candidates: [] }
+export async function happen(bed: TestBed, story: readonly Step[]): Promise<OpenContext> {
+  const world: World = { bed, ctx: bed.ctx, native: new NativeWriter(bed.gitDir), candidates: [] }
   for (const step of story) {
     try {
       await steps[step.name](world, step)
       // Somebody looks at the queue, so that the index follows step by step.
-      if (step.a % 3 > 0) await world.ganglion.kb(bed.curator.tenantId, 'handbook')
+      if (step.a % 3 > 0) await world.ctx.kb(bed.curator.tenantId, 'handbook')
     } catch (error) {
       if (!(error instanceof GanglionError)) throw error
     }
   }
-  return world.ganglion
+  return world.ctx
 }

@@ -6,7 +6,7 @@ import { writtenBed } from './written-neurons.ts'
 /** A knowledge base whose Neurons have these texts, by path below `neurons/`. */
 export async function kbWith(files: Record<string, string>): Promise<KnowledgeBase> {
   const bed = await writtenBed(files)
-  const kb = await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
   if (kb === undefined) throw new Error('no knowledge base')
   await kb.sync()
   return kb

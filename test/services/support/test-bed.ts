@@ -1,16 +1,16 @@
 import { onTestFinished } from 'vitest'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
 import type { Role } from '../../../src/contract/vocabulary.ts'
 import type { Caller } from '../../../src/services/caller.ts'
-import { Ganglion } from '../../../src/services/ganglion.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
-import type { Threads } from '../../../src/services/threads.ts'
+import type { Threads } from '../../../src/threads/threads.ts'
 import { newState } from '../../support/new-database.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
 
 export type TestBed = {
-  ganglion: Ganglion
+  ctx: OpenContext
   dataDir: string
   gitDir: string
   kbId: string
@@ -19,7 +19,7 @@ export type TestBed = {
   reader: Caller
   caller: (role: Role, connectors?: string[]) => Caller
   /** Closes everything and opens the same data directory again, as after a restart. */
-  reopen: () => Promise<Ganglion>
+  reopen: () => Promise<OpenContext>
 }
 
 /**
@@ -29,10 +29,10 @@ export type TestBed = {
 export async function newTestBed(options: { threads?: Threads; now?: () => Date } = { threads }): Promise<TestBed> {
   const dataDir = tempDir()
   const state = await newState()
-  let ganglion = await Ganglion.open({ dataDir, ...state, ...options })
-  onTestFinished(() => ganglion.close())
-  const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  let ctx = await openContext({ dataDir, ...state, ...options })
+  onTestFinished(() => ctx.close())
+  const { id: kbId, gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const caller = (role: Role, connectors: string[] = []): Caller => ({
     id: `key:${role}-key`,
     name: `The ${role}`,
@@ -41,12 +41,12 @@ export async function newTestBed(options: { threads?: Threads; now?: () => Date 
     connectors,
   })
   const reopen = async () => {
-    await ganglion.close()
-    ganglion = await Ganglion.open({ dataDir, ...state, ...options })
-    return ganglion
+    await ctx.close()
+    ctx = await openContext({ dataDir, ...state, ...options })
+    return ctx
   }
   const callers = { curator: caller('curator'), app: caller('app'), reader: caller('reader') }
-  return { ganglion, dataDir, gitDir, kbId, ...callers, caller, reopen }
+  return { ctx, dataDir, gitDir, kbId, ...callers, caller, reopen }
 }
 
 export function candidate(changes: Partial<CandidateInput> = {}): CandidateInput {

@@ -4,6 +4,7 @@ import { pushedChanges } from '../../../src/git/pushed-objects.ts'
 import type { Caller } from '../../../src/services/caller.ts'
 import { pushToMain } from '../../../src/services/push/push-main.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { candidateHeads } from '../../../src/services/review/candidate-refs.ts'
 import { NativeWriter } from './native-writer.ts'
 import { newTestBed, type TestBed } from './test-bed.ts'
 
@@ -39,7 +40,7 @@ export async function writtenBed(files: Record<string, string> = {}): Promise<Wr
   if (Object.keys(files).length > 0) write(files)
   const read: WrittenBed['read'] = async (number, as = bed.curator, at) => {
     try {
-      return await readNeuron(bed.ganglion, as, { kb: 'handbook', seqId: seq(number), ...(at && { at }) })
+      return await readNeuron(bed.ctx, as, { kb: 'handbook', seqId: seq(number), ...(at && { at }) })
     } catch (error) {
       if (error instanceof GanglionError && error.code === 'not_found') return undefined
       throw error
@@ -49,12 +50,12 @@ export async function writtenBed(files: Record<string, string> = {}): Promise<Wr
 }
 
 /** Approves a candidate by a push of its head. */
-export async function pushCandidate({ ganglion, curator, native }: WrittenBed, candidateId: string): Promise<void> {
-  const kb = await ganglion.kb(curator.tenantId, 'handbook')
-  await ganglion.candidateRefs(kb).follow()
+export async function pushCandidate({ ctx, curator, native }: WrittenBed, candidateId: string): Promise<void> {
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  await candidateHeads(kb, ctx).follow()
   const [from = '', to = ''] = [main, `refs/candidates/${candidateId}/head`].map((ref) => native.git('rev-parse', ref))
   const actor = { id: 'git:curator-key', name: 'Cleo' }
   const changes = await pushedChanges(kb.repository, from, to)
   const origin = { door: 'main', by: 'curator-key' } as const
-  await pushToMain(kb, { from, to, changes, approver: actor, proposer: actor, origin, behind: 'refuse' }, ganglion)
+  await pushToMain(kb, { from, to, changes, approver: actor, proposer: actor, origin, behind: 'refuse' }, ctx)
 }

@@ -6,13 +6,13 @@ import type { PageWrite } from '../../../src/services/write/written-page.ts'
 import { newTestBed } from '../support/test-bed.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../support/written-neurons.ts'
 
-async function targetIn({ ganglion, curator }: WrittenBed) {
-  const { commit } = await openPage(ganglion, curator, { kb: 'handbook', seqId: seq(1) })
+async function targetIn({ ctx, curator }: WrittenBed) {
+  const { commit } = await openPage(ctx, curator, { kb: 'handbook', seqId: seq(1) })
   return { seqId: seq(1), base: commit }
 }
 
-const rules = async ({ ganglion, curator }: WrittenBed, write: PageWrite) => {
-  const { findings } = await checkPage(ganglion, curator, write, { kb: 'handbook' })
+const rules = async ({ ctx, curator }: WrittenBed, write: PageWrite) => {
+  const { findings } = await checkPage(ctx, curator, write, { kb: 'handbook' })
   return findings.map(({ rule, severity, line }) => `${severity} ${rule}${line === undefined ? '' : ` ${line}`}`)
 }
 
@@ -49,8 +49,8 @@ test('a new page is checked before it has a seqId, and a moved one where it will
 })
 
 test('nobody but a curator checks a page', async () => {
-  const { ganglion, app } = await newTestBed()
-  await expect(checkPage(ganglion, app, { changes: { title: 'x' } }, { kb: 'handbook' })).rejects.toMatchObject({
+  const { ctx, app } = await newTestBed()
+  await expect(checkPage(ctx, app, { changes: { title: 'x' } }, { kb: 'handbook' })).rejects.toMatchObject({
     code: 'insufficient_role',
   })
 })
@@ -63,7 +63,7 @@ test('a rename is foretold: aliases that it keeps, or pages that it rewrites', a
   })
   const foretell = async () =>
     previewRename(
-      bed.ganglion,
+      bed.ctx,
       bed.curator,
       { target: await targetIn(bed), path: 'rules/new', changes: { title: 'New' } },
       { kb: 'handbook' },

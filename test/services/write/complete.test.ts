@@ -17,7 +17,7 @@ async function bedOfNames() {
     '6.md': neuronText(6, { title: 'Notes #1 [draft]' }),
     '7.md': neuronText(7, { title: 'Escape plan', tags: ['internal', 'policy/secret'] }),
   })
-  const ask = (completion: Completion, as = bed.curator) => complete(bed.ganglion, as, 'handbook', completion)
+  const ask = (completion: Completion, as = bed.curator) => complete(bed.ctx, as, 'handbook', completion)
   const texts = async (completion: Completion, as = bed.curator) => (await ask(completion, as)).map(({ text }) => text)
   return { ...bed, ask, texts }
 }
@@ -65,7 +65,7 @@ test('tags are those of visible pages, each once as it is spelled', async () => 
 })
 
 test('no more names are found than are asked for', async () => {
-  const { ganglion, curator } = await bedOfNames()
-  const found = await findNames(ganglion, curator, 'handbook', { q: '', limit: 3 })
+  const { ctx, curator } = await bedOfNames()
+  const found = await findNames(ctx, curator, 'handbook', { q: '', limit: 3 })
   expect(found).toHaveLength(3)
 })

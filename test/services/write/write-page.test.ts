@@ -16,10 +16,10 @@ const page = `---\nseqId: ${seq(1)}\n# who decides\ntitle: "VIP policy"\ntags: [
 /** A bed with one page, and a person who writes there. */
 async function newWriter(text = page, others: Record<string, string> = {}) {
   const bed = await writtenBed({ 'vip.md': text, ...others })
-  const { ganglion, curator } = bed
-  const open = (at?: string, number = 1) => openPage(ganglion, curator, { kb: 'handbook', seqId: seq(number), at })
+  const { ctx, curator } = bed
+  const open = (at?: string, number = 1) => openPage(ctx, curator, { kb: 'handbook', seqId: seq(number), at })
   const write = (it: PageWrite, options: Partial<WriteOptions> = {}, as: Caller = curator) =>
-    writePage(ganglion, as, it, {
+    writePage(ctx, as, it, {
       ...{ kb: 'handbook', candidateId: candidateIdFor(bed.kbId), publish: true },
       ...options,
     })
@@ -49,7 +49,7 @@ test('a curator publishes a change: one candidate and one approval, both under t
   const text = bed.file()
   expect(text).toMatch(/^---\nseqId: handbook_00000001\n# who decides\ntitle: VIP rule\ntags: \[policy\] # first\n/)
   expect(text).toMatch(/---\n\nPage the lead\.\n\nThen call twice\.\n$/)
-  const record = await readCandidate(bed.ganglion, bed.curator, outcome.candidateId)
+  const record = await readCandidate(bed.ctx, bed.curator, outcome.candidateId)
   expect(record).toMatchObject({ status: 'approved', connector: 'console', kind: 'user-correction' })
   expect(record.createdBy).toBe('The curator')
   expect(record.decisions).toEqual([
@@ -68,20 +68,20 @@ test('a proposal waits, and another curator approves it', async () => {
   )
   expect(outcome).toEqual({ candidateId: expect.any(String), status: 'pending' })
   expect(bed.file()).toBe(before)
-  await approveCandidate(bed.ganglion, bed.curator, outcome.candidateId, {})
+  await approveCandidate(bed.ctx, bed.curator, outcome.candidateId, {})
   expect(bed.file()).toContain('tags: [policy, vip] # first\n')
 })
 
 test.each(['reader', 'app'] as const)('a %s writes nothing and opens nothing', async (role) => {
   const bed = await newWriter()
-  const { ganglion } = bed
+  const { ctx } = bed
   const as = bed[role]
   const target = await versionOf(bed)
   const options = { kb: 'handbook', candidateId: candidateIdFor(bed.kbId), publish: true }
   expect(await codeOf(bed.write({ target, changes: { content: 'x' } }, {}, as))).toBe('insufficient_role')
-  expect(await codeOf(removePage(ganglion, as, target, options))).toBe('insufficient_role')
-  expect(await codeOf(openPage(ganglion, as, { kb: 'handbook', seqId: seq(1) }))).toBe('insufficient_role')
-  expect(await codeOf(openBlankPage(ganglion, as, 'handbook'))).toBe('insufficient_role')
+  expect(await codeOf(removePage(ctx, as, target, options))).toBe('insufficient_role')
+  expect(await codeOf(openPage(ctx, as, { kb: 'handbook', seqId: seq(1) }))).toBe('insufficient_role')
+  expect(await codeOf(openBlankPage(ctx, as, 'handbook'))).toBe('insufficient_role')
 })
 
 test('a new page stands where it is wished, or where the server puts it', async () => {
@@ -94,7 +94,7 @@ test('a new page stands where it is wished, or where the server puts it', async 
   await bed.write({ path: 'teams/On call', changes })
   expect(bed.file('neurons/teams/On call.md')).toMatch(/title: "On-call: <b>who<\/b> 🙂"\n(.*\n)*---\n\nA\nB\n$/)
   const { seqId } = Object(await bed.write({ changes: { title: 'Untold', content: '' } }))
-  expect((await openPage(bed.ganglion, bed.curator, { kb: 'handbook', seqId })).path).toMatch(
+  expect((await openPage(bed.ctx, bed.curator, { kb: 'handbook', seqId })).path).toMatch(
     /^neurons\/\d{4}\/\d\d\/untold\.md$/,
   )
 })
@@ -138,13 +138,13 @@ test('a conflict keeps what was typed on the queue, says what both sides have, a
     },
   })
   expect(bed.file()).toContain('Page the boss.')
-  expect((await readCandidate(bed.ganglion, bed.curator, candidateId)).content).toContain('Page nobody.')
+  expect((await readCandidate(bed.ctx, bed.curator, candidateId)).content).toContain('Page nobody.')
 
   const latest = await versionOf(bed)
   const solved = { target: latest, changes: { content: 'Page the boss or nobody.\n\nThen call.' } }
   expect(await bed.write(solved, { candidateId })).toMatchObject({ candidateId, status: 'approved' })
   expect(bed.file()).toContain('Page the boss or nobody.')
-  const { decisions } = await readCandidate(bed.ganglion, bed.curator, candidateId)
+  const { decisions } = await readCandidate(bed.ctx, bed.curator, candidateId)
   expect(decisions.map(({ action }) => action)).toEqual(['revise', 'approve'])
 })
 
@@ -173,7 +173,7 @@ test('a dismissed proposal that is sent again is proposed anew', async () => {
   const write = { target: await versionOf(bed), changes: { content: 'Again.' } }
   const options = { candidateId: candidateIdFor(bed.kbId), publish: false }
   await bed.write(write, options)
-  await dismissCandidate(bed.ganglion, bed.curator, options.candidateId, {})
+  await dismissCandidate(bed.ctx, bed.curator, options.candidateId, {})
   expect((await bed.write(write, options)).candidateId).not.toBe(options.candidateId)
 })
 
@@ -245,12 +245,12 @@ test('a page is removed as its remover saw it, and a text that was typed meanwhi
   const target = await versionOf(bed)
   const options = () => ({ kb: 'handbook', candidateId: candidateIdFor(bed.kbId), publish: true })
   await bed.write({ target, changes: { content: 'Changed.' } })
-  expect(await removePage(bed.ganglion, bed.curator, target, options())).toMatchObject({
+  expect(await removePage(bed.ctx, bed.curator, target, options())).toMatchObject({
     status: 'pending',
     refusal: { code: 'merge_conflict' },
   })
   const latest = await versionOf(bed)
-  const outcome = await removePage(bed.ganglion, bed.curator, latest, options())
+  const outcome = await removePage(bed.ctx, bed.curator, latest, options())
   expect(outcome.status).toBe('approved')
   expect(await bed.read(1)).toBeUndefined()
   expect(await codeOf(bed.open())).toBe('not_found')

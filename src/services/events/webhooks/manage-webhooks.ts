@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
+import type { Context } from '../../../context.ts'
 import type { NewWebhook, WebhookDelivery, WebhookSummary } from '../../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../../contract/errors.ts'
 import type { EventKind } from '../../../contract/events.ts'
 import type { Webhook } from '../../../store/webhooks.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { type Acting, recordAct } from '../../people/audit.ts'
 import { EventView } from '../event-view.ts'
 import type { PostOptions } from './post-message.ts'
@@ -23,12 +23,12 @@ const resolveLimitMs = 3_000
  * @throws {ValidationError} for a host without a public address, {GanglionError} `not_found` for the knowledge base
  */
 export async function addWebhook(
-  ganglion: Ganglion,
+  ctx: Context,
   by: Acting,
   { url, kb, kinds }: NewWebhook,
   options: ReceiverOptions,
 ): Promise<{ id: string; url: string; secret: string }> {
-  const { webhooks, knowledgeBases, events, now } = ganglion
+  const { webhooks, knowledgeBases, events, now } = ctx
   const { tenantId } = by
   const identity = kb === undefined ? undefined : await knowledgeBases.find(tenantId, kb)
   if (kb !== undefined && identity === undefined) throw new GanglionError('not_found')
@@ -38,7 +38,7 @@ export async function addWebhook(
   }
   const { last: cursor } = await events.range(tenantId)
   const { id, secret } = await webhooks.create({ tenantId, kbId: identity?.id ?? null, url, kinds, cursor }, now())
-  await recordAct(ganglion, by, { action: 'webhook.added', subject: url })
+  await recordAct(ctx, by, { action: 'webhook.added', subject: url })
   return { id, url, secret }
 }
 
@@ -57,51 +57,51 @@ async function checkReceiver(url: string, { allowPrivate, resolve = resolveHost 
 }
 
 /** A tenant's webhooks, oldest first. */
-export async function listWebhooks(ganglion: Ganglion, { tenantId }: Owner): Promise<WebhookSummary[]> {
-  const slugs = await kbSlugs(ganglion, tenantId)
-  const { last } = await ganglion.events.range(tenantId)
-  return (await ganglion.webhooks.list(tenantId)).map((webhook) => summaryOf(webhook, slugs, last))
+export async function listWebhooks(ctx: Context, { tenantId }: Owner): Promise<WebhookSummary[]> {
+  const slugs = await kbSlugs(ctx, tenantId)
+  const { last } = await ctx.events.range(tenantId)
+  return (await ctx.webhooks.list(tenantId)).map((webhook) => summaryOf(webhook, slugs, last))
 }
 
 /** A webhook and its last 100 deliveries, newest first. @throws {GanglionError} `not_found` */
 export async function readWebhook(
-  ganglion: Ganglion,
+  ctx: Context,
   { tenantId }: Owner,
   id: string,
 ): Promise<{ webhook: WebhookSummary; deliveries: WebhookDelivery[]; firstEvent: number }> {
-  const webhook = await webhookOf(ganglion, tenantId, id)
-  const { first, last } = await ganglion.events.range(tenantId)
+  const webhook = await webhookOf(ctx, tenantId, id)
+  const { first, last } = await ctx.events.range(tenantId)
   return {
-    webhook: summaryOf(webhook, await kbSlugs(ganglion, tenantId), last),
-    deliveries: await ganglion.webhooks.deliveries(id),
+    webhook: summaryOf(webhook, await kbSlugs(ctx, tenantId), last),
+    deliveries: await ctx.webhooks.deliveries(id),
     firstEvent: first,
   }
 }
 
 /** @throws {GanglionError} `not_found` */
-export async function removeWebhook(ganglion: Ganglion, by: Acting, id: string): Promise<void> {
-  const { url } = await webhookOf(ganglion, by.tenantId, id)
-  await ganglion.webhooks.remove(id)
-  await recordAct(ganglion, by, { action: 'webhook.removed', subject: url })
+export async function removeWebhook(ctx: Context, by: Acting, id: string): Promise<void> {
+  const { url } = await webhookOf(ctx, by.tenantId, id)
+  await ctx.webhooks.remove(id)
+  await recordAct(ctx, by, { action: 'webhook.removed', subject: url })
 }
 
 /** @param kinds empty: all @throws {GanglionError} `not_found` */
 export async function setWebhookKinds(
-  ganglion: Ganglion,
+  ctx: Context,
   by: Acting,
   id: string,
   kinds: readonly EventKind[],
 ): Promise<void> {
-  const { url } = await webhookOf(ganglion, by.tenantId, id)
-  await ganglion.webhooks.setKinds(id, kinds)
-  await recordAct(ganglion, by, { action: 'webhook.changed', subject: url, detail: kinds.join(', ') || 'all events' })
+  const { url } = await webhookOf(ctx, by.tenantId, id)
+  await ctx.webhooks.setKinds(id, kinds)
+  await recordAct(ctx, by, { action: 'webhook.changed', subject: url, detail: kinds.join(', ') || 'all events' })
 }
 
 /** Sends nothing more to a webhook until {@link replayWebhook}. @throws {GanglionError} `not_found` */
-export async function pauseWebhook(ganglion: Ganglion, by: Acting, id: string): Promise<void> {
-  const { url } = await webhookOf(ganglion, by.tenantId, id)
-  await ganglion.webhooks.pause(id, `Paused by ${by.name}.`)
-  await recordAct(ganglion, by, { action: 'webhook.paused', subject: url })
+export async function pauseWebhook(ctx: Context, by: Acting, id: string): Promise<void> {
+  const { url } = await webhookOf(ctx, by.tenantId, id)
+  await ctx.webhooks.pause(id, `Paused by ${by.name}.`)
+  await recordAct(ctx, by, { action: 'webhook.paused', subject: url })
 }
 
 /**
@@ -111,31 +111,31 @@ export async function pauseWebhook(ganglion: Ganglion, by: Acting, id: string): 
  * @throws {GanglionError} `not_found` @throws {ValidationError} for an event that is yet to come
  */
 export async function replayWebhook(
-  ganglion: Ganglion,
+  ctx: Context,
   by: Acting,
   id: string,
   { from }: { from?: number | undefined } = {},
 ): Promise<{ from: number; events: number }> {
   const { tenantId } = by
-  const { cursor, url } = await webhookOf(ganglion, tenantId, id)
-  const { first, last } = await ganglion.events.range(tenantId)
+  const { cursor, url } = await webhookOf(ctx, tenantId, id)
+  const { first, last } = await ctx.events.range(tenantId)
   if (from !== undefined && from > last) throw new ValidationError({ from: [`The last event is ${last}.`] })
   const begin = Math.max(from ?? cursor + 1, first)
-  await ganglion.webhooks.replay(id, begin - 1)
-  await recordAct(ganglion, by, { action: 'webhook.replayed', subject: url, detail: `from event ${begin}` })
+  await ctx.webhooks.replay(id, begin - 1)
+  await recordAct(ctx, by, { action: 'webhook.replayed', subject: url, detail: `from event ${begin}` })
   return { from: begin, events: Math.max(0, last - begin + 1) }
 }
 
 /** Sends a message of the type `webhook.test` now. @throws {GanglionError} `not_found` */
 export async function testWebhook(
-  ganglion: Ganglion,
+  ctx: Context,
   { tenantId }: Owner,
   id: string,
   options: ReceiverOptions,
 ): Promise<WebhookDelivery> {
-  const webhook = await webhookOf(ganglion, tenantId, id)
-  const { delivery } = await sendTest(webhook, uuidv7(), { ...options, now: ganglion.now() })
-  await ganglion.webhooks.noteDelivery(id, delivery)
+  const webhook = await webhookOf(ctx, tenantId, id)
+  const { delivery } = await sendTest(webhook, uuidv7(), { ...options, now: ctx.now() })
+  await ctx.webhooks.noteDelivery(id, delivery)
   return delivery
 }
 
@@ -144,27 +144,27 @@ export async function testWebhook(
  * @throws {GanglionError} `not_found`, also for an event that is no longer kept or that a receiver may not know
  */
 export async function resendEvent(
-  ganglion: Ganglion,
+  ctx: Context,
   { tenantId }: Owner,
   { id, eventId }: { id: string; eventId: number },
   options: ReceiverOptions,
 ): Promise<WebhookDelivery> {
-  const webhook = await webhookOf(ganglion, tenantId, id)
-  const stored = (await ganglion.events.after(tenantId, eventId - 1, 1)).filter((event) => event.id === eventId)
-  const [event] = await new EventView(ganglion, { tenantId, ...receiver }).tell(stored)
+  const webhook = await webhookOf(ctx, tenantId, id)
+  const stored = (await ctx.events.after(tenantId, eventId - 1, 1)).filter((event) => event.id === eventId)
+  const [event] = await new EventView(ctx, { tenantId, ...receiver }).tell(stored)
   if (event === undefined) throw new GanglionError('not_found')
-  const { delivery } = await sendEvent(webhook, event, { ...options, now: ganglion.now() })
-  await ganglion.webhooks.noteDelivery(id, delivery)
+  const { delivery } = await sendEvent(webhook, event, { ...options, now: ctx.now() })
+  await ctx.webhooks.noteDelivery(id, delivery)
   return delivery
 }
 
-async function webhookOf({ webhooks }: Ganglion, tenantId: string, id: string): Promise<Webhook> {
+async function webhookOf({ webhooks }: Context, tenantId: string, id: string): Promise<Webhook> {
   const webhook = await webhooks.find(id)
   if (webhook?.tenantId !== tenantId) throw new GanglionError('not_found')
   return webhook
 }
 
-async function kbSlugs({ knowledgeBases }: Ganglion, tenantId: string): Promise<Map<string, string>> {
+async function kbSlugs({ knowledgeBases }: Context, tenantId: string): Promise<Map<string, string>> {
   return new Map((await knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
 }
 

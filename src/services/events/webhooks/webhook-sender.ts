@@ -1,7 +1,7 @@
+import type { Context } from '../../../context.ts'
 import type { WebhookDelivery } from '../../../contract/administration.ts'
 import type { LoggedEvent } from '../../../contract/events.ts'
 import type { Webhook } from '../../../store/webhooks.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { EventView } from '../event-view.ts'
 import type { PostOptions } from './post-message.ts'
 import { isDue, nextAttempt } from './retry-schedule.ts'
@@ -18,21 +18,21 @@ const gone = 410
  * `app` key may know. One that fails keeps no other waiting.
  */
 export class WebhookSender {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   readonly #options: WebhookOptions
   readonly #stopping = new AbortController()
   /** Being sent to, by id. */
   readonly #busy = new Map<string, Promise<void>>()
 
-  constructor(ganglion: Ganglion, options: WebhookOptions) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context, options: WebhookOptions) {
+    this.#ctx = ctx
     this.#options = options
   }
 
   /** Sends all that is due. Resolves once every receiver has taken all, or failed to. */
   async deliver(): Promise<void> {
-    const now = this.#ganglion.now()
-    for (const webhook of await this.#ganglion.webhooks.list()) {
+    const now = this.#ctx.now()
+    for (const webhook of await this.#ctx.webhooks.list()) {
       if (
         !webhook.isEnabled ||
         !isDue(webhook.dueAt, now) ||
@@ -55,14 +55,14 @@ export class WebhookSender {
   }
 
   async #deliverTo(start: Webhook): Promise<void> {
-    const { events, webhooks } = this.#ganglion
+    const { events, webhooks } = this.#ctx
     let webhook = start
     const advance = async (to: number, delivery?: WebhookDelivery) => {
       const isMoved = await webhooks.advance(webhook, to, delivery)
       webhook = { ...webhook, cursor: to, failures: 0, failingSince: null }
       return isMoved
     }
-    const view = new EventView(this.#ganglion, { tenantId: webhook.tenantId, ...receiver })
+    const view = new EventView(this.#ctx, { tenantId: webhook.tenantId, ...receiver })
     const { last } = await events.range(webhook.tenantId)
     // An id that is yet to come was given out before a backup was restored.
     if (webhook.cursor > last && !(await advance(last))) return
@@ -82,7 +82,7 @@ export class WebhookSender {
 
   /** @returns the delivery, if the receiver has taken it. */
   async #send(webhook: Webhook, event: LoggedEvent): Promise<WebhookDelivery | undefined> {
-    const { webhooks, now } = this.#ganglion
+    const { webhooks, now } = this.#ctx
     const { signal } = this.#stopping
     const options = { ...this.#options, now: now(), signal }
     const { delivery, status, note } = await sendEvent(webhook, event, options)

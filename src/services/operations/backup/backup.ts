@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fetchWhole } from '../../../cluster/fetch-whole.ts'
+import type { Context } from '../../../context.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../../files/durable-file.ts'
 import { writeBundle } from '../../../git/bundle.ts'
 import { GitError } from '../../../git/git-error.ts'
@@ -11,7 +12,6 @@ import { openDatabase } from '../../../store/database/open-database.ts'
 import { KnowledgeBases } from '../../../store/knowledge-bases.ts'
 import { projectionFile } from '../../../store/projection/projection.ts'
 import { Tenants } from '../../../store/tenants.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { candidateRefs } from '../../knowledge-base/candidate-head-names.ts'
 import { mainRef, queueRef, RefMissing } from '../../knowledge-base/kb-refs.ts'
 import { type KbIdentity, KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
@@ -30,39 +30,39 @@ const attempts = 100
  *   whole; what the bucket throws.
  */
 export async function backup(
-  ganglion: Ganglion,
+  ctx: Context,
   target: string,
   { version }: { version: string },
 ): Promise<{ dir: string; manifest: Manifest }> {
   const dir = resolve(target)
-  const damaged = await ganglion.database.problems()
+  const damaged = await ctx.database.problems()
   if (damaged.length > 0) throw new BackupError(`The database is damaged, nothing was backed up: ${damaged.join('; ')}`)
   await makeEmptyFolder(dir)
   const files = backupFiles(dir)
-  const createdAt = ganglion.now().toISOString()
-  await ganglion.database.copyTo(files.database)
+  const createdAt = ctx.now().toISOString()
+  await ctx.database.copyTo(files.database)
   await mkdir(files.repositories, { mode: 0o700 })
   const kbs: Manifest['kbs'] = []
   for (const { tenant, ...identity } of await registered(files.database)) {
     const { id, slug } = identity
-    const held = await backUpRepository(ganglion, identity, files.bundle(id)).catch((error: unknown) => {
+    const held = await backUpRepository(ctx, identity, files.bundle(id)).catch((error: unknown) => {
       if (!(error instanceof GitError || error instanceof RefMissing)) throw error
       throw new BackupError(`The repository of ${slug} cannot be backed up: ${error.message}. Run "ganglion verify".`)
     })
     kbs.push({ id, slug, tenant, ...held })
   }
   const hashes = await blobsOf(
-    ganglion.sources,
+    ctx.sources,
     kbs.map(({ id }) => id),
   )
-  const missingBlobs = await copyBlobs(ganglion.blobs, hashes, files.blobs)
+  const missingBlobs = await copyBlobs(ctx.blobs, hashes, files.blobs)
   await makePrivate(dir)
   await syncTree(dir)
-  const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ganglion: version, kbs, missingBlobs }
+  const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ctx: version, kbs, missingBlobs }
   await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
   await syncDirectory(dir)
   await syncDirectory(dirname(dir))
-  await ganglion.stamps.set('backup', createdAt)
+  await ctx.stamps.set('backup', createdAt)
   return { dir, manifest }
 }
 
@@ -99,14 +99,14 @@ async function registered(file: string): Promise<(KbIdentity & { tenant: string 
 
 /** Without a write to the repository or its index, which are the server's. */
 async function backUpRepository(
-  ganglion: Ganglion,
+  ctx: Context,
   identity: KbIdentity,
   file: string,
 ): Promise<Pick<Manifest['kbs'][number], 'refs' | 'highestNumber'>> {
-  const { directory, parser } = ganglion
+  const { directory, parser } = ctx
   const scratch = await mkdtemp(join(directory.tmp, 'backup-'))
   try {
-    const gitDir = await repositoryOf(ganglion, identity, join(scratch, 'fetched.git'))
+    const gitDir = await repositoryOf(ctx, identity, join(scratch, 'fetched.git'))
     const indexDir = join(scratch, 'index')
     await mkdir(indexDir)
     try {
@@ -132,7 +132,7 @@ async function backUpRepository(
 
 /** @param fetched where a repository that nodes share is fetched to, so that it fills no cache, and nothing comes from one */
 async function repositoryOf(
-  { cluster, directory }: Ganglion,
+  { cluster, directory }: Context,
   { id, slug }: KbIdentity,
   fetched: string,
 ): Promise<string> {

@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { ContextOptions } from '../../../app/open-context.ts'
 import { Cluster } from '../../../cluster/cluster.ts'
 import { type PutRepository, putRepository } from '../../../cluster/put-repository.ts'
 import { syncDirectory, syncTree } from '../../../files/durable-file.ts'
 import { readIfThere } from '../../../files/read-if-there.ts'
 import type { ReceivedFile } from '../../../files/received-file.ts'
+import { blobBucket, openSourceStores } from '../../../store/blobs/open-source-stores.ts'
 import { DataDirectory, requireOwner } from '../../../store/data-directory.ts'
 import type { Database } from '../../../store/database/database.ts'
 import { unlessAtWork } from '../../../store/database/engines/advisory-lock.ts'
@@ -21,9 +23,7 @@ import {
 import { acquireLock } from '../../../store/directory-lock.ts'
 import { insertRepository } from '../../../store/repositories.ts'
 import type { S3Options } from '../../../store/s3/s3-bucket.ts'
-import type { GanglionOptions } from '../../ganglion.ts'
 import { mainRef, queueRef } from '../../knowledge-base/kb-refs.ts'
-import { blobBucket, openSourceStores } from '../../sources/source-stores.ts'
 import { putBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
 import { RestoreBuckets } from './restore-buckets.ts'
@@ -33,7 +33,7 @@ import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from '
 const sharedRefs = [queueRef, mainRef]
 
 /** Where the parts of a deployment are. */
-export type RestoreTarget = Pick<GanglionOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
+export type RestoreTarget = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
 
 export type Restored = {
   /** Without what is elsewhere. In a cluster it is not made. */

@@ -1,5 +1,7 @@
 import { chmod, constants, copyFile, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { openContext } from '../../../app/open-context.ts'
+import type { Context } from '../../../context.ts'
 import type { ReceivedFile } from '../../../files/received-file.ts'
 import { readBundle } from '../../../git/bundle.ts'
 import { fsck } from '../../../git/fsck.ts'
@@ -8,7 +10,6 @@ import { Repository } from '../../../git/repository.ts'
 import { maxNumber } from '../../../knowledge/seq-id.ts'
 import { DataDirectory } from '../../../store/data-directory.ts'
 import { forgetOrigin } from '../../../store/database/restored-state.ts'
-import { Ganglion } from '../../ganglion.ts'
 import { inUse } from '../../kb-use.ts'
 import { type KbIdentity, KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
 import { nextNumber, raiseSeqFloor } from '../../knowledge-base/seq-numbers.ts'
@@ -59,24 +60,24 @@ export async function buildFolder(
   const files = backupFiles(dir)
   await copyFile(files.database, directory.database, constants.COPYFILE_FICLONE)
   await chmod(directory.database, 0o600)
-  const ganglion = await Ganglion.open({ dataDir: root })
+  const ctx = await openContext({ dataDir: root })
   try {
-    await forgetOrigin(ganglion.database.db)
+    await forgetOrigin(ctx.database.db)
     if (!isMove) {
       // Those that were ended since the backup must not come back.
-      await ganglion.sessions.clear()
-      await ganglion.oneTimeLinks.clear()
+      await ctx.sessions.clear()
+      await ctx.oneTimeLinks.clear()
       // The first comparison finds what the backup lacks.
-      for (const { id } of await ganglion.forgeLinks.list()) await ganglion.forgeLinks.note(id, { syncedAt: null })
+      for (const { id } of await ctx.forgeLinks.list()) await ctx.forgeLinks.note(id, { syncedAt: null })
     }
     const kbs: RestoredKb[] = []
     const blobs = new Map<string, ReceivedFile>()
-    for (const identity of await ganglion.knowledgeBases.list()) {
+    for (const identity of await ctx.knowledgeBases.list()) {
       const { id, slug } = identity
       const entry = manifest.kbs.find((kb) => kb.id === id)
       if (entry === undefined) throw new BackupError(`${dir} has no repository of ${slug} (${id}).`)
-      const restored = await restoreKb(ganglion, identity, { entry, file: files.bundle(id), isMove })
-      for (const sha256 of await blobsOf(ganglion.sources, [id])) {
+      const restored = await restoreKb(ctx, identity, { entry, file: files.bundle(id), isMove })
+      for (const sha256 of await blobsOf(ctx.sources, [id])) {
         const found = blobs.get(sha256) ?? (await readBlob(files.blobs, sha256, allowMissing ? {} : manifest))
         if (typeof found === 'string') restored.warnings.push(found)
         else blobs.set(sha256, found)
@@ -85,7 +86,7 @@ export async function buildFolder(
     }
     return { kbs, blobs: [...blobs.values()] }
   } finally {
-    await ganglion.close()
+    await ctx.close()
   }
 }
 
@@ -95,13 +96,13 @@ export function restoreMark(root: string): string {
 }
 
 async function restoreKb(
-  ganglion: Ganglion,
+  ctx: Context,
   identity: KbIdentity,
   { entry, file, isMove }: { entry: Manifest['kbs'][number]; file: string; isMove: boolean },
 ): Promise<RestoredKb> {
   const { id, slug } = identity
   const { refs, highestNumber } = entry
-  const gitDir = ganglion.directory.repository(id)
+  const gitDir = ctx.directory.repository(id)
   const repository = await Repository.init(gitDir)
   repository.close()
   const expected = Object.entries(refs)
@@ -116,13 +117,13 @@ async function restoreKb(
   }
   const warnings = await fsck(gitDir, AbortSignal.timeout(fsckLimitMs))
   const seqFloor = isMove ? highestNumber : Math.min(highestNumber + numbersLeftOut, maxNumber)
-  await raiseFloor(ganglion, identity, seqFloor)
-  await inUse(() => ganglion.openKb(identity))
+  await raiseFloor(ctx, identity, seqFloor)
+  await inUse(() => ctx.kbs.open(identity))
   return { id, slug, seqFloor, warnings }
 }
 
 /** Before the knowledge base is opened for good, which may approve what was left unfinished. */
-async function raiseFloor({ directory, parser, now }: Ganglion, identity: KbIdentity, floor: number): Promise<void> {
+async function raiseFloor({ directory, parser, now }: Context, identity: KbIdentity, floor: number): Promise<void> {
   const [gitDir, indexDir] = [directory.repository(identity.id), directory.index(identity.id)]
   const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
   try {

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Ganglion, GanglionOptions } from '../../ganglion.ts'
+import type { ContextOptions } from '../../../app/open-context.ts'
+import type { Context } from '../../../context.ts'
 import type { KbIdentity } from '../../knowledge-base/knowledge-base.ts'
 import type { Verification } from './verify.ts'
 
@@ -16,19 +17,19 @@ export type VerificationRun = {
 }
 
 /** What the process that verifies is told. */
-export type VerifyOrder = Pick<GanglionOptions, 'dataDir' | 'database' | 'bucket' | 'objects'> & { kbs: KbIdentity[] }
+export type VerifyOrder = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'> & { kbs: KbIdentity[] }
 
 const program = fileURLToPath(new URL(`./verify-child${import.meta.url.slice(-3)}`, import.meta.url))
 const timeLimitMs = 60 * 60_000
 
 /** Runs verifications beside the server, one at a time, and keeps the latest of each tenant until the server ends. */
 export class Verifications {
-  readonly #ganglion: Ganglion
+  readonly #ctx: Context
   readonly #latest = new Map<string, VerificationRun>()
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(ganglion: Ganglion) {
-    this.#ganglion = ganglion
+  constructor(ctx: Context) {
+    this.#ctx = ctx
   }
 
   latest(tenantId: string): VerificationRun | undefined {
@@ -39,18 +40,18 @@ export class Verifications {
   start({ tenantId, name }: { tenantId: string; name: string }): VerificationRun {
     const known = this.#latest.get(tenantId)
     if (known !== undefined && known.finishedAt === undefined) return known
-    const run: VerificationRun = { startedAt: this.#ganglion.now().toISOString(), by: name }
+    const run: VerificationRun = { startedAt: this.#ctx.now().toISOString(), by: name }
     this.#latest.set(tenantId, run)
     this.#turn = this.#turn.then(async () => {
       const result = await this.#verify(tenantId).catch(() => undefined)
-      run.finishedAt = this.#ganglion.now().toISOString()
+      run.finishedAt = this.#ctx.now().toISOString()
       if (result !== undefined) run.result = result
     })
     return run
   }
 
   async #verify(tenantId: string): Promise<Verification | undefined> {
-    const { directory, databaseAddress: database, bucket, objects, knowledgeBases } = this.#ganglion
+    const { directory, databaseAddress: database, bucket, objects, knowledgeBases } = this.#ctx
     const kbs = await knowledgeBases.list(tenantId)
     const order: VerifyOrder = { dataDir: directory.root, database, bucket, objects, kbs }
     const child = fork(program, { stdio: 'ignore', timeout: timeLimitMs, killSignal: 'SIGKILL', execArgv: [] })

@@ -1,15 +1,15 @@
-import { Ganglion } from '../../ganglion.ts'
+import { openContext } from '../../../app/open-context.ts'
 import type { VerifyOrder } from './verifications.ts'
 import { verify } from './verify.ts'
 
 /** Verifies in a process of its own, since it compares whole tables at once, which would keep requests waiting. */
 async function run({ kbs, ...options }: VerifyOrder): Promise<void> {
-  const ganglion = await Ganglion.open(options)
+  const ctx = await openContext(options)
   try {
-    const verification = await verify(ganglion, kbs)
+    const verification = await verify(ctx, kbs)
     await new Promise((resolve) => process.send?.(verification, resolve))
   } finally {
-    await ganglion.close()
+    await ctx.close()
   }
   process.disconnect?.()
 }

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
+import type { Context } from '../../../context.ts'
 import { oneLine } from '../../../knowledge/text/text.ts'
 import { BlobNotFound } from '../../../store/blobs/blob-store.ts'
 import { forEachAtOnce } from '../../../store/concurrency/for-each-at-once.ts'
-import type { Ganglion } from '../../ganglion.ts'
 
 /** Sources that are read at once. */
 const readAtOnce = 4
 
 /** Returns the Sources whose bytes are gone, or are no longer those that were uploaded. Reads all of them. */
-export async function verifySources({ sources, blobs }: Ganglion, kbId: string): Promise<string[]> {
+export async function verifySources({ sources, blobs }: Context, kbId: string): Promise<string[]> {
   const wrong: string[] = []
   await forEachAtOnce(await sources.all(kbId), readAtOnce, async ({ id, filename, contentHash }) => {
     const hash = createHash('sha256')

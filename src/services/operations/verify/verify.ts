@@ -3,6 +3,7 @@ import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fetchWhole } from '../../../cluster/fetch-whole.ts'
+import type { Context } from '../../../context.ts'
 import { fsck } from '../../../git/fsck.ts'
 import { GitError } from '../../../git/git-error.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
@@ -19,7 +20,6 @@ import {
 import { type ProjectionHeads, projectionFile } from '../../../store/projection/projection.ts'
 import { unnamedKeys } from '../../../store/s3/sweep-unnamed.ts'
 import { checkCommit } from '../../check/check-commit.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { mainRef, queueRef } from '../../knowledge-base/kb-refs.ts'
 import { type KbIdentity, KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
 import { identityProblems } from '../../push/outside/outside-identity.ts'
@@ -49,19 +49,19 @@ const betweenAttemptsMs = 300
  * `check`, and the projection against one that is built anew. Nothing is changed, and nothing of it is repaired.
  * @param selection all that there are, and repositories of none, where it is left out.
  */
-export async function verify(ganglion: Ganglion, selection?: readonly KbIdentity[]): Promise<Verification> {
+export async function verify(ctx: Context, selection?: readonly KbIdentity[]): Promise<Verification> {
   const kbs: KbVerification[] = []
   const shared: Problem[] = []
   if (selection === undefined) {
-    shared.push(...problems('database', await ganglion.database.problems()))
-    shared.push(...problems('owner', await foreignFiles(ganglion.directory.root)))
+    shared.push(...problems('database', await ctx.database.problems()))
+    shared.push(...problems('owner', await foreignFiles(ctx.directory.root)))
   }
-  for (const identity of selection ?? (await ganglion.knowledgeBases.list())) {
-    kbs.push(await verifyKb(ganglion, identity))
+  for (const identity of selection ?? (await ctx.knowledgeBases.list())) {
+    kbs.push(await verifyKb(ctx, identity))
   }
   if (selection === undefined) {
-    kbs.push(...(await unregistered(ganglion)))
-    await noteOrphans(ganglion, kbs)
+    kbs.push(...(await unregistered(ctx)))
+    await noteOrphans(ctx, kbs)
   }
   return { ok: shared.length === 0 && kbs.every((kb) => kb.problems.length === 0), problems: shared, kbs }
 }
@@ -78,19 +78,19 @@ async function foreignFiles(folder: string, owner?: number): Promise<string[]> {
   return found
 }
 
-async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVerification> {
+async function verifyKb(ctx: Context, identity: KbIdentity): Promise<KbVerification> {
   const { id, slug } = identity
   const found: KbVerification = { id, slug, problems: [], notes: [] }
-  const scratch = await mkdtemp(join(ganglion.directory.tmp, 'verify-'))
+  const scratch = await mkdtemp(join(ctx.directory.tmp, 'verify-'))
   try {
     // The refs only move on: read after the projection, and main before the queue, each holds what the one before needs.
-    const stored = storedProjection(ganglion.directory.index(id), scratch, found)
-    const index = await soundIndex(ganglion.directory.index(id), found)
-    found.problems.push(...problems('source', await verifySources(ganglion, id)))
-    const gitDir = await repositoryOf(ganglion, id, join(scratch, 'fetched.git'), found)
+    const stored = storedProjection(ctx.directory.index(id), scratch, found)
+    const index = await soundIndex(ctx.directory.index(id), found)
+    found.problems.push(...problems('source', await verifySources(ctx, id)))
+    const gitDir = await repositoryOf(ctx, id, join(scratch, 'fetched.git'), found)
     if (gitDir === undefined) return found
     found.problems.push(...problems('repository', [...(await planted(gitDir)), ...(await soundness(gitDir))]))
-    await verifyContents(ganglion, { identity, gitDir }, { stored, index, scratch }, found)
+    await verifyContents(ctx, { identity, gitDir }, { stored, index, scratch }, found)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     found.problems.push({ kind: 'repository', message: oneLine(error.message, 1000) })
@@ -106,7 +106,7 @@ async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVer
  * @param fetched where the fresh one is made
  */
 async function repositoryOf(
-  { cluster, directory }: Ganglion,
+  { cluster, directory }: Context,
   kbId: string,
   fetched: string,
   found: KbVerification,
@@ -173,7 +173,7 @@ type Held = { stored: StoredProjection | undefined; index: CheckedIndex | undefi
 
 /** Adds what is wrong with the refs, what they lead to, and the indexes. */
 async function verifyContents(
-  { parser }: Ganglion,
+  { parser }: Context,
   { identity, gitDir }: { identity: KbIdentity; gitDir: string },
   { stored, index, scratch }: Held,
   found: KbVerification,
@@ -252,7 +252,7 @@ async function verifySettings(repository: Repository, main: string, identity: Kb
 }
 
 /** Repositories that no knowledge base claims, as a crash while one was made leaves them. */
-async function unregistered({ directory, knowledgeBases, cluster }: Ganglion): Promise<KbVerification[]> {
+async function unregistered({ directory, knowledgeBases, cluster }: Context): Promise<KbVerification[]> {
   const strays = await untilClean(async () => {
     const places = new Map<string, string>()
     for (const id of (await cluster?.repositories.list()) ?? []) places.set(id, 'A repository in the database')
@@ -269,7 +269,7 @@ async function unregistered({ directory, knowledgeBases, cluster }: Ganglion): P
 }
 
 /** Notes the packs that no row names, as a writer that was cut off leaves them. Young ones may be about to be named. */
-async function noteOrphans({ cluster, now }: Ganglion, kbs: KbVerification[]): Promise<void> {
+async function noteOrphans({ cluster, now }: Context, kbs: KbVerification[]): Promise<void> {
   if (cluster === undefined) return
   const { repositories, packs } = cluster
   const orphans = new Map<string, number>()

@@ -1,12 +1,16 @@
 import { Readable } from 'node:stream'
+import { type Context, onePer } from '../../../context.ts'
 import { GitSlots, type SlotClaim } from '../../../git/git-slots.ts'
 import { takeSlot } from '../../git/take-slot.ts'
 
 /** Milliseconds in which a client must have taken a file. */
 const maxTime = 600_000
 
+/** Streams of large files from the repositories of a data directory. */
+export const fileStreams = onePer((_: Context) => new FileStreams())
+
 /** Streams large files from git, a bounded number at a time. */
-export class FileStreams {
+class FileStreams {
   readonly #slots = new GitSlots({
     ...{ perKey: 2, perRepository: 4, perTenant: 4, inAll: 8 },
     ...{ waiting: 200, waitingPerKey: 20, patience: 10_000 },

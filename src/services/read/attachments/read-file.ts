@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { Context } from '../../../context.ts'
 import { GanglionError } from '../../../contract/errors.ts'
 import { savedFileType, shownFileTypes } from '../../../contract/files.ts'
 import { GitError } from '../../../git/git-error.ts'
@@ -6,9 +7,9 @@ import { effectiveAudience } from '../../../knowledge/audience.ts'
 import { isNeuronPath } from '../../../knowledge/paths/neuron-path.ts'
 import { fileBlob } from '../../../store/projection/file-queries.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import type { FileContent } from '../file-content.ts'
 import { visibilityFor } from '../visibility.ts'
+import { fileStreams } from './file-streams.ts'
 import { FileView } from './file-view.ts'
 
 /** Bytes up to which a file is read at once. Larger ones are streamed. */
@@ -18,8 +19,8 @@ const maxAtOnce = 1024 * 1024
  * A file of a knowledge base that is no Neuron, for curators any, for others one that a page opens which they see; see {@link FileView}.
  * @throws {GanglionError} `not_found`
  */
-export async function readFile(ganglion: Ganglion, caller: Caller, kbName: string, path: string): Promise<FileContent> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+export async function readFile(ctx: Context, caller: Caller, kbName: string, path: string): Promise<FileContent> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const blob = isNeuronPath(path) ? undefined : fileBlob(kb.projection.read, path)
   if (blob === undefined) throw new GanglionError('not_found')
   if (effectiveAudience(caller.role) !== 'curator') {
@@ -37,7 +38,7 @@ export async function readFile(ganglion: Ganglion, caller: Caller, kbName: strin
     read: async ({ first, last } = { first: 0, last: size - 1 }) => {
       if (size > maxAtOnce) {
         const claim = { key: caller.id, repository: repository.gitDir, tenant: caller.tenantId }
-        return ganglion.fileStreams.open(claim, () => repository.readRange(blob, { first, last }))
+        return fileStreams(ctx).open(claim, () => repository.readRange(blob, { first, last }))
       }
       const { data } = await repository.read(blob)
       return Readable.from([data.subarray(first, last + 1)], { objectMode: false })

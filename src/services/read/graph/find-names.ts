@@ -1,8 +1,8 @@
+import type { Context } from '../../../context.ts'
 import { linkKey } from '../../../knowledge/links/link-target.ts'
 import { type FoundName, namesThatBegin, namesWithWord } from '../../../store/projection/name-queries.ts'
 import { findNeuron } from '../../../store/projection/neuron-queries.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { visibilityFor } from '../visibility.ts'
 
 export type { FoundName }
@@ -13,12 +13,12 @@ export type { FoundName }
  * @throws {GanglionError} `not_found`
  */
 export async function findNames(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   { q, limit }: { q: string; limit: number },
 ): Promise<FoundName[]> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   const { ofSeqId } = await visibilityFor(caller, kb)
   const { read: sql } = kb.projection
   const key = linkKey(q)

@@ -1,10 +1,10 @@
+import type { Context } from '../../../context.ts'
 import { GanglionError } from '../../../contract/errors.ts'
 import type { Graph, GraphQuery } from '../../../contract/graph.ts'
 import { everySeqId, findNeuron } from '../../../store/projection/neuron-queries.ts'
 import type { MainTables } from '../../../store/projection/projection.ts'
 import { pauses } from '../../../threads/pauses.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { visibilityFor } from '../visibility.ts'
 import { type GraphEdge, LinkView } from './link-view.ts'
 
@@ -16,8 +16,8 @@ type Selection = { seqIds: string[]; truncated: boolean }
  * others.
  * @throws {GanglionError} `not_found`
  */
-export async function readGraph(ganglion: Ganglion, caller: Caller, kbName: string, query: GraphQuery): Promise<Graph> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
+export async function readGraph(ctx: Context, caller: Caller, kbName: string, query: GraphQuery): Promise<Graph> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
   return kb.projection.withSnapshot(async (sql) => {
     const { ofSeqId: isVisible } = await visibilityFor(caller, kb, sql)
     const view = new LinkView(kb.identity, sql, isVisible)

@@ -1,9 +1,9 @@
+import type { Context } from '../../../context.ts'
 import { effectiveAudience } from '../../../knowledge/audience.ts'
 import { fileNameKey } from '../../../knowledge/links/file-target.ts'
 import type { LintFinding } from '../../../knowledge/lint/lint.ts'
 import { titleOf } from '../../../store/projection/neuron-queries.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { surveyLinks } from '../../lint/survey-links.ts'
 import { type KbLabel, kbLabel } from '../kb-label.ts'
 import { PerCommit } from '../per-commit.ts'
@@ -21,8 +21,8 @@ const maxListed = 100
 const found = new PerCommit<Omit<LooseEnds, 'kb'>>()
 
 /** What hangs in the air among the Neurons that the caller may see. @throws {GanglionError} `not_found` */
-export async function readLooseEnds(ganglion: Ganglion, caller: Caller, kbName: string): Promise<LooseEnds> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+export async function readLooseEnds(ctx: Context, caller: Caller, kbName: string): Promise<LooseEnds> {
+  const kb = await ctx.kb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role)
   const ends = await found.get(kb, audience, async () => {
     const findings = await surveyLinks(kb, caller)

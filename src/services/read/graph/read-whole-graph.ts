@@ -1,7 +1,7 @@
+import type { Context } from '../../../context.ts'
 import type { Graph } from '../../../contract/graph.ts'
 import { effectiveAudience } from '../../../knowledge/audience.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { PerCommit } from '../per-commit.ts'
 import { readGraph } from './read-graph.ts'
 
@@ -10,8 +10,8 @@ const maxNodes = 3000
 const graphs = new PerCommit<Graph>()
 
 /** The 3,000 best connected of the Neurons that the caller may see, with the links among them. @throws {GanglionError} `not_found` */
-export async function readWholeGraph(ganglion: Ganglion, caller: Caller, kbName: string): Promise<Graph> {
-  const kb = await ganglion.readableKb(caller.tenantId, kbName)
-  const read = () => readGraph(ganglion, caller, kbName, { depth: 1, limit: maxNodes })
+export async function readWholeGraph(ctx: Context, caller: Caller, kbName: string): Promise<Graph> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  const read = () => readGraph(ctx, caller, kbName, { depth: 1, limit: maxNodes })
   return graphs.get(kb, effectiveAudience(caller.role), read)
 }

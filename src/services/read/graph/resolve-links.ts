@@ -1,8 +1,8 @@
+import type { Context } from '../../../context.ts'
 import type { Neuron } from '../../../contract/neurons.ts'
 import { effectiveAudience } from '../../../knowledge/audience.ts'
 import type { WrittenLink } from '../../../knowledge/links/written-link.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { visibilityFor } from '../visibility.ts'
 import { LinkView } from './link-view.ts'
 
@@ -18,14 +18,14 @@ const maxCandidates = 10
  * @param options the links of the page at `path`, and the files that they name and that the caller may read
  */
 export async function resolveLinks(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   own: LinkView,
   { written, path, files = [] }: { written: readonly WrittenLink[]; path: string; files?: Neuron['files'] },
 ): Promise<Shown> {
   const readable = new Set(files.map(({ target }) => target))
   const isCurator = effectiveAudience(caller.role) === 'curator'
-  const views = await viewsOf(ganglion, caller, own, new Set(written.map(({ kb }) => kb)))
+  const views = await viewsOf(ctx, caller, own, new Set(written.map(({ kb }) => kb)))
   const links = new Map<string, Shown['links'][number]>()
   const unresolved: Shown['unresolved'] = []
   for (const { form, type, kb, target, line } of written) {
@@ -49,7 +49,7 @@ export async function resolveLinks(
 
 /** The tenant's knowledge bases that links name, each as the caller sees it; `null` is the page's own. */
 export async function viewsOf(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   own: LinkView,
   names: ReadonlySet<string | null>,
@@ -59,9 +59,7 @@ export async function viewsOf(
     if (own.isOwn(name)) views.set(name, own)
     // One that is not there, or cannot be opened now, must not take this one's Neurons with it.
     const kb =
-      name === null || own.isOwn(name)
-        ? undefined
-        : await ganglion.readableKb(caller.tenantId, name).catch(() => undefined)
+      name === null || own.isOwn(name) ? undefined : await ctx.readableKb(caller.tenantId, name).catch(() => undefined)
     if (kb !== undefined) {
       const { ofSeqId } = await visibilityFor(caller, kb)
       views.set(name, new LinkView(kb.identity, kb.projection.read, ofSeqId))

@@ -1,15 +1,15 @@
+import type { Context } from '../../../context.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { findUpload } from './find-upload.ts'
 
 /**
  * Removes an upload and its bytes. If it has become a Source, that stays.
  * @throws {GanglionError} `not_found`, `upload_expired`
  */
-export async function abandonUpload(ganglion: Ganglion, caller: Caller, uploadId: string): Promise<void> {
-  await ganglion.uploadLocks.run(uploadId, async () => {
-    await findUpload(ganglion, caller, uploadId)
-    await ganglion.uploads.remove(uploadId)
-    await ganglion.uploadBytes.remove(uploadId)
+export async function abandonUpload(ctx: Context, caller: Caller, uploadId: string): Promise<void> {
+  await ctx.uploadLocks.run(uploadId, async () => {
+    await findUpload(ctx, caller, uploadId)
+    await ctx.uploads.remove(uploadId)
+    await ctx.uploadBytes.remove(uploadId)
   })
 }

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
+import type { Context } from '../../../context.ts'
 import {
   maxChunkBytes,
   maxChunkedBytes,
@@ -9,7 +10,6 @@ import {
 import { GanglionError } from '../../../contract/errors.ts'
 import { TooManyUploads, type Upload } from '../../../store/sources/uploads.ts'
 import { actorOf, type Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { once } from '../../once.ts'
 import { findKb, sourceTypes } from '../find-source.ts'
 import { readFilename, readPath, readSourceMetadata } from '../source-draft.ts'
@@ -22,17 +22,17 @@ import { refuseDuplicate } from '../store-source.ts'
  *   `idempotency_key_reused` @throws {ValidationError}
  */
 export async function beginUpload(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   kbName: string,
   input: UploadInput,
   { force, replace, idempotencyKey }: UploadQuery & { idempotencyKey?: string },
 ): Promise<UploadTicket> {
-  const { id: kbId } = await findKb(ganglion, caller, kbName)
+  const { id: kbId } = await findKb(ctx, caller, kbName)
   const { tenantId } = caller
   const { fileSize, contentHash = null } = input
   if (fileSize > maxChunkedBytes) throw new GanglionError('payload_too_large', 'The file is larger than 2 GB.')
-  const { filename } = readFilename(input.filename, 'filename', await sourceTypes(ganglion, caller, kbId))
+  const { filename } = readFilename(input.filename, 'filename', await sourceTypes(ctx, caller, kbId))
   const { metadata } = readSourceMetadata(input.metadata)
   const upload = {
     tenantId,
@@ -52,15 +52,15 @@ export async function beginUpload(
     newId: () => uuidv7(),
     parse: (answer: unknown) => UploadTicket.parse(answer),
   }
-  return once(ganglion, caller, request, async (id) => {
-    const earlier = await ganglion.uploads.find(tenantId, id)
+  return once(ctx, caller, request, async (id) => {
+    const earlier = await ctx.uploads.find(tenantId, id)
     if (earlier !== undefined) return ticketOf(earlier)
     if (contentHash !== null && !force) {
-      const isVisible = await sourceSight(ganglion, caller, kbId)
-      await refuseDuplicate(ganglion, { kbId, sha256: contentHash, isVisible })
+      const isVisible = await sourceSight(ctx, caller, kbId)
+      await refuseDuplicate(ctx, { kbId, sha256: contentHash, isVisible })
     }
     try {
-      return ticketOf(await ganglion.uploads.begin({ id, ...upload, uploaderId: actorOf(caller).id }, ganglion.now()))
+      return ticketOf(await ctx.uploads.begin({ id, ...upload, uploaderId: actorOf(caller).id }, ctx.now()))
     } catch (error) {
       throw error instanceof TooManyUploads ? new GanglionError('too_many_uploads') : error
     }

@@ -1,8 +1,8 @@
+import type { Context } from '../../../context.ts'
 import { fileTypes, type Source, type UploadQuery } from '../../../contract/documents.ts'
 import { GanglionError } from '../../../contract/errors.ts'
 import { UploadChanged } from '../../../store/blobs/upload-bytes.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { readFilename, readSourceMetadata } from '../source-draft.ts'
 import { toSource } from '../source-view.ts'
 import { storeSource } from '../store-source.ts'
@@ -15,14 +15,9 @@ const everyType = new Set(fileTypes)
  * Makes the Source of a complete upload. Repeating the call returns the same Source.
  * @throws {GanglionError} `not_found`, `upload_expired`, `incomplete`, `hash_mismatch`, `duplicate_source`
  */
-export function finalizeUpload(
-  ganglion: Ganglion,
-  caller: Caller,
-  uploadId: string,
-  query: UploadQuery,
-): Promise<Source> {
-  return ganglion.uploadLocks.run(uploadId, async () => {
-    const finalize = () => finalizeOnce(ganglion, caller, uploadId, query)
+export function finalizeUpload(ctx: Context, caller: Caller, uploadId: string, query: UploadQuery): Promise<Source> {
+  return ctx.uploadLocks.run(uploadId, async () => {
+    const finalize = () => finalizeOnce(ctx, caller, uploadId, query)
     try {
       return await finalize()
     } catch (error) {
@@ -34,18 +29,18 @@ export function finalizeUpload(
 }
 
 async function finalizeOnce(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   uploadId: string,
   { force, replace }: UploadQuery,
 ): Promise<Source> {
-  const { sources, uploads, uploadBytes, now } = ganglion
-  const upload = await findUpload(ganglion, caller, uploadId)
+  const { sources, uploads, uploadBytes, now } = ctx
+  const upload = await findUpload(ctx, caller, uploadId)
   const earlier = await sources.find(caller.tenantId, uploadId)
   if (earlier !== undefined) return toSource(earlier)
   const { kbId, filename, path, metadata, fileSize, contentHash, isForced, replaces, bytesReceived } = upload
   if (bytesReceived < fileSize) {
-    await findUpload(ganglion, caller, uploadId) // of one that another node abandons meanwhile, the bytes go last
+    await findUpload(ctx, caller, uploadId) // of one that another node abandons meanwhile, the bytes go last
     throw new GanglionError('incomplete', undefined, { bytesReceived })
   }
   const draft = { ...readFilename(filename, 'filename', everyType), path, ...readSourceMetadata(metadata) }
@@ -53,7 +48,7 @@ async function finalizeOnce(
     if (contentHash !== null && contentHash !== file.sha256) {
       throw new GanglionError('hash_mismatch', undefined, { bytesReceived })
     }
-    return storeSource(ganglion, caller, file, draft, {
+    return storeSource(ctx, caller, file, draft, {
       id: uploadId,
       kbId,
       force: force || isForced,

@@ -1,18 +1,18 @@
+import type { Context } from '../../../context.ts'
 import { GanglionError } from '../../../contract/errors.ts'
 import type { Upload } from '../../../store/sources/uploads.ts'
 import { actorOf, type Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 
 /**
  * An upload, with the number of bytes that have arrived. It is there for who began it and for curators: its file and tags may be none
  * of others' business, and who finalizes it sees the Source.
  * @throws {GanglionError} `not_found`, `upload_expired`
  */
-export async function findUpload(ganglion: Ganglion, caller: Caller, id: string): Promise<Upload> {
-  const upload = await ganglion.uploads.find(caller.tenantId, id)
+export async function findUpload(ctx: Context, caller: Caller, id: string): Promise<Upload> {
+  const upload = await ctx.uploads.find(caller.tenantId, id)
   if (upload === undefined || !isThereFor(caller, upload)) throw new GanglionError('not_found')
-  if (Date.parse(upload.expiresAt) <= ganglion.now().getTime()) throw new GanglionError('upload_expired')
-  return asStored(ganglion, upload)
+  if (Date.parse(upload.expiresAt) <= ctx.now().getTime()) throw new GanglionError('upload_expired')
+  return asStored(ctx, upload)
 }
 
 function isThereFor(caller: Caller, { uploaderId }: Upload): boolean {
@@ -20,6 +20,6 @@ function isThereFor(caller: Caller, { uploaderId }: Upload): boolean {
 }
 
 /** An upload with the number of bytes that have arrived. */
-export async function asStored({ uploadBytes }: Ganglion, upload: Upload): Promise<Upload> {
+export async function asStored({ uploadBytes }: Context, upload: Upload): Promise<Upload> {
   return upload.isFinalized ? upload : { ...upload, bytesReceived: await uploadBytes.size(upload) }
 }

@@ -1,12 +1,12 @@
+import type { Context } from '../../../context.ts'
 import type { UploadStatus } from '../../../contract/documents.ts'
 import type { Upload } from '../../../store/sources/uploads.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { findUpload } from './find-upload.ts'
 
 /** How far an upload is. @throws {GanglionError} `not_found`, `upload_expired` */
-export async function readUpload(ganglion: Ganglion, caller: Caller, uploadId: string): Promise<UploadStatus> {
-  return statusOf(await findUpload(ganglion, caller, uploadId))
+export async function readUpload(ctx: Context, caller: Caller, uploadId: string): Promise<UploadStatus> {
+  return statusOf(await findUpload(ctx, caller, uploadId))
 }
 
 export function statusOf({ id, filename, fileSize, bytesReceived, isFinalized, expiresAt }: Upload): UploadStatus {

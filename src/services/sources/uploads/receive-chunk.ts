@@ -1,8 +1,8 @@
+import type { Context } from '../../../context.ts'
 import { maxChunkBytes, type UploadProgress } from '../../../contract/documents.ts'
 import { GanglionError } from '../../../contract/errors.ts'
 import { ChunkDiffers } from '../../../store/blobs/upload-bytes.ts'
 import type { Caller } from '../../caller.ts'
-import type { Ganglion } from '../../ganglion.ts'
 import { findUpload } from './find-upload.ts'
 
 /** Position of a chunk: its first and last byte, counted from 0, and the size of the whole file. */
@@ -15,7 +15,7 @@ export type ChunkRange = { first: number; last: number; total: number }
  *   throw
  */
 export async function receiveChunk(
-  ganglion: Ganglion,
+  ctx: Context,
   caller: Caller,
   uploadId: string,
   { first, last, total }: ChunkRange,
@@ -23,17 +23,17 @@ export async function receiveChunk(
 ): Promise<UploadProgress> {
   const length = last - first + 1
   const admit = async () => {
-    const { fileSize, bytesReceived, isFinalized } = await findUpload(ganglion, caller, uploadId)
+    const { fileSize, bytesReceived, isFinalized } = await findUpload(ctx, caller, uploadId)
     if (isFinalized) throw new GanglionError('upload_finalized')
     if (total !== fileSize || last >= total || first > last) throw new GanglionError('range_not_satisfiable')
     if (length > maxChunkBytes) throw new GanglionError('payload_too_large')
     if (first > bytesReceived) throw new GanglionError('offset_mismatch', undefined, { bytesReceived })
     return bytesReceived
   }
-  await findUpload(ganglion, caller, uploadId) // others' are not waited for
-  return ganglion.uploadLocks.run(uploadId, async () => {
+  await findUpload(ctx, caller, uploadId) // others' are not waited for
+  return ctx.uploadLocks.run(uploadId, async () => {
     const chunk = { start: first, bytes: exactly(length, bytes) }
-    const { received, failure } = await ganglion.uploadBytes.append(uploadId, chunk, admit)
+    const { received, failure } = await ctx.uploadBytes.append(uploadId, chunk, admit)
     if (failure instanceof ChunkDiffers)
       throw new GanglionError('chunk_differs', undefined, { bytesReceived: received })
     if (failure !== undefined) throw failure

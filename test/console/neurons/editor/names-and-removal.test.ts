@@ -18,10 +18,10 @@ afterAll(() => console.close())
 let made = 0
 /** Publishes a page and gives its address. */
 async function newPage(title = `Page ${++made}`, content = ''): Promise<string> {
-  const { ganglion, kbId, tenantId } = console
+  const { ctx, kbId, tenantId } = console
   const caller = { id: 'user:writer', name: 'Writer', tenantId, role: 'curator', connectors: [] } as const
   const options = { kb: 'handbook', candidateId: candidateIdFor(kbId), publish: true }
-  const submitted = await writePage(ganglion, caller, { changes: { title, content } }, options)
+  const submitted = await writePage(ctx, caller, { changes: { title, content } }, options)
   if (submitted.status !== 'approved') throw new Error('not published')
   return `/kb/handbook/neurons/${submitted.seqId}`
 }

@@ -1,7 +1,7 @@
-import type { CircuitBreaker } from '../../models/circuit-breaker.ts'
-import { Embeddings, EmbeddingsError } from '../../models/embeddings.ts'
-import type { LanguageModel } from '../../models/language-model.ts'
-import { KeyedLock } from '../../store/concurrency/keyed-lock.ts'
+import { KeyedLock } from '../store/concurrency/keyed-lock.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+import { Embeddings, EmbeddingsError } from './embeddings.ts'
+import type { LanguageModel } from './language-model.ts'
 
 /** Of texts, which nobody waits for, and of a question, for which somebody does: a second attempt is for a broken connection. */
 const textLimits = { timeoutMs: 60_000, maxRetries: 2 }

@@ -1,20 +1,19 @@
-import { BlobKeys } from '../../store/blobs/blob-keys.ts'
-import type { BlobStore } from '../../store/blobs/blob-store.ts'
-import { BucketUploads } from '../../store/blobs/bucket-uploads.ts'
-import { FolderBlobs } from '../../store/blobs/folder-blobs.ts'
-import { FolderUploads } from '../../store/blobs/folder-uploads.ts'
-import { S3Blobs } from '../../store/blobs/s3-blobs.ts'
-import type { UploadBytes } from '../../store/blobs/upload-bytes.ts'
-import { KeyedLock } from '../../store/concurrency/keyed-lock.ts'
-import type { DataDirectory } from '../../store/data-directory.ts'
-import type { Database } from '../../store/database/database.ts'
-import type { S3Options } from '../../store/s3/s3-bucket.ts'
-import { UploadChunks } from '../../store/sources/upload-chunks.ts'
-import { Uploads } from '../../store/sources/uploads.ts'
-import { BucketJson } from '../ingest/bucket-json.ts'
-import { FolderJson } from '../ingest/folder-json.ts'
-import { ModelDrafts } from '../ingest/model-drafts.ts'
-import { SourceTexts } from '../ingest/source-texts.ts'
+import { KeyedLock } from '../concurrency/keyed-lock.ts'
+import type { DataDirectory } from '../data-directory.ts'
+import type { Database } from '../database/database.ts'
+import type { S3Options } from '../s3/s3-bucket.ts'
+import { UploadChunks } from '../sources/upload-chunks.ts'
+import { Uploads } from '../sources/uploads.ts'
+import { BlobKeys } from './blob-keys.ts'
+import type { BlobStore } from './blob-store.ts'
+import { BucketJson } from './bucket-json.ts'
+import { BucketUploads } from './bucket-uploads.ts'
+import { FolderBlobs } from './folder-blobs.ts'
+import { FolderJson } from './folder-json.ts'
+import { FolderUploads } from './folder-uploads.ts'
+import type { KeptJson } from './kept-json.ts'
+import { S3Blobs } from './s3-blobs.ts'
+import type { UploadBytes } from './upload-bytes.ts'
 
 /** The stores of Sources: their bytes and their extracted texts. */
 export type SourceStores = {
@@ -23,11 +22,11 @@ export type SourceStores = {
   uploadBytes: UploadBytes
   /** Locks by the id of an upload, held in this process while bytes are appended, or the upload is ended. */
   uploadLocks: KeyedLock
-  sourceTexts: SourceTexts
-  modelDrafts: ModelDrafts
+  /** Texts that were made of Sources. */
+  texts: KeptJson
 }
 
-type Places = {
+export type Places = {
   directory: DataDirectory
   database: Database
   now: () => Date
@@ -48,8 +47,7 @@ export function openSourceStores({ directory, database: { db }, now, bucket, obj
       ? new BucketUploads(below(objects, 'uploads/'), new UploadChunks(db), { scratch, now })
       : new FolderUploads(directory.uploads, { uploads, locks, now }),
     uploadLocks: locks,
-    sourceTexts: new SourceTexts(texts),
-    modelDrafts: new ModelDrafts(texts),
+    texts,
   }
 }
 

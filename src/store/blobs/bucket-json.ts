@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { S3Bucket, type S3Options } from '../../store/s3/s3-bucket.ts'
+import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import type { KeptJson } from './kept-json.ts'
 
 /** Of a value, which says how long to wait. */

@@ -1,21 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { noteUse } from '../cluster/cluster.ts'
+import type { Context } from '../context.ts'
+import { beginEvents, followEvents } from '../services/events/follow-events.ts'
+import { type KbIdentity, KnowledgeBase } from '../services/knowledge-base/knowledge-base.ts'
+import { listenToRefs, watchRefs } from '../services/knowledge-base/ref-watcher.ts'
+import type { OpenKb } from '../services/open-kbs.ts'
+import { formatFindings } from '../services/push/check-report.ts'
+import { OutsideAdoption } from '../services/push/outside/adopt-outside.ts'
+import { finishApprovals } from '../services/queue/approval.ts'
+import { candidateHeads } from '../services/review/candidate-refs.ts'
+import { kbSearch } from '../services/search/kb-search.ts'
 import { coalesce } from '../store/concurrency/coalesce.ts'
-import { beginEvents, followEvents } from './events/follow-events.ts'
-import type { Ganglion, GanglionOptions } from './ganglion.ts'
-import { type KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
-import { listenToRefs, watchRefs } from './knowledge-base/ref-watcher.ts'
-import { formatFindings } from './push/check-report.ts'
-import { OutsideAdoption } from './push/outside/adopt-outside.ts'
-import { finishApprovals } from './queue/approval.ts'
-
-export type OpenKb = {
-  /** Main can be read, see `isReadable`. */
-  kb: KnowledgeBase
-  /** Once the candidates are followed, too, and what a crash interrupted is finished. Where that failed, it is tried again. */
-  whole: () => Promise<KnowledgeBase>
-  close: () => Promise<void>
-}
 
 /** Milliseconds until commits are told: after they were answered, and many in one transaction, since each waits for the disk. */
 const tellingPauseMs = 50
@@ -25,15 +20,15 @@ const tellingPauseMs = 50
  * @param watch for a server: follows what other programs and other nodes do to its refs
  */
 export async function loadKb(
-  ganglion: Ganglion,
+  ctx: Context,
   identity: KbIdentity,
-  watch: GanglionOptions['watch'],
+  watch: { onError: (error: unknown) => void } | undefined,
 ): Promise<OpenKb> {
-  const { cluster, directory, events, now } = ganglion
+  const { cluster, directory, events, now } = ctx
   const kb = new KnowledgeBase(identity, {
     gitDir: directory.repository(identity.id),
     indexDir: directory.index(identity.id),
-    parser: ganglion.parser,
+    parser: ctx.parser,
     cluster,
     onMoved: () => tellEvents(),
   })
@@ -51,14 +46,14 @@ export async function loadKb(
     await beginEvents(events, kb).catch(onError)
     telling = tellEvents() // what a crash kept from being told
     await finishApprovals(kb, now)
-    const adoption = new OutsideAdoption(kb, told?.main ?? kb.projection.heads(kb.projection.read).main, ganglion)
+    const adoption = new OutsideAdoption(kb, told?.main ?? kb.projection.heads(kb.projection.read).main, ctx)
     const follow = async () => {
       await kb.sync()
-      await adoptOutside(ganglion, kb, adoption)
-      ganglion.candidateRefs(kb).followSoon()
-      await ganglion.search(kb).follow()
+      await adoptOutside(ctx, kb, adoption)
+      candidateHeads(kb, ctx).followSoon()
+      await kbSearch(kb, ctx).follow()
     }
-    return watch && followMoves(ganglion, kb, { follow, ...watch })
+    return watch && followMoves(ctx, kb, { follow, ...watch })
   }
   let finishing: ReturnType<typeof finish> | undefined
   const whole = async () => {
@@ -72,8 +67,8 @@ export async function loadKb(
   const close = async () => {
     const stopWatching = await finishing?.catch(() => undefined)
     await stopWatching?.()
-    await ganglion.candidateRefs(kb).close()
-    await ganglion.search(kb).close()
+    await candidateHeads(kb, ctx).close()
+    await kbSearch(kb, ctx).close()
     closing.abort()
     await telling
     await kb.close()
@@ -92,7 +87,7 @@ export async function loadKb(
 
 /** Follows what others do to the refs. A node's copy has no refs of its own that a program could move. */
 function followMoves(
-  { cluster, database }: Ganglion,
+  { cluster, database }: Context,
   { identity, repository }: KnowledgeBase,
   following: Parameters<typeof watchRefs>[1],
 ): () => Promise<void> {
@@ -102,7 +97,7 @@ function followMoves(
 
 /** Takes what reached main around this server, and tells of what it may not. */
 async function adoptOutside(
-  { events, now }: Ganglion,
+  { events, now }: Context,
   { identity }: KnowledgeBase,
   adoption: OutsideAdoption,
 ): Promise<void> {

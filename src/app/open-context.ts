@@ -1,0 +1,98 @@
+import { LRUCache } from 'lru-cache'
+import { Cluster } from '../cluster/cluster.ts'
+import type { Context } from '../context.ts'
+import { GanglionError } from '../contract/errors.ts'
+import { Urls } from '../contract/urls.ts'
+import { ParserPool } from '../markdown/parse/parser-pool.ts'
+import type { EmbeddingModel } from '../models/embedding-model.ts'
+import type { KbIdentity } from '../services/knowledge-base/knowledge-base.ts'
+import { OpenKbs } from '../services/open-kbs.ts'
+import { blobBucket } from '../store/blobs/open-source-stores.ts'
+import { DataDirectory } from '../store/data-directory.ts'
+import { RestoreUnfinished } from '../store/database/errors.ts'
+import type { WhenOlder } from '../store/database/migrations/migrate.ts'
+import { openDatabase } from '../store/database/open-database.ts'
+import type { KnowledgeBases } from '../store/knowledge-bases.ts'
+import { openStores } from '../store/open-stores.ts'
+import type { S3Options } from '../store/s3/s3-bucket.ts'
+import { Threads } from '../threads/threads.ts'
+import { loadKb } from './load-kb.ts'
+
+export type ContextOptions = {
+  dataDir: string
+  /** The address of a PostgreSQL database for the state that git does not hold; without it, it is a file in the data directory. */
+  database?: string | undefined
+  /** What is done with a database of an older version; without it, it is migrated. */
+  whenOlder?: WhenOlder
+  /** Where people reach the server; links begin with it. Without it they are relative. */
+  publicUrl?: string | undefined
+  /** The bucket for the bytes of Sources; without it they are in the data directory. */
+  bucket?: S3Options | undefined
+  /** The bucket in which several machines keep what they share, with one PostgreSQL database: packs, and the bytes of Sources. */
+  objects?: S3Options | undefined
+  /** For a server: follows what other programs do to the repositories, and reports what goes wrong on the way. */
+  watch?: { onError: (error: unknown) => void }
+  now?: () => Date
+  /** Finds chunks by meaning, too; without it search knows words only. */
+  embeddingModel?: EmbeddingModel | undefined
+  /** Threads that others use too, who close them. Without it there are own ones. */
+  threads?: Threads
+}
+
+export type OpenContext = Context & {
+  /** Finishes what is under way, then closes everything. */
+  close(): Promise<void>
+}
+
+/** Names of knowledge bases that are kept in memory. */
+const maxIdentities = 1_000
+
+/** Opens a data directory. @throws {RestoreUnfinished}; what {@link openDatabase} throws */
+export async function openContext(options: ContextOptions): Promise<OpenContext> {
+  const directory = DataDirectory.open(options.dataDir)
+  const database = await openDatabase(options.database ?? directory.database, options.whenOlder)
+  const { now = database.now, objects, watch, threads = new Threads() } = options
+  const bucket = blobBucket(options)
+  const onError = (error: unknown) => watch?.onError(error)
+  const kbs = new OpenKbs((identity) => loadKb(ctx, identity, watch), onError)
+  const stores = openStores({ directory, database, now, bucket, objects })
+  const find = identityFinder(stores.knowledgeBases)
+  const ctx: OpenContext = {
+    ...stores,
+    directory,
+    database,
+    databaseAddress: options.database,
+    bucket,
+    objects,
+    cluster: objects && new Cluster(database, objects),
+    urls: new Urls(options.publicUrl),
+    threads,
+    parser: threads.of(ParserPool),
+    embeddingModel: options.embeddingModel,
+    kbs,
+    kb: async (tenantId, slugOrId) => kbs.open(await find(tenantId, slugOrId)),
+    readableKb: async (tenantId, slugOrId) => kbs.openToRead(await find(tenantId, slugOrId)),
+    now,
+    onError,
+    async close() {
+      await kbs.close()
+      if (options.threads === undefined) await threads.close()
+      await database.close()
+    },
+  }
+  if ((await ctx.stamps.find('restore')) === undefined) return ctx
+  await ctx.close()
+  throw new RestoreUnfinished()
+}
+
+/** Finds knowledge bases by tenant and name, and remembers them: they never change, and none is ever removed. */
+function identityFinder(knowledgeBases: KnowledgeBases) {
+  const identities = new LRUCache<string, KbIdentity>({ max: maxIdentities })
+  return async (tenantId: string, slugOrId: string): Promise<KbIdentity> => {
+    const name = `${tenantId} ${slugOrId}`
+    const identity = identities.get(name) ?? (await knowledgeBases.find(tenantId, slugOrId))
+    if (identity === undefined) throw new GanglionError('not_found')
+    identities.set(name, identity)
+    return identity
+  }
+}
