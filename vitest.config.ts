@@ -17,12 +17,15 @@ const areas: Area[] = [
   { name: 'http', include: filesOf('http'), setupFiles },
   {
     name: 'e2e',
-    include: [...filesOf('e2e'), 'test/services/{operations/{backup,verify,rebuild},review/candidate-refs}.test.ts'],
+    include: [...filesOf('e2e'), 'test/{operate/{backup,verify,rebuild},queue/candidate-refs}.test.ts'],
     setupFiles,
   },
-  { name: 'services', include: filesOf('services') },
+  {
+    name: 'features',
+    include: filesOf('queue', 'review', 'push', 'pages', 'people', 'events', 'operate', 'kb', 'sources/ingest'),
+  },
   { name: 'console', include: filesOf('console') },
-  { name: 'search', include: filesOf('search', 'markdown', 'chat', 'knowledge', 'compare', 'models', 'bench') },
+  { name: 'search', include: filesOf('search', 'markdown', 'chat', 'rules', 'compare', 'models', 'bench') },
   { name: 'rest', include: filesOf('**') },
 ]
 

@@ -8,7 +8,8 @@ export default mergeConfig(
   defineConfig({
     test: {
       include: [
-        'test/{chat,compare,knowledge,models}/**/*.test.ts',
+        'test/{compare,rules,models}/**/*.test.ts',
+        'test/chat/{answer-shape,asked,counting,extract-answerer,fallback-answerer,model-answerer,question-*}.test.ts',
         'test/markdown/{*,{file,links,merge}/*}.test.ts',
         'test/search/{highlight,index/offsets,query/query,text/{analyser,sentences}}.test.ts',
         'test/console/{islands,layout}/**/*.test.ts',
@@ -26,7 +27,7 @@ export default mergeConfig(
         'test/chat/{answer-filter,extract-pool}.test.ts',
         'test/compare/diff-pool.test.ts',
         'test/console/islands/upload-run.test.ts',
-        'test/markdown/{chunks,yaml,file/neuron-file,links/{links,rewrite-links}}.test.ts',
+        'test/markdown/{chunks,yaml,file/neuron-file,{links/links,file/rewrite-links}}.test.ts',
       ],
       maxWorkers: Math.max(2, availableParallelism()),
     },

@@ -1,4 +1,4 @@
-import type { NewApiKey } from '../src/store/accounts/api-keys.ts'
+import type { NewApiKey } from '../src/state/accounts/api-keys.ts'
 import { noteAim } from './support/aims.ts'
 import type { WireAnswer, WireRequest } from './support/http-load.ts'
 import { importNotes } from './support/imported-notes.ts'

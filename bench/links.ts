@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Role } from '../src/contract/vocabulary.ts'
-import type { Caller } from '../src/services/caller.ts'
-import { readGraph } from '../src/services/read/graph/read-graph.ts'
-import { readNeuron } from '../src/services/read/read-neuron.ts'
+import { readGraph } from '../src/pages/graph/read-graph.ts'
+import { readNeuron } from '../src/pages/read-neuron.ts'
+import type { Caller } from '../src/rules/access/caller.ts'
 import { importNotes } from './support/imported-notes.ts'
 import { inTurn, milliseconds, show } from './support/measure.ts'
 

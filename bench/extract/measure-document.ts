@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
-import { compileDocument } from '../../src/ingest/compile/compile-document.ts'
-import { extractDocument } from '../../src/ingest/extract/extract.ts'
-import { type Extracted, ExtractionError } from '../../src/ingest/extracted.ts'
+import { compileDocument } from '../../src/sources/compile/compile-document.ts'
+import { extractDocument } from '../../src/sources/extract/extract.ts'
+import { type Extracted, ExtractionError } from '../../src/sources/extracted.ts'
 import type { Timing } from '../support/measure.ts'
 import { withChildMemory } from './child-memory.ts'
 

@@ -1,6 +1,6 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ExtractionError } from '../../src/ingest/extracted.ts'
+import { ExtractionError } from '../../src/sources/extracted.ts'
 import { workFolder } from '../support/measure.ts'
 import { compareTexts } from './compare.ts'
 import { measureDocument } from './measure-document.ts'

@@ -1,4 +1,4 @@
-import { ExtractionError } from '../../src/ingest/extracted.ts'
+import { ExtractionError } from '../../src/sources/extracted.ts'
 import { show } from '../support/measure.ts'
 import type { Agreement } from './compare.ts'
 import type { Measured } from './measure-document.ts'

@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openContext } from '../../src/app/open-context.ts'
-import { importDirectory } from '../../src/services/import/import-directory.ts'
-import { createKnowledgeBase, operator } from '../../src/services/setup/create-kb.ts'
+import { createKnowledgeBase, operator } from '../../src/kb/create-kb.ts'
+import { importDirectory } from '../../src/operate/import/import-directory.ts'
 import { milliseconds, workFolder } from './measure.ts'
 import { type GeneratedNote, generateNotes } from './notes.ts'
 

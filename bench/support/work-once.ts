@@ -1,8 +1,8 @@
 import { openContext } from '../../src/app/open-context.ts'
-import type { Caller } from '../../src/services/caller.ts'
-import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
-import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
-import { readNeuron } from '../../src/services/read/read-neuron.ts'
+import { readNeuron } from '../../src/pages/read-neuron.ts'
+import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import type { Caller } from '../../src/rules/access/caller.ts'
 import { milliseconds } from './measure.ts'
 import { generateNotes } from './notes.ts'
 

@@ -1,4 +1,4 @@
-import type { Audience } from '../knowledge/audience.ts'
+import type { Audience } from '../rules/audience.ts'
 import type { Passage } from '../search/passage.ts'
 
 /** One exchange of a conversation. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Audience } from '../knowledge/audience.ts'
-import { oneLine } from '../knowledge/text/text.ts'
+import type { Audience } from '../rules/audience.ts'
+import { oneLine } from '../rules/text/text.ts'
 import type { Passage } from '../search/passage.ts'
 import type { Question, Turn } from './answerer.ts'
 import { withoutCitations } from './citations.ts'

@@ -1,6 +1,6 @@
 import { htmlTagNames } from 'html-tag-names'
 import { decodeString } from 'micromark-util-decode-string'
-import { closesFence, fenceMarker } from '../knowledge/text/fence.ts'
+import { closesFence, fenceMarker } from '../rules/text/fence.ts'
 
 /** Elements of HTML, the two that embed in it, and those of models; a tag of any other name without attributes is somebody's placeholder. */
 const elements: ReadonlySet<string> = new Set([...htmlTagNames, 'math', 'svg', 'think', 'thinking'])

@@ -1,13 +1,13 @@
-import type { Context } from '../context.ts'
+import { readActivity } from '../events/read-activity.ts'
 import type { OverviewServices } from '../http/overview-services.ts'
-import { readActivity } from '../services/events/read-activity.ts'
-import { FindingSurveys } from '../services/lint/finding-surveys.ts'
-import { lintKb } from '../services/lint/lint-kb.ts'
-import { listFindings } from '../services/lint/list-findings.ts'
-import { proposeFinding } from '../services/lint/propose-finding.ts'
-import { KbFiguresCache } from '../services/overview/kb-figures.ts'
-import { readKbOverview, readOverview } from '../services/overview/read-overview.ts'
-import { markTour, readTour } from '../services/overview/tour.ts'
+import type { Context } from '../kb/context.ts'
+import { FindingSurveys } from '../operate/lint/finding-surveys.ts'
+import { lintKb } from '../operate/lint/lint-kb.ts'
+import { listFindings } from '../operate/lint/list-findings.ts'
+import { proposeFinding } from '../operate/lint/propose-finding.ts'
+import { readKbOverview, readOverview } from '../operate/overview/read-overview.ts'
+import { markTour, readTour } from '../operate/overview/tour.ts'
+import { KbFiguresCache } from '../queue/kb-figures.ts'
 
 export function overviewServicesOf(ctx: Context, figures = new KbFiguresCache(ctx)): OverviewServices {
   const surveys = new FindingSurveys(ctx)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Context } from '../context.ts'
-import type { KnowledgeBase } from '../store/knowledge-bases.ts'
+import type { Context } from '../kb/context.ts'
+import type { KnowledgeBase } from '../state/knowledge-bases.ts'
 import { requireTenant } from './with-ganglion.ts'
 
 /** Which knowledge bases a command is for: all, those of a tenant, or one. */

@@ -1,6 +1,3 @@
-import type { Context } from '../context.ts'
-import type { Services } from '../http/services.ts'
-import type { SettingsServices } from '../http/settings-services.ts'
 import {
   addWebhook,
   listWebhooks,
@@ -11,15 +8,18 @@ import {
   resendEvent,
   setWebhookKinds,
   testWebhook,
-} from '../services/events/webhooks/manage-webhooks.ts'
-import { linkAsOffered, listOfferedCredentials } from '../services/forge/link-as-offered.ts'
-import { listForgeLinks, unlinkForge } from '../services/forge/manage-links.ts'
-import type { OfferedCredential } from '../services/forge/offered-credentials.ts'
-import type { Health } from '../services/operations/health.ts'
-import { HealthReports } from '../services/operations/health-report.ts'
-import { Verifications } from '../services/operations/verify/verifications.ts'
-import { createApiKey, listApiKeys, revokeApiKey } from '../services/people/manage-api-keys.ts'
-import { changeKbSettings, previewKbSettings, readKbSettings } from '../services/settings/change-kb-settings.ts'
+} from '../events/webhooks/manage-webhooks.ts'
+import { linkAsOffered, listOfferedCredentials } from '../forge/bridge/link-as-offered.ts'
+import { listForgeLinks, unlinkForge } from '../forge/bridge/manage-links.ts'
+import type { OfferedCredential } from '../forge/bridge/offered-credentials.ts'
+import type { Services } from '../http/services.ts'
+import type { SettingsServices } from '../http/settings-services.ts'
+import type { Context } from '../kb/context.ts'
+import type { Health } from '../operate/health.ts'
+import { HealthReports } from '../operate/health-report.ts'
+import { changeKbSettings, previewKbSettings, readKbSettings } from '../operate/settings/change-kb-settings.ts'
+import { Verifications } from '../operate/verify/verifications.ts'
+import { createApiKey, listApiKeys, revokeApiKey } from '../people/manage-api-keys.ts'
 import { packageVersion } from './package-version.ts'
 
 type Parts = {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { openContext } from '../app/open-context.ts'
-import type { Context } from '../context.ts'
-import type { WhenOlder } from '../store/database/migrations/migrate.ts'
-import type { Tenant, Tenants } from '../store/tenants.ts'
+import type { Context } from '../kb/context.ts'
+import type { WhenOlder } from '../state/database/migrations/migrate.ts'
+import type { Tenant, Tenants } from '../state/tenants.ts'
 import type { Environment } from './settings/environment.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { unixLines } from '../knowledge/text/line-endings.ts'
-import { TaskFailed, TaskPool } from '../threads/task-pool.ts'
+import { unixLines } from '../rules/text/line-endings.ts'
+import { TaskFailed, TaskPool } from '../system/task-pool.ts'
 import { type BlockDiff, blockDiff } from './block-diff.ts'
 import diff, { type DiffResult, type DiffTask } from './diff-worker.ts'
 import { type LineDiff, lineDiff } from './line-diff.ts'

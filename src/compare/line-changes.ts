@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff'
-import { anchorsOf } from '../knowledge/links/anchors.ts'
+import { anchorsOf } from '../rules/text/anchors.ts'
 
 export type Change = { sign: ' ' | '-' | '+'; line: string }
 /** Lines of two texts; where each begins, 1-based. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
+import { inert } from '../rules/text/inert.ts'
 import { ForgeError } from './forge-error.ts'
-import { inert } from './inert.ts'
 import { limitedUntil, retryAfter } from './rate-limit.ts'
 
 /** For tests, mostly. */

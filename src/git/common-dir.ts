@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { readIfThere } from '../files/read-if-there.ts'
+import { readIfThere } from '../system/read-if-there.ts'
 
 /** Where the objects and refs of a repository are: of a linked work tree not in its own folder (gitrepository-layout(5)). */
 export function commonDir(gitDir: string): string {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { syncDirectory, syncTree } from '../files/durable-file.ts'
+import { syncDirectory, syncTree } from '../system/durable-file.ts'
 import { GitError } from './git-error.ts'
 import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from './objects/object.ts'
 import { ObjectCache } from './objects/object-cache.ts'

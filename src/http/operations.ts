@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { z } from 'zod'
 import { GanglionError } from '../contract/errors.ts'
 import type { CandidateStatus } from '../contract/vocabulary.ts'
-import { checkerPackage, checkerPath } from '../services/setup/checker-package.ts'
+import { checkerPackage, checkerPath } from '../kb/checker-package.ts'
 import { errorAnswers } from './response/errors.ts'
 import type { Services } from './services.ts'
 import type { ZodFastify } from './zod-compilers.ts'

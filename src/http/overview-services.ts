@@ -1,10 +1,10 @@
-import type { Caller } from '../services/caller.ts'
-import type { ActivityPage, ActivityQuery } from '../services/events/read-activity.ts'
-import type { LintReport } from '../services/lint/lint-kb.ts'
-import type { FindingPage, FindingRule } from '../services/lint/list-findings.ts'
-import type { FindingProposals } from '../services/lint/propose-finding.ts'
-import type { KbOverview } from '../services/overview/read-overview.ts'
-import type { Tour, TourMark } from '../services/overview/tour.ts'
+import type { ActivityPage, ActivityQuery } from '../events/read-activity.ts'
+import type { LintReport } from '../operate/lint/lint-kb.ts'
+import type { FindingPage, FindingRule } from '../operate/lint/list-findings.ts'
+import type { FindingProposals } from '../operate/lint/propose-finding.ts'
+import type { KbOverview } from '../operate/overview/read-overview.ts'
+import type { Tour, TourMark } from '../operate/overview/tour.ts'
+import type { Caller } from '../rules/access/caller.ts'
 
 /** What is going on in a tenant, for the console. */
 export interface OverviewServices {

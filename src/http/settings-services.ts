@@ -6,12 +6,12 @@ import type {
   WebhookSummary,
 } from '../contract/administration.ts'
 import type { EventKind } from '../contract/events.ts'
-import type { Caller } from '../services/caller.ts'
-import type { OfferedCredentialSummary, OfferedLinkRequest } from '../services/forge/link-as-offered.ts'
-import type { LinkSummary } from '../services/forge/manage-links.ts'
-import type { HealthReport } from '../services/operations/health-report.ts'
-import type { ApiKeyPage } from '../services/people/manage-api-keys.ts'
-import type { KbSettingsForm, SettingsChange, SettingsPreview } from '../services/settings/change-kb-settings.ts'
+import type { OfferedCredentialSummary, OfferedLinkRequest } from '../forge/bridge/link-as-offered.ts'
+import type { LinkSummary } from '../forge/bridge/manage-links.ts'
+import type { HealthReport } from '../operate/health-report.ts'
+import type { KbSettingsForm, SettingsChange, SettingsPreview } from '../operate/settings/change-kb-settings.ts'
+import type { ApiKeyPage } from '../people/manage-api-keys.ts'
+import type { Caller } from '../rules/access/caller.ts'
 
 /** Use cases of administrators. The routes have checked that the caller is one. */
 export interface SettingsServices {

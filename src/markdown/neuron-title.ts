@@ -1,6 +1,6 @@
 import type { Nodes } from 'mdast'
-import type { NeuronFields } from '../knowledge/neuron.ts'
-import { atxHeading } from '../knowledge/text/atx-heading.ts'
+import type { NeuronFields } from '../rules/neuron.ts'
+import { atxHeading } from '../rules/text/atx-heading.ts'
 import { withoutComments } from './comments.ts'
 import { parseMarkdown } from './parse/parse-markdown.ts'
 import { linesOf } from './parse/split-blocks.ts'

@@ -1,5 +1,5 @@
 import type { Blockquote, Heading, ListItem, Nodes, Paragraph, Root } from 'mdast'
-import { headingId } from '../knowledge/links/headings.ts'
+import { headingId } from '../rules/links/headings.ts'
 import { append } from './append.ts'
 
 const calloutType = /^\[![^\]\n]+\][+-]?[ \t]*/

@@ -1,4 +1,4 @@
-import { unixLines } from '../knowledge/text/line-endings.ts'
+import { unixLines } from '../rules/text/line-endings.ts'
 import { withoutComments } from './comments.ts'
 import type { NeuronFile } from './file/neuron-file.ts'
 import { linesOf } from './parse/split-blocks.ts'

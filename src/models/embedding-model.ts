@@ -1,4 +1,4 @@
-import { KeyedLock } from '../store/concurrency/keyed-lock.ts'
+import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { Embeddings, EmbeddingsError } from './embeddings.ts'
 import type { LanguageModel } from './language-model.ts'

@@ -1,4 +1,4 @@
-import { tagKey } from '../knowledge/tag.ts'
+import { tagKey } from '../rules/tag.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { FacetCount, Facets } from './search-index.ts'
 

@@ -1,6 +1,6 @@
 import type { DocumentKind } from '../contract/enumerations.ts'
-import type { Audience } from '../knowledge/audience.ts'
-import type { Chunk } from '../knowledge/chunk.ts'
+import type { Audience } from '../rules/audience.ts'
+import type { Chunk } from '../rules/chunk.ts'
 
 /** A page as an index takes it. */
 export type IndexedDocument = {

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { giveMemoryBackWhenIdle } from '../threads/idle-memory.ts'
+import { giveMemoryBackWhenIdle } from '../system/idle-memory.ts'
 import { IndexHost } from './index-host.ts'
 
 /** One call from the main thread; `method` is one of the host's. */

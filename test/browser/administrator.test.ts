@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { OfferedCredential } from '../../src/services/forge/offered-credentials.ts'
+import type { OfferedCredential } from '../../src/forge/bridge/offered-credentials.ts'
 import { startGitlab } from '../forge/support/described-gitlab.ts'
 import { tempDir } from '../support/temp.ts'
 import { stageForFile } from './support/stage.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { NativeWriter } from '../services/support/native-writer.ts'
-import { neuronText, seq } from '../services/support/written-neurons.ts'
+import { NativeWriter } from '../kb/support/native-writer.ts'
+import { neuronText, seq } from '../kb/support/written-neurons.ts'
 import { violationsOf } from './support/axe.ts'
 import { stageForFile } from './support/stage.ts'
 

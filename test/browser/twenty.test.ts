@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
-import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
-import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
-import { candidate, correction } from '../services/support/test-bed.ts'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
+import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { candidate, correction } from '../kb/support/test-bed.ts'
 import { stageForFile, type Visitor } from './support/stage.ts'
 
 const stage = stageForFile()

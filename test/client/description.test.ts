@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { ingestSteps } from '../../src/services/ingest/ingest-steps.ts'
-import { startIngest } from '../../src/services/ingest/start-ingest.ts'
+import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
+import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
 import { startProduct } from '../e2e/support.ts'
 
 const Calls = z.array(z.object({ operation: z.string(), status: z.number() }))

@@ -1,8 +1,8 @@
 import { readdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { consolidateShared } from '../../src/cluster/consolidate-shared.ts'
-import { sweepPacks } from '../../src/cluster/sweep-packs.ts'
+import { consolidateShared } from '../../src/kb/cluster/consolidate-shared.ts'
+import { sweepPacks } from '../../src/kb/cluster/sweep-packs.ts'
 import { main, put, type Writer } from '../git/support/ref-store-suite.ts'
 import { clusterBed, commitsOf, expectSound, kbId } from './support/cluster-bed.ts'
 

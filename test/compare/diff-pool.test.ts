@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { DiffPool } from '../../src/compare/diff-pool.ts'
 import { unifiedDiff } from '../../src/compare/unified-diff.ts'
-import { TaskPool } from '../../src/threads/task-pool.ts'
+import { TaskPool } from '../../src/system/task-pool.ts'
 
 function newPool(): DiffPool {
   const pool = new DiffPool()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { createAnswerer } from '../../src/cli/answerer.ts'
-import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { fakeModel, says, saysAndWaits } from '../chat/support/fake-model.ts'
 import { allEvents, readEvents } from '../http/support/events.ts'
 import { type Product, startProduct } from './support.ts'

@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { mcpClient, textOf } from '../http/support/mcp-client.ts'
 import { type Product, startProduct } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { EmbeddingModel } from '../../src/models/embedding-model.ts'
-import { kbSearch } from '../../src/services/search/kb-search.ts'
-import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
+import { kbSearch } from '../../src/search/kb/kb-search.ts'
 import {
   answers,
   type EmbeddingsReply,

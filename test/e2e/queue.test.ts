@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { setSettings } from './settings.ts'
 import { type Answer, type Product, type Send, startProduct } from './support.ts'

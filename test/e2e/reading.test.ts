@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { startProduct } from './support.ts'
 
 const kbs = '/api/v1/knowledge-bases'

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { GanglionError } from '../../src/contract/errors.ts'
 import { GitError } from '../../src/git/git-error.ts'
-import { KbUse } from '../../src/services/kb-use.ts'
+import { KbUse } from '../../src/kb/open/kb-use.ts'
 import { testServer } from './support/test-server.ts'
 
 test('a server is alive while it starts, and ready only then', async () => {

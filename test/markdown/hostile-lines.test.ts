@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { blocksOf } from '../../src/chat/extract/blocks.ts'
-import { sourceBlocks } from '../../src/ingest/compile/source-blocks.ts'
-import { headingsOf } from '../../src/knowledge/links/headings.ts'
 import { inlineTags } from '../../src/markdown/inline-tags.ts'
 import { certainLinks } from '../../src/markdown/links/links.ts'
 import { openingHeading } from '../../src/markdown/neuron-title.ts'
 import { isTooComplex } from '../../src/markdown/parse/parse-cost.ts'
+import { headingsOf } from '../../src/rules/links/headings.ts'
+import { sourceBlocks } from '../../src/sources/compile/source-blocks.ts'
 
 const size = 200_000
 /** Ends a line for regular expressions, but not for Markdown. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import type { ContextOptions } from '../../src/app/open-context.ts'
-import { s3Server } from '../store/s3-server.ts'
+import { s3Server } from '../state/s3-server.ts'
 import { tempDir } from './temp.ts'
 
 type State = Pick<ContextOptions, 'database' | 'objects'>

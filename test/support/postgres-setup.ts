@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { openDatabase } from '../../src/store/database/open-database.ts'
+import { openDatabase } from '../../src/state/database/open-database.ts'
 import { PostgresServer } from './postgres.ts'
 
 declare module 'vitest' {

@@ -1,5 +1,5 @@
-import { atxHeading } from '../../knowledge/text/atx-heading.ts'
-import { closesFence } from '../../knowledge/text/fence.ts'
+import { atxHeading } from '../../rules/text/atx-heading.ts'
+import { closesFence } from '../../rules/text/fence.ts'
 import { quotable, withoutHtmlComments } from './shown-text.ts'
 
 /** A block of Markdown that an answer can quote: a paragraph on one line, an item of a list, a row of a table, or code. */

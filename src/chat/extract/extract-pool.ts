@@ -1,5 +1,5 @@
 import { GanglionError } from '../../contract/errors.ts'
-import { TaskFailed, TaskPool } from '../../threads/task-pool.ts'
+import { TaskFailed, TaskPool } from '../../system/task-pool.ts'
 import type { Answer, Answerer, Question } from '../answerer.ts'
 import { answerFrom, type Extract } from './say-extract.ts'
 

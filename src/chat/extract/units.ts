@@ -1,6 +1,6 @@
+import { sentencesOf } from '../../rules/text/sentences.ts'
 import type { Passage } from '../../search/passage.ts'
 import type { Analyser } from '../../search/text/analyser.ts'
-import { sentencesOf } from '../../search/text/sentences.ts'
 import { type Block, blocksOf } from './blocks.ts'
 import { withoutLooseEmphasis } from './emphasis.ts'
 import { isProse, shownText } from './shown-text.ts'

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import type { Finding } from '../../knowledge/neuron.ts'
-import { findKbFolder } from '../../services/check/kb-folder.ts'
+import { findKbFolder } from '../../push/check/kb-folder.ts'
+import type { Finding } from '../../rules/neuron.ts'
 import { NegativeAnswer, UsageError } from '../errors.ts'
 import { formatCodeClimate } from '../findings/codeclimate.ts'
 import { formatGithub } from '../findings/github.ts'
@@ -68,14 +68,14 @@ async function check(
   { base, staged, summary }: Pick<Options, 'base' | 'staged' | 'summary'>,
 ): Promise<{ findings: Finding[]; files: number }> {
   if (staged) {
-    const { checkStaged } = await import('../../services/check/check-staged.ts')
+    const { checkStaged } = await import('../../push/check/check-staged.ts')
     return checkStaged(directory, { indexFile: process.env.GIT_INDEX_FILE })
   }
   if (summary === undefined) {
-    const { checkDirectory } = await import('../../services/check/check-directory.ts')
+    const { checkDirectory } = await import('../../push/check/check-directory.ts')
     return checkDirectory(directory, { base })
   }
-  const { reviewDirectory } = await import('../../services/check/review-directory.ts')
+  const { reviewDirectory } = await import('../../push/check/review-directory.ts')
   const { formatSummary } = await import('../findings/summary.ts')
   const { findings, files, review } = await reviewDirectory(directory, { base })
   const text = formatSummary(review, findings)

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Context } from '../../context.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { forgeKinds } from '../../forge/forge.ts'
-import { ForgeBridge } from '../../services/forge/forge-bridge.ts'
+import { ForgeBridge } from '../../forge/bridge/forge-bridge.ts'
 import {
   followBranch,
   type LinkSummary,
@@ -13,12 +11,14 @@ import {
   listForgeLinks,
   publicWarning,
   unlinkForge,
-} from '../../services/forge/manage-links.ts'
-import { syncLink } from '../../services/forge/start-forges.ts'
-import type { Acting } from '../../services/people/audit.ts'
-import { operator } from '../../services/setup/create-kb.ts'
-import { isLocked } from '../../store/directory-lock.ts'
-import type { ForgeLink } from '../../store/forge/forge-links.ts'
+} from '../../forge/bridge/manage-links.ts'
+import { syncLink } from '../../forge/bridge/start-forges.ts'
+import { forgeKinds } from '../../forge/forge.ts'
+import type { Acting } from '../../kb/access/audit.ts'
+import type { Context } from '../../kb/context.ts'
+import { operator } from '../../kb/create-kb.ts'
+import { isLocked } from '../../state/directory-lock.ts'
+import type { ForgeLink } from '../../state/forge/forge-links.ts'
 import { act } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { table } from '../table.ts'

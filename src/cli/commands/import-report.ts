@@ -1,5 +1,5 @@
-import { oneLine } from '../../knowledge/text/text.ts'
-import type { ImportReport } from '../../services/import/import-directory.ts'
+import type { ImportReport } from '../../operate/import/import-directory.ts'
+import { oneLine } from '../../rules/text/text.ts'
 
 const shown = 20
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Context } from '../../context.ts'
 import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
+import type { Context } from '../../kb/context.ts'
 import {
   type Administrator,
   changePerson,
@@ -12,8 +12,8 @@ import {
   operatorOf,
   type PersonChange,
   renamePerson,
-} from '../../services/people/manage-people.ts'
-import type { Membership, User } from '../../store/accounts/users.ts'
+} from '../../people/manage-people.ts'
+import type { Membership, User } from '../../state/accounts/users.ts'
 import { act } from '../command.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Context } from '../../context.ts'
 import { ReceiverUrl, type WebhookSummary } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { EventKind } from '../../contract/events.ts'
@@ -10,9 +9,10 @@ import {
   removeWebhook,
   replayWebhook,
   testWebhook,
-} from '../../services/events/webhooks/manage-webhooks.ts'
-import type { Acting } from '../../services/people/audit.ts'
-import { operator } from '../../services/setup/create-kb.ts'
+} from '../../events/webhooks/manage-webhooks.ts'
+import type { Acting } from '../../kb/access/audit.ts'
+import type { Context } from '../../kb/context.ts'
+import { operator } from '../../kb/create-kb.ts'
 import { act } from '../command.ts'
 import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'

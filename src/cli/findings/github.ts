@@ -1,5 +1,5 @@
-import type { Finding } from '../../knowledge/neuron.ts'
-import { oneLine } from '../../knowledge/text/text.ts'
+import type { Finding } from '../../rules/neuron.ts'
+import { oneLine } from '../../rules/text/text.ts'
 
 /** Workflow commands, by which GitHub Actions shows findings beside the lines that they are about. */
 export function formatGithub(findings: readonly Finding[]): string {

@@ -1,9 +1,9 @@
 import { structuredPatch } from 'diff'
-import type { Finding } from '../../knowledge/neuron.ts'
-import { literal, literalBlock } from '../../knowledge/text/literal.ts'
 import { fileTitle } from '../../markdown/neuron-title.ts'
-import type { NeuronFileOf, NeuronName } from '../../services/check/change.ts'
-import type { Review, ReviewedNeuron } from '../../services/check/review-directory.ts'
+import type { NeuronFileOf, NeuronName } from '../../push/check/change.ts'
+import type { Review, ReviewedNeuron } from '../../push/check/review-directory.ts'
+import type { Finding } from '../../rules/neuron.ts'
+import { literal, literalBlock } from '../../rules/text/literal.ts'
 import { ruleSummary } from './rule-summary.ts'
 
 /** Forges cut a comment after 65,536 characters. */

@@ -1,5 +1,5 @@
-import type { Finding } from '../../knowledge/neuron.ts'
-import { oneLine } from '../../knowledge/text/text.ts'
+import type { Finding } from '../../rules/neuron.ts'
+import { oneLine } from '../../rules/text/text.ts'
 
 /** One line a finding, `path:line: severity[rule]: message`, and a summary. */
 export function formatText(findings: readonly Finding[], files: number): string {

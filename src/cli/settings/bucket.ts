@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { S3Options } from '../../store/s3/s3-bucket.ts'
+import type { S3Options } from '../../state/s3/s3-bucket.ts'
 
 type Bucket = Omit<S3Options, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'>
 

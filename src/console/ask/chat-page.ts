@@ -1,4 +1,4 @@
-import type { ChatPage } from '../../services/chat/past-chats.ts'
+import type { ChatPage } from '../../chat/past-chats.ts'
 import { button, type FormErrors, form, textArea } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'

@@ -1,7 +1,7 @@
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import type { Services } from '../../http/services.ts'
-import type { Caller } from '../../services/caller.ts'
+import type { Caller } from '../../rules/access/caller.ts'
 
 /** A place that the command palette leads to. */
 export type Jump = { group: string; label: string; detail: string; href: string }

@@ -1,6 +1,6 @@
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { SearchHit } from '../../contract/search.ts'
-import type { HitPage, KbHits } from '../../services/search/search-pages.ts'
+import type { HitPage, KbHits } from '../../search/kb/search-pages.ts'
 import { button, type FormErrors, field, select } from '../layout/form.ts'
 import { type Html, html, type Part, trusted } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'

@@ -1,6 +1,6 @@
+import type { PastTurn } from '../../chat/past-chats.ts'
 import type { Services } from '../../http/services.ts'
-import type { Caller } from '../../services/caller.ts'
-import type { PastTurn } from '../../services/chat/past-chats.ts'
+import type { Caller } from '../../rules/access/caller.ts'
 import { linkCitations } from './link-citations.ts'
 import type { ShownTurn } from './turn.ts'
 

@@ -1,6 +1,6 @@
+import type { CitedSource } from '../../chat/cited-sources.ts'
+import type { PastTurn } from '../../chat/past-chats.ts'
 import { sourcePage, versionPage } from '../../contract/console-paths.ts'
-import type { CitedSource } from '../../services/chat/cited-sources.ts'
-import type { PastTurn } from '../../services/chat/past-chats.ts'
 import { content } from '../layout/content.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'

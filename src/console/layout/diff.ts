@@ -1,4 +1,4 @@
-import type { BlockDiff, LineDiff } from '../../services/read/compare-pages.ts'
+import type { BlockDiff, LineDiff } from '../../pages/compare-pages.ts'
 import { type Html, html, trusted } from './html.ts'
 
 type Line = LineDiff['hunks'][number][number]

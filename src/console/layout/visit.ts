@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 import { formTokenOf } from '../../http/access/session.ts'
-import type { Session } from '../../services/people/session.ts'
+import type { Session } from '../../people/session.ts'
 
 /** Who looks at a page, and at which. */
 export type Visit = {

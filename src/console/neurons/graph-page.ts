@@ -1,7 +1,7 @@
 import { kbPage, neuronPage, newPage } from '../../contract/console-paths.ts'
 import type { Graph } from '../../contract/graph.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { LooseEnds } from '../../services/read/graph/read-loose-ends.ts'
+import type { LooseEnds } from '../../pages/graph/read-loose-ends.ts'
 import { type Html, html } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'

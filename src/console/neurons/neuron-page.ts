@@ -1,6 +1,6 @@
 import { neuronPage, sourcePage, tagPage, versionPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { NeuronView } from '../../services/read/read-page.ts'
+import type { NeuronView } from '../../pages/read-page.ts'
 import { content } from '../layout/content.ts'
 import { type Html, html } from '../layout/html.ts'
 import { page } from '../layout/page.ts'

@@ -1,6 +1,6 @@
 import { kbPage, neuronPage, tagPage } from '../../contract/console-paths.ts'
 import type { NeuronPage } from '../../contract/neurons.ts'
-import type { TagPage } from '../../services/read/read-tags.ts'
+import type { TagPage } from '../../pages/read-tags.ts'
 import { field } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'

@@ -1,5 +1,5 @@
 import { neuronPage, treePage } from '../../contract/console-paths.ts'
-import type { TreePage } from '../../services/read/read-tree.ts'
+import type { TreePage } from '../../pages/read-tree.ts'
 import { type Html, html } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'

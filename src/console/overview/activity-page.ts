@@ -1,5 +1,5 @@
 import { reaches } from '../../contract/vocabulary.ts'
-import type { ActivityKind, ActivityPage } from '../../services/events/read-activity.ts'
+import type { ActivityKind, ActivityPage } from '../../events/read-activity.ts'
 import { type Html, html } from '../layout/html.ts'
 import { liveNotice } from '../layout/live-notice.ts'
 import { page } from '../layout/page.ts'

@@ -1,6 +1,6 @@
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
-import type { FindingPage, FindingRule, FindingView } from '../../services/lint/list-findings.ts'
-import { findingRules } from '../../services/lint/list-findings.ts'
+import type { FindingPage, FindingRule, FindingView } from '../../operate/lint/list-findings.ts'
+import { findingRules } from '../../operate/lint/list-findings.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'

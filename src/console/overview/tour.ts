@@ -1,5 +1,5 @@
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
-import { type Tour, type TourStep, tourSteps } from '../../services/overview/tour.ts'
+import { type Tour, type TourStep, tourSteps } from '../../operate/overview/tour.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'

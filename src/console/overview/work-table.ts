@@ -1,5 +1,5 @@
 import { kbPage } from '../../contract/console-paths.ts'
-import type { KbOverview, Work } from '../../services/overview/read-overview.ts'
+import type { KbOverview, Work } from '../../operate/overview/read-overview.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { withQuery } from '../layout/with-query.ts'
 import { zoneLabels } from '../queue/entry-parts.ts'

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
-import type { Rendered } from '../../services/read/render-markdown.ts'
-import type { Review } from '../../services/review/review-candidate.ts'
+import type { Rendered } from '../../pages/render-markdown.ts'
+import type { Review } from '../../review/review-candidate.ts'
 import type { FormErrors } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'

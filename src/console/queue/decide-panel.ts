@@ -1,5 +1,5 @@
 import { neuronPage } from '../../contract/console-paths.ts'
-import type { Review } from '../../services/review/review-candidate.ts'
+import type { Review } from '../../review/review-candidate.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'

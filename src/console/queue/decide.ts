@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CandidateComment, CandidateEdit, Dismissal } from '../../contract/candidates.ts'
-import type { Review } from '../../services/review/review-candidate.ts'
+import type { Review } from '../../review/review-candidate.ts'
 import { parseFields } from '../layout/refused-form.ts'
 import { proposedEdit, type TypedEdit } from './edit-form.ts'
 

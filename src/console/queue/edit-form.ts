@@ -1,4 +1,4 @@
-import type { Review } from '../../services/review/review-candidate.ts'
+import type { Review } from '../../review/review-candidate.ts'
 import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'

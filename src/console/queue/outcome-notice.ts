@@ -1,6 +1,6 @@
 import { neuronPage } from '../../contract/console-paths.ts'
-import type { Outcome } from '../../services/review/read-outcome.ts'
-import type { Review } from '../../services/review/review-candidate.ts'
+import type { Outcome } from '../../review/read-outcome.ts'
+import type { Review } from '../../review/review-candidate.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
-import type { Outcome } from '../../services/review/read-outcome.ts'
+import type { Outcome } from '../../review/read-outcome.ts'
 import { type Html, html } from '../layout/html.ts'
 import { decidedBy } from './outcome-notice.ts'
 

@@ -1,5 +1,5 @@
-import type { Rendered } from '../../services/read/render-markdown.ts'
-import type { Review, ReviewStep } from '../../services/review/review-candidate.ts'
+import type { Rendered } from '../../pages/render-markdown.ts'
+import type { Review, ReviewStep } from '../../review/review-candidate.ts'
 import { content } from '../layout/content.ts'
 import { button, type FormErrors, form, textArea } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'

@@ -1,4 +1,4 @@
-import type { Account } from '../../services/people/account.ts'
+import type { Account } from '../../people/account.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'

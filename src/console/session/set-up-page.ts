@@ -1,4 +1,4 @@
-import type { LinkView } from '../../services/people/links.ts'
+import type { LinkView } from '../../people/links.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import { barePage } from '../layout/page.ts'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
 import { clientOf } from '../../http/access/session.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
-import type { PeopleServices } from '../../services/people/people-services.ts'
+import type { PeopleServices } from '../../people/people-services.ts'
 import { nextPath } from './next-path.ts'
 import { refuseSignIn } from './refuse-sign-in.ts'
 

@@ -1,4 +1,4 @@
-import type { AuditPage } from '../../services/people/audit.ts'
+import type { AuditPage } from '../../kb/access/audit.ts'
 import { type Html, html } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'

@@ -1,5 +1,5 @@
-import type { OfferedCredentialSummary } from '../../services/forge/link-as-offered.ts'
-import type { LinkSummary } from '../../services/forge/manage-links.ts'
+import type { OfferedCredentialSummary } from '../../forge/bridge/link-as-offered.ts'
+import type { LinkSummary } from '../../forge/bridge/manage-links.ts'
 import { button, type FormErrors, field, form, select } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'

@@ -1,5 +1,5 @@
-import type { HealthReport } from '../../services/operations/health-report.ts'
-import type { VerificationRun } from '../../services/operations/verify/verifications.ts'
+import type { HealthReport } from '../../operate/health-report.ts'
+import type { VerificationRun } from '../../operate/verify/verifications.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import { page } from '../layout/page.ts'

@@ -5,12 +5,8 @@ import { ValidationError } from '../../contract/errors.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
-import {
-  type KbSettingsForm,
-  type SettingsChange,
-  SettingsChanged,
-} from '../../services/settings/change-kb-settings.ts'
-import { type SettingValues, settingNames } from '../../services/settings/setting-values.ts'
+import { type KbSettingsForm, type SettingsChange, SettingsChanged } from '../../operate/settings/change-kb-settings.ts'
+import { type SettingValues, settingNames } from '../../operate/settings/setting-values.ts'
 import { html } from '../layout/html.ts'
 import { KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'

@@ -1,5 +1,5 @@
 import type { ApiKeySummary } from '../../contract/administration.ts'
-import type { ApiKeyPage } from '../../services/people/manage-api-keys.ts'
+import type { ApiKeyPage } from '../../people/manage-api-keys.ts'
 import { button, checkbox, type FormErrors, field, form, select, textArea } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'

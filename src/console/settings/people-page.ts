@@ -1,5 +1,5 @@
 import { PersonRole } from '../../contract/vocabulary.ts'
-import type { PeoplePage } from '../../services/people/manage-people.ts'
+import type { PeoplePage } from '../../people/manage-people.ts'
 import { button, type FormErrors, field, form, select } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'

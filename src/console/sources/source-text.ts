@@ -1,5 +1,5 @@
 import { placeId, sourcePage } from '../../contract/console-paths.ts'
-import type { SourceText } from '../../services/sources/read-source-text.ts'
+import type { SourceText } from '../../sources/read-source-text.ts'
 import { type Html, html } from '../layout/html.ts'
 import { placeWords } from './place-words.ts'
 

@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue'
-import { pauses } from '../../threads/pauses.ts'
+import { pauses } from '../../system/pauses.ts'
 import { GitError } from '../git-error.ts'
 import type { Oid } from '../objects/object.ts'
 import type { CommitWalk, WalkedCommit } from './commit-walk.ts'

@@ -1,4 +1,4 @@
-import { TaskFailed, TaskPool } from '../../threads/task-pool.ts'
+import { TaskFailed, TaskPool } from '../../system/task-pool.ts'
 import { deflateObject, type Joined, join, split } from './deflate-worker.ts'
 
 /** Bytes that are compressed without a thread: some 10 ms. */

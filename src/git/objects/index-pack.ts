@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { pauses } from '../../threads/pauses.ts'
+import { pauses } from '../../system/pauses.ts'
 import { GitError } from '../git-error.ts'
 import { inflateFrom } from './inflate.ts'
 import { hashObject, type ObjectInfo, type ObjectType, type Oid } from './object.ts'

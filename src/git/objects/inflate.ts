@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { constants, inflate, inflateSync, type ZlibOptions } from 'node:zlib'
-import { hasCode } from '../../files/error-code.ts'
+import { hasCode } from '../../system/error-code.ts'
 import { GitError } from '../git-error.ts'
 
 /** Bytes up to which something is read and inflated at once: a thread would take longer than the work itself. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { hasCode } from '../../files/error-code.ts'
+import { hasCode } from '../../system/error-code.ts'
 import { commonDir, readLines } from '../common-dir.ts'
 import { GitError } from '../git-error.ts'
 import { looseInfo, loosePath, readLoose, streamLoose } from './loose-object.ts'

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
-import { pauses } from '../../threads/pauses.ts'
+import { pauses } from '../../system/pauses.ts'
 import { GitError } from '../git-error.ts'
 import type { GitObject, Oid } from './object.ts'
 import type { PackIndex } from './pack-index.ts'

@@ -1,8 +1,8 @@
 import { readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncDirectory, writeSynced } from '../../files/durable-file.ts'
-import { hasCode } from '../../files/error-code.ts'
-import { holder, isHolderGone } from '../refs/holder.ts'
+import { syncDirectory, writeSynced } from '../../system/durable-file.ts'
+import { hasCode } from '../../system/error-code.ts'
+import { holder, isHolderGone } from '../holder.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack } from './pack.ts'
 

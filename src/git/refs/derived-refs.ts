@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasCode } from '../../files/error-code.ts'
+import { hasCode } from '../../system/error-code.ts'
 import type { Oid } from '../objects/object.ts'
 import { removePackedRefs } from './packed-refs.ts'
 import { withLocks } from './ref-lock.ts'

@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeSynced } from '../../files/durable-file.ts'
-import { readIfThere } from '../../files/read-if-there.ts'
+import { writeSynced } from '../../system/durable-file.ts'
+import { readIfThere } from '../../system/read-if-there.ts'
 import type { Oid } from '../objects/object.ts'
 
 const oidLength = 40

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { link, readdir, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { writeSynced } from '../../files/durable-file.ts'
-import { hasCode } from '../../files/error-code.ts'
+import { writeSynced } from '../../system/durable-file.ts'
+import { hasCode } from '../../system/error-code.ts'
 import { GitError } from '../git-error.ts'
-import { holder, isHolderGone } from './holder.ts'
+import { holder, isHolderGone } from '../holder.ts'
 import { staleLockAfterMs, unlessMissing } from './stale-lock.ts'
 
 const patienceMs = 15_000

@@ -1,6 +1,6 @@
 import { stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode } from '../../files/error-code.ts'
+import { hasCode } from '../../system/error-code.ts'
 
 /** A lock on a ref that another writer has held for longer than this, in milliseconds, is taken to be left behind by a crash. */
 export const staleLockAfterMs = 10_000

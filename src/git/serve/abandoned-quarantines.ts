@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode } from '../../files/error-code.ts'
+import { hasCode } from '../../system/error-code.ts'
 
 /** Milliseconds without a change after which a push is taken to have been killed. */
 const abandonedAfter = 3_600_000

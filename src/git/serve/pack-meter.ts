@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createInflate, type Inflate, inflateSync } from 'node:zlib'
-import { hasCode } from '../../files/error-code.ts'
+import { hasCode } from '../../system/error-code.ts'
 
 /** Bounds of what a pack unpacks to. */
 export type PackLimits = {

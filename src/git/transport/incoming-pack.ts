@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeSynced } from '../../files/durable-file.ts'
+import { writeSynced } from '../../system/durable-file.ts'
 import { GitError } from '../git-error.ts'
 import { checkObject } from '../objects/check-object.ts'
 import { indexPack } from '../objects/index-pack.ts'

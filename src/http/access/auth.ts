@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 import { type PersonRole, type Role, reaches } from '../../contract/vocabulary.ts'
-import type { Caller } from '../../services/caller.ts'
+import type { Caller } from '../../rules/access/caller.ts'
 import type { Services } from '../services.ts'
 import { requireFormToken } from './session.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
-import type { Caller } from '../../services/caller.ts'
+import type { Caller } from '../../rules/access/caller.ts'
 import type { Services } from '../services.ts'
 import { callerOf } from './auth.ts'
 

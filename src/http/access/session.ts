@@ -2,8 +2,8 @@ import cookie from '@fastify/cookie'
 import createTokens from '@fastify/csrf'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
-import { deviceAge } from '../../services/people/device.ts'
-import type { Client, OpenSession, Session } from '../../services/people/session.ts'
+import { deviceAge } from '../../people/device.ts'
+import type { Client, OpenSession, Session } from '../../people/session.ts'
 import type { Services } from '../services.ts'
 
 declare module 'fastify' {

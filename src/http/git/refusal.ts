@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorTable } from '../../contract/errors.ts'
-import type { GitService } from '../../services/git/git-transfers.ts'
-import { refusedFetch, refusedPush } from '../../services/git/refused-transfer.ts'
+import type { GitService } from '../../push/git/git-transfers.ts'
+import { refusedFetch, refusedPush } from '../../push/git/refused-transfer.ts'
 import { answerError, refusalOf } from '../response/errors.ts'
 import { type BodyLimits, readBody } from './request-body.ts'
 

@@ -1,7 +1,7 @@
 import type { McpServer, StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Caller } from '../../services/caller.ts'
+import type { Caller } from '../../rules/access/caller.ts'
 import type { Limits, Rates } from '../access/limits.ts'
 import { refusalOf } from '../response/errors.ts'
 import type { Services } from '../services.ts'

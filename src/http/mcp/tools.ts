@@ -1,12 +1,12 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { wholeAnswer } from '../../chat/chat.ts'
 import { CandidateInput, CandidateReceipt } from '../../contract/candidates.ts'
 import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
 import { KbId } from '../../contract/identifiers.ts'
 import { KnowledgeBaseList } from '../../contract/knowledge-bases.ts'
 import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
 import { RetrieveAnswer, RetrieveInput, SearchQuery, TenantSearchAnswer } from '../../contract/search.ts'
-import { wholeAnswer } from '../../services/chat/chat.ts'
 import { addTool, type Exchange } from './tool.ts'
 
 /** Told to a client as it connects. */

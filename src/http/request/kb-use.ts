@@ -1,5 +1,5 @@
 import { finished } from 'node:stream/promises'
-import { KbUse } from '../../services/kb-use.ts'
+import { KbUse } from '../../kb/open/kb-use.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Keeps the knowledge bases of a request open until its handler and its answer have ended. For all routes that follow. */

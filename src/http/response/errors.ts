@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { ErrorAnswer } from '../../contract/envelope.ts'
 import { type ErrorCode, errorTable, GanglionError, ValidationError, wordedErrors } from '../../contract/errors.ts'
-import { refusalFor } from '../../services/failure.ts'
+import { refusalFor } from '../../kb/failure.ts'
 
 /** Error codes for requests that Fastify or a plugin rejects, by status. */
 const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
+import type { FileContent } from '../../contract/file-content.ts'
 import { savedFileType } from '../../contract/files.ts'
-import type { FileContent } from '../../services/read/file-content.ts'
 import { isNamed } from './etag.ts'
 
 type Range = { first: number; last: number }

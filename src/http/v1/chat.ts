@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { wholeAnswer } from '../../chat/chat.ts'
 import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
-import { wholeAnswer } from '../../services/chat/chat.ts'
 import { callerOf } from '../access/auth.ts'
 import { prefersEventStream } from '../request/accept.ts'
 import { whenClientGone } from '../request/client-gone.ts'

@@ -17,7 +17,7 @@ import {
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { KbPath } from '../../contract/search.ts'
 import type { Role } from '../../contract/vocabulary.ts'
-import type { ChunkRange } from '../../services/sources/uploads/receive-chunk.ts'
+import type { ChunkRange } from '../../sources/uploads/receive-chunk.ts'
 import { callerOf } from '../access/auth.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
 import { formOptions, maxFormBytes, readForm } from '../request/upload-form.ts'

@@ -1,11 +1,11 @@
-import { closesFence } from '../../knowledge/text/fence.ts'
+import { closesFence } from '../../rules/text/fence.ts'
 import { append } from '../append.ts'
 import { withoutBlockId } from '../obsidian-marks.ts'
+import { scanInline } from '../parse/inline-scan.ts'
+import { isItem, scanList } from '../parse/list-scan.ts'
+import { scanParagraph } from '../parse/paragraph-scan.ts'
+import { type BlockPiece, longest } from '../parse/piece.ts'
 import { type Block, type Line, rangeOf, splitBlocks } from '../parse/split-blocks.ts'
-import { scanInline } from './inline-scan.ts'
-import { isItem, scanList } from './list-scan.ts'
-import { scanParagraph } from './paragraph-scan.ts'
-import { type BlockPiece, longest } from './piece.ts'
 
 /** Blocks that are certain, or a stretch of the page that only a parser can judge. */
 export type BlockSegment = { pieces: BlockPiece[] } | { start: number; end: number }

@@ -1,9 +1,9 @@
 import type { Root } from 'mdast'
-import type { Chunk } from '../../knowledge/chunk.ts'
+import type { Chunk } from '../../rules/chunk.ts'
 import { append } from '../append.ts'
 import { parseParts } from '../parse/parse-parts.ts'
+import { type BlockPiece, joinText, little, type Piece, packPieces } from '../parse/piece.ts'
 import { type BlockSegment, scanBlocks } from './block-scan.ts'
-import { type BlockPiece, joinText, little, type Piece, packPieces } from './piece.ts'
 import { maxChunks, plainChunks, plainPieces } from './plain-chunks.ts'
 import { treePieces } from './tree-pieces.ts'
 

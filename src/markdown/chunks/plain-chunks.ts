@@ -1,5 +1,5 @@
-import type { Chunk } from '../../knowledge/chunk.ts'
-import { type Piece, packPieces } from './piece.ts'
+import type { Chunk } from '../../rules/chunk.ts'
+import { type Piece, packPieces } from '../parse/piece.ts'
 
 /** A page has at most so many chunks. */
 export const maxChunks = 2000

@@ -1,8 +1,8 @@
 import type { Code, Nodes, Root, RootContent } from 'mdast'
 import { hideMarks } from '../obsidian-marks.ts'
+import type { BlockPiece, Piece } from '../parse/piece.ts'
 import { type Line, linesOf } from '../parse/split-blocks.ts'
 import { plainText } from '../plain-text.ts'
-import type { BlockPiece, Piece } from './piece.ts'
 
 /** Where the parsed text begins in the page. */
 type Place = { page: string; base: number }

@@ -1,4 +1,4 @@
-import type { LineEnding } from '../../knowledge/text/line-endings.ts'
+import type { LineEnding } from '../../rules/text/line-endings.ts'
 
 /**
  * A file is front matter, one blank line, content, one newline. The content of a body lacks exactly these two line ends, where

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { isMap, isScalar, type Node } from 'yaml'
 import { readPlainYaml } from '../yaml/plain-yaml.ts'
 import { definedEntries, parseYaml, parseYamlDocument, type YamlInput, type YamlInputMap } from '../yaml/yaml.ts'
+import type { YamlMap } from '../yaml/yaml-value.ts'
+import { entryLines, type FrontMatterProblem, fileLayout, formatFrontMatter, parseFrontMatter } from './front-matter.ts'
 import {
   applySplices,
   columnOf,
@@ -11,9 +13,7 @@ import {
   type Splice,
   written,
   type YamlPair,
-} from '../yaml/yaml-splice.ts'
-import type { YamlMap } from '../yaml/yaml-value.ts'
-import { entryLines, type FrontMatterProblem, fileLayout, formatFrontMatter, parseFrontMatter } from './front-matter.ts'
+} from './yaml-splice.ts'
 
 /** Thrown when front matter cannot be edited because it cannot be read. */
 export class FrontMatterError extends Error {

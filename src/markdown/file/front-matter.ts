@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { LineEnding } from '../../knowledge/text/line-endings.ts'
+import type { LineEnding } from '../../rules/text/line-endings.ts'
 import { type MendedYaml, mendYaml } from '../yaml/mend-yaml.ts'
 import { readPlainYaml } from '../yaml/plain-yaml.ts'
 import {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isCollection, isMap, type Node, parseDocument } from 'yaml'
 import { parseYaml, parseYamlDocument, stringifyYaml, type YamlInput, type YamlInputMap } from '../yaml/yaml.ts'
+import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
 import {
   applySplices,
   columnOf,
@@ -11,8 +12,7 @@ import {
   type Splice,
   written,
   type YamlPair,
-} from '../yaml/yaml-splice.ts'
-import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
+} from './yaml-splice.ts'
 
 /** A setting by the keys that lead to it, and its new value; `undefined` takes it away. */
 export type SettingEdit = { path: readonly [string, ...string[]]; value: YamlInput | undefined }

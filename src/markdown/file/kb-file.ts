@@ -1,4 +1,4 @@
-import { type KbSettings, parseKbSettings, type SettingsProblem } from '../../knowledge/kb-settings.ts'
+import { type KbSettings, parseKbSettings, type SettingsProblem } from '../../rules/kb-settings.ts'
 import { parseYaml } from '../yaml/yaml.ts'
 
 /**

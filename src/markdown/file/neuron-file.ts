@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Finding, NeuronFields } from '../../knowledge/neuron.ts'
-import { type PropertyLink, propertyLinks } from '../links/property-links.ts'
+import type { Finding, NeuronFields } from '../../rules/neuron.ts'
 import type { YamlInput, YamlInputMap } from '../yaml/yaml.ts'
 import type { YamlValue } from '../yaml/yaml-value.ts'
 import { joinBody, replaceContent, splitBody } from './file-body.ts'
 import { fileLayout, formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from './front-matter.ts'
 import { editFrontMatter } from './front-matter-edit.ts'
 import { foreignIdKey, neuronKeys, readNeuronFields, spelledKeys } from './neuron-fields.ts'
+import { type PropertyLink, propertyLinks } from './property-links.ts'
 
 export type NeuronFile = {
   fields: NeuronFields

@@ -1,7 +1,7 @@
-import type { WikiLink } from '../../knowledge/neuron.ts'
+import type { WikiLink } from '../../rules/neuron.ts'
 import { type Block, splitBlocks } from '../parse/split-blocks.ts'
+import { parseWikiLinkText } from '../parse/wiki-link-text.ts'
 import { parseDestination } from './markdown-link.ts'
-import { parseWikiLinkText } from './wiki-link-text.ts'
 
 /** Links that are certain, or a part of the text that only a parser can judge; `line` is the 1-based line of its first. */
 export type LinkSegment = { links: WikiLink[] } | { source: string; line: number }

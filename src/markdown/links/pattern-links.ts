@@ -1,8 +1,8 @@
-import type { WikiLink } from '../../knowledge/neuron.ts'
-import { closesFence } from '../../knowledge/text/fence.ts'
+import type { WikiLink } from '../../rules/neuron.ts'
+import { closesFence } from '../../rules/text/fence.ts'
 import { linesOf } from '../parse/split-blocks.ts'
+import { parseWikiLinkText } from '../parse/wiki-link-text.ts'
 import { parseDestination } from './markdown-link.ts'
-import { parseWikiLinkText } from './wiki-link-text.ts'
 
 const fence = /^[\s>*+\-\d.)]*(`{3,}(?=[^`]*$)|~{3,})/
 const codeSpan = /(?<!`)(`+)(?!`)[^`]*(?<!`)\1(?!`)/g

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Conflict, type Merge, mergeText } from '../../knowledge/merge.ts'
-import { unixLines } from '../../knowledge/text/line-endings.ts'
+import { type Conflict, type Merge, mergeText } from '../../rules/merge.ts'
+import { unixLines } from '../../rules/text/line-endings.ts'
 import { entryLines, fileLayout, parseFrontMatter } from '../file/front-matter.ts'
 import { editFrontMatter } from '../file/front-matter-edit.ts'
 import type { YamlMap } from '../yaml/yaml-value.ts'

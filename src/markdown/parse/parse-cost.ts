@@ -1,5 +1,5 @@
-import { closesFence, fenceMarker } from '../../knowledge/text/fence.ts'
-import { columnsOf } from '../chunks/list-scan.ts'
+import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
+import { columnsOf } from './list-scan.ts'
 import { linesOf } from './split-blocks.ts'
 
 /** Characters of a text that is parsed at once. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Root } from 'mdast'
-import { remarkWikiLink } from '../links/wiki-link.ts'
+import { remarkWikiLink } from './wiki-link.ts'
 
 const require = createRequire(import.meta.url)
 let parser: { parse(content: string): Root } | undefined

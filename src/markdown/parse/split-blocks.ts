@@ -1,4 +1,4 @@
-import { closesFence, fenceMarker } from '../../knowledge/text/fence.ts'
+import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
 
 /** A line without its line end, at offsets in the page. */
 export type Line = { text: string; start: number; end: number }

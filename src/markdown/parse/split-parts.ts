@@ -1,5 +1,5 @@
-import { closesFence } from '../../knowledge/text/fence.ts'
-import { columnsOf } from '../chunks/list-scan.ts'
+import { closesFence } from '../../rules/text/fence.ts'
+import { columnsOf } from './list-scan.ts'
 import { linesOf } from './split-blocks.ts'
 
 /** A stretch of a page that can be parsed on its own; `line` is the 1-based line of the page that it begins on. */

@@ -1,5 +1,5 @@
 import type { Element, Root } from 'hast'
-import { headingId } from '../../knowledge/links/headings.ts'
+import { headingId } from '../../rules/links/headings.ts'
 import { become, element, elementsOf, textOf } from './elements.ts'
 
 const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']

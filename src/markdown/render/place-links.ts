@@ -1,5 +1,5 @@
 import type { Element, ElementContent, Root } from 'hast'
-import { headingId } from '../../knowledge/links/headings.ts'
+import { headingId } from '../../rules/links/headings.ts'
 import { become, element, elementsOf, text, textOf } from './elements.ts'
 import type { MarkedLink } from './mark-links.ts'
 import { contentIdPrefix } from './safe-html.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { BudgetPool } from '../parse/budget-pool.ts'
+import { BudgetPool } from '../pool/budget-pool.ts'
 import type { RenderedParts, RenderRequest } from './render-markdown.ts'
 import { contentIdPrefix } from './safe-html.ts'
 

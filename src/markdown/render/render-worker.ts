@@ -1,4 +1,4 @@
-import { type BudgetTask, noteStart } from '../parse/budget-task.ts'
+import { type BudgetTask, noteStart } from '../pool/budget-task.ts'
 import { type RenderedParts, type RenderRequest, renderBlocks } from './render-markdown.ts'
 
 export function renderPages({ requests, started }: BudgetTask<RenderRequest>): RenderedParts[] {

@@ -1,4 +1,4 @@
-import type { Range } from '../text/sentences.ts'
+import type { Range } from '../../rules/text/sentences.ts'
 import type { Match } from './highlight-matches.ts'
 
 /** How far a cut moves to fall between words. */

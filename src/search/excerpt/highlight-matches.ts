@@ -1,7 +1,7 @@
+import type { Range } from '../../rules/text/sentences.ts'
 import type { Leaf } from '../query/query.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { isUnspaced } from '../text/script.ts'
-import type { Range } from '../text/sentences.ts'
 import type { Token } from '../text/tokens.ts'
 
 /** A place that a leaf matches. */

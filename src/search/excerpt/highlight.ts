@@ -1,6 +1,6 @@
+import type { Range } from '../../rules/text/sentences.ts'
 import type { Leaf } from '../query/query.ts'
 import type { Analyser } from '../text/analyser.ts'
-import type { Range } from '../text/sentences.ts'
 import { excerptOf } from './highlight-excerpt.ts'
 import { type Match, matchesOf } from './highlight-matches.ts'
 

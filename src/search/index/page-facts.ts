@@ -1,5 +1,5 @@
-import { tagKey } from '../../knowledge/tag.ts'
-import { fold } from '../../knowledge/text/fold.ts'
+import { tagKey } from '../../rules/tag.ts'
+import { fold } from '../../rules/text/fold.ts'
 import type { PageFilter } from '../query/filters.ts'
 
 /** What a page is, beside what it says: what filters ask for. */

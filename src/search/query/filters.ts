@@ -1,6 +1,6 @@
 import { type DocumentKind, documentKinds } from '../../contract/enumerations.ts'
-import { tagKey } from '../../knowledge/tag.ts'
-import { fold } from '../../knowledge/text/fold.ts'
+import { tagKey } from '../../rules/tag.ts'
+import { fold } from '../../rules/text/fold.ts'
 
 /** What a page must be, whatever it says. Texts are folded; `at` is the beginning of a year, month or day in UTC. */
 export type PageFilter =

@@ -1,4 +1,4 @@
-import { fold } from '../../knowledge/text/fold.ts'
+import { fold } from '../../rules/text/fold.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { foldWord, plainApostrophes } from '../text/fold-word.ts'
 import { isUnspaced } from '../text/script.ts'

@@ -1,4 +1,4 @@
-import { fold, foldCase, withoutPoints } from '../../knowledge/text/fold.ts'
+import { fold, foldCase, withoutPoints } from '../../rules/text/fold.ts'
 
 const ascii = /^[\0-\x7f]*$/
 /** Words that are folded as they are: nearly all of English. */

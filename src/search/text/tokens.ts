@@ -1,5 +1,5 @@
+import type { Range } from '../../rules/text/sentences.ts'
 import { characterStarts, unspaced } from './script.ts'
-import type { Range } from './sentences.ts'
 
 /** One word of a text, at one position. */
 export type Token = Range & {

@@ -1,5 +1,5 @@
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
-import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import type { Console } from '../../console/support.ts'
 
 /** Submits candidates, as an app does that nobody trusts; gives their ids. */

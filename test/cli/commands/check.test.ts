@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { nativeGit } from '../../git/support/native-git.ts'
-import { put } from '../../services/support/import-support.ts'
+import { put } from '../../kb/support/import-support.ts'
 import { tempDir } from '../../support/temp.ts'
 import { ganglion, ganglionJson } from '../support.ts'
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { installHooks } from '../../../src/cli/commands/installed-hooks.ts'
 import { setSubmitDefault, unsetSubmitDefault } from '../../../src/git/checkout/submit-default.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
-import { put } from '../../services/support/import-support.ts'
+import { put } from '../../kb/support/import-support.ts'
 import { tempDir } from '../../support/temp.ts'
 import { ganglion, ganglionJson, main } from '../support.ts'
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { formatImport } from '../../../src/cli/commands/import-report.ts'
 import { progressBar } from '../../../src/cli/progress-bar.ts'
 import { CandidatePage } from '../../../src/contract/candidates.ts'
-import { put } from '../../services/support/import-support.ts'
+import { put } from '../../kb/support/import-support.ts'
 import { tempDir } from '../../support/temp.ts'
 import { ganglion, ganglionJson, serve } from '../support.ts'
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { NativeWriter } from '../../services/support/native-writer.ts'
-import { neuronText, seq } from '../../services/support/written-neurons.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
+import { neuronText, seq } from '../../kb/support/written-neurons.ts'
 import { tempDir } from '../../support/temp.ts'
 import { ganglion, ganglionJson, serve } from '../support.ts'
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
-import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
+import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { tempDir } from '../../support/temp.ts'
 import { dataWithTenants, ganglion, ganglionJson } from '../support.ts'
 

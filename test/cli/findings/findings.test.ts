@@ -6,7 +6,7 @@ import { formatGithub } from '../../../src/cli/findings/github.ts'
 import { ruleSummary } from '../../../src/cli/findings/rule-summary.ts'
 import { formatSarif } from '../../../src/cli/findings/sarif.ts'
 import { formatText } from '../../../src/cli/findings/text.ts'
-import type { Finding } from '../../../src/knowledge/neuron.ts'
+import type { Finding } from '../../../src/rules/neuron.ts'
 import { anyCharacter, fc } from '../../support/properties.ts'
 
 const finding = (given: Partial<Finding>): Finding => ({
@@ -146,7 +146,7 @@ test('SARIF paths are relative URIs', () => {
 test('every rule of the check has a summary', () => {
   const folder = fileURLToPath(new URL('../../../src/', import.meta.url))
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /(?:knowledge\/check|markdown\/|services\/read-checkout)/.test(path) && path.endsWith('.ts'))
+    .filter((path) => /(?:rules\/check|markdown\/|push\/check\/read-checkout)/.test(path) && path.endsWith('.ts'))
     .map((path) => readFileSync(folder + path, 'utf8'))
     .join('\n')
   const named = [...sources.matchAll(/(?:rule: |report\(|duplicates\(holders, |problem\(|\? \[)'([a-z-]+)'/g)]

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { S3Bucket, type S3Object, type S3Options } from '../../../src/store/s3/s3-bucket.ts'
+import { S3Bucket, type S3Object, type S3Options } from '../../../src/state/s3/s3-bucket.ts'
 import { tempDir } from '../../support/temp.ts'
 import { Swift } from '../support/swift.ts'
 

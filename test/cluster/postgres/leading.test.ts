@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../../src/store/database/database.ts'
+import type { Database } from '../../../src/state/database/database.ts'
 import { nodes, openedNode, ownServer } from '../support/nodes.ts'
 
 /** Does something while a node leads; tells by name when it begins and ends. */

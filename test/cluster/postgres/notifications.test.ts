@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { Database } from '../../../src/store/database/database.ts'
-import { inTransaction } from '../../../src/store/database/transaction.ts'
-import { EventLog } from '../../../src/store/events.ts'
-import { Jobs } from '../../../src/store/jobs.ts'
+import type { Database } from '../../../src/state/database/database.ts'
+import { inTransaction } from '../../../src/state/database/transaction.ts'
+import { EventLog } from '../../../src/state/events.ts'
+import { Jobs } from '../../../src/state/jobs.ts'
 import { nodes, openedNode, ownServer, withKb } from '../support/nodes.ts'
 
 /** The subjects that a node was told of a topic, once it listens. */

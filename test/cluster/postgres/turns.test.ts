@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { takeTurn, unlessAtWork } from '../../../src/store/database/engines/advisory-lock.ts'
-import { testDatabase } from '../../store/support.ts'
+import { takeTurn, unlessAtWork } from '../../../src/state/database/engines/advisory-lock.ts'
+import { testDatabase } from '../../state/support.ts'
 import { eventually } from '../../support/eventually.ts'
 
 /** Asks for turns; notes in which order they are taken. */

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest'
-import type { Database } from '../../../src/store/database/database.ts'
-import { openDatabase } from '../../../src/store/database/open-database.ts'
-import { KnowledgeBases } from '../../../src/store/knowledge-bases.ts'
-import { Tenants } from '../../../src/store/tenants.ts'
+import type { Database } from '../../../src/state/database/database.ts'
+import { openDatabase } from '../../../src/state/database/open-database.ts'
+import { KnowledgeBases } from '../../../src/state/knowledge-bases.ts'
+import { Tenants } from '../../../src/state/tenants.ts'
 import { newDatabase } from '../../support/new-database.ts'
 import { type PostgresOptions, PostgresServer } from '../../support/postgres.ts'
 

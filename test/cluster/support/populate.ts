@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
-import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
+import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
+import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { signIn } from '../../support/person.ts'
 import type { Deployment } from './deployment.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { AwsClient } from 'aws4fetch'
-import type { S3Options } from '../../../src/store/s3/s3-bucket.ts'
+import type { S3Options } from '../../../src/state/s3/s3-bucket.ts'
 import { freePort } from '../../support/free-port.ts'
 
 const execute = promisify(execFile)

@@ -1,11 +1,11 @@
 import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Answerer } from '../../../src/chat/answerer.ts'
-import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
-import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
-import { findNeuron } from '../../../src/store/projection/neuron-queries.ts'
-import { addSource } from '../../services/support/ingest-support.ts'
-import { candidate, correction } from '../../services/support/test-bed.ts'
+import { findNeuron } from '../../../src/kb/projection/neuron-queries.ts'
+import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import { addSource } from '../../kb/support/ingest-support.ts'
+import { candidate, correction } from '../../kb/support/test-bed.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 /** Says the first passage with its citation, and what the question asks it to say. */

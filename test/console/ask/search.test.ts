@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
-import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
-import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
-import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
-import { addSource } from '../../services/support/ingest-support.ts'
-import { candidate } from '../../services/support/test-bed.ts'
+import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
+import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
+import { addSource } from '../../kb/support/ingest-support.ts'
+import { candidate } from '../../kb/support/test-bed.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 let console: Console

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { neuronText, seq } from '../../services/support/written-neurons.ts'
+import { neuronText, seq } from '../../kb/support/written-neurons.ts'
 import type { Browser } from '../support.ts'
 import { hostile, type Written, writtenConsole } from './support.ts'
 

@@ -1,4 +1,4 @@
-import { NativeWriter } from '../../services/support/native-writer.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { type Console, startConsole } from '../support.ts'
 
 export const hostile = `"><img src=x onerror=alert(1)>'&`

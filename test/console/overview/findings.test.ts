@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Caller } from '../../../src/services/caller.ts'
-import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
-import { NativeWriter } from '../../services/support/native-writer.ts'
-import { candidate } from '../../services/support/test-bed.ts'
-import { neuronText, seq } from '../../services/support/written-neurons.ts'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import type { Caller } from '../../../src/rules/access/caller.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
+import { candidate } from '../../kb/support/test-bed.ts'
+import { neuronText, seq } from '../../kb/support/written-neurons.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 const hostile = `</script><script>alert(1)</script>`
@@ -102,7 +102,7 @@ test('what is new is put into the queue, once', async () => {
   expect(await lint()).toEqual(['5 findings put into the queue.'])
   expect(await lint()).toEqual(['There is nothing new.'])
   const page = await curator.get(path)
-  expect(page.texts('.card .hint').filter((text) => text.startsWith('In the queue'))).toHaveLength(4)
+  expect(page.texts('.card .hint').filter((text) => text.startsWith('In the queue'))).toHaveLength(5)
 })
 
 test('findings are for curators', async () => {

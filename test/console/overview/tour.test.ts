@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chat } from '../../../src/chat/chat.ts'
 import { ExtractPool } from '../../../src/chat/extract/extract-pool.ts'
-import { chat } from '../../../src/services/chat/chat.ts'
-import { importDirectory } from '../../../src/services/import/import-directory.ts'
-import { createApiKey } from '../../../src/services/people/manage-api-keys.ts'
-import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
-import { createKnowledgeBase, operator, templateDir } from '../../../src/services/setup/create-kb.ts'
-import { submitExamples } from '../../../src/services/setup/example-candidates.ts'
+import { createKnowledgeBase, operator, templateDir } from '../../../src/kb/create-kb.ts'
+import { importDirectory } from '../../../src/operate/import/import-directory.ts'
+import { submitExamples } from '../../../src/operate/setup/example-candidates.ts'
+import { createApiKey } from '../../../src/people/manage-api-keys.ts'
+import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 let started: Console

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildServer } from '../../../src/http/server.ts'
-import { hashPassword } from '../../../src/services/people/password.ts'
+import { hashPassword } from '../../../src/people/password.ts'
 import { fakeServices } from '../../http/support/fake-services.ts'
 import { signIn } from '../../support/person.ts'
 import { type Console, startConsole, visit } from '../support.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { nextPath } from '../../../src/console/session/next-path.ts'
-import { hashPassword } from '../../../src/services/people/password.ts'
+import { hashPassword } from '../../../src/people/password.ts'
 import { type Console, startConsole, visit } from '../support.ts'
 
 const password = 'kolibri tanzt leise'

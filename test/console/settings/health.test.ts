@@ -1,7 +1,7 @@
 import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { healthPage } from '../../../src/console/settings/health-page.ts'
-import type { HealthReport } from '../../../src/services/operations/health-report.ts'
+import type { HealthReport } from '../../../src/operate/health-report.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 

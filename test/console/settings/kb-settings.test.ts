@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseKbFile } from '../../../src/markdown/file/kb-file.ts'
-import { NativeWriter } from '../../services/support/native-writer.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 const hostile = `"><img src=x onerror=alert(1)>`

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addSource } from '../../services/support/ingest-support.ts'
+import { addSource } from '../../kb/support/ingest-support.ts'
 import { listening } from '../../support/listening.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 

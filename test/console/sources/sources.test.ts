@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sourceTexts } from '../../../src/services/ingest/source-texts.ts'
-import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
-import { addSource } from '../../services/support/ingest-support.ts'
+import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
+import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
+import { addSource } from '../../kb/support/ingest-support.ts'
 import { type Browser, type Console, type Page, startConsole, visit } from '../support.ts'
 
 let console: Console

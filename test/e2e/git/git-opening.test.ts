@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import { followMainOnly, holdUp } from '../../services/support/half-opened.ts'
+import { followMainOnly, holdUp } from '../../kb/support/half-opened.ts'
 import { startProduct, stateOf } from '../support.ts'
 import { Clone, page } from './git-clone.ts'
 import { approved, candidates, neuron, submitted } from './git-support.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
-import { verify } from '../../../src/services/operations/verify/verify.ts'
+import { verify } from '../../../src/operate/verify/verify.ts'
 import { type Product, startProduct } from '../support.ts'
 
 /** Candidates of `handbook`, by title. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import type { OpenContext } from '../../../src/app/open-context.ts'
-import type { Cluster } from '../../../src/cluster/cluster.ts'
 import { Repository } from '../../../src/git/repository.ts'
-import { mainRef, queueRef } from '../../../src/services/knowledge-base/kb-refs.ts'
-import { type NativeChanges, NativeWriter } from '../../services/support/native-writer.ts'
+import type { Cluster } from '../../../src/kb/cluster/cluster.ts'
+import { mainRef, queueRef } from '../../../src/kb/refs/kb-refs.ts'
+import { type NativeChanges, NativeWriter } from '../../kb/support/native-writer.ts'
 import { tempDir } from '../../support/temp.ts'
 
 /** A program that writes to a knowledge base around its server. */

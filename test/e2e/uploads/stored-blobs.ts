@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OpenContext } from '../../../src/app/open-context.ts'
-import { S3Bucket } from '../../../src/store/s3/s3-bucket.ts'
+import { S3Bucket } from '../../../src/state/s3/s3-bucket.ts'
 
 /**
  * The SHA-256 of all bytes that are stored. A bucket may hold the same bytes twice after two uploads at once, of which a sweep removes

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { DataDirectory } from '../../../src/store/data-directory.ts'
-import { openDatabase } from '../../../src/store/database/open-database.ts'
-import { EventLog, type StoredEvent } from '../../../src/store/events.ts'
-import { KnowledgeBases } from '../../../src/store/knowledge-bases.ts'
+import { DataDirectory } from '../../../src/state/data-directory.ts'
+import { openDatabase } from '../../../src/state/database/open-database.ts'
+import { EventLog, type StoredEvent } from '../../../src/state/events.ts'
+import { KnowledgeBases } from '../../../src/state/knowledge-bases.ts'
 import type { Deployment } from './deployment.ts'
 import { approvalsOf, type Commit, type File, type History } from './history.ts'
 

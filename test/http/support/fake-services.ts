@@ -9,7 +9,7 @@ import type { Neuron } from '../../../src/contract/neurons.ts'
 import type { RetrieveAnswer, SearchHit } from '../../../src/contract/search.ts'
 import type { Role } from '../../../src/contract/vocabulary.ts'
 import type { Services } from '../../../src/http/services.ts'
-import { MemoryCounter } from '../../../src/store/rate-counter.ts'
+import { MemoryCounter } from '../../../src/state/rate-counter.ts'
 
 const kbId = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
 const commit = '3f786850e387550fdab836ed7e6dc881de23001b'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { everyLeafOf, type Query, QueryError } from '../../../src/search/query/query.ts'
-import { hostileText } from '../../knowledge/hostile-text.ts'
+import { hostileText } from '../../rules/hostile-text.ts'
 import { fc } from '../../support/properties.ts'
 import { finds, queryOf } from './query-support.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { analyserFor } from '../../../src/search/text/analyser.ts'
-import { hostileText } from '../../knowledge/hostile-text.ts'
+import { hostileText } from '../../rules/hostile-text.ts'
 import { fc } from '../../support/properties.ts'
 
 const english = analyserFor('en')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { endOfPlainRun, nextLetter } from '../../../src/search/text/plain-runs.ts'
 import { runs } from '../../../src/search/text/tokens.ts'
-import { hostileText } from '../../knowledge/hostile-text.ts'
+import { hostileText } from '../../rules/hostile-text.ts'
 import { fc } from '../../support/properties.ts'
 
 const english = fc

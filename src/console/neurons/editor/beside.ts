@@ -1,5 +1,5 @@
-import type { Rendered } from '../../../services/read/render-markdown.ts'
-import type { PageFinding } from '../../../services/write/check-page.ts'
+import type { Rendered } from '../../../pages/render-markdown.ts'
+import type { PageFinding } from '../../../pages/write/check-page.ts'
 import { content } from '../../layout/content.ts'
 import type { FormErrors } from '../../layout/form.ts'
 import { type Html, html } from '../../layout/html.ts'

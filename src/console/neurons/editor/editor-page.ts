@@ -1,6 +1,6 @@
 import { kbPage, neuronPage } from '../../../contract/console-paths.ts'
 import { edgeTypes } from '../../../contract/enumerations.ts'
-import type { BlankPage } from '../../../services/write/open-page.ts'
+import type { BlankPage } from '../../../pages/write/open-page.ts'
 import { button, type FormErrors, field, form, textArea } from '../../layout/form.ts'
 import { type Html, html, type Part } from '../../layout/html.ts'
 import { page } from '../../layout/page.ts'

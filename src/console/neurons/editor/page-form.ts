@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type EdgeType, edgeTypes } from '../../../contract/enumerations.ts'
-import type { OpenPage } from '../../../services/write/open-page.ts'
-import type { PageChanges } from '../../../services/write/written-page.ts'
+import type { OpenPage } from '../../../pages/write/open-page.ts'
+import type { PageChanges } from '../../../pages/write/written-page.ts'
 import type { FormErrors } from '../../layout/form.ts'
 
 const Text = z.string().default('')

@@ -1,5 +1,5 @@
 import { neuronPage } from '../../../contract/console-paths.ts'
-import type { OpenPage } from '../../../services/write/open-page.ts'
+import type { OpenPage } from '../../../pages/write/open-page.ts'
 import { button, form, textArea } from '../../layout/form.ts'
 import { type Html, html, type Part } from '../../layout/html.ts'
 import { page } from '../../layout/page.ts'

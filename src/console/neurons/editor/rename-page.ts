@@ -1,6 +1,6 @@
 import { neuronPage } from '../../../contract/console-paths.ts'
-import type { OpenPage } from '../../../services/write/open-page.ts'
-import type { RenamePreview } from '../../../services/write/preview-rename.ts'
+import type { OpenPage } from '../../../pages/write/open-page.ts'
+import type { RenamePreview } from '../../../pages/write/preview-rename.ts'
 import { button, errorSummary, type FormErrors, field, form } from '../../layout/form.ts'
 import { type Html, html, type Part } from '../../layout/html.ts'
 import { page } from '../../layout/page.ts'

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { docx, p } from '../../../ingest/extract/support/office-writer.ts'
-import { writePdf } from '../../../ingest/extract/support/pdf-writer.ts'
+import { docx, p } from '../../../sources/extract/support/office-writer.ts'
+import { writePdf } from '../../../sources/extract/support/pdf-writer.ts'
 
 /** What becomes of it: Neurons, or a failure of who reads it. */
 export type Fate = 'success' | 'unreadable'

@@ -1,0 +1,107 @@
+import type { ChatCitation } from '../contract/chat.ts'
+import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
+import { GanglionError } from '../contract/errors.ts'
+import type { Context } from '../kb/context.ts'
+import { actorOf, type Caller } from '../rules/access/caller.ts'
+import { audiences, effectiveAudience } from '../rules/audience.ts'
+import { findKb } from '../sources/find-source.ts'
+import type { ChatPlace, ChatSession, ChatSummary, PlacedTurn } from '../state/chat-sessions.ts'
+import { citable, isReadable } from './conversation.ts'
+
+/** The caller's conversations with a knowledge base, the last used first. `next`: `cursor` of the page that follows. */
+export type ChatPage = { chats: ChatSummary[]; next: string | undefined }
+
+/** A turn as its owner reads it again. */
+export type PastTurn = {
+  id: string
+  question: string
+  /** Markdown. Null where it rests on a Neuron that its owner may not see any more. */
+  answer: string | null
+  citations: readonly ChatCitation[]
+  /** ISO 8601, UTC. */
+  at: string
+}
+
+/** A turn of a conversation with a knowledge base. */
+export type TurnAddress = { kb: string; id: string; turnId: string }
+
+/** Turns of a conversation, oldest first. `earlier`: `before` of those that came before them. */
+export type PastChat = Pick<ChatSession, 'id' | 'audience'> & { turns: PastTurn[]; earlier: number | undefined }
+
+const chatsPerPage = 20
+const turnsPerPage = 20
+const chatPlace = /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z [\da-f-]{36}$/
+
+/** @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave. */
+export async function listChats(
+  ctx: Context,
+  caller: Caller,
+  kbName: string,
+  { cursor }: { cursor?: string | undefined },
+): Promise<ChatPage> {
+  const after = cursor === undefined ? undefined : placeOf(cursor)
+  const { id: kbId } = await findKb(ctx, caller, kbName)
+  const owner = { kbId, ownerId: actorOf(caller).id }
+  const served = audiences.filter((audience) => effectiveAudience(caller.role, audience) === audience)
+  const found = await ctx.chatSessions.listOf(owner, { audiences: served, after, limit: chatsPerPage + 1 }, ctx.now())
+  const chats = found.slice(0, chatsPerPage)
+  const last = chats.at(-1)
+  const next = found.length > chatsPerPage && last !== undefined ? encodeCursor(`${last.usedAt} ${last.id}`) : undefined
+  return { chats, next }
+}
+
+function placeOf(cursor: string): ChatPlace {
+  const [usedAt = '', id = ''] = decodeCursor(cursor, (place) => chatPlace.test(place)).split(' ')
+  return { usedAt, id }
+}
+
+/** A conversation that the caller has begun, a page of it. @throws {GanglionError} `not_found` */
+export async function readChat(
+  ctx: Context,
+  caller: Caller,
+  { kb: kbName, id, before }: { kb: string; id: string; before?: number | undefined },
+): Promise<PastChat> {
+  const { audience } = await findOwnChat(ctx, caller, kbName, id)
+  const mayCite = await citable(await ctx.readableKb(caller.tenantId, kbName), audience)
+  const found = await ctx.chatSessions.turnsBefore(id, before, turnsPerPage + 1)
+  const turns = found.slice(-turnsPerPage)
+  return {
+    id,
+    audience,
+    turns: turns.map((turn) => readableTurn(turn, mayCite)),
+    earlier: found.length > turnsPerPage ? turns[0]?.ordinal : undefined,
+  }
+}
+
+/** One turn of a conversation that the caller has begun. @throws {GanglionError} `not_found` */
+export async function readChatTurn(
+  ctx: Context,
+  caller: Caller,
+  { kb: kbName, id, turnId }: TurnAddress,
+): Promise<PastTurn> {
+  const { audience } = await findOwnChat(ctx, caller, kbName, id)
+  const turn = await ctx.chatSessions.turn(id, turnId)
+  if (turn === undefined) throw new GanglionError('not_found')
+  return readableTurn(turn, await citable(await ctx.readableKb(caller.tenantId, kbName), audience))
+}
+
+function readableTurn({ id, question, at, ...turn }: PlacedTurn, mayCite: (seqId: string) => boolean): PastTurn {
+  const { answer, citations } = isReadable(turn, mayCite) ? turn : { answer: null, citations: [] }
+  return { id, question, at, answer, citations }
+}
+
+/** Forgets a conversation that the caller has begun. @throws {GanglionError} `not_found` */
+export async function deleteChat(ctx: Context, caller: Caller, kbName: string, id: string): Promise<void> {
+  await findOwnChat(ctx, caller, kbName, id)
+  await ctx.chatSessions.remove(id)
+}
+
+async function findOwnChat(ctx: Context, caller: Caller, kbName: string, id: string): Promise<ChatSession> {
+  const { id: kbId } = await findKb(ctx, caller, kbName)
+  const session = await ctx.chatSessions.find(caller.tenantId, id, ctx.now())
+  const isOwn = session?.ownerId === actorOf(caller).id && session.kbId === kbId
+  // What was said to a curator is not for a reader, who the curator may be by now.
+  if (!isOwn || effectiveAudience(caller.role, session.audience) !== session.audience)
+    throw new GanglionError('not_found')
+  return session
+}

@@ -1,0 +1,41 @@
+import type { FeedbackInput, FeedbackReceipt } from '../contract/chat.ts'
+import { GanglionError } from '../contract/errors.ts'
+import type { Context } from '../kb/context.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { readChatTurn, type TurnAddress } from './past-chats.ts'
+import { submitFeedback } from './submit-feedback.ts'
+
+export type Rating = Pick<FeedbackInput, 'vote' | 'reason' | 'category'>
+
+/** Characters of a question and of an answer that feedback may have. */
+const maxQuestion = 2000
+const maxAnswer = 50_000
+
+/**
+ * Puts what a person thinks of an answer into the queue, once for each kind of vote.
+ * @throws {GanglionError} `not_found`, `reason_required_for_negative_vote`, `queue_full`, and `idempotency_key_reused` for another
+ *   reason than was given before
+ */
+export async function rateAnswer(
+  ctx: Context,
+  caller: Caller,
+  { kb, id, turnId }: TurnAddress,
+  rating: Rating,
+): Promise<FeedbackReceipt> {
+  const { question, answer, citations } = await readChatTurn(ctx, caller, { kb, id, turnId })
+  if (answer === null) throw new GanglionError('not_found')
+  const feedback = {
+    ...rating,
+    question: firstCharacters(question, maxQuestion),
+    answer: firstCharacters(answer, maxAnswer),
+    citations: citations.map(({ documentId, path, filename }) => ({ documentId, path, filename })),
+    sessionId: id,
+    turnId,
+  }
+  return submitFeedback(ctx, caller, kb, feedback, { idempotencyKey: `turn:${turnId}:${rating.vote}` })
+}
+
+/** As JSON Schema counts characters. */
+function firstCharacters(text: string, max: number): string {
+  return text.length <= max ? text : [...text].slice(0, max).join('')
+}

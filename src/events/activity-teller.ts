@@ -1,0 +1,117 @@
+import type { EventKind, LoggedEvent } from '../contract/events.ts'
+import { authorOfCommit } from '../git/objects/object.ts'
+import type { Context } from '../kb/context.ts'
+import { kbLabel } from '../kb/kb-label.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { inUse } from '../kb/open/kb-use.ts'
+import { findCandidate } from '../kb/projection/candidate-index.ts'
+import { titleOf } from '../kb/projection/neuron-queries.ts'
+import { lastBlob } from '../kb/projection/version-queries.ts'
+import { serverDomain } from '../kb/refs/commit-message.ts'
+import { tryParseCandidate } from '../markdown/file/candidate-file.ts'
+import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+
+/** Something that happened, with the names that people know. */
+export type ActivityItem = {
+  id: number
+  kind: EventKind
+  at: string
+  kb: { slug: string; title: string }
+  /** Who did it; null: the policy; undefined: nobody in particular, or not known any more. */
+  by: string | null | undefined
+  /** What it was done to. */
+  subject: ActivitySubject | undefined
+  /** Why a candidate was dismissed, or an ingest failed. */
+  reason?: string | undefined
+  /** What is wrong with what was pushed. */
+  problems?: readonly string[] | undefined
+  /** Of an ingest that ended. */
+  neurons?: number | undefined
+  /** Whether it is what an approval did to its Neuron, which the approval tells. */
+  isApproval: boolean
+}
+
+export type ActivitySubject = { title: string } & (
+  | { candidateId: string; seqId?: string }
+  | { seqId: string; candidateId?: undefined }
+  | { documentId: string; seqId?: undefined; candidateId?: undefined }
+)
+
+/** Names what events are of. For one page of events. */
+export class ActivityTeller {
+  readonly #ctx: Context
+  readonly #tenantId: string
+
+  constructor(ctx: Context, tenantId: string) {
+    this.#ctx = ctx
+    this.#tenantId = tenantId
+  }
+
+  /** @returns undefined for an event of a knowledge base that cannot be opened. */
+  async tell(event: LoggedEvent): Promise<ActivityItem | undefined> {
+    const { id, kind, at, kbId } = event
+    return inUse(async () => {
+      const kb = await this.#ctx.kb(this.#tenantId, kbId).catch(() => undefined)
+      if (kb === undefined) return undefined
+      const told = { by: undefined, subject: undefined, isApproval: false, ...(await this.#details(kb, event)) }
+      return { id, kind, at, kb: await kbLabel(kb), ...told }
+    })
+  }
+
+  async #details(kb: KnowledgeBase, event: LoggedEvent): Promise<Partial<ActivityItem>> {
+    const { kind, documentId, commit, problems } = event
+    if (kind.startsWith('candidate.')) return this.#ofCandidate(kb, event)
+    if (kind.startsWith('neuron.')) return this.#ofNeuron(kb, event)
+    if (kind === 'kb.pushed') return { by: await this.#authorOf(kb, commit), problems }
+    const source = documentId === undefined ? undefined : await this.#ctx.sources.find(this.#tenantId, documentId)
+    if (source === undefined) return {}
+    return {
+      subject: { title: source.filename, documentId: source.id },
+      by: kind === 'source.uploaded' ? source.uploader.name : undefined,
+      reason: event.error,
+      neurons: event.neurons,
+    }
+  }
+
+  async #ofCandidate(
+    kb: KnowledgeBase,
+    { kind, at, candidateId = '', commit }: LoggedEvent,
+  ): Promise<Partial<ActivityItem>> {
+    const row = findCandidate(kb.projection.read, candidateId)
+    if (row === undefined) return {}
+    const { title, createdBy, approval } = row
+    const subject = { title, candidateId, ...(approval === undefined ? {} : { seqId: approval.seqId }) }
+    if (kind === 'candidate.created') return { subject, by: createdBy }
+    if (kind === 'candidate.approved') return { subject, by: await this.#authorOf(kb, commit) }
+    const candidate = tryParseCandidate(await kb.repository.readTextOnce(row.blob))
+    const action = kind === 'candidate.dismissed' ? 'dismiss' : 'reopen'
+    // The log is written after the record.
+    const decision = candidate?.decisions.findLast((each) => each.action === action && each.at <= at)
+    return { subject, by: decision?.by.name, reason: decision?.reason }
+  }
+
+  async #ofNeuron(kb: KnowledgeBase, { seqId = '', candidateId, commit }: LoggedEvent): Promise<Partial<ActivityItem>> {
+    const { read: sql } = kb.projection
+    const approval = candidateId === undefined ? undefined : findCandidate(sql, candidateId)?.approval
+    return {
+      subject: { title: titleOf(sql, seqId) ?? (await lastTitle(kb, seqId)), seqId },
+      by: await this.#authorOf(kb, commit),
+      isApproval: approval?.seqId === seqId && approval.commit === commit,
+    }
+  }
+
+  /** Null: the policy. */
+  async #authorOf(kb: KnowledgeBase, commit: string | undefined): Promise<string | null | undefined> {
+    const object = commit === undefined ? undefined : await kb.repository.find(commit)
+    if (object === undefined) return undefined
+    const { name, email } = authorOfCommit(object.data)
+    return email === `policy${serverDomain}` ? null : name
+  }
+}
+
+/** The title that a deleted Neuron had. */
+async function lastTitle(kb: KnowledgeBase, seqId: string): Promise<string> {
+  const blob = lastBlob(kb.projection.read, seqId)
+  if (blob === undefined) return seqId
+  return parseNeuronFile(await kb.repository.readTextOnce(blob)).fields.title ?? seqId
+}

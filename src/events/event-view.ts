@@ -1,0 +1,128 @@
+import type { EventData, LoggedEvent } from '../contract/events.ts'
+import { type Visibility, visibilityFor } from '../kb/access/visibility.ts'
+import type { Context } from '../kb/context.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { inUse } from '../kb/open/kb-use.ts'
+import { findCandidate, pendingBelow, presentBelow } from '../kb/projection/candidate-index.ts'
+import { actorOf, type Caller } from '../rules/access/caller.ts'
+import { ingestConnector, originPrefix } from '../sources/ingest/source-candidate.ts'
+import type { StoredEvent } from '../state/events.ts'
+import type { Source } from '../state/sources/source.ts'
+
+export type Listener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>
+
+type Sight = { kb: KnowledgeBase; visibility: Visibility }
+
+/**
+ * A tenant's events as one listener is told of them: by what it may see when it is told, and what it might see when they
+ * happened. Curators are told everything; readers are told of Neurons only.
+ */
+export class EventView {
+  readonly #ctx: Context
+  readonly #listener: Listener
+  /** Once its text has been read, nothing changes of what decides who sees a Source. */
+  readonly #sources = new Map<string, Source>()
+
+  constructor(ctx: Context, listener: Listener) {
+    this.#ctx = ctx
+    this.#listener = listener
+  }
+
+  async tell(events: readonly StoredEvent[]): Promise<LoggedEvent[]> {
+    const told: LoggedEvent[] = []
+    for (let from = 0; from < events.length; ) {
+      const kbId = events[from]?.kbId
+      const others = events.findIndex((event, index) => index > from && event.kbId !== kbId)
+      const to = others === -1 ? events.length : others
+      // A stream must not keep all open that it tells of.
+      told.push(...(await inUse(() => this.#tellOfOne(events.slice(from, to)))))
+      from = to
+    }
+    return told
+  }
+
+  async #tellOfOne(events: readonly StoredEvent[]): Promise<LoggedEvent[]> {
+    const sights = new Map<string, Promise<Sight | undefined>>()
+    const told: LoggedEvent[] = []
+    for (const event of events) {
+      const { id, kbId, kind, at } = event
+      const data = this.#listener.role === 'curator' ? event.data : await this.#dataFor(event, sights)
+      if (data !== undefined) told.push({ id, kind, tenantId: this.#listener.tenantId, kbId, at, ...data })
+    }
+    return told
+  }
+
+  /** All of what an event tells, a part, or nothing. */
+  async #dataFor(event: StoredEvent, sights: Map<string, Promise<Sight | undefined>>): Promise<EventData | undefined> {
+    const { kbId, kind, data, candidate, isCuratorOnly } = event
+    if (this.#listener.role === 'reader') return this.#dataForReader(event, sights)
+    const isOwn = candidate?.sender === actorOf(this.#listener).id
+    if (!isCuratorOnly && kind === 'kb.pushed') return data
+    const sight = isCuratorOnly ? undefined : await this.#sight(kbId, sights)
+    if (sight !== undefined && (await this.#sees(event, sight))) return this.#countsFor(data, sight)
+    const { candidateId, status } = data
+    return isOwn ? { ...(candidateId && { candidateId }), ...(status && { status }) } : undefined
+  }
+
+  /** Neither the candidate nor the Source that a Neuron comes from. */
+  async #dataForReader(
+    { kbId, kind, data: { seqId, commit }, isCuratorOnly }: StoredEvent,
+    sights: Map<string, Promise<Sight | undefined>>,
+  ): Promise<EventData | undefined> {
+    if (isCuratorOnly || !kind.startsWith('neuron.') || seqId === undefined) return undefined
+    const sight = await this.#sight(kbId, sights)
+    if (sight === undefined || !(await sight.visibility.ofHistory(seqId))) return undefined
+    return { seqId, ...(commit && { commit }) }
+  }
+
+  /** Nothing for a knowledge base that cannot be opened: nobody can say then who may see what. */
+  #sight(kbId: string, sights: Map<string, Promise<Sight | undefined>>): Promise<Sight | undefined> {
+    const open = async () => {
+      try {
+        const kb = await this.#ctx.kb(this.#listener.tenantId, kbId)
+        return { kb, visibility: await visibilityFor(this.#listener, kb) }
+      } catch {
+        return undefined
+      }
+    }
+    const sight = sights.get(kbId) ?? open()
+    sights.set(kbId, sight)
+    return sight
+  }
+
+  /**
+   * What an ingest counted, but for Neurons that the listener may not see now, and their candidates. What is gone since is not
+   * counted either: else it would differ from what is hidden.
+   */
+  async #countsFor(data: EventData, { kb, visibility }: Sight): Promise<EventData> {
+    const { neurons = 0, pending = 0, documentId = '' } = data
+    const source = neurons + pending === 0 ? undefined : await this.#source(documentId)
+    if (source === undefined) return data
+    const { read: sql } = kb.projection
+    const prefix = originPrefix(source.editionOf)
+    const isSeen = (seqId: string | null) => seqId === null || visibility.ofSeqId(seqId)
+    const seen = Array.from(presentBelow(sql, ingestConnector, prefix)).filter(({ seqId }) => isSeen(seqId))
+    const waiting = pendingBelow(sql, ingestConnector, prefix).filter(({ target }) => isSeen(target))
+    return { ...data, neurons: Math.min(neurons, seen.length), pending: Math.min(pending, waiting.length) }
+  }
+
+  async #sees({ data, candidate }: StoredEvent, { kb, visibility }: Sight): Promise<boolean> {
+    const { seqId, candidateId, documentId } = data
+    if (seqId !== undefined) return visibility.ofHistory(seqId)
+    if (candidateId !== undefined) {
+      const neuron = findCandidate(kb.projection.read, candidateId)?.approval?.seqId ?? candidate?.target ?? undefined
+      if (neuron !== undefined) return visibility.ofHistory(neuron)
+      return candidate !== undefined && visibility.of(candidate)
+    }
+    const source = documentId === undefined ? undefined : await this.#source(documentId)
+    return source !== undefined && visibility.ofSource(source)
+  }
+
+  async #source(documentId: string): Promise<Source | undefined> {
+    const known = this.#sources.get(documentId)
+    if (known !== undefined) return known
+    const source = await this.#ctx.sources.find(this.#listener.tenantId, documentId)
+    if (source?.extractedAt != null) this.#sources.set(documentId, source)
+    return source
+  }
+}

@@ -1,0 +1,60 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { EventsQuery, LoggedEvent } from '../contract/events.ts'
+import type { Context } from '../kb/context.ts'
+import { openSome } from '../kb/kb-access.ts'
+import { inUse } from '../kb/open/kb-use.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { EventView } from './event-view.ts'
+
+/** Where a stream of events begins. */
+export type EventStream = {
+  /** The events after this id follow. */
+  after: number
+  /** Whether events between the id that was asked for and `after` are lost. */
+  hasGap: boolean
+  /** The events as they happen, some at a time; ends when the signal aborts. */
+  events: AsyncGenerator<LoggedEvent[], void>
+}
+
+const pageSize = 500
+
+/**
+ * A tenant's events, or those of one knowledge base, after an id, else from now on. Those of what the caller may not see are left
+ * out, but a key is always told of the status of the candidates that it sent.
+ * @throws {GanglionError} `not_found`
+ */
+export async function readEvents(
+  ctx: Context,
+  caller: Caller,
+  { kb, lastEventId }: EventsQuery & { lastEventId?: number | undefined },
+  signal: AbortSignal,
+): Promise<EventStream> {
+  const log = ctx.events
+  const { tenantId } = caller
+  const kbId = await followed(ctx, tenantId, kb)
+  const { first, last } = await log.range(tenantId)
+  const asked = lastEventId ?? last
+  // An id that is yet to come was given out before a backup was restored.
+  const after = asked > last ? last : Math.max(asked, first - 1)
+  const view = new EventView(ctx, caller)
+  const events = async function* () {
+    for (let at = after; !signal.aborted; ) {
+      const seen = log.arrivals(tenantId)
+      const page = await log.after(tenantId, at, pageSize)
+      at = page.at(-1)?.id ?? at
+      const told = await view.tell(page.filter((event) => kbId === undefined || event.kbId === kbId))
+      if (told.length > 0) yield told
+      if (page.length === pageSize)
+        await nextTurn() // SQLite answers without ever letting anything else go on
+      else await log.arrival(tenantId, seen, signal)
+    }
+  }
+  return { after, hasGap: after !== asked, events: events() }
+}
+
+/** Opens what is to be followed: the refs of a knowledge base that nobody has opened are not watched. */
+async function followed(ctx: Context, tenantId: string, kb: string | undefined): Promise<string | undefined> {
+  if (kb !== undefined) return (await inUse(() => ctx.kb(tenantId, kb))).identity.id
+  await openSome(ctx, tenantId)
+  return undefined
+}

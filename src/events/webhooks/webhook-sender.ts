@@ -1,0 +1,102 @@
+import type { WebhookDelivery } from '../../contract/administration.ts'
+import type { LoggedEvent } from '../../contract/events.ts'
+import type { Context } from '../../kb/context.ts'
+import type { Webhook } from '../../state/webhooks.ts'
+import { EventView } from '../event-view.ts'
+import type { PostOptions } from './post-message.ts'
+import { isDue, nextAttempt } from './retry-schedule.ts'
+import { receiver, sendEvent } from './send-event.ts'
+
+export type WebhookOptions = Omit<PostOptions, 'now' | 'signal'> & { onError: (error: unknown) => void }
+
+const pageSize = 500
+/** What the receiver of an answer of this status wants is to be sent nothing more. */
+const gone = 410
+
+/**
+ * Sends tenants' events to where they are wanted: in order, each until it is taken, so at least once. A receiver is told what an
+ * `app` key may know. One that fails keeps no other waiting.
+ */
+export class WebhookSender {
+  readonly #ctx: Context
+  readonly #options: WebhookOptions
+  readonly #stopping = new AbortController()
+  /** Being sent to, by id. */
+  readonly #busy = new Map<string, Promise<void>>()
+
+  constructor(ctx: Context, options: WebhookOptions) {
+    this.#ctx = ctx
+    this.#options = options
+  }
+
+  /** Sends all that is due. Resolves once every receiver has taken all, or failed to. */
+  async deliver(): Promise<void> {
+    const now = this.#ctx.now()
+    for (const webhook of await this.#ctx.webhooks.list()) {
+      if (
+        !webhook.isEnabled ||
+        !isDue(webhook.dueAt, now) ||
+        this.#busy.has(webhook.id) ||
+        this.#stopping.signal.aborted
+      )
+        continue
+      const sending = this.#deliverTo(webhook)
+        .catch(this.#options.onError)
+        .finally(() => this.#busy.delete(webhook.id))
+      this.#busy.set(webhook.id, sending)
+    }
+    await Promise.all(this.#busy.values())
+  }
+
+  /** Ends the deliveries that are under way, which are begun again by whoever sends next. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all(this.#busy.values())
+  }
+
+  async #deliverTo(start: Webhook): Promise<void> {
+    const { events, webhooks } = this.#ctx
+    let webhook = start
+    const advance = async (to: number, delivery?: WebhookDelivery) => {
+      const isMoved = await webhooks.advance(webhook, to, delivery)
+      webhook = { ...webhook, cursor: to, failures: 0, failingSince: null }
+      return isMoved
+    }
+    const view = new EventView(this.#ctx, { tenantId: webhook.tenantId, ...receiver })
+    const { last } = await events.range(webhook.tenantId)
+    // An id that is yet to come was given out before a backup was restored.
+    if (webhook.cursor > last && !(await advance(last))) return
+    while (!this.#stopping.signal.aborted) {
+      const page = await events.after(webhook.tenantId, webhook.cursor, pageSize)
+      for (const stored of page) {
+        const [event] = await view.tell([stored])
+        if (event === undefined || !wants(webhook, event)) continue
+        if (this.#stopping.signal.aborted) return
+        const delivery = await this.#send(webhook, event)
+        if (delivery === undefined || !(await advance(event.id, delivery))) return
+      }
+      const end = page.at(-1)?.id
+      if (end === undefined || (end > webhook.cursor && !(await advance(end)))) return
+    }
+  }
+
+  /** @returns the delivery, if the receiver has taken it. */
+  async #send(webhook: Webhook, event: LoggedEvent): Promise<WebhookDelivery | undefined> {
+    const { webhooks, now } = this.#ctx
+    const { signal } = this.#stopping
+    const options = { ...this.#options, now: now(), signal }
+    const { delivery, status, note } = await sendEvent(webhook, event, options)
+    if (note === undefined) return delivery
+    if (signal.aborted) return undefined
+    const failedAt = now()
+    const dueAt = status === gone ? undefined : nextAttempt(webhook.failures + 1, webhook.failingSince, failedAt)
+    const isFinal = dueAt === undefined
+    const said = isFinal ? `${note} It is given up; "ganglion webhook replay" begins again.` : note
+    await webhooks.fail(webhook, { note: said, isFinal, dueAt: dueAt ?? failedAt }, delivery, failedAt)
+    return undefined
+  }
+}
+
+function wants({ kbId, kinds }: Webhook, event: LoggedEvent): boolean {
+  return (kbId === null || kbId === event.kbId) && (kinds.length === 0 || kinds.includes(event.kind))
+}

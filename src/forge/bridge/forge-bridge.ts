@@ -1,0 +1,229 @@
+import { isPublicRemote, listRemoteRefs, type RemoteAccess, requirePushAccess } from '../../git/transport/remote.ts'
+import type { Context } from '../../kb/context.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import type { ForgeLink } from '../../state/forge/forge-links.ts'
+import type { ForgePull } from '../../state/forge/forge-pulls.ts'
+import type { Forge, ForgeKind, PullRequest } from '../forge.ts'
+import { type ForgeOptions, openForge } from '../open-forge.ts'
+import { ForgePaused, otherRepository } from './forge-paused.ts'
+import { hearRemarks } from './hear-remarks.ts'
+import { hasOurHistory, joinMains } from './join-mains.ts'
+import { agree, branchPrefix, type Linked, newRow, type Seen, type Taking, unlessGone } from './linked.ts'
+import { pullOf } from './marker.ts'
+import { hearEdits, hearMain, hearProposals } from './people-pulls.ts'
+import { readCredential, readSecret } from './secret-reference.ts'
+import { settlePulls } from './settle-pulls.ts'
+import { showCandidates } from './show-candidates.ts'
+import { tellComments } from './tell-comments.ts'
+
+/** A repository that is to be linked. */
+type Inspected = Pick<
+  ForgeLink,
+  'tenantId' | 'kbId' | 'kind' | 'url' | 'apiUrl' | 'credential' | 'webhookSecret' | 'branch'
+>
+
+export type BridgeOptions = {
+  /** Where secrets are found by name. */
+  env: NodeJS.ProcessEnv
+  onError: (error: unknown) => void
+  open?: (options: ForgeOptions) => Forge
+}
+
+/** What is kept of a link between comparisons. */
+type Remembered = Pick<Linked, 'heard' | 'missing'> & { isPublic?: boolean }
+
+const heads = 'refs/heads/'
+
+/**
+ * Compares knowledge bases with their repositories on forges, and mends one difference at a time. Every step can be repeated: after a
+ * crash at any point, the next comparison reaches the same state.
+ */
+export class ForgeBridge {
+  readonly #ctx: Context
+  readonly #options: BridgeOptions
+  readonly #closing = new AbortController()
+  /** By the link's id. They cache tokens and ETags. */
+  readonly #forges = new Map<string, Forge>()
+  readonly #remembered = new Map<string, Remembered>()
+
+  constructor(ctx: Context, options: BridgeOptions) {
+    this.#ctx = ctx
+    this.#options = options
+  }
+
+  /**
+   * Compares both sides of a link once, and mends what differs.
+   * @returns what a person has to see to
+   * @throws {ForgePaused} @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
+   */
+  async sync(link: ForgeLink): Promise<string | undefined> {
+    const remembered: Remembered = this.#remembered.get(link.id) ?? { heard: new Map(), missing: new Set() }
+    this.#remembered.set(link.id, remembered)
+    const forge = await this.#forgeOf(link)
+    const signal = this.#closing.signal
+    remembered.isPublic ??= await isPublicRemote((await forge.access()).url, { signal })
+    const linked: Linked = {
+      ctx: this.#ctx,
+      kb: await this.#ctx.kb(link.tenantId, link.kbId),
+      link,
+      ...{ forge, signal, ...remembered, isPublic: remembered.isPublic },
+      onError: this.#options.onError,
+    }
+    const seen = await look(linked)
+    const problem = await joinMains(linked, seen, async () => {
+      await hearRemarks(linked, seen)
+      await hearEdits(linked, seen)
+    })
+    const mainProblem = await hearMain(linked, seen, problem)
+    await hearProposals(linked, seen)
+    await settlePulls(linked, seen)
+    await showCandidates(linked, seen)
+    await tellComments(linked, seen)
+    return mainProblem ?? seen.problems[0]
+  }
+
+  /**
+   * Looks at a repository before it is linked: what a comparison needs is tried, and nothing is written.
+   * @returns `problem` where it can be no link
+   */
+  async inspect(asked: Inspected): Promise<{ account: string; isPublic: boolean; problem: string | undefined }> {
+    const { tenantId, kbId, webhookSecret } = asked
+    const link = { ...asked, id: kbId, main: null }
+    const forge = await this.#forgeOf(link)
+    this.forget(link.id)
+    const { name } = await forge.who()
+    await forge.openPulls()
+    if (webhookSecret !== null) await readSecret(webhookSecret, this.#options.env)
+    const access = await forge.access()
+    const signal = this.#closing.signal
+    await requirePushAccess(access, { signal })
+    const kb = await this.#ctx.kb(tenantId, kbId)
+    const problem = await historyProblem({ ctx: this.#ctx, kb, link, forge, signal }, access)
+    return { account: name, isPublic: await isPublicRemote(access.url, { signal }), problem }
+  }
+
+  /** @throws {SecretMissing} */
+  async #forgeOf(link: Pick<ForgeLink, 'id' | 'kind' | 'url' | 'apiUrl' | 'credential'>): Promise<Forge> {
+    const known = this.#forges.get(link.id)
+    if (known !== undefined) return known
+    const credential = await readCredential(link.credential, this.#options.env)
+    const open = this.#options.open ?? openForge
+    const forge = open({ kind: link.kind as ForgeKind, url: link.url, apiUrl: link.apiUrl ?? undefined, credential })
+    this.#forges.set(link.id, forge)
+    return forge
+  }
+
+  /** The next comparison reads the secrets again. */
+  forget(linkId: string): void {
+    this.#forges.delete(linkId)
+  }
+
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#closing.abort()
+  }
+}
+
+/** Why a repository cannot be linked: it holds something else. */
+async function historyProblem(linked: Taking, access: RemoteAccess): Promise<string | undefined> {
+  const refs = await listRemoteRefs(access, ['HEAD', heads], { signal: linked.signal })
+  const { branch } = linked.link
+  const theirs = refs.get(`${heads}${branch}`)
+  if (refs.size === 0 || theirs === undefined)
+    return refs.size === 0
+      ? undefined
+      : `has branches, and none is ${branch}: link an empty repository, or say with --branch which is its main`
+  const isOurs = await hasOurHistory(linked, theirs)
+  return isOurs ? undefined : 'is neither empty nor of this knowledge base: its main has another history'
+}
+
+async function look(linked: Linked): Promise<Seen> {
+  const { ctx, forge, link, signal, missing } = linked
+  const pulls = new Map((await forge.openPulls()).map((pull) => [pull.number, pull]))
+  const rows = await ctx.forgePulls.list(link.id)
+  const refs = await listRemoteRefs(await forge.access(), [`${heads}${link.branch}`, `${heads}${branchPrefix}`], {
+    signal,
+  })
+  const branches = new Map(
+    [...refs].filter(([ref]) => ref.startsWith(heads)).map(([ref, oid]) => [ref.slice(heads.length), oid] as const),
+  )
+  const unsure = new Set<number>()
+  const seen = { pulls, rows, branches, merging: new Set<ForgePull>(), unsure, problems: [] }
+  if (link.main !== null && !branches.has(link.branch)) throw await withoutMain(linked)
+  for (const { number, state } of rows) {
+    if (number === null || state !== 'open' || pulls.has(number)) continue
+    const pull = await forge.pull(number).catch(unlessGone)
+    if (pull !== undefined) pulls.set(number, pull)
+  }
+  requirePulls(seen)
+  for (const { number, state } of rows) {
+    if (number === null || state !== 'open') continue
+    // One that was deleted counts as closed once two comparisons have not found it.
+    if (pulls.has(number)) missing.delete(number)
+    else if (!missing.has(number)) unsure.add(number)
+    if (!pulls.has(number)) missing.add(number)
+  }
+  await adoptUnknown(linked, seen)
+  return seen
+}
+
+/** So many at once are taken for a fault: of few, some may be deleted by hand. */
+const fewLost = 2
+
+/** @throws {ForgePaused} where pull requests are others than were opened, or many of them are gone at once */
+function requirePulls({ pulls, rows, branches }: Seen): void {
+  const open = rows.filter(({ state, number }) => state === 'open' && number !== null)
+  const ours = open.filter(({ branch }) => branch.startsWith(branchPrefix))
+  const pullOf = ({ number }: ForgePull) => pulls.get(number ?? 0)
+  const other = ours.find((row) => (pullOf(row)?.branch ?? row.branch) !== row.branch)
+  if (other !== undefined) {
+    throw new ForgePaused(`the pull request ${other.number} there is not the one that was opened`, otherRepository)
+  }
+  const isLost = (row: ForgePull) => {
+    const pull = pullOf(row)
+    return pull === undefined || (pull.state === 'closed' && ours.includes(row) && !branches.has(row.branch))
+  }
+  const lost = open.filter(isLost)
+  if (lost.length > fewLost && lost.length * 2 > open.length) {
+    throw new ForgePaused(`${lost.length} of ${open.length} pull requests are gone at once`, otherRepository)
+  }
+}
+
+/** Why the repository has no main any more, and what to do. */
+async function withoutMain({ forge, link, signal }: Linked): Promise<ForgePaused> {
+  const refs = await listRemoteRefs(await forge.access(), ['HEAD', heads], { signal })
+  if (refs.size === 0)
+    return new ForgePaused('the repository is empty, as one that was deleted and made anew', otherRepository)
+  const isDefault = (ref: string) => ref.startsWith(heads) && refs.get(ref) === refs.get('HEAD')
+  const name = [...refs.keys()].find(isDefault)?.slice(heads.length)
+  const what = `the repository has no branch ${link.branch}`
+  if (name === undefined) return new ForgePaused(what, 'Give it back its name')
+  const remedy = `Give it back its name, or follow it with: ganglion forge sync --branch ${name}`
+  return new ForgePaused(`${what}, and its default branch is ${name}`, remedy)
+}
+
+/** Adopts pull requests that the bridge opened and that have no row, as after a restore or a crash. */
+async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Promise<void> {
+  const known = new Map(rows.map((row) => [row.branch, row]))
+  for (const pull of pulls.values()) {
+    const row = known.get(pull.branch)
+    if (row?.number === null && isMadeHere(linked, pull)) await agree(linked, row, { number: pull.number })
+    if (row !== undefined || !isMadeHere(linked, pull)) continue
+    const ids = pullOf(pull.body) ?? []
+    const candidates = ids.filter((id) => findCandidate(linked.kb.projection.read, id) !== undefined)
+    if (candidates.length === 0) continue
+    // A page that a restore has lost is heard from the branch, as one that a reviewer has added.
+    const head = candidates.length === ids.length ? (branches.get(pull.branch) ?? null) : null
+    const adopted = { ...newRow(pull.branch, pull.number), candidates, head }
+    rows.push(adopted)
+    await agree(linked, adopted, {})
+  }
+}
+
+function isMadeHere({ link }: Linked, { branch, isOwnBranch, base }: PullRequest): boolean {
+  return isOwnBranch && branch.startsWith(branchPrefix) && base === link.branch
+}

@@ -1,0 +1,27 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Context } from '../../kb/context.ts'
+import { isUuid } from '../../rules/candidate-id.ts'
+import type { Delivery, ForgeKind } from '../forge.ts'
+import { isSigned } from '../open-forge.ts'
+import { readSecret } from './secret-reference.ts'
+
+export type ForgeDelivery = Delivery
+
+/**
+ * Hears a webhook of a forge. It says no more than that there is something to see: what it tells is never read, so one that comes
+ * twice, late or never does no harm.
+ * Whoever looks after the link is woken.
+ * @throws {GanglionError} `not_found` where the link is none, or takes no webhooks; `invalid_token` where the signature is not the forge's
+ */
+export async function hearDelivery(
+  { forgeLinks, database }: Pick<Context, 'forgeLinks' | 'database'>,
+  env: NodeJS.ProcessEnv,
+  linkId: string,
+  delivery: Delivery,
+): Promise<void> {
+  const link = isUuid(linkId) ? await forgeLinks.find(linkId) : undefined
+  if (link === undefined || link.webhookSecret === null) throw new GanglionError('not_found')
+  const secret = await readSecret(link.webhookSecret, env)
+  if (!isSigned(link.kind as ForgeKind, secret, delivery)) throw new GanglionError('invalid_token')
+  await database.notifications.send(database.db, 'forge', link.id)
+}

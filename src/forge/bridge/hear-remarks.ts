@@ -1,0 +1,53 @@
+import { GanglionError } from '../../contract/errors.ts'
+import { decide } from '../../queue/decide-candidate.ts'
+import type { ForgePull } from '../../state/forge/forge-pulls.ts'
+import type { Remark } from '../forge.ts'
+import { callerOfAccount, type Linked, type Seen } from './linked.ts'
+import { isOwnRemark } from './marker.ts'
+
+/** Characters of a comment, as over the API. */
+const maxComment = 10_000
+
+/** Remarks that a record takes from a forge, and bytes of them: curators must have room for theirs. */
+const maxHeard = 100
+const maxHeardBytes = 64 * 1024
+
+/** What a forge shows may be behind what it knows for a moment. */
+const settledAfterMs = 60_000
+
+/** Puts what people said on pull requests into the records of their candidates, each remark once. */
+export async function hearRemarks(linked: Linked, { pulls, rows }: Seen): Promise<void> {
+  const { forge, link, ctx, heard } = linked
+  const rowOf = new Map(rows.map((row) => [row.number, row]))
+  const changed = [...pulls.values()].filter(({ number, updatedAt }) => heard.get(number) !== updatedAt)
+  const remarks = await forge.remarksSince(link.heardAt, changed)
+  for (const remark of remarks) {
+    const row = rowOf.get(remark.number)
+    if (row !== undefined && !isOwnRemark(remark.text)) await hear(linked, row, remark)
+  }
+  const heardAt = remarks.reduce((latest, { at }) => (at > latest ? at : latest), link.heardAt)
+  if (heardAt !== link.heardAt) await ctx.forgeLinks.note(link.id, { heardAt })
+  link.heardAt = heardAt
+  const settled = new Date(ctx.now().getTime() - settledAfterMs).toISOString()
+  for (const { number, updatedAt } of changed) if (updatedAt < settled) heard.set(number, updatedAt)
+}
+
+async function hear(linked: Linked, { candidates }: ForgePull, { author, text, at, url }: Remark): Promise<void> {
+  const reason = text.trim().slice(0, maxComment).toWellFormed()
+  for (const candidateId of reason === '' ? [] : candidates) {
+    const caller = callerOfAccount(linked, author.id)
+    const isHeard = ({ via }: { via?: string }) => via === url
+    try {
+      await decide(linked.ctx, caller, { candidateId, verb: 'Comment on' }, (_, by, now, { decisions }) => {
+        if (decisions.some(isHeard)) return undefined
+        const heard = decisions.filter(({ via }) => via !== undefined)
+        const bytes = Buffer.byteLength([...heard, { reason }].map((said) => said.reason ?? '').join(''))
+        if (heard.length >= maxHeard || bytes > maxHeardBytes) return undefined
+        return { action: 'comment', at: at < now ? new Date(at).toISOString() : now, by, reason, via: url }
+      })
+    } catch (error) {
+      // A record that is full takes no more; one that a restore has lost takes none.
+      if (!(error instanceof GanglionError && (error.code === 'record_full' || error.code === 'not_found'))) throw error
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { type Acting, recordAct } from '../../kb/access/audit.ts'
+import type { Context } from '../../kb/context.ts'
+import type { CredentialReference, ForgeLink } from '../../state/forge/forge-links.ts'
+import { type ForgeKind, forgeKinds } from '../forge.ts'
+import type { ForgeBridge } from './forge-bridge.ts'
+import { isReference } from './secret-reference.ts'
+
+export type LinkRequest = {
+  /** Slug or id. */
+  kb: string
+  /** Of the repository's page. */
+  url: string
+  /** Undefined: by the name of the host. */
+  kind?: ForgeKind | undefined
+  apiUrl?: string | undefined
+  credential: CredentialReference
+  webhookSecret?: string | undefined
+  maxOpen?: number | undefined
+  /** What main is called there; undefined: main. */
+  branch?: string | undefined
+}
+
+/** A link for people: what of it is secret is only named. */
+export type LinkSummary = {
+  id: string
+  /** Slug. */
+  kb: string
+  kind: string
+  url: string
+  /** Pull requests that are open for candidates. */
+  open: number
+  maxOpen: number
+  /** Where the forge sends its webhooks; null: the server looks once a minute. */
+  eventsUrl: string | null
+  syncedAt: string | null
+  failingSince: string | null
+  note: string | null
+}
+
+export const publicWarning =
+  'Anybody can read that repository: it shows the whole knowledge base, pages that are internal too, and all that waits.'
+
+const defaultMaxOpen = 50
+
+/**
+ * Links a knowledge base to a repository on a forge, once all that the bridge needs there has been tried: nothing is written there.
+ * The first comparison follows.
+ * @returns who writes there, by the forge's own name, and whether anybody can read it
+ * @throws {GanglionError} `not_found` for the knowledge base
+ * @throws {ValidationError} @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
+ */
+export async function linkForge(
+  ctx: Context,
+  by: Acting,
+  bridge: ForgeBridge,
+  {
+    kb,
+    url,
+    kind = kindOf(url),
+    apiUrl,
+    credential,
+    webhookSecret,
+    maxOpen = defaultMaxOpen,
+    branch = 'main',
+  }: LinkRequest,
+): Promise<{ link: ForgeLink; account: string; isPublic: boolean }> {
+  const { forgeLinks, knowledgeBases, now } = ctx
+  const identity = await knowledgeBases.find(by.tenantId, kb)
+  if (identity === undefined) throw new GanglionError('not_found')
+  if (kind === undefined) {
+    throw new ValidationError({ kind: [`Say which forge ${new URL(url).hostname} is: ${forgeKinds.join(', ')}.`] })
+  }
+  for (const where of [...Object.entries(credential), ['webhookSecret', webhookSecret ?? 'env:NONE'] as const]) {
+    if (where[0] !== 'appId' && !isReference(where[1])) {
+      throw new ValidationError({ [where[0]]: ['must be env:NAME or file:/path: a secret itself is not stored.'] })
+    }
+  }
+  const asked = {
+    tenantId: by.tenantId,
+    kbId: identity.id,
+    kind,
+    url: withoutEnd(url),
+    apiUrl: apiUrl ?? null,
+    credential,
+    branch,
+    webhookSecret: webhookSecret ?? null,
+  }
+  const isSame = (link: ForgeLink) => link.url.toLowerCase() === asked.url.toLowerCase()
+  if ((await forgeLinks.list()).some((link) => isSame(link) && link.kbId !== identity.id))
+    throw new ValidationError({ url: ['is linked to another knowledge base already'] })
+  const { account, isPublic, problem } = await bridge.inspect(asked)
+  if (problem !== undefined) throw new ValidationError({ url: [problem] })
+  const link = await forgeLinks.create({ ...asked, maxOpen }, now())
+  if (link === undefined) throw new ValidationError({ kb: [`${kb} is linked already: unlink it first.`] })
+  await recordAct(ctx, by, { action: 'forge.linked', subject: `${identity.slug} ${link.url}` })
+  return { link, account, isPublic }
+}
+
+/** A tenant's links, or of all. */
+export async function listForgeLinks(ctx: Context, tenantId?: string): Promise<LinkSummary[]> {
+  const slugs = new Map((await ctx.knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
+  return Promise.all(
+    (await ctx.forgeLinks.list(tenantId)).map(async (link) => {
+      const pulls = await ctx.forgePulls.list(link.id)
+      const { id, kind, url, maxOpen, syncedAt, failingSince, note } = link
+      return {
+        ...{ id, kind, url, maxOpen, syncedAt, failingSince, note },
+        kb: slugs.get(link.kbId) ?? link.kbId,
+        open: pulls.filter(({ state, number }) => state === 'open' && number !== null).length,
+        eventsUrl: link.webhookSecret === null ? null : ctx.urls.forgeEvents(id),
+      }
+    }),
+  )
+}
+
+/** A knowledge base that could not be compared with its repository since a time: what is said on its pull requests is not here yet. */
+export type FailingLink = { kb: string; url: string; failingSince: string }
+
+/** Of one knowledge base by its slug, or of all that the tenant has. */
+export async function listFailingLinks(
+  { forgeLinks, knowledgeBases }: Pick<Context, 'forgeLinks' | 'knowledgeBases'>,
+  { tenantId }: Pick<Acting, 'tenantId'>,
+  slug?: string,
+): Promise<FailingLink[]> {
+  const failing = (await forgeLinks.list(tenantId)).filter((link) => link.failingSince !== null)
+  if (failing.length === 0) return []
+  const slugs = new Map((await knowledgeBases.list(tenantId)).map((kb) => [kb.id, kb.slug]))
+  return failing.flatMap(({ kbId, url, failingSince }) => {
+    const kb = slugs.get(kbId)
+    return kb === undefined || failingSince === null || (slug ?? kb) !== kb ? [] : [{ kb, url, failingSince }]
+  })
+}
+
+/** Follows main to the name that it was given there. The next comparison shows whether it is ours. @throws {GanglionError} `not_found` */
+export async function followBranch(ctx: Context, by: Acting, kb: string, branch: string): Promise<void> {
+  const link = await linkOf(ctx, by, kb)
+  await ctx.forgeLinks.note(link.id, { branch })
+  await recordAct(ctx, by, { action: 'forge.followed', subject: `${kb} ${link.url} ${branch}` })
+}
+
+/** Forgets a link; both sides stay as they are. @throws {GanglionError} `not_found` */
+export async function unlinkForge(ctx: Context, by: Acting, kb: string): Promise<ForgeLink> {
+  const link = await linkOf(ctx, by, kb)
+  await ctx.forgeLinks.remove(link.id)
+  await recordAct(ctx, by, { action: 'forge.unlinked', subject: `${kb} ${link.url}` })
+  return link
+}
+
+/** @throws {GanglionError} `not_found` */
+export async function linkOf(ctx: Context, { tenantId }: Pick<Acting, 'tenantId'>, kb: string): Promise<ForgeLink> {
+  const identity = await ctx.knowledgeBases.find(tenantId, kb)
+  const link = identity && (await ctx.forgeLinks.ofKb(identity.id))
+  if (link === undefined) throw new GanglionError('not_found')
+  return link
+}
+
+/** Servers whose forge is known by their names. */
+const knownHosts = new Map<string, ForgeKind>([
+  ['github.com', 'github'],
+  ['gitlab.com', 'gitlab'],
+  ['gitea.com', 'gitea'],
+  ['codeberg.org', 'forgejo'],
+])
+
+function kindOf(url: string): ForgeKind | undefined {
+  return knownHosts.get(new URL(url).hostname)
+}
+
+function withoutEnd(url: string): string {
+  return url.replace(/\/+$/, '').replace(/\.git$/, '')
+}

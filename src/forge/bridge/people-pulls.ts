@@ -1,0 +1,158 @@
+import type { Oid } from '../../git/objects/object.ts'
+import { findCandidate, pendingBelow } from '../../kb/projection/candidate-index.ts'
+import { mainRef } from '../../kb/refs/kb-refs.ts'
+import { originPrefix } from '../../kb/writing/git-candidate.ts'
+import { candidateHeads } from '../../queue/candidate-refs.ts'
+import { bareId, type Caller } from '../../rules/access/caller.ts'
+import { literalBlock } from '../../rules/text/literal.ts'
+import type { ForgePull } from '../../state/forge/forge-pulls.ts'
+import type { PullRequest, Report } from '../forge.ts'
+import { havesOf, isWithin } from './join-mains.ts'
+import {
+  agree,
+  attempt,
+  branchPrefix,
+  callerOfAccount,
+  callerOfLink,
+  type Linked,
+  newRow,
+  ownLabel,
+  publicUrl,
+  type Seen,
+} from './linked.ts'
+import { changeOf } from './show-candidates.ts'
+import { type Taken, takeCommits } from './take-pack.ts'
+
+/** Makes candidates of the pull requests that people open. Both mains must have been compared: these stand on the one there. */
+export async function hearProposals(linked: Linked, seen: Seen): Promise<void> {
+  const branches = new Set(seen.rows.map(({ branch }) => branch))
+  // After a restore, those that we opened for candidates which the backup did not have are proposals like others.
+  const isLost = (pull: PullRequest) => linked.kb.projection.seqFloor() > 0 && !branches.has(pull.branch)
+  const isProposal = (pull: PullRequest) =>
+    pull.base === linked.link.branch && (isOurs(pull) ? isLost(pull) : isTrusted(pull))
+  const theirs = [...seen.pulls.values()].filter((pull) => pull.state === 'open' && isProposal(pull))
+  for (const pull of theirs) {
+    await attempt(seen, () => hearPull(linked, seen, pull))
+  }
+}
+
+/** Revises candidates by the commits that people add to the branches of our pull requests, also of those that were merged since. */
+export async function hearEdits(linked: Linked, seen: Seen): Promise<void> {
+  const isRestored = linked.kb.projection.seqFloor() > 0
+  for (const row of seen.rows) {
+    const head = seen.branches.get(row.branch)
+    // A branch may end in an approval that a restore has lost: main has it, too.
+    const isTaken = isRestored && seen.pulls.get(row.number ?? 0)?.state === 'merged'
+    if (row.state === 'open' && head !== undefined && head !== row.head && !isTaken) {
+      await attempt(seen, () => hearEdit(linked, seen, row, head))
+    }
+  }
+}
+
+function isOurs({ branch, isOwnBranch }: PullRequest): boolean {
+  return isOwnBranch && branch.startsWith(branchPrefix)
+}
+
+/**
+ * Accounts that may push to the repository may propose, as curators may with git. A proposal from a fork is ignored until somebody
+ * with rights to the repository labels it.
+ */
+function isTrusted({ isOwnBranch, labels, isDraft }: PullRequest): boolean {
+  return !isDraft && (isOwnBranch || labels.includes(ownLabel))
+}
+
+async function hearPull(linked: Linked, seen: Seen, { number, head, author, branch }: PullRequest): Promise<void> {
+  const { forge } = linked
+  const caller = callerOfAccount(linked, author.id)
+  const asked = { ref: forge.headRef(number), head, caller, topic: `${forge.kind}-${number}`, number }
+  const { row, taken } = await hearCommits(linked, seen, asked)
+  if (taken === undefined) return
+  await reportTaken(linked, { ...taken, number, head, branch, candidates: row.candidates })
+  await agree(linked, row, { reported: head })
+}
+
+/**
+ * Lets what was pushed to main there wait, where main takes no pushes. Once main there is taken, what still waits gets pull requests.
+ * @returns what a person has to see to
+ */
+export async function hearMain(linked: Linked, seen: Seen, problem: string | undefined): Promise<string | undefined> {
+  const { kb, forge, ctx, link } = linked
+  const ref = `refs/heads/${link.branch}`
+  const head = seen.branches.get(link.branch)
+  const ours = await kb.repository.readRef(mainRef)
+  if (head === undefined || (ours !== undefined && (await isWithin(linked, head, ours)))) {
+    const at = seen.rows.findIndex(({ branch }) => branch === ref)
+    if (at >= 0) await ctx.forgePulls.remove(link.id, ref)
+    if (at >= 0) seen.rows.splice(at, 1)
+    return problem
+  }
+  if (!(await kb.settings()).protectMain) return problem
+  const asked = { ref, head, caller: callerOfLink(linked), topic: `${forge.kind}-main`, number: null }
+  const { row, taken } = await hearCommits(linked, seen, asked)
+  if (taken?.isTaken === false) return `main on the forge cannot be taken: ${taken.lines.join(' · ')}`
+  await agree(linked, row, { reported: head })
+  return problem
+}
+
+type Heard = { ref: string; head: Oid; caller: Caller; topic: string; number: number | null }
+
+/** Makes candidates of commits. @returns what became of them, unless that was done and told before */
+async function hearCommits(
+  linked: Linked,
+  seen: Seen,
+  { ref, head, caller, topic, number }: Heard,
+): Promise<{ row: ForgePull; taken: Taken | undefined }> {
+  const { kb } = linked
+  const known = seen.rows.find((row) => row.branch === ref)
+  if (known?.head === head && known.reported === head) return { row: known, taken: undefined }
+  const step = { to: head, caller, option: `topic=${topic}` }
+  const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
+  await kb.sync()
+  const prefix = originPrefix({ door: 'for', by: bareId(caller), topic })
+  const pending = pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
+  const candidates = [...new Set([...(known?.candidates ?? []), ...pending])]
+  const row = known ?? newRow(ref, number)
+  if (known === undefined) seen.rows.push(row)
+  // First of all: otherwise these candidates would get pull requests of their own.
+  await agree(linked, row, { candidates, head, number })
+  return { row, taken }
+}
+
+/** A reviewer's commits are part of what is approved: they revise the candidate, and its branch stays as the reviewer left it. */
+async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string): Promise<void> {
+  const { kb, ctx, forge } = linked
+  const waiting = row.candidates.filter((id) => findCandidate(kb.projection.read, id)?.status === 'pending')
+  if (waiting.length === 0) return
+  const step = { to: head, caller: callerOfLink(linked), option: `topic=${forge.kind}` }
+  const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
+  await kb.sync()
+  if (!taken.isTaken && row.number !== null)
+    await reportTaken(linked, { ...taken, number: row.number, head, branch: row.branch, candidates: waiting })
+  const own = await candidateHeads(kb, ctx).headOf(waiting.join('+'))
+  await agree(linked, row, {
+    head,
+    reported: taken.isTaken ? null : head,
+    change: own === undefined ? null : await changeOf(kb, own, waiting.length),
+  })
+}
+
+/** Tells what became of commits that a person has written. */
+async function reportTaken(
+  { forge, ctx }: Linked,
+  {
+    isTaken,
+    lines,
+    candidates,
+    ...commit
+  }: Taken & Pick<Report, 'number' | 'head' | 'branch'> & { candidates: readonly string[] },
+): Promise<void> {
+  const [first] = candidates
+  const count = candidates.length === 1 ? '1 page waits' : `${candidates.length} pages wait`
+  await forge.report({
+    ...{ ...commit, findings: [] },
+    outcome: isTaken ? 'waiting' : 'failed',
+    title: isTaken ? `${count} for a curator` : 'This cannot be taken as it is',
+    summary: literalBlock(lines.join('\n'), '').slice(0, forge.limits.body),
+    url: first === undefined ? undefined : publicUrl(ctx.urls.candidate(first)),
+  })
+}

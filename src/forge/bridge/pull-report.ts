@@ -1,0 +1,48 @@
+import { mergeBase } from '../../git/history/ancestry.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
+import { mainRef } from '../../kb/refs/kb-refs.ts'
+import { formatFindings } from '../../push/check-report.ts'
+import { checkPush } from '../../push/checks/check-push.ts'
+import { literal } from '../../rules/text/literal.ts'
+import type { Report } from '../forge.ts'
+import { type Linked, publicUrl } from './linked.ts'
+
+/** What the checks say of a candidate's head, the rules being those of a push. */
+export async function reportOf(
+  { kb, ctx, forge }: Linked,
+  {
+    candidate,
+    ...commit
+  }: { number: number; head: Oid; branch: string; candidate: Pick<CandidateRow, 'id' | 'reason' | 'zone'> },
+): Promise<Report> {
+  const { head } = commit
+  const from = await baseOfHead(kb, head)
+  const findings = await checkPush(kb, { repository: kb.repository, from, to: head }, ctx.parser)
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const warnings = findings.length - errors
+  const found = `${errors} errors, ${warnings} warnings`
+  return {
+    ...{ ...commit, outcome: errors > 0 ? 'failed' : 'waiting' },
+    title: errors > 0 ? `The checks found ${found}` : `Waits for a curator; the checks found ${found}`,
+    summary: [
+      `**Policy:** ${literal(candidate.reason)}${candidate.zone === null ? '' : `, zone ${candidate.zone}`}.`,
+      ...formatFindings(findings).map((line) => `- ${literal(line)}`),
+    ]
+      .join('\n')
+      .slice(0, forge.limits.body)
+      .toWellFormed(),
+    findings: findings
+      .filter(({ path }) => path !== '')
+      .slice(0, forge.limits.findings)
+      .map(({ path, line, severity, message }) => ({ path, line, severity, message })),
+    url: publicUrl(ctx.urls.candidate(candidate.id)),
+  }
+}
+
+/** The commit of main on which a head stands, or a branch that was made of one: where its commits left main. */
+async function baseOfHead({ repository }: KnowledgeBase, head: Oid): Promise<Oid> {
+  const main = await repository.readRef(mainRef)
+  return (main && (await mergeBase(repository, main, head))) ?? head
+}

@@ -1,0 +1,176 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Context } from '../../kb/context.ts'
+import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
+import type { QueueEntry } from '../../queue/list-queue.ts'
+import { readCandidate } from '../../queue/read-candidate.ts'
+import type { LinkChange, LinkChanges } from '../../review/link-changes.ts'
+import { type Review, reviewCandidate } from '../../review/review-candidate.ts'
+import { type SimilarNeuron, similarNeurons } from '../../review/similar-neurons.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { literal, literalBlock } from '../../rules/text/literal.ts'
+import { oneLine } from '../../rules/text/text.ts'
+import type { ForgeLimits } from '../forge.ts'
+import { dismissRestLabel, ownLabel, publicUrl } from './linked.ts'
+import { pullMarker } from './marker.ts'
+
+/** What a pull request says of a candidate. */
+export type PullText = { title: string; body: string; labels: string[] }
+
+const maxListed = 20
+/** Characters of the parts that may be long; all together stay below what every forge takes. */
+const maxDiff = 24_000
+const maxPassage = 4_000
+
+/**
+ * All that a curator decides by, as a pull request's text. What others wrote stands in code: it can be no markup and no mention.
+ * The forge's readers have main whole: Neurons of it may be named, also those that some readers here do not see.
+ * @param options.isPublic leaves out what is not in the repository: passages of Sources, and what else waits
+ * @param options.whole what several candidates were made of
+ */
+export async function pullText(
+  ctx: Context,
+  caller: Caller,
+  candidates: readonly [CandidateRow, ...CandidateRow[]],
+  { limits, whole, isPublic }: { limits: ForgeLimits; whole: string | undefined; isPublic: boolean },
+): Promise<PullText> {
+  const [first, ...others] = candidates
+  const ids = candidates.map(({ id }) => id)
+  const entries: QueueEntry[] = []
+  const texts: string[] = []
+  for (const { id } of candidates) {
+    const review = await reviewCandidate(ctx, caller, id, {})
+    entries.push(review.entry)
+    const heading = others.length === 0 ? [] : [`## ${verbOf(review.entry)} ${literal(review.entry.title)}`]
+    texts.push(
+      [
+        ...heading,
+        ...(await describe(ctx, caller, id, isPublic ? withoutPrivate(review) : review)),
+        linkTo(ctx, id),
+      ].join('\n\n'),
+    )
+  }
+  const room = Math.floor((limits.body - 2_000) / candidates.length)
+  const kinds = [...new Set(entries.map(({ kind }) => `kind: ${kind}`))]
+  return {
+    title: titleOf(entries, whole, limits.title),
+    body: [
+      pullMarker(ids),
+      ...texts.map((text) => cut(text, room)),
+      `---\n${others.length === 0 ? howToDecide : howToDecideOnMany}`,
+    ].join('\n\n'),
+    labels: [ownLabel, ...kinds, ...(first.zone === null ? [] : [`zone: ${first.zone}`])],
+  }
+}
+
+const howToDecide =
+  '**Merge** it in any way, with changes of your own on its branch, to approve it. **Close** it to dismiss it, with your last comment as the reason.'
+const howToDecideOnMany = `${howToDecide} Each page is a commit of its own: a page whose commit you drop before you merge stays in the queue, or is dismissed if you give the label \`${dismissRestLabel}\`.`
+
+function titleOf(entries: readonly QueueEntry[], whole: string | undefined, longest: number): string {
+  const [first] = entries
+  const shown = (text: string) => oneLine(text, longest - 40)
+  if (first !== undefined && entries.length === 1) return `${verbOf(first)} "${shown(first.title)}"`
+  return `${entries.length} pages of ${shown(whole ?? '')}`
+}
+
+function withoutPrivate(review: Review): Review {
+  return { ...review, sources: [], duplicates: [] }
+}
+
+async function describe(ctx: Context, caller: Caller, id: string, review: Review): Promise<string[]> {
+  const { entry } = review
+  const { diff, diffTruncated } = await readCandidate(ctx, caller, id)
+  const similar = await similarNeurons(ctx, caller, id).catch(unlessGone)
+  const alike = review.duplicates.map(({ entry: other, why }) => `${literal(other.title)} (${why.join(', ')})`)
+  return [
+    proposedBy(entry),
+    policyOf(entry, review),
+    placeOf(review),
+    ...listed('Links gained', linksOf(review.links, 'gained')),
+    ...listed('Links lost', linksOf(review.links, 'lost')),
+    ...listed('Waiting as well', alike),
+    ...listed('Similar Neurons', (similar ?? []).map(describeSimilar)),
+    ...changeOf(diff, diffTruncated === true),
+    ...review.sources.map(passageOf),
+  ]
+}
+
+function describeSimilar({ title, seqId, why }: SimilarNeuron): string {
+  return `${literal(title)} ${literal(seqId)}: ${why.map(literal).join(', ')}`
+}
+
+function cut(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room).toWellFormed()}…\n\n*There is no room for more here.*`
+}
+
+/** A server without a public address has no link that could be followed. */
+function linkTo(ctx: Context, id: string): string {
+  const url = publicUrl(ctx.urls.candidate(id))
+  return url === undefined ? `Decide in Ganglion, candidate ${literal(id)}` : `[Decide in Ganglion](${url})`
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof GanglionError)) throw error
+}
+
+function verbOf({ intent }: QueueEntry): string {
+  return { add: 'Add', change: 'Update', remove: 'Remove' }[intent.does]
+}
+
+function proposedBy({ kind, connector, createdBy, createdAt, confidence }: QueueEntry): string {
+  const sure = confidence === null ? '' : `, confidence ${confidence}`
+  return `Proposed by ${literal(createdBy)} on ${createdAt.slice(0, 10)} as ${literal(kind)}, by the connector ${literal(connector)}${sure}.`
+}
+
+function policyOf({ reason, zone, warnings, isHeldBack }: QueueEntry, { sides }: Review): string {
+  const zoned = zone === null ? '' : ` Zone: **${zone}**.`
+  const held = isHeldBack ? ' It would be approved, and a rule keeps it for a curator.' : ''
+  const conflict = sides.conflict === undefined ? [] : ['It conflicts with main: what it changes has changed since.']
+  const all = [...conflict, ...warnings].slice(0, maxListed).map((warning) => `- ⚠️ ${literal(warning)}`)
+  return [`**Policy:** it waits for a curator (${literal(reason)}).${zoned}${held}`, ...all].join('\n')
+}
+
+function placeOf({ entry: { intent }, sides: { path, movedFrom } }: Review): string {
+  const moved = movedFrom === undefined ? '' : `${literal(movedFrom)} → `
+  const lines = [
+    ...(path === undefined ? [] : [`- Page: ${moved}${literal(path)}`]),
+    ...(intent.does === 'add' ? [] : [`- Neuron: ${literal(intent.seqId)} ${literal(intent.title ?? '')}`]),
+  ]
+  return lines.join('\n')
+}
+
+function linksOf(links: LinkChanges, side: 'gained' | 'lost'): string[] {
+  const left = links[`${side}Count`] - links[side].length
+  return [...links[side].map(linkOf), ...(left > 0 ? [`and ${left} more`] : [])]
+}
+
+function linkOf({ type, target, leadsTo }: LinkChange): string {
+  const to = typeof leadsTo === 'string' ? leadsTo : `${leadsTo.seqId} ${leadsTo.title}`
+  return `${type === 'cites' ? '' : `${type} `}${literal(target)} → ${literal(to)}`
+}
+
+function listed(name: string, items: readonly string[]): string[] {
+  if (items.length === 0) return []
+  const left = items.length - maxListed
+  const shown = items.slice(0, maxListed).map((item) => `- ${item}`)
+  return [[`**${name}**`, ...shown, ...(left > 0 ? [`- and ${left} more`] : [])].join('\n')]
+}
+
+function changeOf(diff: string, isTruncated: boolean): string[] {
+  if (diff === '') return []
+  const isCut = isTruncated || diff.length > maxDiff
+  const block = literalBlock(diff.slice(0, maxDiff).toWellFormed(), 'diff')
+  return [`**Before and after**\n\n${block}${isCut ? '\n\n*There is more than fits here.*' : ''}`]
+}
+
+function passageOf({ filename, place, text, isCut }: Review['sources'][number]): string {
+  const where = Object.entries(place).flatMap(([part, value]) => (value === undefined ? [] : [`${part} ${value}`]))
+  const name = `<details><summary>Source: <code>${escapeHtml([filename, ...where].join(', '))}</code></summary>`
+  if (text === undefined) return `${name}\n\nIts text is not kept.\n</details>`
+  const more = isCut || text.length > maxPassage ? '\n\n*There is more in the Source.*' : ''
+  return `${name}\n\n${literalBlock(text.slice(0, maxPassage).toWellFormed(), '')}${more}\n</details>`
+}
+
+function escapeHtml(text: string): string {
+  return oneLine(text, 200).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

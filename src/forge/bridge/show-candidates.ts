@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto'
+import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { type CandidateRow, findCandidate, firstPending } from '../../kb/projection/candidate-index.ts'
+import { largestBundle } from '../../kb/refs/candidate-head-names.ts'
+import { candidateHeads } from '../../queue/candidate-refs.ts'
+import { seenOf } from '../../queue/seen.ts'
+import { slugify } from '../../rules/paths/slug.ts'
+import type { ForgePull } from '../../state/forge/forge-pulls.ts'
+import { bundled, wholeOf } from './bundles.ts'
+import { pushBranches } from './join-mains.ts'
+import { agree, attempt, branchPrefix, callerOfLink, isForgeError, type Linked, newRow, type Seen } from './linked.ts'
+import { reportOf } from './pull-report.ts'
+import { type PullText, pullText } from './pull-text.ts'
+
+/** The random end of a candidate's id, which tells apart all that wait at a time. */
+const shortIdLength = 8
+/** Bytes. */
+const maxSlug = 50
+
+/** A pull request that is open, or to be opened, with those of its candidates that wait. */
+type Shown = { row: ForgePull; waiting: readonly [CandidateRow, ...CandidateRow[]] }
+
+/** Gives each waiting candidate, the most urgent first, a branch and a pull request, and brings those that have one up to date. */
+export async function showCandidates(linked: Linked, seen: Seen): Promise<void> {
+  const known = new Set(seen.rows)
+  const there = new Set(seen.branches.keys())
+  for (const row of await nextRows(linked, seen)) {
+    seen.rows.push(row)
+    await agree(linked, row, {})
+  }
+  const shown = seen.rows.flatMap((row) => {
+    const [first, ...others] = row.branch.startsWith(branchPrefix) ? waitingOf(linked, row) : []
+    return row.state === 'open' && first !== undefined ? [{ row, waiting: [first, ...others] } satisfies Shown] : []
+  })
+  await showBranches(linked, seen, shown)
+  for (const each of shown) {
+    if (each.row.head === null) continue
+    await attempt(seen, async () => {
+      if (each.row.number === null)
+        await openPull(linked, seen, each, known.has(each.row) || there.has(each.row.branch))
+      await showText(linked, each)
+      await showReport(linked, each)
+    })
+  }
+}
+
+function waitingOf({ kb }: Linked, { candidates }: ForgePull): CandidateRow[] {
+  const rows = candidates.flatMap((id) => findCandidate(kb.projection.read, id) ?? [])
+  return rows.filter(({ status }) => status === 'pending')
+}
+
+/** Rows for the candidates that get a pull request now. */
+async function nextRows({ kb, link }: Linked, { rows }: Seen): Promise<ForgePull[]> {
+  const { read: sql } = kb.projection
+  const open = rows.filter(({ state, branch }) => state === 'open' && branch.startsWith(branchPrefix)).length
+  const room = link.maxOpen - open
+  if (room <= 0) return []
+  const held = new Set(rows.flatMap(({ candidates }) => candidates))
+  const taken = new Set(rows.map(({ branch }) => branch))
+  const next = firstPending(sql, held.size + room * largestBundle).filter((id) => !held.has(id))
+  return (await bundled(kb, next)).slice(0, room).map((candidates) => {
+    const [id = ''] = candidates
+    const branch = branchOf(id, findCandidate(sql, id)?.title ?? '')
+    return { ...newRow(taken.has(branch) ? `${branchPrefix}${id}` : branch, null), candidates }
+  })
+}
+
+function branchOf(candidateId: string, title: string): string {
+  return `${branchPrefix}${candidateId.slice(-shortIdLength)}-${slugify(title, maxSlug)}`
+}
+
+/**
+ * Pushes the heads of candidates. A head is made anew for each move of main; it is pushed only if what it changes is not what the
+ * branch changes, so that reviews of it stay.
+ */
+async function showBranches(linked: Linked, seen: Seen, shown: readonly Shown[]): Promise<void> {
+  const moves: { row: ForgePull; to: Oid; change: string }[] = []
+  for (const { row, waiting } of shown) {
+    const to = (await headOf(linked, waiting)) ?? (await splitUp(linked, row, waiting))
+    if (to === undefined) continue
+    const change = await changeOf(linked.kb, to, waitingOf(linked, row).length)
+    if (change !== row.change || !seen.branches.has(row.branch)) moves.push({ row, to, change })
+  }
+  const updates = moves.map(({ row: { branch }, to }) => {
+    return { ref: `refs/heads/${branch}`, from: seen.branches.get(branch), to }
+  })
+  const refused = await pushBranches(
+    linked,
+    seen,
+    updates.filter(({ from, to }) => from !== to),
+  )
+  for (const { row, to, change } of moves) {
+    // Somebody has moved it since it was looked at: the next comparison hears what they did.
+    if (!refused.has(`refs/heads/${row.branch}`)) await agree(linked, row, { head: to, change })
+  }
+}
+
+function headOf({ kb, ctx }: Linked, waiting: readonly CandidateRow[]): Promise<Oid | undefined> {
+  return candidateHeads(kb, ctx).headOf(waiting.map(({ id }) => id).join('+'))
+}
+
+/** Candidates that conflict with each other go apart: the first keeps the pull request. */
+async function splitUp(linked: Linked, row: ForgePull, [first, ...others]: Shown['waiting']): Promise<Oid | undefined> {
+  if (others.length === 0) return undefined
+  const left = new Set(others.map(({ id }) => id))
+  await agree(linked, row, { candidates: row.candidates.filter((id) => !left.has(id)) })
+  return headOf(linked, [first])
+}
+
+/** What a head changes, in all its commits, whatever commit of main they stand on. */
+export async function changeOf({ repository }: KnowledgeBase, head: Oid, commits: number): Promise<string> {
+  let base: Oid | undefined = head
+  for (let n = 0; n < commits && base !== undefined; n++) [base] = parentsOfCommit((await repository.read(base)).data)
+  const changes = []
+  for await (const change of repository.diffCommits(base, head)) changes.push(change)
+  return digestOf(changes)
+}
+
+async function openPull(linked: Linked, { pulls }: Seen, shown: Shown, mayBeOpen: boolean): Promise<void> {
+  const { forge, link } = linked
+  const { row, waiting } = shown
+  const { branch } = row
+  let known = mayBeOpen ? await forge.pullOfBranch(branch, link.branch) : undefined
+  if (known === undefined) {
+    const text = await textOf(linked, waiting)
+    try {
+      const pull = await forge.open({ branch, base: link.branch, ...text, isDraft: waiting[0].zone === 'red' })
+      pulls.set(pull.number, pull)
+      return agree(linked, row, { number: pull.number, seen: seenKey(linked, shown), text: digestOf(text) })
+    } catch (error) {
+      if (!isForgeError(error, 'conflict')) throw error
+      known = await forge.pullOfBranch(branch, link.branch)
+      if (known?.state !== 'open') throw error
+    }
+  }
+  pulls.set(known.number, known)
+  // One that is closed may be of an earlier time, when its candidate was dismissed: it is opened again.
+  await agree(linked, row, { number: known.number, state: known.state === 'closed' ? 'closed' : 'open' })
+}
+
+async function showText(linked: Linked, shown: Shown): Promise<void> {
+  const { row, waiting } = shown
+  const seen = seenKey(linked, shown)
+  if (row.number === null || row.state !== 'open' || row.seen === seen) return
+  const text = await textOf(linked, waiting)
+  const { title, body } = text
+  // The labels of one that was only found may be missing: they are given after it is opened.
+  const changes = row.text === null ? text : { title, body }
+  if (digestOf(text) !== row.text) await linked.forge.update(row.number, changes)
+  await agree(linked, row, { seen, text: digestOf(text) })
+}
+
+/** What a text is made of: while it stays, the text is not made again. */
+function seenKey({ kb, isPublic }: Linked, { row, waiting }: Shown): string {
+  return digestOf([...waiting.map((candidate) => seenOf(kb.projection.read, candidate)), row.change, isPublic])
+}
+
+async function textOf({ ctx, kb, forge, link, isPublic }: Linked, waiting: Shown['waiting']): Promise<PullText> {
+  const whole = waiting.length === 1 ? undefined : await wholeOf(kb, waiting[0].id)
+  return pullText(ctx, callerOfLink({ link, forge }), waiting, {
+    limits: forge.limits,
+    whole: whole?.name,
+    isPublic,
+  })
+}
+
+async function showReport(linked: Linked, { row, waiting }: Shown): Promise<void> {
+  const { number, head, reported } = row
+  if (number === null || head === null || reported === head) return
+  // What a reviewer committed is tidied away in time.
+  const isHere = (await linked.kb.repository.find(head)) !== undefined
+  if (isHere)
+    await linked.forge.report(await reportOf(linked, { number, head, branch: row.branch, candidate: waiting[0] }))
+  await agree(linked, row, { reported: head })
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+}

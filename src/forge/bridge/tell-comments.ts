@@ -1,0 +1,39 @@
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import type { Decision } from '../../rules/candidate.ts'
+import { literal } from '../../rules/text/literal.ts'
+import type { ForgePull } from '../../state/forge/forge-pulls.ts'
+import { agree, attempt, type Linked, type Seen } from './linked.ts'
+import { commentMarker } from './marker.ts'
+
+/** Writes what curators said here onto the pull requests, each comment once. */
+export async function tellComments(linked: Linked, seen: Seen): Promise<void> {
+  const { pulls, rows } = seen
+  for (const row of rows) {
+    const { number } = row
+    if (number === null || pulls.get(number)?.state !== 'open') continue
+    await attempt(seen, () => tellOne(linked, row, number))
+  }
+}
+
+async function tellOne(linked: Linked, row: ForgePull, number: number): Promise<void> {
+  const { kb, forge } = linked
+  const said: { id: string; comment: Decision }[] = []
+  for (const id of row.candidates) {
+    const blob = findCandidate(kb.projection.read, id)?.blob
+    const { decisions } = blob === undefined ? { decisions: [] } : parseCandidate(await kb.repository.readText(blob))
+    for (const comment of decisions) {
+      if (comment.action === 'comment' && comment.via === undefined) said.push({ id, comment })
+    }
+  }
+  if (said.length <= row.comments) return
+  // A crash may have come between writing one and noting it.
+  const there = (await forge.remarksOf(number)).map(({ text }) => text)
+  for (const { id, comment } of said) {
+    const marker = commentMarker(id, comment.at)
+    if (there.some((text) => text.includes(marker))) continue
+    const text = `${marker}\n**${literal(comment.by.name)}** wrote in Ganglion:\n\n${comment.reason ?? ''}`
+    await forge.comment(number, text.slice(0, forge.limits.remark).toWellFormed())
+  }
+  await agree(linked, row, { comments: said.length })
+}

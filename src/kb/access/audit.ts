@@ -1,0 +1,48 @@
+import type { Caller } from '../../rules/access/caller.ts'
+import type { Actor } from '../../rules/candidate.ts'
+import type { StoredAuditEntry } from '../../state/accounts/audit.ts'
+import type { Context } from '../context.ts'
+
+/** Who acts, and from where; the address is null for commands on the server's machine. */
+export type By = { actor: Actor; address: string | null }
+
+/** Who is recorded, in the tenant whose record it is. */
+export type Acting = Pick<Caller, 'id' | 'name' | 'tenantId' | 'address'>
+
+export type Act = {
+  /** `<what>.<done>`, e.g. `key.revoked`. */
+  action: string
+  /** Whom or what it was done to, in words. */
+  subject: string
+  /** For people, where the action does not say it all. */
+  detail?: string
+}
+
+export type AuditPage = {
+  entries: StoredAuditEntry[]
+  /** For the query of the next page; null on the last one. */
+  next: number | null
+}
+
+const pageSize = 50
+
+/** Records what a person did to a tenant, beside its knowledge. */
+export async function recordAct(
+  { audit, now }: Pick<Context, 'audit' | 'now'>,
+  caller: Acting,
+  act: Act,
+): Promise<void> {
+  const { id, name, tenantId, address = null } = caller
+  await audit.record(tenantId, { actor: { id, name }, address, detail: '', ...act }, now())
+}
+
+/** The latest acts first. */
+export async function listAudit(
+  { audit }: Pick<Context, 'audit'>,
+  tenantId: string,
+  before?: number,
+): Promise<AuditPage> {
+  const entries = await audit.list(tenantId, { before, limit: pageSize + 1 })
+  const shown = entries.slice(0, pageSize)
+  return { entries: shown, next: entries.length > pageSize ? (shown.at(-1)?.id ?? null) : null }
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { mergePacks, smallPacks } from '../../git/objects/consolidate-packs.ts'
+import { discardPack, packPath, stagedPack } from '../../git/objects/pack-files.ts'
+import type { PackStore } from '../../state/packs/pack-store.ts'
+import type { Repositories } from '../../state/repositories.ts'
+import { PackCache } from './pack-cache.ts'
+import { putPack } from './put-pack.ts'
+
+type Shared = { repositories: Repositories; packs: PackStore }
+
+/** More packs than this are worth the work. */
+const wanted = 24
+
+/**
+ * Rolls small packs of the store up into one that takes their place, and removes from the copy on this machine what others have
+ * rolled up an hour ago. Nothing happens where somebody else rolls the same packs up first.
+ * @throws the signal's reason; what the store throws
+ */
+export async function consolidateShared(
+  { repositories, packs }: Shared,
+  { kbId, gitDir, now }: { kbId: string; gitDir: string; now: Date },
+  signal: AbortSignal,
+): Promise<void> {
+  const { packs: named } = await repositories.state(kbId)
+  const cache = new PackCache(gitDir, packs)
+  await cache.dropAllBut(new Set(named.map(({ name }) => name)))
+  if (named.length <= wanted) return
+  await cache.fetch(named)
+  const small = new Map(named.map((pack) => [packPath(gitDir, pack.name), pack]))
+  const chosen = smallPacks([...small.keys()])
+  if (chosen.length < 2) return
+  const staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
+  try {
+    const name = await mergePacks(chosen, staged, signal)
+    const pack = await putPack(packs, { kbId, name, path: staged.pack })
+    const keys = chosen.flatMap(({ path }) => small.get(path)?.key ?? [])
+    if (await repositories.replacePacks(kbId, pack, keys, now)) await cache.publish(name, staged)
+  } finally {
+    await discardPack(staged)
+  }
+}

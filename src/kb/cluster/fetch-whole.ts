@@ -1,0 +1,49 @@
+import { GitError } from '../../git/git-error.ts'
+import { Repository } from '../../git/repository.ts'
+import { PackNotFound, type PackStore } from '../../state/packs/pack-store.ts'
+import type { PackEntry, Repositories } from '../../state/repositories.ts'
+import { PackCache } from './pack-cache.ts'
+
+type Shared = { repositories: Pick<Repositories, 'state' | 'version'>; packs: PackStore }
+
+/** How often the rows are read again, if other nodes have packed anew what they named. */
+const attempts = 3
+
+/**
+ * Makes a repository of nothing but what the rows name, as a node without a copy would have it: but packs that are gone or damaged are
+ * left out.
+ * @param gitDir does not exist yet
+ * @returns what is wrong with the packs; undefined if there is no such repository
+ * @throws what the database and the store throw
+ */
+export async function fetchWhole(
+  { repositories, packs }: Shared,
+  { kbId, gitDir }: { kbId: string; gitDir: string },
+): Promise<string[] | undefined> {
+  const repository = await Repository.init(gitDir)
+  try {
+    const cache = new PackCache(gitDir, packs)
+    for (let attempt = 1; ; attempt++) {
+      const state = await repositories.state(kbId)
+      if (state.version === 0) return undefined
+      const problems: string[] = []
+      for (const pack of state.packs) problems.push(...(await fetchOne(cache, pack)))
+      if (problems.length > 0 && attempt < attempts && (await repositories.version(kbId)) !== state.version) continue
+      for (const [ref, oid] of state.refs) await repository.updateRef(ref, undefined, oid)
+      return problems
+    }
+  } finally {
+    repository.close()
+  }
+}
+
+async function fetchOne(cache: PackCache, pack: PackEntry): Promise<string[]> {
+  try {
+    await cache.fetch([pack])
+    return []
+  } catch (error) {
+    if (error instanceof PackNotFound) return [`The pack ${pack.key} is gone from the bucket.`]
+    if (error instanceof GitError) return [`The pack ${pack.key} is damaged: ${error.message}`]
+    throw error
+  }
+}

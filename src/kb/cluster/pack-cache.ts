@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { GitError } from '../../git/git-error.ts'
+import { indexPack } from '../../git/objects/index-pack.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import {
+  discardPack,
+  packPath,
+  publishPack,
+  removePack,
+  type StagedPack,
+  stagedPack,
+} from '../../git/objects/pack-files.ts'
+import { PackIndex } from '../../git/objects/pack-index.ts'
+import type { PackStore } from '../../state/packs/pack-store.ts'
+import type { PackEntry } from '../../state/repositories.ts'
+import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
+import { writeSynced } from '../../system/durable-file.ts'
+import { readIfThere } from '../../system/read-if-there.ts'
+
+/** What the `.keep` file of a pack holds that the store has. git packs none of its objects anew, and never removes it. */
+const storedMark = 'ganglion-stored\n'
+/** Packs that are fetched at once. */
+const fetchesAtOnce = 6
+/** Milliseconds after which a pack that was packed anew is removed. */
+const droppedAfter = 60 * 60_000
+/** Of an object. */
+const maxBytes = 1024 ** 3
+
+/** The packs of the store that a repository on this machine has. Beside them it may have others, which nobody else needs. */
+export class PackCache {
+  readonly #gitDir: string
+  readonly #packs: PackStore
+  /** Packs whose mark was seen. They keep it for as long as they are here. */
+  readonly #marked = new Set<string>()
+
+  constructor(gitDir: string, packs: PackStore) {
+    this.#gitDir = gitDir
+    this.#packs = packs
+  }
+
+  /**
+   * Fetches those that are not here yet, some at a time, and checks each.
+   * @throws {PackNotFound} {@link GitError} `corrupt-object`; what the store throws
+   */
+  async fetch(wanted: readonly PackEntry[]): Promise<void> {
+    const here = await this.#names()
+    const missing = wanted.filter(({ name }) => !here.has(name))
+    await forEachAtOnce(missing, fetchesAtOnce, (pack) => this.#fetchOne(pack))
+  }
+
+  /** Shows git a staged pack that the store has. @param name its checksum */
+  async publish(name: string, staged: StagedPack): Promise<void> {
+    const final = packPath(this.#gitDir, name)
+    await writeFile(`${final}.keep`, storedMark)
+    await publishPack(staged, final)
+  }
+
+  /** Removes the packs of the store but these, since their objects are in others. Young ones stay: somebody may be reading them. */
+  async dropAllBut(kept: ReadonlySet<string>): Promise<void> {
+    for (const name of await this.#names()) {
+      if (kept.has(name)) continue
+      const path = packPath(this.#gitDir, name)
+      if (Date.now() - (await stat(`${path}.keep`)).mtimeMs < droppedAfter) continue
+      this.#marked.delete(name)
+      await removePack(path)
+      await rm(`${path}.keep`, { force: true })
+    }
+  }
+
+  /** Those of some objects that are in none of the store's packs. */
+  async unstored(oids: ReadonlySet<Oid>): Promise<Set<Oid>> {
+    if (oids.size === 0) return new Set()
+    const names = [...(await this.#names())]
+    const indexes = names.map(async (name) => new PackIndex(await readFile(`${packPath(this.#gitDir, name)}.idx`)))
+    const stored = await Promise.all(indexes)
+    return new Set([...oids].filter((oid) => stored.every((index) => index.offsetOf(oid) === undefined)))
+  }
+
+  /** Of the packs that are here whole. */
+  async #names(): Promise<Set<string>> {
+    const files = new Set(await readdir(join(this.#gitDir, 'objects', 'pack')))
+    const names = new Set<string>()
+    for (const file of files) {
+      const [, name] = /^pack-([0-9a-f]{40})\.keep$/.exec(file) ?? []
+      if (name === undefined || !files.has(`pack-${name}.pack`) || !files.has(`pack-${name}.idx`)) continue
+      if (this.#isMarked(name)) names.add(name)
+    }
+    return names
+  }
+
+  /** Packs that git is receiving have such a file for a moment, too. */
+  #isMarked(name: string): boolean {
+    const isMarked = this.#marked.has(name) || readIfThere(`${packPath(this.#gitDir, name)}.keep`) === storedMark
+    if (isMarked) this.#marked.add(name)
+    return isMarked
+  }
+
+  async #fetchOne({ key, name, size }: PackEntry): Promise<void> {
+    const staged = stagedPack(this.#gitDir, randomBytes(6).toString('hex'))
+    try {
+      await pipeline(await this.#packs.get(key, size), createWriteStream(staged.pack, { flags: 'wx', mode: 0o444 }))
+      const file = await open(staged.pack)
+      try {
+        const found = await indexPack(staged.pack, file, { maxBytes })
+        if (found.name !== name) throw new GitError('corrupt-object', `the pack ${key} is not ${name}`)
+        await Promise.all([file.sync(), writeSynced(staged.index, found.index, 0o444)])
+      } finally {
+        await file.close()
+      }
+      await this.publish(name, staged)
+    } finally {
+      await discardPack(staged)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto'
+import type { Oid } from '../../git/objects/object.ts'
+import { discardPack, stagedPack } from '../../git/objects/pack-files.ts'
+import { Repository } from '../../git/repository.ts'
+import type { PackStore } from '../../state/packs/pack-store.ts'
+import type { PackEntry } from '../../state/repositories.ts'
+import { stageNewPack } from './new-pack.ts'
+import { PackCache } from './pack-cache.ts'
+import { putPack } from './put-pack.ts'
+
+/** Where refs of a repository point, and the pack that holds all they lead to: none if there is no ref. */
+export type PutRepository = { kbId: string; refs: ReadonlyMap<string, Oid>; packs: PackEntry[] }
+
+/**
+ * Puts all that some refs of a repository lead to into the store, as one pack that no row names yet.
+ * @throws {GitError} `missing-object`, `corrupt-object`; what the store throws
+ */
+export async function putRepository(
+  packs: PackStore,
+  { kbId, gitDir, refs: names }: { kbId: string; gitDir: string; refs: readonly string[] },
+): Promise<PutRepository> {
+  const repository = new Repository(gitDir)
+  const staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
+  try {
+    const refs = new Map<string, Oid>()
+    for (const ref of names) {
+      const oid = await repository.readRef(ref)
+      if (oid !== undefined) refs.set(ref, oid)
+    }
+    if (refs.size === 0) return { kbId, refs, packs: [] }
+    const moves = [...refs].map(([ref, to]) => ({ ref, from: undefined, to }))
+    const publication = { objects: new Map(), heads: new Map(), moves }
+    const name = await stageNewPack(staged, repository, publication, new PackCache(gitDir, packs))
+    return { kbId, refs, packs: [await putPack(packs, { kbId, name, path: staged.pack })] }
+  } finally {
+    await discardPack(staged)
+    repository.close()
+  }
+}

@@ -1,0 +1,50 @@
+import type { Urls } from '../contract/urls.ts'
+import type { ParserPool } from '../markdown/pool/parser-pool.ts'
+import type { EmbeddingModel } from '../models/embedding-model.ts'
+import type { DataDirectory } from '../state/data-directory.ts'
+import type { Database } from '../state/database/database.ts'
+import type { Stores } from '../state/open-stores.ts'
+import type { S3Options } from '../state/s3/s3-bucket.ts'
+import type { Threads } from '../system/threads.ts'
+import type { Cluster } from './cluster/cluster.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
+import type { OpenKbs } from './open/open-kbs.ts'
+import type { ReadableKb } from './readable-kb.ts'
+
+/** What use cases take: one data directory, open, with its state and its knowledge bases. */
+export interface Context extends Stores {
+  readonly directory: DataDirectory
+  readonly database: Database
+  /** Undefined: the file in the data directory. It may hold a password. */
+  readonly databaseAddress: string | undefined
+  /** For the bytes of Sources; undefined: they are in the data directory. */
+  readonly bucket: S3Options | undefined
+  /** The bucket in which several machines keep what they share. */
+  readonly objects: S3Options | undefined
+  /** Set if repositories are shared with other machines: those in the data directory are then copies. */
+  readonly cluster: Cluster | undefined
+  readonly urls: Urls
+  readonly threads: Threads
+  readonly parser: ParserPool
+  readonly embeddingModel: EmbeddingModel | undefined
+  readonly kbs: OpenKbs
+  /** Opens a tenant's knowledge base by slug or UUID, up to date with its refs. @throws {GanglionError} `not_found` */
+  readonly kb: (tenantId: string, slugOrId: string) => Promise<KnowledgeBase>
+  /** The same as {@link kb}, for what reads main: waits for no candidates. @throws {GanglionError} `not_found` */
+  readonly readableKb: (tenantId: string, slugOrId: string) => Promise<ReadableKb>
+  readonly now: () => Date
+  /** Reports what went wrong where no caller waits for it. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Returns a function that makes one value for each owner, when it is first asked for, and keeps it while the owner lives. */
+export function onePer<Owner extends object, Rest extends unknown[], Value>(
+  make: (owner: Owner, ...rest: Rest) => Value,
+): (owner: Owner, ...rest: Rest) => Value {
+  const made = new WeakMap<Owner, { value: Value }>()
+  return (owner, ...rest) => {
+    const known = made.get(owner) ?? { value: make(owner, ...rest) }
+    made.set(owner, known)
+    return known.value
+  }
+}

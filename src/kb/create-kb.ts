@@ -1,0 +1,114 @@
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { v7 as uuidv7 } from 'uuid'
+import { parseDocument } from 'yaml'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { Repository } from '../git/repository.ts'
+import type { Actor } from '../rules/candidate.ts'
+import { derivePrefix, SeqPrefix, Slug } from '../rules/seq-id.ts'
+import { SlugTaken } from '../state/knowledge-bases.ts'
+import { checkerPackage } from './checker-package.ts'
+import type { Context } from './context.ts'
+import { KnowledgeBase } from './knowledge-base.ts'
+import { commitMessage, signatureOf } from './refs/commit-message.ts'
+
+export type NewKnowledgeBase = {
+  /** Slug of its tenant, which is made if it is new. */
+  tenant: string
+  slug: string
+  title?: string | undefined
+  prefix?: string | undefined
+  language?: string | undefined
+}
+
+export type CreatedKnowledgeBase = { id: string; slug: string; prefix: string; tenant: string; gitDir: string }
+
+/** What a new knowledge base starts with; beside `src/` and `dist/` alike. */
+export const templateDir = fileURLToPath(new URL('../../kb-template/', import.meta.url))
+
+/** Who acts for commands on the server's own machine. */
+export const operator: Actor = { id: 'cli', name: 'Operator' }
+
+/**
+ * Makes a knowledge base: its repository from the template, then its entry, so that nobody sees half of one.
+ * @throws {ValidationError} for a slug or prefix that cannot be used, {GanglionError} `already_exists`
+ */
+export async function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase): Promise<CreatedKnowledgeBase> {
+  const slug = parse('slug', Slug, input.slug)
+  const prefix = parse('prefix', SeqPrefix, input.prefix ?? derivePrefix(slug))
+  const tenant = await ctx.tenants.ensure(parse('tenant', Slug, input.tenant), ctx.now())
+  if ((await ctx.knowledgeBases.find(tenant.id, slug)) !== undefined) throw alreadyExists(slug)
+  const identity = { id: uuidv7(), tenantId: tenant.id, slug, prefix }
+  const gitDir = ctx.directory.repository(identity.id)
+  try {
+    await makeRepository(ctx, identity, gitDir, { title: input.title ?? slug, language: input.language ?? 'en' })
+    await ctx.knowledgeBases.create(identity, ctx.now())
+  } catch (error) {
+    await rm(gitDir, { recursive: true, force: true })
+    await ctx.cluster?.repositories.remove(identity.id)
+    throw error instanceof SlugTaken ? alreadyExists(slug) : error
+  }
+  return { id: identity.id, slug, prefix, tenant: tenant.slug, gitDir }
+}
+
+async function makeRepository(
+  ctx: Context,
+  identity: { id: string; tenantId: string; slug: string; prefix: string },
+  gitDir: string,
+  settings: { title: string; language: string },
+): Promise<void> {
+  const repository = await Repository.init(gitDir)
+  repository.close()
+  const files = await templateFiles()
+  if (ctx.urls.base !== '') await nameChecker(files, ctx.urls.base)
+  const document = parseDocument(files.get('kb.yaml') ?? '')
+  const { id, slug, prefix } = identity
+  for (const [key, value] of Object.entries({ id, slug, prefix, ...settings })) document.set(key, value)
+  files.set('kb.yaml', document.toString({ lineWidth: 0 }))
+  const { cluster, directory, parser } = ctx
+  const kb = new KnowledgeBase(identity, { gitDir, indexDir: directory.index(id), parser, cluster })
+  const at = ctx.now()
+  const message = commitMessage(`Begin the knowledge base ${slug}`, { 'Knowledge-Base': id })
+  try {
+    await kb.write((staging) => kb.commitToMain(staging, { files, message, author: signatureOf(operator, at), at }))
+  } finally {
+    await kb.close()
+  }
+}
+
+/** The template's files but its Neurons, which only the demonstration gets. */
+async function templateFiles(): Promise<Map<string, string>> {
+  const entries = await readdir(templateDir, { recursive: true, withFileTypes: true })
+  const files = new Map<string, string>()
+  for (const entry of entries.filter((candidate) => candidate.isFile())) {
+    const absolute = join(entry.parentPath, entry.name)
+    const path = absolute.slice(templateDir.length).replaceAll('\\', '/')
+    if (!path.startsWith('neurons/')) files.set(path, await readFile(absolute, 'utf8'))
+  }
+  return files
+}
+
+/** Lets the files for CI take the checker from this server. They hold the address and the hash of none until they are told. */
+async function nameChecker(files: Map<string, string>, publicUrl: string): Promise<void> {
+  const { sha256 } = await checkerPackage()
+  for (const [path, text] of files) {
+    files.set(path, text.replace('https://ganglion.example', () => publicUrl).replace(/0{64}/, sha256))
+  }
+}
+
+function parse<T>(
+  field: string,
+  schema: {
+    safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: { message: string }[] } }
+  },
+  value: unknown,
+): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new ValidationError({ [field]: result.error.issues.map(({ message }) => message) })
+}
+
+function alreadyExists(slug: string): GanglionError {
+  return new GanglionError('already_exists', `The tenant has a knowledge base ${slug} already.`)
+}

@@ -1,0 +1,244 @@
+import type { EventData } from '../../contract/events.ts'
+import { isAncestor } from '../../git/history/ancestry.ts'
+import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
+import type { TreeChange } from '../../git/repository.ts'
+import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { maySee } from '../../rules/audience.ts'
+import { type Candidate, candidatePath, type Decision } from '../../rules/candidate.ts'
+import type { KbSettings } from '../../rules/kb-settings.ts'
+import { parseMetadata, readMetadata } from '../../rules/metadata.ts'
+import type { EventCandidate, NewEvent, ToldHeads } from '../../state/events.ts'
+import { allTags } from '../access/neuron-access.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { findCandidate } from '../projection/candidate-index.ts'
+import {
+  approvalsBetween,
+  changesBetween,
+  commitsBetween,
+  type NeuronChange,
+  positionOf,
+  positionOfVersion,
+} from '../projection/main-changes.ts'
+import { isByServer } from '../refs/commit-message.ts'
+import { mainRef, queueRef } from '../refs/kb-refs.ts'
+
+/** What happened on the way to these heads. */
+type Step = { heads: ToldHeads; events: NewEvent[] }
+
+/** About how many changes are told at a time: whole commits of each ref. */
+const chunkSize = 500
+
+/**
+ * What happened in a knowledge base between two states of its refs, in steps. What a candidate became follows its creation.
+ * The projection must stand at `to`, or beyond.
+ */
+export async function* deriveEvents(kb: KnowledgeBase, from: ToldHeads, to: ToldHeads): AsyncGenerator<Step> {
+  for await (const { queue, events } of queueSteps(kb, from.queue, to.queue)) {
+    yield { heads: { main: from.main, queue }, events }
+  }
+  for await (const { main, events } of mainSteps(kb, from.main, to.main)) {
+    yield { heads: { main, queue: to.queue }, events }
+  }
+}
+
+async function* queueSteps(
+  kb: KnowledgeBase,
+  from: Oid | undefined,
+  to: Oid | undefined,
+): AsyncGenerator<{ queue: Oid | undefined; events: NewEvent[] }> {
+  if (from === to) return
+  const onTheWay = await commitsOnTheWay(kb, from, to)
+  const problems = onTheWay === undefined ? await lostBetween(kb, queueRef, from, to) : []
+  let events: NewEvent[] = problems.length === 0 ? [] : [pushed(kb, { problems })]
+  let before = from
+  for (const queue of onTheWay ?? (to === undefined ? [] : [to])) {
+    events.push(...(await eventsOfQueue(kb, before, queue)))
+    before = queue
+    if (events.length < chunkSize) continue
+    yield { queue, events }
+    events = []
+  }
+  yield { queue: to, events }
+}
+
+/** The commits that a ref stood at after one, up to another, oldest first; undefined if it was moved otherwise. */
+async function commitsOnTheWay({ repository }: KnowledgeBase, from: Oid | undefined, to: Oid | undefined) {
+  if (to === undefined) return undefined
+  const commits: Oid[] = []
+  for (let oid: Oid | undefined = to; oid !== from; ) {
+    if (oid === undefined) return undefined
+    commits.push(oid)
+    const { data } = await repository.read(oid)
+    oid = parentsOfCommit(data)[0]
+  }
+  return commits.reverse()
+}
+
+async function eventsOfQueue(kb: KnowledgeBase, from: Oid | undefined, to: Oid): Promise<NewEvent[]> {
+  const { repository } = kb
+  // What a rewritten queue has lost, git may have removed: then nobody can say what is new.
+  if (from !== undefined && (await repository.find(from)) === undefined) return []
+  const events: NewEvent[] = []
+  for await (const change of repository.diffCommits(from, to)) {
+    events.push(...(await eventsOfCandidate(kb, change)))
+  }
+  return events
+}
+
+const kindOf: Partial<Record<Decision['action'], 'candidate.dismissed' | 'candidate.reopened'>> = {
+  dismiss: 'candidate.dismissed',
+  reopen: 'candidate.reopened',
+}
+
+async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: TreeChange): Promise<NewEvent[]> {
+  const is = await readCandidate(kb, path, after)
+  if (is === undefined) return []
+  const was = await readCandidate(kb, path, before)
+  const settings = await kb.settings()
+  const event = (kind: NewEvent['kind'], status: 'pending' | 'dismissed'): NewEvent => {
+    const data = { candidateId: is.id, status }
+    return { kbId: kb.identity.id, kind, isCuratorOnly: false, data, candidate: tellingOf(is, settings) }
+  }
+  const decided = is.decisions.slice(was?.decisions.length ?? 0).flatMap(({ action }) => {
+    const kind = kindOf[action]
+    return kind === undefined ? [] : event(kind, action === 'dismiss' ? 'dismissed' : 'pending')
+  })
+  return was === undefined ? [event('candidate.created', 'pending'), ...decided] : decided
+}
+
+/** What decides who is told of a candidate. */
+function tellingOf(
+  { createdBy, target, frontMatter, metadata, content }: Candidate,
+  settings: Pick<KbSettings, 'inlineTags'>,
+): EventCandidate {
+  const { fields, extra } = parseNeuronFile(frontMatter ?? '')
+  const own = frontMatter === null ? tagsIn(metadata) : fields.tags
+  const tags = allTags({ fields: { ...fields, tags: own }, extra, content }, settings)
+  return { sender: createdBy.id, target, tags, audience: fields.audience }
+}
+
+/** Those of a queue that was written around the server may be unreadable: then only curators are told. */
+function tagsIn(metadata: string | null): string[] {
+  try {
+    return readMetadata(parseMetadata(metadata).data).tags
+  } catch {
+    return ['internal']
+  }
+}
+
+/** Undefined where the file is none of a candidate. */
+async function readCandidate(
+  { repository }: KnowledgeBase,
+  path: string,
+  blob: Oid | undefined,
+): Promise<Candidate | undefined> {
+  if (blob === undefined || !path.endsWith('.md')) return undefined
+  const candidate = tryParseCandidate(await repository.readTextOnce(blob))
+  return candidate !== undefined && candidatePath(candidate.id) === path ? candidate : undefined
+}
+
+async function* mainSteps(
+  kb: KnowledgeBase,
+  from: Oid | undefined,
+  to: Oid | undefined,
+): AsyncGenerator<{ main: Oid | undefined; events: NewEvent[] }> {
+  if (from === to || to === undefined) return
+  const sql = kb.projection.read
+  const [begin, end] = [from === undefined ? 0 : positionOf(sql, from), positionOf(sql, to)]
+  // Main was rewritten: what that means for each Neuron, nobody can say.
+  if (begin === undefined || end === undefined) {
+    const problems = await lostBetween(kb, mainRef, from, to)
+    const data = { commit: to, ...(problems.length === 0 ? {} : { problems }) }
+    return yield { main: to, events: [pushed(kb, data)] }
+  }
+  for (let after = begin, upTo = begin; after < end; after = upTo) {
+    upTo = Math.min(end, positionOfVersion(sql, after, chunkSize) ?? end)
+    const commits = commitsBetween(sql, after, upTo)
+    const events = await eventsOfMain(kb, commits, { after, upTo })
+    yield { main: commits.at(-1)?.commit ?? to, events }
+  }
+}
+
+/** Each commit's push, approvals and Neurons, in this order. */
+async function eventsOfMain(
+  kb: KnowledgeBase,
+  commits: readonly { position: number; commit: Oid }[],
+  { after, upTo }: { after: number; upTo: number },
+): Promise<NewEvent[]> {
+  const sql = kb.projection.read
+  const changes = Map.groupBy(changesBetween(sql, after, upTo), ({ position }) => position)
+  const approvals = Map.groupBy(approvalsBetween(sql, after, upTo), ({ position }) => position)
+  const settings = await kb.settings()
+  const { defaultAudience } = settings
+  const events: NewEvent[] = []
+  for (const { position, commit } of commits) {
+    if (await isPushed(kb, commit)) events.push(pushed(kb, { commit }))
+    const telling = (changes.get(position) ?? []).map((change) => eventOfNeuron(kb, commit, change, defaultAudience))
+    const neurons = new Map((await Promise.all(telling)).map((event) => [event.data.seqId, event]))
+    for (const { candidateId, seqId } of approvals.get(position) ?? []) {
+      // A deletion may be given its candidate by a later commit, which does not change the Neuron.
+      const neuron = neurons.get(seqId)
+      const row = findCandidate(sql, candidateId)
+      const candidate = row && tryParseCandidate(await kb.repository.readTextOnce(row.blob))
+      events.push({
+        kbId: kb.identity.id,
+        kind: 'candidate.approved',
+        isCuratorOnly: neuron?.isCuratorOnly ?? false,
+        data: { ...neuron?.data, candidateId, seqId, commit, status: 'approved' },
+        candidate: candidate && tellingOf(candidate, settings),
+      })
+    }
+    events.push(...neurons.values())
+  }
+  return events
+}
+
+function pushed(kb: KnowledgeBase, data: Pick<EventData, 'commit' | 'problems'>): NewEvent {
+  return { kbId: kb.identity.id, kind: 'kb.pushed', isCuratorOnly: data.commit === undefined, data }
+}
+
+/** Says that a ref was moved to where its last known commit is no longer in its history. */
+async function lostBetween(
+  { repository }: KnowledgeBase,
+  ref: string,
+  from: Oid | undefined,
+  to: Oid | undefined,
+): Promise<string[]> {
+  if (from === undefined || to === undefined || (await isAncestor(repository, from, to))) return []
+  return [`${ref} was moved from ${from} to ${to}, which does not follow it.`]
+}
+
+/** Whether a commit of main merges what somebody pushed to the server, or was put there by somebody else. */
+async function isPushed({ repository }: KnowledgeBase, commit: Oid): Promise<boolean> {
+  const { data } = await repository.read(commit)
+  return parentsOfCommit(data).length > 1 || !isByServer(data)
+}
+
+async function eventOfNeuron(
+  kb: KnowledgeBase,
+  commit: Oid,
+  change: NeuronChange,
+  defaultAudience: readonly string[],
+): Promise<NewEvent> {
+  const { seqId, candidateId, blob, before } = change
+  const { documentId, tags, audience } = change.now ?? (await readNeuron(kb, blob ?? before))
+  const isVisible = maySee('tool', { tags, ...(audience === undefined ? {} : { audience }) }, defaultAudience)
+  const kind = blob === null ? 'neuron.deleted' : before === null ? 'neuron.created' : 'neuron.updated'
+  return {
+    ...{ kbId: kb.identity.id, kind, isCuratorOnly: !isVisible },
+    data: {
+      seqId,
+      commit,
+      ...(documentId === null ? {} : { documentId }),
+      ...(candidateId === null ? {} : { candidateId }),
+    },
+  }
+}
+
+/** What a version's file says; for a deletion, the last one's. */
+async function readNeuron(kb: KnowledgeBase, blob: Oid | null) {
+  const file = parseNeuronFile(blob === null ? '' : await kb.repository.readTextOnce(blob))
+  const { id: documentId = null, audience } = file.fields
+  return { documentId, tags: allTags(file, await kb.settings()), audience }
+}

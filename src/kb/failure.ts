@@ -1,0 +1,77 @@
+import { type ErrorCode, GanglionError } from '../contract/errors.ts'
+import { GitError } from '../git/git-error.ts'
+import { DatabaseUnreachable } from '../state/database/errors.ts'
+import { isBusyState, stateOf } from '../state/database/postgres-errors.ts'
+import { PackNotFound } from '../state/packs/pack-store.ts'
+import { S3Error } from '../state/s3/s3-bucket.ts'
+import { RefMissing, RepositoryMissing } from './refs/kb-refs.ts'
+
+const sqliteFull = 13
+const postgresFull = '53100'
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN. */
+const sqliteUnwritable: ReadonlySet<number> = new Set([8, 10, 14])
+const unwritable: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM', 'EIO'])
+/** What git says of a failed write, in the language that we give it. */
+const gitUnwritable = /Read-only file system|Permission denied|Input\/output error/
+
+/** Whether a write failed for want of space, in a file or in SQLite. */
+export function isStorageFull(error: unknown): boolean {
+  return isCausedBy(
+    error,
+    (cause) =>
+      sqliteCode(cause) === sqliteFull ||
+      stateOf(cause) === postgresFull ||
+      codeOf(cause) === 'ENOSPC' ||
+      codeOf(cause) === 'EDQUOT',
+  )
+}
+
+/**
+ * The error that a caller is told for one of the layers below: whose fault it is, whether it is worth trying again, and which part
+ * of the server is broken where one is. It tells no paths.
+ */
+export function refusalFor(error: unknown): GanglionError {
+  if (isStorageFull(error)) return new GanglionError('insufficient_storage')
+  if (isCausedBy(error, (cause) => cause instanceof GitError && cause.code === 'no-git'))
+    return new GanglionError('unavailable', 'git cannot be started on the server.')
+  if (isCausedBy(error, isRepositoryGone))
+    return new GanglionError('unavailable', 'The repository of the knowledge base is damaged, or is not there.')
+  if (isCausedBy(error, (cause) => cause instanceof DatabaseUnreachable))
+    return new GanglionError('unavailable', 'The database of the server cannot be reached.')
+  if (isCausedBy(error, (cause) => cause instanceof GitError && cause.code === 'unknown-outcome'))
+    return new GanglionError('unavailable', 'It is not known whether the change was made. Look before you try again.')
+  if (isCausedBy(error, (cause) => isBusyState(stateOf(cause)))) return new GanglionError('unavailable')
+  if (isCausedBy(error, isUnwritable))
+    return new GanglionError('unavailable', 'The data of the server cannot be written.')
+  return new GanglionError(codeFor(error))
+}
+
+function isRepositoryGone(error: Error): boolean {
+  if (error instanceof GitError) return error.code === 'bad-ref'
+  return error instanceof RefMissing || error instanceof RepositoryMissing || error instanceof PackNotFound
+}
+
+function codeFor(error: unknown): ErrorCode {
+  if (error instanceof S3Error) return 'unavailable'
+  if (!(error instanceof GitError)) return 'internal'
+  if (error.code === 'bad-request') return 'malformed_request'
+  return error.code === 'busy' || error.code === 'lock-held' ? 'unavailable' : 'internal'
+}
+
+function isUnwritable(error: Error): boolean {
+  if (error instanceof GitError) return error.code === 'git-failed' && gitUnwritable.test(error.message)
+  return unwritable.has(codeOf(error)) || sqliteUnwritable.has(sqliteCode(error))
+}
+
+function isCausedBy(error: unknown, isIt: (cause: Error) => boolean): boolean {
+  return error instanceof Error && (isIt(error) || isCausedBy(error.cause, isIt))
+}
+
+function codeOf(error: Error): unknown {
+  return 'code' in error ? error.code : undefined
+}
+
+/** SQLite's primary result code. */
+function sqliteCode(error: Error): number {
+  return 'errcode' in error ? Number(error.errcode) & 0xff : 0
+}

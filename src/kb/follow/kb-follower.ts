@@ -1,0 +1,149 @@
+import { isAncestor } from '../../git/history/ancestry.ts'
+import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../../git/history/history.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Heads } from '../../git/refs/ref-store.ts'
+import type { Repository, TreeChange } from '../../git/repository.ts'
+import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
+import { parseKbFile } from '../../markdown/file/kb-file.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import { candidatePath } from '../../rules/candidate.ts'
+import { firstComeNeurons } from '../../rules/first-come.ts'
+import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { pauses } from '../../system/pauses.ts'
+import { forgetCandidate, indexCandidate } from '../projection/candidate-index.ts'
+import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../projection/neuron-index.ts'
+import type { Projection, ProjectionHeads } from '../projection/projection.ts'
+import { mainRef, queueRef, RefMissing } from '../refs/kb-refs.ts'
+import { parseRemovals } from '../refs/removal-trailer.ts'
+import { parseSeqFloor, seqFloorPath } from '../refs/seq-floor.ts'
+import { tagsOfCandidate } from './candidate-tags.ts'
+import { readNeuronForIndex } from './neuron-for-index.ts'
+import { chunksOf, readAhead } from './read-ahead.ts'
+
+/** A file of the queue that has changed; without `blob` and `text` it was removed. */
+type QueueFile = { path: string; blob: Oid | undefined; text: string | undefined }
+
+/** Brings a projection up to the commits of main and the queue, whoever made them. */
+export class KbFollower {
+  readonly #repository: Repository
+  readonly #projection: Projection
+  readonly #parser: ParserPool
+
+  constructor(repository: Repository, projection: Projection, parser: ParserPool) {
+    this.#repository = repository
+    this.#projection = projection
+    this.#parser = parser
+  }
+
+  /** All that the refs hold is in the projection then. Within its transaction. @throws {RefMissing} */
+  async follow(heads: Heads): Promise<void> {
+    const known = this.#projection.heads(this.#projection.write)
+    const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
+    const isContinued = await this.#continues(known.main, main)
+    if (!isContinued) await this.#noteIfLost('main', mainRef, known.main, main)
+    const isQueueLost = await this.#noteIfLost('queue', queueRef, known.queue, queue)
+    const isRewritten = isQueueLost || !isContinued
+    if (isRewritten) this.#projection.clear() // also the queue's listing, which says what main approved
+    const from: ProjectionHeads = isRewritten ? { main: undefined, queue: undefined } : known
+    if (from.main !== main) await this.#followMain(from.main, main)
+    if (from.queue !== queue) await this.#followQueue(from.queue, queue)
+  }
+
+  /** Brings empty tables up to main alone; others stay as they are. Within the projection's transaction. */
+  async followMainFirst(heads: Heads): Promise<void> {
+    const { main } = this.#projection.heads(this.#projection.write)
+    if (main === undefined) await this.#followMain(undefined, heads.get(mainRef))
+  }
+
+  /** Whether a ref was moved to where its last known commit is no longer in its history. @throws {RefMissing} */
+  async #noteIfLost(name: 'main' | 'queue', ref: string, from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
+    if (from === undefined || from === to) return false
+    // Not followed: what is written next would begin a second history.
+    if (to === undefined) throw new RefMissing(this.#repository.gitDir, ref, from)
+    if (await isAncestor(this.#repository, from, to)) return false
+    this.#projection.noteLostHead(name, from)
+    return true
+  }
+
+  /** Whether what follows a head of main is a plain list of commits. */
+  async #continues(from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
+    if (from === undefined || from === to) return true
+    return to !== undefined && (await isOnFirstParentLine(this.#repository, to, from))
+  }
+
+  async #followMain(from: Oid | undefined, to: Oid | undefined): Promise<void> {
+    if (to === undefined) return
+    const history = chunksOf(readHistory(this.#repository, to, from), ({ changes }) => changes.length)
+    await this.#putIn('main', from, async () => {
+      for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {
+        for (const commit of commits) await indexCommit(this.#projection, commit, this.load)
+      }
+    })
+    this.#projection.setHead('main', to)
+  }
+
+  /** Fills the tables where they stand for no commit yet. */
+  #putIn(part: 'main' | 'queue', from: Oid | undefined, work: () => Promise<void>): Promise<void> {
+    return from === undefined ? this.#projection.fill(part, work) : work()
+  }
+
+  async #readCommits(entries: readonly HistoryEntry[]): Promise<IndexedCommit[]> {
+    const read = entries.map(async ({ commit, at, changes, trailers }) => {
+      const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
+        const isText = blob !== undefined && mode.startsWith('100')
+        const neuron = isText ? await this.load(path, blob) : undefined
+        return { path, mode, blob, neuron, ...(isText ? await this.readSettings(path, blob) : {}) }
+      })
+      const told = { removals: parseRemovals(trailers), firstCome: firstComeNeurons(trailers) }
+      return { commit, at, files: await Promise.all(files), ...told }
+    })
+    return Promise.all(read)
+  }
+
+  async #followQueue(from: Oid | undefined, to: Oid | undefined): Promise<void> {
+    const before = from === undefined ? undefined : await this.#repository.treeOf(from)
+    const after = to === undefined ? undefined : await this.#repository.treeOf(to)
+    const changes = chunksOf(this.#repository.diffTrees(before, after), () => 1)
+    const pause = pauses()
+    await this.#putIn('queue', from, async () => {
+      for await (const files of readAhead(changes, (chunk) => this.#readQueueFiles(chunk))) {
+        for (const file of files) {
+          await pause()
+          this.#indexQueueFile(file)
+        }
+      }
+    })
+    this.#projection.setHead('queue', to)
+  }
+
+  #readQueueFiles(changes: readonly TreeChange[]): Promise<QueueFile[]> {
+    return Promise.all(
+      changes.map(async ({ path, after: blob }) => {
+        return { path, blob, text: blob === undefined ? undefined : await this.#repository.readTextOnce(blob) }
+      }),
+    )
+  }
+
+  /** A file that is damaged or stands elsewhere than at its candidate's path is none: `verify` tells of it. */
+  #indexQueueFile({ path, blob, text }: QueueFile): void {
+    if (path === seqFloorPath) this.#projection.setSeqFloor(parseSeqFloor(text ?? '') ?? 0)
+    const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
+    if (path !== candidatePath(id)) return
+    const candidate = text === undefined ? undefined : tryParseCandidate(text)
+    if (candidate?.id === id && blob !== undefined)
+      indexCandidate(this.#projection, candidate, { blob, tags: tagsOfCandidate(candidate) })
+    else forgetCandidate(this.#projection, id)
+  }
+
+  /** What the index must know of `kb.yaml`. */
+  async readSettings(path: string, blob: Oid): Promise<Pick<IndexedFile, 'inlineTags'>> {
+    if (path !== 'kb.yaml') return {}
+    return { inlineTags: parseKbFile(await this.#repository.readTextOnce(blob)).settings.inlineTags }
+  }
+
+  /** What the index holds of a file of main. */
+  readonly load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> => {
+    if (!isNeuronPath(path)) return undefined
+    return readNeuronForIndex(path, await this.#repository.readTextOnce(blob), this.#parser)
+  }
+}

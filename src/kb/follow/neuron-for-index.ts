@@ -1,0 +1,34 @@
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { inlineTags } from '../../markdown/inline-tags.ts'
+import { neuronTitle } from '../../markdown/neuron-title.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
+import { namesOf } from '../../rules/links/link-target.ts'
+import { writtenLinks } from '../../rules/links/written-link.ts'
+import type { IndexedNeuron } from '../projection/neuron-index.ts'
+
+/** What the projection keeps of a Neuron's file; nothing where the file has no seqId, and so is no Neuron yet. */
+export async function readNeuronForIndex(
+  path: string,
+  text: string,
+  parser: ParserPool,
+): Promise<IndexedNeuron | undefined> {
+  const file = parseNeuronFile(text)
+  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId } = file.fields
+  if (seqId === undefined) return undefined
+  const title = neuronTitle(file, path)
+  const shown = shownContent(file)
+  const { links, flag } = await parser.links(shown)
+  return {
+    seqId,
+    documentId,
+    title,
+    tags,
+    inlineTags: inlineTags(shown).map(({ tag }) => tag),
+    audience,
+    candidateId,
+    names: namesOf({ seqId, path, title, aliases }),
+    links: writtenLinks({ edges, properties: file.propertyLinks }, links),
+    isPartial: flag !== undefined,
+  }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { GanglionError } from '../contract/errors.ts'
+import { readRef } from '../git/refs/refs.ts'
+import { Repository } from '../git/repository.ts'
+import { candidateBelongsTo, isUuid } from '../rules/candidate-id.ts'
+import type { Context } from './context.ts'
+import type { KbIdentity, KnowledgeBase } from './knowledge-base.ts'
+import { inUse } from './open/kb-use.ts'
+import { openAtOnce } from './open/open-kbs.ts'
+import { readProjectionAt } from './projection/overview-queries.ts'
+import { type AllTables, type ProjectionHeads, projectionFile } from './projection/projection.ts'
+import { mainRef, queueRef } from './refs/kb-refs.ts'
+
+/** Opens the knowledge base that a candidate's id names. @throws {GanglionError} `not_found` */
+export async function kbOfCandidate(
+  { kbs, knowledgeBases }: Pick<Context, 'kbs' | 'knowledgeBases'>,
+  tenantId: string,
+  candidateId: string,
+): Promise<KnowledgeBase> {
+  if (!isUuid(candidateId)) throw new GanglionError('not_found')
+  const isNamed = (kb: KbIdentity) => kb.tenantId === tenantId && candidateBelongsTo(candidateId, kb.id)
+  const identity = kbs.identities().find(isNamed) ?? (await knowledgeBases.list(tenantId)).find(isNamed)
+  if (identity === undefined) throw new GanglionError('not_found')
+  return kbs.open(identity)
+}
+
+/** Brings the repository in the data directory up to date where it is a copy: for who reads it without opening it. */
+export async function bringUp(
+  { cluster, directory }: Pick<Context, 'cluster' | 'directory'>,
+  { id }: Pick<KbIdentity, 'id'>,
+): Promise<void> {
+  const gitDir = directory.repository(id)
+  if (cluster === undefined || !(await cluster.prepare(id, gitDir))) return
+  const repository = new Repository(gitDir)
+  await cluster
+    .refsOf(id, repository, [queueRef, mainRef])
+    .readHeads()
+    .finally(() => repository.close())
+}
+
+/** Returns the commits of a knowledge base, which is not opened. */
+export async function headsOf(
+  ctx: Pick<Context, 'cluster' | 'directory'>,
+  identity: KbIdentity,
+): Promise<ProjectionHeads> {
+  await bringUp(ctx, identity)
+  const gitDir = ctx.directory.repository(identity.id)
+  return { main: await readRef(gitDir, mainRef), queue: await readRef(gitDir, queueRef) }
+}
+
+/** Reads the tables of a knowledge base as its refs are now. It is opened only if they are behind: a tenant may have many. */
+export async function readTables<Result>(
+  ctx: Pick<Context, 'cluster' | 'directory' | 'kbs'>,
+  identity: KbIdentity,
+  read: (sql: AllTables) => Result,
+): Promise<Result> {
+  const { id } = identity
+  if (!ctx.kbs.has(id)) {
+    const file = join(ctx.directory.index(id), projectionFile)
+    const result = readProjectionAt(file, await headsOf(ctx, identity), (sql) => ({ value: read(sql) }))
+    if (result !== undefined) return result.value
+  }
+  return inUse(async () => read((await ctx.kbs.open(identity)).projection.read))
+}
+
+/**
+ * Opens knowledge bases of a tenant, as many as stay open: what reaches a repository around the server is noticed only where it is
+ * open, else when it is opened. One that cannot be opened says so to whoever asks for it.
+ */
+export async function openSome(
+  { kbs, knowledgeBases }: Pick<Context, 'kbs' | 'knowledgeBases'>,
+  tenantId: string,
+): Promise<void> {
+  const identities = (await knowledgeBases.list(tenantId)).slice(0, openAtOnce)
+  await Promise.allSettled(identities.map((identity) => inUse(() => kbs.open(identity))))
+}
+
+/**
+ * Takes the copy of a repository and its index out of their places, unless its knowledge base is open.
+ * @returns the paths that are to be removed
+ */
+export function setAside({ kbs, directory }: Pick<Context, 'kbs' | 'directory'>, id: string): string[] {
+  if (kbs.has(id)) return []
+  // At once, so that nobody opens it meanwhile. A start removes what a crash leaves there.
+  const paths = [directory.repository(id), directory.index(id)].filter((path) => existsSync(path))
+  return paths.map((path) => {
+    const aside = join(directory.incoming, `evicted-${randomUUID()}`)
+    renameSync(path, aside)
+    return aside
+  })
+}

@@ -1,0 +1,10 @@
+import type { ReadableKb } from './readable-kb.ts'
+
+/** A knowledge base as pages name it. */
+export type KbLabel = { slug: string; title: string }
+
+export async function kbLabel(kb: ReadableKb): Promise<KbLabel> {
+  const { slug } = kb.identity
+  const { title } = await kb.settings()
+  return { slug, title: title ?? slug }
+}

@@ -1,0 +1,294 @@
+import { mkdirSync } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { FolderRefs } from '../git/folder-refs.ts'
+import { GroupCommit } from '../git/group-commit.ts'
+import { trailersOf } from '../git/history/trailers.ts'
+import type { Oid, Signature } from '../git/objects/object.ts'
+import { clearAbandonedPacks } from '../git/objects/pack-files.ts'
+import { clearAbandonedLocks } from '../git/refs/ref-lock.ts'
+import type { Heads, RefStore } from '../git/refs/ref-store.ts'
+import { Repository } from '../git/repository.ts'
+import { clearAbandonedQuarantines } from '../git/serve/abandoned-quarantines.ts'
+import type { Staging } from '../git/staging.ts'
+import { formatCandidate } from '../markdown/file/candidate-file.ts'
+import { parseKbFile } from '../markdown/file/kb-file.ts'
+import type { ParserPool } from '../markdown/pool/parser-pool.ts'
+import { type Candidate, candidatePath } from '../rules/candidate.ts'
+import { firstComeNeurons } from '../rules/first-come.ts'
+import type { KbSettings } from '../rules/kb-settings.ts'
+import { isNeuronPath } from '../rules/paths/neuron-path.ts'
+import { coalesce } from '../system/concurrency/coalesce.ts'
+import { onceInTurn } from '../system/concurrency/shared-turn.ts'
+import type { Cluster } from './cluster/cluster.ts'
+import { isStorageFull } from './failure.ts'
+import { tagsOfCandidate } from './follow/candidate-tags.ts'
+import { KbFollower } from './follow/kb-follower.ts'
+import { readNeuronForIndex } from './follow/neuron-for-index.ts'
+import { indexCandidate } from './projection/candidate-index.ts'
+import { blobAtPath } from './projection/file-queries.ts'
+import { type IndexedFile, type IndexedNeuron, indexCommit } from './projection/neuron-index.ts'
+import { Projection, type ProjectionHeads, projectionFile } from './projection/projection.ts'
+import { committer } from './refs/commit-message.ts'
+import { mainRef, queueRef, RepositoryMissing } from './refs/kb-refs.ts'
+import type { Removal } from './refs/removal-trailer.ts'
+
+/** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
+export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | null>
+
+export type MainCommit = {
+  files: FileContents
+  /** Neurons that the commit deletes; the message must hold their trailers. */
+  removals?: readonly Removal[]
+  message: string
+  author: Signature
+  at: Date
+  /** What is merged: then `files` are all that differs from main. */
+  mergeParent?: Oid
+}
+
+export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string }
+
+type KbOptions = {
+  /** Of the repository or, in a cluster, of this machine's copy. */
+  gitDir: string
+  indexDir: string
+  parser: ParserPool
+  /** Where the refs and packs are if several machines share them; without it they are in the repository. */
+  cluster?: Cluster | undefined
+  /** Called when the projection has followed the refs to where they moved; never fails. What it does ends before closing. */
+  onMoved?: () => Promise<void>
+}
+
+/**
+ * An open knowledge base: its repository, the one writer of this process, and the projection that follows the commits.
+ */
+export class KnowledgeBase {
+  readonly identity: KbIdentity
+  readonly repository: Repository
+  readonly projection: Projection
+  /** When work was last handed to the writer, in milliseconds since the epoch. */
+  lastWriteAt = 0
+  readonly #cluster: Cluster | undefined
+  readonly #refs: RefStore
+  readonly #writer: GroupCommit
+  readonly #follower: KbFollower
+  readonly parser: ParserPool
+  readonly #onMoved: () => Promise<void>
+  /** Whether the refs are still where the projection has followed them to; true means surely. */
+  #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
+  #followedUp: Promise<void> | undefined
+  #heads: (ProjectionHeads & { revision: number }) | undefined
+  #settings: { revision: number; blob: Oid | undefined; value: KbSettings } | undefined
+
+  constructor(identity: KbIdentity, options: KbOptions) {
+    this.identity = identity
+    this.repository = new Repository(options.gitDir)
+    mkdirSync(options.indexDir, { recursive: true })
+    this.projection = new Projection(join(options.indexDir, projectionFile))
+    this.parser = options.parser
+    this.#onMoved = options.onMoved ?? (async () => {})
+    this.#follower = new KbFollower(this.repository, this.projection, options.parser)
+    this.#cluster = options.cluster
+    const refs = [queueRef, mainRef]
+    this.#refs = options.cluster?.refsOf(identity.id, this.repository, refs) ?? new FolderRefs(this.repository, refs)
+    this.#writer = new GroupCommit(this.repository, this.#refs, {
+      begin: () => this.projection.begin(),
+      follow: (heads) => this.#follower.follow(heads),
+      savepoint: () => this.projection.savepoint(),
+      rollbackToSavepoint: () => this.projection.rollbackToSavepoint(),
+      commit: (heads) => this.#commit(heads),
+      rollback: () => this.projection.rollback(),
+    })
+  }
+
+  /** Clears what a crash left behind. @throws {RepositoryMissing} */
+  async recover(): Promise<void> {
+    const { gitDir } = this.repository
+    if ((await this.#cluster?.prepare(this.identity.id, gitDir)) === false) throw new RepositoryMissing(gitDir)
+    await access(gitDir).catch((cause: unknown) => {
+      throw new RepositoryMissing(gitDir, { cause })
+    })
+    await clearAbandonedLocks(gitDir, [mainRef, queueRef])
+    await clearAbandonedPacks(gitDir)
+    await clearAbandonedQuarantines(gitDir)
+  }
+
+  /** Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}. */
+  write<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
+    this.lastWriteAt = Date.now()
+    return this.#writer.run(work)
+  }
+
+  /**
+   * Brings the projection up to the refs as they are now, whoever moved them. On a full disk it cannot follow: what it
+   * holds is then served until there is space.
+   */
+  async sync(): Promise<void> {
+    if (!(await this.#areRefsUnchanged())) await this.#followRefs()
+  }
+
+  /** This knowledge base, once its candidates are followed, too. */
+  async whole(): Promise<KnowledgeBase> {
+    await this.sync()
+    return this
+  }
+
+  /**
+   * Follows main where nothing is followed yet, so that it can be read before the candidates are followed. A crash afterwards leaves
+   * tables of which the queue is followed next. Before anything is written or followed.
+   */
+  async followMainFirst(): Promise<void> {
+    if (this.heads().main !== undefined) return
+    await this.projection.begin()
+    try {
+      await this.#follower.followMainFirst(await this.#refs.readHeads())
+      this.projection.commit()
+    } catch (error) {
+      this.projection.rollback()
+      throw error
+    }
+  }
+
+  /** Whether only the candidates are not followed yet, and main is where it is followed to. */
+  async isReadable(): Promise<boolean> {
+    const { main, queue } = this.heads()
+    if (main === undefined || queue !== undefined) return false
+    return (await this.#refs.readHeads()).get(mainRef) === main
+  }
+
+  readonly #followRefs = coalesce(async () => {
+    const { main, queue } = this.heads()
+    const areUnchanged = this.#refs.stamp()
+    const heads = await this.#refs.readHeads()
+    if (heads.get(mainRef) === main && heads.get(queueRef) === queue) {
+      this.#areRefsUnchanged = onceInTurn(areUnchanged)
+      return
+    }
+    try {
+      await this.#writer.follow()
+    } catch (error) {
+      if (main === undefined || !isStorageFull(error)) throw error
+    }
+  })
+
+  /** The commits that the projection stands for. */
+  heads(): ProjectionHeads {
+    const revision = this.projection.revision()
+    if (this.#heads?.revision !== revision) this.#heads = { revision, ...this.projection.heads(this.projection.read) }
+    return this.#heads
+  }
+
+  /** The settings that `kb.yaml` on main holds now. */
+  async settings(): Promise<KbSettings> {
+    const revision = this.projection.revision()
+    if (this.#settings?.revision === revision) return this.#settings.value
+    const blob = blobAtPath(this.projection.read, 'kb.yaml')
+    let known = this.#settings
+    if (known === undefined || known.blob !== blob) {
+      const text = blob === undefined ? '' : await this.repository.readText(blob)
+      known = { revision, blob, value: parseKbFile(text).settings }
+    }
+    this.#settings = { ...known, revision }
+    return known.value
+  }
+
+  /**
+   * Stages one commit on main and its place in the projection; the only way to main in this process. Within {@link write}.
+   */
+  async commitToMain(
+    staging: Staging,
+    { files, removals = [], message, author, at, mergeParent }: MainCommit,
+  ): Promise<Oid> {
+    const changes = new Map<string, { oid: Oid } | null>()
+    const indexing = [...files]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(async ([path, content]): Promise<IndexedFile> => {
+        if (content === null) {
+          changes.set(path, null)
+          return { path, mode: '100644', blob: undefined, neuron: undefined }
+        }
+        const isBlob = typeof content === 'object' && 'oid' in content
+        const blob = isBlob ? content.oid : staging.putBlob(content)
+        changes.set(path, { oid: blob })
+        const neuron = isBlob ? await this.#follower.load(path, blob) : await this.#readNew(path, content)
+        const settings = isBlob ? await this.#follower.readSettings(path, blob) : settingsIn(path, content)
+        return { path, mode: '100644', blob, neuron, ...settings }
+      })
+    const indexed = await Promise.all(indexing)
+    const commit = await staging.commit(mainRef, {
+      changes,
+      message,
+      author,
+      committer: committer(at),
+      ...(mergeParent === undefined ? {} : { mergeParent }),
+    })
+    // Git keeps whole seconds, and the projection must not know more than git.
+    const seconds = new Date(Math.floor(at.getTime() / 1000) * 1000)
+    const told = { removals, firstCome: firstComeNeurons(trailersOf(message)) }
+    await indexCommit(this.projection, { commit, at: seconds, files: indexed, ...told }, this.#follower.load)
+    return commit
+  }
+
+  /** Stages one commit on the queue with these candidates' records as they are now. Within {@link write}. */
+  async commitToQueue(
+    staging: Staging,
+    {
+      candidates,
+      message,
+      author,
+      at,
+    }: { candidates: readonly Candidate[]; message: string; author: Signature; at: Date },
+  ): Promise<void> {
+    const blobs = candidates.map((candidate) => ({ candidate, oid: staging.putBlob(formatCandidate(candidate)) }))
+    const changes = new Map(blobs.map(({ candidate, oid }) => [candidatePath(candidate.id), { oid }]))
+    await staging.commit(queueRef, { changes, message, author, committer: committer(at) })
+    for (const { candidate, oid } of blobs)
+      indexCandidate(this.projection, candidate, { blob: oid, tags: tagsOfCandidate(candidate) })
+  }
+
+  /** Brings the projection to commits that the refs were at, instead of to the refs. Not beside {@link write}. */
+  async followTo(heads: { main: Oid | undefined; queue: Oid | undefined }): Promise<void> {
+    const refs = new Map([
+      [mainRef, heads.main],
+      [queueRef, heads.queue],
+    ])
+    await this.projection.begin()
+    try {
+      await this.#follower.follow(refs)
+      this.#commit(refs)
+    } catch (error) {
+      this.projection.rollback()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    let followedUp: Promise<void> | undefined
+    do {
+      await this.#writer.settled()
+      followedUp = this.#followedUp
+      await followedUp
+    } while (followedUp !== this.#followedUp) // What follows up a commit may follow others, too.
+    this.projection.close()
+    this.repository.close()
+  }
+
+  #commit(heads: Heads): void {
+    const before = this.projection.heads(this.projection.read)
+    const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
+    this.projection.setHead('main', main)
+    this.projection.setHead('queue', queue)
+    this.projection.commit()
+    if (main !== before.main || queue !== before.queue) this.#followedUp = this.#onMoved()
+  }
+
+  async #readNew(path: string, content: string | Buffer): Promise<IndexedNeuron | undefined> {
+    const isNeuron = typeof content === 'string' && isNeuronPath(path)
+    return isNeuron ? readNeuronForIndex(path, content, this.parser) : undefined
+  }
+}
+
+function settingsIn(path: string, content: string | Buffer): Pick<IndexedFile, 'inlineTags'> {
+  return path === 'kb.yaml' ? { inlineTags: parseKbFile(content.toString()).settings.inlineTags } : {}
+}

@@ -1,0 +1,37 @@
+import { Repository } from '../git/repository.ts'
+import { parseKbFile } from '../markdown/file/kb-file.ts'
+import type { KbSettings } from '../rules/kb-settings.ts'
+import { type Context, onePer } from './context.ts'
+import { bringUp } from './kb-access.ts'
+import type { KbIdentity } from './knowledge-base.ts'
+import { mainRef } from './refs/kb-refs.ts'
+
+export const mainSettings = onePer((ctx: Context) => new MainSettings(ctx))
+
+/** Reads the settings of knowledge bases without opening them: one costs a look at its main where that has not moved. */
+class MainSettings {
+  readonly #ctx: Pick<Context, 'cluster' | 'directory'>
+  readonly #known = new Map<string, { main: string; settings: KbSettings }>()
+
+  constructor(ctx: Pick<Context, 'cluster' | 'directory'>) {
+    this.#ctx = ctx
+  }
+
+  /** Returns what `kb.yaml` on main holds; undefined without a main. */
+  async read(identity: KbIdentity): Promise<KbSettings | undefined> {
+    const { id } = identity
+    await bringUp(this.#ctx, identity)
+    const repository = new Repository(this.#ctx.directory.repository(id))
+    try {
+      const main = await repository.readRef(mainRef)
+      const known = this.#known.get(id)
+      if (main === undefined || known?.main === main) return known?.settings
+      const blob = await repository.blobAt(main, 'kb.yaml')
+      const { settings } = parseKbFile(blob === undefined ? '' : await repository.readText(blob))
+      this.#known.set(id, { main, settings })
+      return settings
+    } finally {
+      repository.close()
+    }
+  }
+}

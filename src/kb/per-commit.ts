@@ -1,0 +1,21 @@
+import type { Audience } from '../rules/audience.ts'
+import type { ReadableKb } from './readable-kb.ts'
+
+type Kept<Value> = { main: string | undefined; value: Promise<Value> }
+
+/** Keeps what was made of a whole knowledge base for an audience, until main moves. */
+export class PerCommit<Value> {
+  readonly #kept = new WeakMap<ReadableKb, Map<Audience, Kept<Value>>>()
+
+  get(kb: ReadableKb, audience: Audience, make: () => Promise<Value>): Promise<Value> {
+    const { main } = kb.projection.heads(kb.projection.read)
+    const ofKb = this.#kept.get(kb) ?? new Map<Audience, Kept<Value>>()
+    this.#kept.set(kb, ofKb)
+    const known = ofKb.get(audience)
+    if (known !== undefined && known.main === main) return known.value
+    const value = make()
+    ofKb.set(audience, { main, value })
+    value.catch(() => ofKb.delete(audience))
+    return value
+  }
+}

@@ -1,0 +1,253 @@
+import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
+import { type Candidate, lastVerdict, queueStatus } from '../../rules/candidate.ts'
+import { tagKey } from '../../rules/tag.ts'
+import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
+import type { Projection } from './projection.ts'
+
+/** A candidate as the queue's listing shows it. */
+export type CandidateRow = {
+  id: string
+  blob: string
+  status: CandidateStatus
+  kind: CandidateKind
+  title: string
+  connector: string
+  confidence: number | null
+  impact: number | null
+  zone: Zone | null
+  target: string | null
+  removes: boolean
+  warnings: string[]
+  createdAt: string
+  createdBy: string
+  tags: string[]
+  /** What the policy said of it. */
+  reason: string
+  titleKey: string
+  textKey: string
+  /** The policy approved it and no curator has decided since. */
+  approvedByPolicy: boolean
+  approval: { seqId: string; documentId: string | null; commit: string } | undefined
+}
+
+/** Puts a candidate's present record into the tables. Within a transaction. `tags`: those that its Neuron would get. */
+export function indexCandidate(
+  { write: sql }: Projection,
+  candidate: Candidate,
+  { blob, tags }: { blob: string; tags: readonly string[] },
+): void {
+  const { id, kind, title, connector, confidence, impactEstimate, target, removes, verdict } = candidate
+  const status = wasApproved(sql, id) ? 'approved' : queueStatus(candidate)
+  const { origin, fingerprint } = originOf(candidate)
+  const textKey = textKeyOf(candidate.content)
+  // A crash between the two refs of an automatic approval leaves it to be finished.
+  const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
+  const { row, isKnown } = indexWords(sql, candidate, textKey)
+  sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
+      removes, warnings, created_at, created_by, unfinished, origin, fingerprint, reason, tags, title_key, text_key,
+      word_row)
+    VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
+      ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
+      ${candidate.createdBy.name}, ${unfinished}, ${origin}, ${fingerprint}, ${verdict.reason}, ${JSON.stringify(tags)},
+      ${titleKey(title)}, ${textKey}, ${row})`
+  if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
+  for (const key of new Set(tags.map(tagKey))) sql.run`INSERT INTO candidate_tags (key, id) VALUES (${key}, ${id})`
+}
+
+/**
+ * Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. What a
+ * client says of them counts for nothing, since it would steer the next import.
+ */
+function originOf({ metadata, createdBy }: Candidate): { origin: string | null; fingerprint: string | null } {
+  if (/^(?:key|user):/.test(createdBy.id)) return { origin: null, fingerprint: null }
+  const data: unknown = metadata === null ? {} : JSON.parse(metadata)
+  const text = (key: string) => {
+    const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined
+    return typeof value === 'string' ? value : null
+  }
+  const fingerprint = text('fingerprint')
+  return { origin: fingerprint === null ? null : text('filename'), fingerprint }
+}
+
+export type OriginRow = CandidateRow & { fingerprint: string }
+
+/** The candidates that a connector made of one place: those that main has first, the latest to get there first of all. */
+export function candidatesOfOrigin(sql: Projection['read'], connector: string, origin: string): OriginRow[] {
+  const rows = sql.all`SELECT candidates.*, seq_id, document_id, oid FROM candidates
+    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)
+    WHERE connector = ${connector} AND origin = ${origin}
+    ORDER BY position DESC NULLS LAST, created_at DESC, candidates.id DESC`
+  return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
+}
+
+/** The places from which a connector made candidates, of those that begin with a prefix. */
+export function originsBelow(sql: Projection['read'], connector: string, prefix: string): string[] {
+  const rows = sql.all`SELECT DISTINCT origin FROM candidates
+    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`} ORDER BY origin`
+  return rows.map(({ origin }) => String(origin))
+}
+
+/** A Neuron of main, and the place that a connector brought its latest version from. */
+export type BroughtNeuron = { origin: string; fingerprint: string; seqId: string; path: string; blob: string }
+
+/** The Neurons of main that a connector has brought or changed last from places that begin with a prefix, by place. */
+export function broughtNeurons(sql: Projection['read'], connector: string, prefix: string): Map<string, BroughtNeuron> {
+  const rows = sql.all`SELECT origin, fingerprint, seq_id, path, neurons.blob FROM candidates
+    JOIN approvals ON approvals.candidate_id = candidates.id JOIN neurons USING (seq_id)
+    WHERE connector = ${connector} AND origin IS NOT NULL ORDER BY approvals.position, candidates.id`
+  const latest = new Map<string, BroughtNeuron>()
+  for (const { origin, fingerprint, seq_id, path, blob } of rows) {
+    const seqId = String(seq_id)
+    const neuron = { origin: String(origin), fingerprint: String(fingerprint), path: String(path), blob: String(blob) }
+    latest.set(seqId, { seqId, ...neuron })
+  }
+  const brought = [...latest.values()].filter(({ origin }) => origin.startsWith(prefix))
+  brought.sort((a, b) => (a.origin < b.origin ? -1 : 1))
+  return new Map(brought.map((neuron) => [neuron.origin, neuron]))
+}
+
+/** The pending candidates that a connector made of places that begin with a prefix, the oldest first. */
+export function pendingBelow(sql: Projection['read'], connector: string, prefix: string): OriginRow[] {
+  const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM candidates
+    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`} AND status = 'pending'
+    ORDER BY id`
+  return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
+}
+
+/** The Neurons that began as candidates of a connector from places that begin with a prefix. */
+export function neuronsBelow(sql: Projection['read'], connector: string, prefix: string): Set<string> {
+  const rows = sql.all`SELECT DISTINCT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id
+    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`
+  return new Set(rows.map(({ seq_id }) => String(seq_id)))
+}
+
+/** The Neurons of main that began as candidates of a connector from places that begin with a prefix, by seqId, read as it goes. */
+export function* presentBelow(
+  sql: Projection['read'],
+  connector: string,
+  prefix: string,
+): Generator<{ seqId: string; title: string }> {
+  const rows = sql.iterate`SELECT DISTINCT seq_id, neurons.title FROM candidates
+    JOIN approvals ON approvals.candidate_id = candidates.id JOIN neurons USING (seq_id)
+    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`} ORDER BY seq_id`
+  for (const { seq_id, title } of rows) yield { seqId: String(seq_id), title: String(title) }
+}
+
+/** The candidate that a connector made with this fingerprint, whatever became of it. */
+export function candidateOfFingerprint(
+  sql: Projection['read'],
+  connector: string,
+  fingerprint: string,
+): CandidateRow | undefined {
+  const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
+    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)
+    WHERE connector = ${connector} AND fingerprint = ${fingerprint} ORDER BY candidates.id LIMIT 1`
+  return row === undefined ? undefined : toCandidateRow(row)
+}
+
+/** The approved candidate that a connector made with this fingerprint, the latest to be approved. */
+export function approvedOfFingerprint(
+  sql: Projection['read'],
+  connector: string,
+  fingerprint: string,
+): CandidateRow | undefined {
+  const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
+    JOIN approvals ON candidate_id = candidates.id JOIN commits USING (position)
+    WHERE connector = ${connector} AND fingerprint = ${fingerprint} ORDER BY position DESC LIMIT 1`
+  return row === undefined ? undefined : toCandidateRow(row)
+}
+
+/** The Neurons that began as candidates of a connector with a fingerprint. */
+export function neuronsOfConnector(sql: Projection['read'], connector: string): Set<string> {
+  const rows = sql.all`SELECT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id
+    WHERE connector = ${connector} AND fingerprint IS NOT NULL`
+  return new Set(rows.map(({ seq_id }) => String(seq_id)))
+}
+
+/** The pending candidates that propose to delete a Neuron, the oldest first. */
+export function pendingRemovals(sql: Projection['read'], target: string): string[] {
+  return sql.all`SELECT id FROM candidates WHERE target = ${target} AND removes = 1 AND status = 'pending' ORDER BY id`.map(
+    ({ id }) => String(id),
+  )
+}
+
+/** The records of the pending candidates that a connector made for a Neuron, the oldest first. */
+export function pendingForTarget(
+  sql: Projection['read'],
+  { connector, target }: { connector: string; target: string },
+): { id: string; blob: string }[] {
+  const rows = sql.all`SELECT id, blob FROM candidates WHERE target = ${target} AND connector = ${connector}
+    AND status = 'pending' ORDER BY id`
+  return rows.map(({ id, blob }) => ({ id: String(id), blob: String(blob) }))
+}
+
+/** Pending candidates that a connector made of one thing for a Neuron, or for a new one, the oldest first. */
+export function pendingOfFingerprint(
+  sql: Projection['read'],
+  { connector, fingerprint, target }: { connector: string; fingerprint: string; target: string | undefined },
+): string[] {
+  return sql.all`SELECT id FROM candidates WHERE connector = ${connector} AND fingerprint = ${fingerprint}
+    AND target IS ${target ?? null} AND status = 'pending' ORDER BY id`.map(({ id }) => String(id))
+}
+
+/** Whether main has a candidate's approval, whatever the queue knows of it. */
+export function wasApproved(sql: Projection['read'], id: string): boolean {
+  return sql.get`SELECT 1 FROM approvals WHERE candidate_id = ${id}` !== undefined
+}
+
+export function forgetCandidate({ write: sql }: Projection, id: string): void {
+  sql.run`DELETE FROM candidates WHERE id = ${id}`
+  sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
+  sql.run`DELETE FROM candidate_rows WHERE id = ${id}`
+}
+
+export function findCandidate(sql: Projection['read'], id: string): CandidateRow | undefined {
+  const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
+    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position) WHERE candidates.id = ${id}`
+  return row === undefined ? undefined : toCandidateRow(row)
+}
+
+export function countPending(sql: Projection['read']): number {
+  // Of the indexes that could be counted, SQLite would take one that is three times as wide.
+  const row = sql.get`SELECT count(*) AS count FROM candidates INDEXED BY candidates_by_target WHERE status = 'pending'`
+  return Number(row?.count)
+}
+
+/** The ids of the pending candidates that come first in the queue's order. */
+export function firstPending(sql: Projection['read'], limit: number): string[] {
+  return sql.all`SELECT id FROM candidates WHERE status = 'pending'
+    ORDER BY red DESC, impact DESC, id LIMIT ${limit}`.map(({ id }) => String(id))
+}
+
+/** The blob of a candidate's record, where it is pending. */
+export function pendingRecord(sql: Projection['read'], id: string): string | undefined {
+  const row = sql.get`SELECT blob FROM candidates WHERE id = ${id} AND status = 'pending'`
+  return row === undefined ? undefined : String(row.blob)
+}
+
+/** Candidates that the policy approved and that a crash kept from reaching main. */
+export function unfinishedApprovals(sql: Projection['read']): string[] {
+  return sql.all`SELECT id FROM candidates WHERE unfinished = 1 AND status = 'pending'`.map(({ id }) => String(id))
+}
+
+export function toCandidateRow(row: Record<string, unknown>): CandidateRow {
+  const { seq_id: seqId, document_id: documentId, oid } = row
+  const { id, blob, status, kind, title, connector, confidence, zone, target, impact } = row as CandidateRow
+  return {
+    ...{ id, blob, status, kind, title, connector, confidence, zone, target },
+    impact: impact === 0 ? null : impact,
+    removes: row.removes === 1,
+    warnings: JSON.parse(String(row.warnings)),
+    createdAt: String(row.created_at),
+    createdBy: String(row.created_by),
+    tags: JSON.parse(String(row.tags)),
+    reason: String(row.reason),
+    titleKey: String(row.title_key),
+    textKey: String(row.text_key),
+    approvedByPolicy: row.unfinished === 1,
+    approval:
+      typeof oid === 'string'
+        ? { seqId: String(seqId), documentId: documentId as string | null, commit: oid }
+        : undefined,
+  }
+}

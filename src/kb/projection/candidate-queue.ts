@@ -1,0 +1,117 @@
+import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
+import { tagKey } from '../../rules/tag.ts'
+import { type CandidateRow, toCandidateRow } from './candidate-index.ts'
+import { wordsQuery } from './candidate-words.ts'
+import type { Projection } from './projection.ts'
+import { allRows, nothing, type Query, query } from './query.ts'
+
+type Sql = Projection['read']
+
+/** What the queue is filtered by; `zone: 'none'` for what is in no zone. */
+export type QueueFilter = {
+  status?: CandidateStatus | undefined
+  kind?: CandidateKind | undefined
+  connector?: string | undefined
+  zone?: Zone | 'none' | undefined
+  tag?: string | undefined
+  /** Words of the title and of the beginning of the content. */
+  text?: string | undefined
+}
+
+/** A place in the queue's order: red zone first, then impact, then age. */
+export type QueuePosition = { red: number; impact: number; id: string }
+
+/** From where a page goes on, and in which direction. */
+export type QueuePlace = { after: QueuePosition } | { before: QueuePosition }
+
+/** How many are counted at most. */
+const maxCounted = 10_000
+const maxConnectors = 50
+
+export function queuePosition(row: CandidateRow): QueuePosition {
+  return { red: row.zone === 'red' ? 1 : 0, impact: row.impact ?? 0, id: row.id }
+}
+
+export function byPosition(a: QueuePosition, b: QueuePosition): number {
+  return b.red - a.red || b.impact - a.impact || (a.id < b.id ? -1 : 1)
+}
+
+/** Candidates in the queue's order: the first, or those next to a place. */
+export function queuePage(sql: Sql, filter: QueueFilter, place: QueuePlace | undefined, limit: number): CandidateRow[] {
+  const isBefore = place !== undefined && 'before' in place
+  const rows = statusesOf(filter).flatMap((status) => {
+    const page = query`SELECT candidates.*, seq_id, document_id, oid FROM (
+        SELECT id FROM candidates WHERE ${matching({ ...filter, status })} ${inPlace(place)} LIMIT ${limit}
+      ) JOIN candidates USING (id) LEFT JOIN approvals ON candidate_id = id LEFT JOIN commits USING (position)`
+    return allRows(sql, page).map(toCandidateRow)
+  })
+  rows.sort((a, b) => byPosition(queuePosition(a), queuePosition(b)))
+  return isBefore ? rows.slice(-limit) : rows.slice(0, limit)
+}
+
+/** One status at a time, so that the rows come in the order of the index. */
+function statusesOf({ status }: QueueFilter): readonly CandidateStatus[] {
+  return status === undefined ? candidateStatuses : [status]
+}
+
+function inPlace(place: QueuePlace | undefined): Query {
+  if (place === undefined) return query`ORDER BY red DESC, impact DESC, id`
+  if ('after' in place) {
+    const { red, impact, id } = place.after
+    return query`AND red <= ${red} AND (red < ${red} OR impact < ${impact} OR (impact = ${impact} AND id > ${id}))
+      ORDER BY red DESC, impact DESC, id`
+  }
+  const { red, impact, id } = place.before
+  return query`AND red >= ${red} AND (red > ${red} OR impact > ${impact} OR (impact = ${impact} AND id < ${id}))
+    ORDER BY red, impact, id DESC`
+}
+
+function matching({ status, kind, connector, zone, tag, text }: QueueFilter & { status: CandidateStatus }): Query {
+  const words = text === undefined ? undefined : (wordsQuery(text) ?? '""')
+  return query`status = ${status} ${kind === undefined ? nothing : query`AND kind = ${kind}`}
+    ${connector === undefined ? nothing : query`AND connector = ${connector}`}
+    ${zone === undefined ? nothing : query`AND coalesce(zone, 'none') = ${zone}`}
+    ${tag === undefined ? nothing : query`AND id IN (SELECT id FROM candidate_tags WHERE key = ${tagKey(tag)})`}
+    ${
+      words === undefined
+        ? nothing
+        : query`AND word_row IN (SELECT rowid FROM candidate_words WHERE candidate_words MATCH ${words})`
+    }`
+}
+
+/** How many candidates of a status pass a filter, by zone; of more than {@link maxCounted} in all, some are left out. */
+export function countByZone(
+  sql: Sql,
+  filter: QueueFilter & { status: CandidateStatus },
+): Record<Zone | 'none', number> {
+  const counting = query`SELECT zone, count(*) AS count FROM (
+      SELECT coalesce(zone, 'none') AS zone FROM candidates WHERE ${matching(filter)} LIMIT ${maxCounted + 1}
+    ) GROUP BY zone`
+  const counts = { red: 0, yellow: 0, green: 0, none: 0 }
+  for (const row of allRows(sql, counting)) counts[row.zone as keyof typeof counts] = Number(row.count)
+  return counts
+}
+
+/** The connectors that candidates of a status came from, by name: the first 50. */
+export function connectorsOf(sql: Sql, status: CandidateStatus): string[] {
+  const rows = sql.all`WITH RECURSIVE names (name) AS (
+      SELECT min(connector) FROM candidates WHERE status = ${status}
+      UNION ALL SELECT (SELECT min(connector) FROM candidates WHERE status = ${status} AND connector > name)
+        FROM names WHERE name IS NOT NULL
+    ) SELECT name FROM names WHERE name IS NOT NULL LIMIT ${maxConnectors}`
+  return rows.map(({ name }) => String(name))
+}
+
+/** Pending candidates that may say what another one says: for the same Neuron, with its title or its text; the oldest first. */
+export function pendingLike(
+  sql: Sql,
+  { id, target, titleKey, textKey }: Pick<CandidateRow, 'id' | 'target' | 'titleKey' | 'textKey'>,
+  limit: number,
+): CandidateRow[] {
+  const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM (
+      SELECT id FROM candidates WHERE target = ${target} AND status = 'pending'
+      UNION SELECT id FROM candidates WHERE title_key = ${titleKey} AND title_key <> '' AND status = 'pending'
+      UNION SELECT id FROM candidates WHERE text_key = ${textKey} AND status = 'pending'
+    ) JOIN candidates USING (id) WHERE id <> ${id} ORDER BY id LIMIT ${limit}`
+  return rows.map(toCandidateRow)
+}

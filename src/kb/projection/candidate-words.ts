@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import type { Candidate } from '../../rules/candidate.ts'
+import { wordsWithin } from '../../rules/resemblance.ts'
+import { ascii, fold } from '../../rules/text/fold.ts'
+import type { Projection } from './projection.ts'
+
+type Sql = Projection['write']
+
+/** Characters of a content by which the queue is filtered. */
+const maxCharacters = 20_000
+/** Words of a filter. */
+const maxWanted = 16
+
+/** Titles that differ only in case, diacritics and punctuation have the same key. Empty where a title has no words. */
+export function titleKey(title: string): string {
+  return wordsWithin(title).join(' ')
+}
+
+/** Contents with the same key say the same, but for white space around them. */
+export function textKeyOf(content: string): string {
+  return createHash('sha256').update(content.trim()).digest('hex').slice(0, 32)
+}
+
+/** The words of a candidate's title and of the beginning of its content, for FTS5's tokenizer. */
+function wordsOf({ title, content }: Candidate): string {
+  const text = fold(`${title}\n${content.slice(0, maxCharacters)}`)
+  // The tokenizer itself would take signs of scripts without blanks for one word.
+  return ascii.test(text) ? text : wordsWithin(text).join(' ')
+}
+
+/**
+ * Makes a candidate findable by its words. Within a transaction.
+ * @returns the row of its words, and whether the tables had the candidate already
+ */
+export function indexWords(sql: Sql, candidate: Candidate, textKey: string): { row: number; isKnown: boolean } {
+  const { id, title } = candidate
+  const key = `${textKey} ${title}`
+  const known = sql.get`SELECT number, text_key FROM candidate_rows WHERE id = ${id}`
+  const isKnown = known !== undefined
+  if (known?.text_key === key) return { row: Number(known.number), isKnown }
+  if (isKnown) sql.run`DELETE FROM candidate_rows WHERE id = ${id}`
+  const row = Number(sql.run`INSERT INTO candidate_rows (id, text_key) VALUES (${id}, ${key})`.lastInsertRowid)
+  sql.run`INSERT INTO candidate_words (rowid, words) VALUES (${row}, ${wordsOf(candidate)})`
+  return { row, isKnown }
+}
+
+/**
+ * Returns the FTS5 query for candidates that hold a word that begins with each word of a text. Single characters match whole
+ * words, since they begin too many. Returns `undefined` if the text has no words.
+ */
+export function wordsQuery(text: string): string | undefined {
+  const words = [...new Set(wordsWithin(text))].slice(0, maxWanted)
+  return words.map((word) => (word.length === 1 ? `"${word}"` : `"${word}"*`)).join(' AND ') || undefined
+}

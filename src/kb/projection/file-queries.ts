@@ -1,0 +1,95 @@
+import { pathKey } from '../../rules/paths/portable-path.ts'
+import type { MainTables } from './projection.ts'
+
+type Sql = MainTables
+
+/** The blob of a file that is not a Neuron; nothing for any other path. */
+export function fileBlob(sql: Sql, path: string): string | undefined {
+  const row = sql.get`SELECT blob FROM files WHERE path = ${path} AND seq_id IS NULL AND mode GLOB '100*'`
+  return row === undefined ? undefined : String(row.blob)
+}
+
+/** A link that may name a file, with the page that holds it. */
+export type FileReference = { seqId: string; page: string; target: string }
+
+/** The links to files of this name; see `fileNameKey`. Read as it goes. */
+export function* referencesToFile(sql: Sql, nameKey: string): Generator<FileReference> {
+  const rows = sql.iterate`SELECT links.seq_id, path, target FROM links JOIN neurons USING (seq_id)
+    WHERE file_key = ${nameKey} AND kb IS NULL ORDER BY links.seq_id, ordinal`
+  for (const { seq_id, path, target } of rows)
+    yield { seqId: String(seq_id), page: String(path), target: String(target) }
+}
+
+/** The targets of a Neuron's links that may name files, in order. */
+export function fileTargets(sql: Sql, seqId: string): string[] {
+  return sql.all`SELECT target FROM links WHERE seq_id = ${seqId} AND file_key IS NOT NULL AND kb IS NULL
+    ORDER BY ordinal`.map(({ target }) => String(target))
+}
+
+/** Whether a file of main has this path, or one that collides with it on a file system that folds case. */
+function isPathTaken(sql: Sql, key: string): boolean {
+  return sql.get`SELECT 1 FROM files WHERE path_key = ${key}` !== undefined
+}
+
+/** The files of main that a file whose path has this key would replace: they have that path, or stand below it; read as it goes. */
+export function* filesAtKey(sql: Sql, key: string): Generator<string> {
+  const rows = sql.iterate`SELECT path FROM files WHERE path_key = ${key} OR (path_key > ${`${key}/`} AND path_key < ${`${key}0`})`
+  for (const { path } of rows) yield String(path)
+}
+
+/** Whether a file of main has a path with this key, or stands below it. @param own a path that does not count */
+export function isNameTaken(sql: Sql, key: string, own?: string): boolean {
+  return filesAtKey(sql, key).some((path) => path !== own)
+}
+
+/** The folder of a path, as the path spells it, in whose place main has a file. */
+export function blockedFolder(sql: Sql, path: string): string | undefined {
+  const folders = path.split('/').slice(0, -1)
+  return folders.map((_, at) => folders.slice(0, at + 1).join('/')).find((folder) => isPathTaken(sql, pathKey(folder)))
+}
+
+/** Whether a file of main is in the way of a new one at a path: there, below it, or where it needs a folder. @param own as above */
+export function isBlocked(sql: Sql, path: string, own?: string): boolean {
+  return blockedFolder(sql, path) !== undefined || isNameTaken(sql, pathKey(path), own)
+}
+
+/** The path of every file of main. */
+export function filePaths(sql: Sql): string[] {
+  return sql.all`SELECT path FROM files`.map(({ path }) => String(path))
+}
+
+export function blobAtPath(sql: Sql, path: string): string | undefined {
+  const row = sql.get`SELECT blob FROM files WHERE path = ${path}`
+  return row === undefined ? undefined : String(row.blob)
+}
+
+/** The files of main that hold a seqId: one, unless somebody copied it. */
+export function pathsOfSeqId(sql: Sql, seqId: string): string[] {
+  return sql.all`SELECT path FROM files WHERE seq_id = ${seqId} ORDER BY path`.map(({ path }) => String(path))
+}
+
+/** The files that are no Neurons and answer to a key, read as it goes. */
+export function* attachmentsByKey(sql: Sql, key: string): Generator<string> {
+  for (const { path } of sql.iterate`SELECT path FROM attachments WHERE key = ${key}`) yield String(path)
+}
+
+/** The Neurons in a folder or below it, by path, read as they go. @param folder with its last slash; empty for the root */
+export function* neuronsInFolder(sql: Sql, folder: string): Generator<string> {
+  const end = folder === '' ? '\u{10FFFF}' : `${folder.slice(0, -1)}0`
+  const rows = sql.iterate`SELECT seq_id FROM files WHERE path > ${folder} AND path < ${end} AND seq_id IS NOT NULL ORDER BY path`
+  for (const { seq_id } of rows) yield String(seq_id)
+}
+
+/** The Neurons in a folder, and not below it; as {@link neuronsInFolder}. */
+export function* neuronsBeside(sql: Sql, folder: string): Generator<string> {
+  const end = folder === '' ? '\u{10FFFF}' : `${folder.slice(0, -1)}0`
+  const rows = sql.iterate`SELECT seq_id FROM files WHERE path > ${folder} AND path < ${end} AND seq_id IS NOT NULL
+    AND instr(substr(path, ${folder.length + 1}), '/') = 0 ORDER BY path`
+  for (const { seq_id } of rows) yield String(seq_id)
+}
+
+/** The seqId of the file at a path of main. */
+export function seqIdAtPath(sql: Sql, path: string): string | undefined {
+  const row = sql.get`SELECT seq_id FROM files WHERE path = ${path}`
+  return typeof row?.seq_id === 'string' ? row.seq_id : undefined
+}

@@ -1,0 +1,97 @@
+import type { EdgeType } from '../../contract/vocabulary.ts'
+import type { NameClaim, NamedNeuron, NameKind, NeuronName } from '../../rules/links/link-target.ts'
+import type { LinkForm, WrittenLink } from '../../rules/links/written-link.ts'
+import type { MainTables } from './projection.ts'
+
+/** A link as its Neuron holds it, `from` the path of that Neuron. */
+export type LinkRow = WrittenLink & { seqId: string; from: string }
+
+type Sql = MainTables
+
+/** A Neuron's links, in order. */
+export function linksOf(sql: Sql, seqId: string): LinkRow[] {
+  return sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE seq_id = ${seqId} ORDER BY ordinal`.map(
+    toLink,
+  )
+}
+
+/** Every link, by Neuron and in order, read as it goes. */
+export function* everyLink(sql: Sql): Generator<LinkRow> {
+  for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) ORDER BY seq_id, ordinal`)
+    yield toLink(row)
+}
+
+/** Links to a name of this key, by Neuron and in order, read as it goes. */
+export function* linksByKey(sql: Sql, key: string): Generator<LinkRow> {
+  for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE key = ${key} ORDER BY seq_id, ordinal`)
+    yield toLink(row)
+}
+
+/** Links to a path that is otherwise written: `./folder/file.md`. By Neuron and in order, read as it goes. */
+export function* linksByBareKey(sql: Sql, key: string): Generator<LinkRow> {
+  for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE bare_key = ${key} ORDER BY seq_id, ordinal`)
+    yield toLink(row)
+}
+
+/** Every name under which a Neuron answers to this key. */
+export function namesByKey(sql: Sql, key: string): NamedNeuron[] {
+  return sql.all`SELECT seq_id, kind, exact, path, since, yields FROM names JOIN neurons USING (seq_id)
+    WHERE key = ${key} ORDER BY seq_id`.map((row) => ({
+    seqId: String(row.seq_id),
+    kind: row.kind as NameKind,
+    exact: String(row.exact),
+    path: String(row.path),
+    claim: claimIn(row),
+  }))
+}
+
+function claimIn({ since, yields }: Record<string, unknown>): NameClaim {
+  return { since: Number(since), yields: yields === 1 }
+}
+
+/** Every name of every Neuron, by key; read as it goes. */
+export function* everyName(sql: Sql): Generator<ClaimedName & { seqId: string }> {
+  const rows = sql.iterate`SELECT key, seq_id, kind, exact, since, yields FROM names ORDER BY key, seq_id`
+  for (const row of rows) yield { seqId: String(row.seq_id), ...toName(row) }
+}
+
+/** The keys of a Neuron's names, each once. */
+export function keysOf(sql: Sql, seqId: string): string[] {
+  return sql.all`SELECT DISTINCT key FROM names WHERE seq_id = ${seqId} ORDER BY key`.map(({ key }) => String(key))
+}
+
+/** The names under which a Neuron answers. */
+export function namesOfNeuron(sql: Sql, seqId: string): ClaimedName[] {
+  return sql.all`SELECT key, kind, exact, since, yields FROM names WHERE seq_id = ${seqId}`.map(toName)
+}
+
+type ClaimedName = NeuronName & { claim: NameClaim }
+
+function toName(row: Record<string, unknown>): ClaimedName {
+  return { key: String(row.key), kind: row.kind as NameKind, exact: String(row.exact), claim: claimIn(row) }
+}
+
+/** The claim of a Neuron on its path: since when it stands there, and whether it came over the API. */
+export function pathClaim(sql: Sql, seqId: string): NameClaim {
+  return claimIn(sql.get`SELECT since, yields FROM names WHERE seq_id = ${seqId} AND kind = 'path'` ?? { since: 0 })
+}
+
+/** Every title and alias of a Neuron, as it is written, with the Neuron's title. */
+export function titlesAndAliases(sql: Sql): { seqId: string; name: string; title: string }[] {
+  const rows = sql.all`SELECT seq_id, exact, title FROM names JOIN neurons USING (seq_id)
+    WHERE kind IN ('title', 'alias') ORDER BY seq_id, kind DESC, exact`
+  return rows.map((row) => ({ seqId: String(row.seq_id), name: String(row.exact), title: String(row.title) }))
+}
+
+function toLink(row: Record<string, unknown>): LinkRow {
+  return {
+    seqId: String(row.seq_id),
+    from: String(row.path),
+    form: row.form as LinkForm,
+    type: row.type as EdgeType,
+    kb: row.kb as string | null,
+    target: String(row.target),
+    embed: row.embed === 1,
+    line: row.line as number | null,
+  }
+}

@@ -1,0 +1,215 @@
+import { fileNameKey } from '../../rules/links/file-target.ts'
+import { fileKeys, keptClaim, type NeuronName, targetKeys } from '../../rules/links/link-target.ts'
+import type { WrittenLink } from '../../rules/links/written-link.ts'
+import { pathKey } from '../../rules/paths/portable-path.ts'
+import { parseSeqId } from '../../rules/seq-id.ts'
+import { joinTags, tagKey } from '../../rules/tag.ts'
+import { namesOfNeuron } from './link-queries.ts'
+import type { MainTables, Projection } from './projection.ts'
+
+/** What the projection keeps of one Neuron's file. */
+export type IndexedNeuron = {
+  seqId: string
+  documentId: string | undefined
+  title: string
+  /** Of the front matter. */
+  tags: string[]
+  /** Of the text: they count where `kb.yaml` says so. */
+  inlineTags: string[]
+  audience: string[] | undefined
+  candidateId: string | undefined
+  names: NeuronName[]
+  links: WrittenLink[]
+  /** Whether a part of its text was too complex to parse, or links are left out. */
+  isPartial: boolean
+}
+
+/** A file that a commit changed; without `blob` it was removed. `neuron` where the file is one with a seqId. */
+export type IndexedFile = {
+  path: string
+  mode: string
+  blob: string | undefined
+  neuron: IndexedNeuron | undefined
+  /** Of `kb.yaml`: whether tags in a text count. */
+  inlineTags?: boolean
+}
+
+export type IndexedCommit = {
+  commit: string
+  at: Date
+  files: readonly IndexedFile[]
+  /** Deleted Neurons whose candidates the commit names: its own, or such as were deleted before it. */
+  removals: readonly { seqId: string; candidateId: string }[]
+  /** The Neurons to which it gives no name that another has already. */
+  firstCome: ReadonlySet<string>
+}
+
+type FileRow = { path: string; mode: string; blob: string; seq_id: string | null }
+type HeldRow = { path: string; blob: string }
+
+/**
+ * Adds one commit of main's first-parent line to the tables. Within a transaction.
+ * @param load reads a Neuron that the commit itself did not change: needed when it becomes the holder of a seqId that
+ *   two files claimed.
+ */
+export async function indexCommit(
+  projection: Projection,
+  { commit, at, files, removals, firstCome }: IndexedCommit,
+  load: (path: string, blob: string) => Promise<IndexedNeuron | undefined>,
+): Promise<void> {
+  const { write: sql } = projection
+  const position = Number(sql.get`SELECT coalesce(max(position), 0) + 1 AS next FROM commits`?.next)
+  sql.run`INSERT INTO commits (position, oid, at) VALUES (${position}, ${commit}, ${at.toISOString()})`
+  const touched = new Set<string>()
+  const parsed = new Map<string, IndexedNeuron>()
+  for (const { path, mode, blob, neuron, inlineTags = false } of files) {
+    if (path === 'kb.yaml') countInlineTags(sql, inlineTags)
+    const was = sql.get`SELECT seq_id FROM files WHERE path = ${path}`
+    if (typeof was?.seq_id === 'string') touched.add(was.seq_id)
+    const isAttachment = blob !== undefined && neuron === undefined
+    if (was?.seq_id === null && !isAttachment) forgetAttachment(sql, path)
+    if (was?.seq_id !== null && isAttachment) putAttachment(sql, path)
+    if (blob === undefined) {
+      sql.run`DELETE FROM files WHERE path = ${path}`
+      continue
+    }
+    const seqId = neuron?.seqId ?? null
+    sql.run`INSERT OR REPLACE INTO files (path, path_key, mode, blob, seq_id)
+      VALUES (${path}, ${pathKey(path)}, ${mode}, ${blob}, ${seqId})`
+    if (neuron !== undefined) {
+      touched.add(neuron.seqId)
+      parsed.set(path, neuron)
+    }
+  }
+  for (const seqId of [...touched].sort()) {
+    const holder = holderOf(projection, seqId)
+    const held = sql.get`SELECT path, blob FROM neurons WHERE seq_id = ${seqId}` as HeldRow | undefined
+    if (holder === undefined) {
+      if (held !== undefined) removeNeuron(projection, seqId, held.path, position)
+    } else if (holder.path !== held?.path || holder.blob !== held.blob) {
+      const neuron = parsed.get(holder.path) ?? (await load(holder.path, holder.blob))
+      if (neuron !== undefined)
+        putNeuron(projection, neuron, holder, { position, at, isFirstCome: firstCome.has(seqId) })
+    }
+  }
+  for (const { seqId, candidateId } of removals) nameRemoval(projection, seqId, candidateId, position)
+}
+
+/** Notes the candidate of a Neuron's deletion, where it is deleted and nobody has named one. */
+function nameRemoval({ write: sql }: Projection, seqId: string, candidateId: string, position: number): void {
+  const last = sql.get`SELECT version, blob, candidate_id FROM versions WHERE seq_id = ${seqId} ORDER BY version DESC LIMIT 1`
+  if (last === undefined || last.blob !== null || last.candidate_id !== null) return
+  sql.run`UPDATE versions SET candidate_id = ${candidateId} WHERE seq_id = ${seqId} AND version = ${Number(last.version)}`
+  approve(sql, candidateId, { seqId, documentId: null, position })
+}
+
+/** A candidate is approved by the first commit that names it. @returns whether this is the first. */
+function approve(
+  sql: Projection['write'],
+  candidateId: string,
+  { seqId, documentId, position }: { seqId: string; documentId: string | null; position: number },
+): boolean {
+  const { changes } = sql.run`INSERT OR IGNORE INTO approvals (candidate_id, seq_id, document_id, position)
+    VALUES (${candidateId}, ${seqId}, ${documentId}, ${position})`
+  if (changes === 0) return false
+  sql.run`DELETE FROM unapproved WHERE seq_id = ${seqId}`
+  sql.run`UPDATE candidates SET status = 'approved' WHERE id = ${candidateId}`
+  return true
+}
+
+/** The file that stands for a seqId: the one that did before, else the first of those that claim it. */
+function holderOf({ write: sql }: Projection, seqId: string): FileRow | undefined {
+  return sql.get`SELECT files.* FROM files LEFT JOIN neurons ON neurons.seq_id = files.seq_id AND neurons.path = files.path
+    WHERE files.seq_id = ${seqId} ORDER BY neurons.path IS NULL, files.path LIMIT 1` as FileRow | undefined
+}
+
+function putNeuron(
+  { write: sql }: Projection,
+  neuron: IndexedNeuron,
+  { path, blob }: HeldRow,
+  { position, at, isFirstCome }: { position: number; at: Date; isFirstCome: boolean },
+): void {
+  const { seqId, documentId = null, title, candidateId = null, audience } = neuron
+  const version = nextVersion(sql, seqId)
+  const number = parseSeqId(seqId)?.number ?? 0
+  sql.run`INSERT INTO versions (seq_id, version, number, position, path, blob, candidate_id)
+    VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, ${blob}, ${candidateId})`
+  const tags = joinTags(neuron.tags, hasInlineTags(sql) ? neuron.inlineTags : [])
+  const first =
+    version > 1 &&
+    sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
+  const createdAt = first ? String(first.at) : at.toISOString()
+  sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
+      created_at, updated_at, own_tags, inline_tags, tags, audience, partial)
+    VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
+      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${JSON.stringify(neuron.inlineTags)}, ${JSON.stringify(tags)},
+      ${audience === undefined ? null : JSON.stringify(audience)}, ${Number(neuron.isPartial)})`
+  const isApproved = candidateId !== null && approve(sql, candidateId, { seqId, documentId, position })
+  if (!isApproved) sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
+  const before = version > 1 ? namesOfNeuron(sql, seqId) : []
+  if (version > 1) forgetDerived(sql, seqId)
+  for (const name of neuron.names) {
+    const { since, yields } = keptClaim(before, name) ?? { since: position, yields: isFirstCome }
+    sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact, since, yields)
+      VALUES (${name.key}, ${seqId}, ${name.kind}, ${name.exact}, ${since}, ${Number(yields)})`
+  }
+  putTags(sql, seqId, tags)
+  for (const [ordinal, { form, type, kb, target, embed, line }] of neuron.links.entries()) {
+    const { key, bareKey = null } = targetKeys({ target, form, from: path })
+    sql.run`INSERT INTO links (seq_id, ordinal, form, type, kb, target, key, bare_key, file_key, embed, line)
+      VALUES (${seqId}, ${ordinal}, ${form}, ${type}, ${kb}, ${target}, ${key}, ${bareKey}, ${fileNameKey(target) ?? null},
+        ${Number(embed)}, ${line})`
+  }
+}
+
+/** Whether tags in a text count at the commit that the tables stand for. */
+export function hasInlineTags(sql: MainTables): boolean {
+  return sql.get`SELECT 1 FROM meta WHERE key = 'inline-tags'` !== undefined
+}
+
+/** Makes tags in texts count from now on, or no longer. */
+function countInlineTags(sql: Projection['write'], isCounted: boolean): void {
+  if (isCounted === hasInlineTags(sql)) return
+  if (isCounted) sql.run`INSERT INTO meta (key, value) VALUES ('inline-tags', 'true')`
+  else sql.run`DELETE FROM meta WHERE key = 'inline-tags'`
+  for (const row of sql.all`SELECT seq_id, own_tags, inline_tags FROM neurons WHERE inline_tags <> '[]'`) {
+    const seqId = String(row.seq_id)
+    sql.run`DELETE FROM tags WHERE seq_id = ${seqId}`
+    const [own, inline] = [JSON.parse(String(row.own_tags)), JSON.parse(String(row.inline_tags))]
+    const tags = joinTags(own, isCounted ? inline : [])
+    sql.run`UPDATE neurons SET tags = ${JSON.stringify(tags)} WHERE seq_id = ${seqId}`
+    putTags(sql, seqId, tags)
+  }
+}
+
+function putTags(sql: Projection['write'], seqId: string, tags: readonly string[]): void {
+  for (const tag of tags) sql.run`INSERT OR IGNORE INTO tags (key, seq_id) VALUES (${tagKey(tag)}, ${seqId})`
+}
+
+function removeNeuron({ write: sql }: Projection, seqId: string, path: string, position: number): void {
+  const version = nextVersion(sql, seqId)
+  const number = parseSeqId(seqId)?.number ?? 0
+  sql.run`INSERT INTO versions (seq_id, version, number, position, path, blob, candidate_id)
+    VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, NULL, NULL)`
+  sql.run`DELETE FROM neurons WHERE seq_id = ${seqId}`
+  sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
+  forgetDerived(sql, seqId)
+}
+
+function forgetDerived(sql: Projection['write'], seqId: string): void {
+  sql.run`DELETE FROM names WHERE seq_id = ${seqId}`
+  sql.run`DELETE FROM tags WHERE seq_id = ${seqId}`
+  sql.run`DELETE FROM links WHERE seq_id = ${seqId}`
+}
+
+function putAttachment(sql: Projection['write'], path: string): void {
+  for (const key of fileKeys(path)) sql.run`INSERT OR IGNORE INTO attachments (key, path) VALUES (${key}, ${path})`
+}
+
+function forgetAttachment(sql: Projection['write'], path: string): void {
+  for (const key of fileKeys(path)) sql.run`DELETE FROM attachments WHERE key = ${key} AND path = ${path}`
+}
+
+function nextVersion(sql: Projection['write'], seqId: string): number {
+  return Number(sql.get`SELECT coalesce(max(version), 0) + 1 AS next FROM versions WHERE seq_id = ${seqId}`?.next)
+}

@@ -1,0 +1,62 @@
+import { DatabaseSync } from 'node:sqlite'
+import type { Zone } from '../../contract/vocabulary.ts'
+import { isInternal } from '../../rules/audience.ts'
+import { type AllTables, type MainTables, type ProjectionHeads, tagStore } from './projection.ts'
+import { projectionVersion } from './projection-schema.ts'
+
+type Sql = MainTables
+
+/** How many Neurons there are, and of those that are not internal, how many list which audience. */
+export type NeuronCounts = { total: number; open: { audience: string[] | undefined; count: number }[] }
+
+/** Pending candidates by zone; `null`: of none. */
+export type WaitingCounts = { zone: Zone | null; count: number }[]
+
+export function countNeurons(sql: Sql): NeuronCounts {
+  const counts = new Map<unknown, number>()
+  for (const { audience, count } of sql.all`SELECT audience, count(*) AS count FROM neurons GROUP BY audience`) {
+    counts.set(audience, Number(count))
+  }
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  const hidden = sql.iterate`SELECT audience, tags FROM neurons
+    WHERE seq_id IN (SELECT seq_id FROM tags WHERE key = 'internal' OR key GLOB 'internal/*')`
+  for (const { audience, tags } of hidden) {
+    // The key of a tag folds more than the rule does.
+    if (isInternal(JSON.parse(String(tags)))) counts.set(audience, (counts.get(audience) ?? 0) - 1)
+  }
+  const open = [...counts].map(([audience, count]) => ({
+    audience: audience === null ? undefined : (JSON.parse(String(audience)) as string[]),
+    count,
+  }))
+  return { total, open }
+}
+
+export function countWaiting(sql: AllTables): WaitingCounts {
+  const rows = sql.all`SELECT zone, count(*) AS count FROM candidates WHERE status = 'pending' GROUP BY zone`
+  return rows.map(({ zone, count }) => ({ zone: zone as Zone | null, count: Number(count) }))
+}
+
+/**
+ * Reads a projection's file without opening its knowledge base, if the tables stand for these commits.
+ * @returns undefined where they do not, or the file is missing, damaged or of another version
+ */
+export function readProjectionAt<Result>(
+  file: string,
+  { main, queue }: ProjectionHeads,
+  work: (sql: AllTables) => Result,
+): Result | undefined {
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
+    if (db.prepare('PRAGMA user_version').get()?.user_version !== projectionVersion) return undefined
+    db.exec('BEGIN')
+    const sql = tagStore(db, 10)
+    const head = (ref: string) => sql.get`SELECT value FROM meta WHERE key = ${ref}`?.value
+    return head('main') === main && head('queue') === queue ? work(sql) : undefined
+  } catch {
+    // Whoever opens the knowledge base mends it, or says what is wrong.
+    return undefined
+  } finally {
+    db?.close()
+  }
+}

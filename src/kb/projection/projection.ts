@@ -1,0 +1,236 @@
+import { rmSync } from 'node:fs'
+import { DatabaseSync, type SQLTagStore, type StatementSync } from 'node:sqlite'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { isBusy } from '../../state/database/engines/sqlite.ts'
+import { endSharedTurn, onceInTurn } from '../../system/concurrency/shared-turn.ts'
+import { lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
+
+/** Its name in the folder of a knowledge base's indexes. */
+export const projectionFile = 'knowledge.db'
+
+/** A batch of an import holds a transaction for this long at the very most. */
+const beginTimeoutMs = 30_000
+
+/** The tables, for what reads of main only. */
+export type MainTables = SQLTagStore
+declare const hasCandidates: unique symbol
+/** The tables, which hold all candidates: they are followed after main, see `ReadableKb`. */
+export type AllTables = SQLTagStore & { readonly [hasCandidates]: true }
+
+/** Of pages, in KiB below zero, as SQLite takes it. With its own, each page that is filled is written and read again several times. */
+const [ordinaryCache, fillingCache] = [-2_000, -64 * 1024]
+
+export type ProjectionHeads = { main: string | undefined; queue: string | undefined }
+
+/**
+ * What one knowledge base's git history means, in tables: a SQLite file that follows the commits, may be deleted at any
+ * time and comes back the same. One connection writes inside the writer's transactions; the other reads what is
+ * committed. Other processes may follow the same history in the same file.
+ *
+ * It is not synced to the disk on every commit: after a power cut it is behind git, and catches up.
+ */
+export class Projection {
+  readonly write: AllTables
+  readonly read: AllTables
+  readonly #writer: DatabaseSync
+  readonly #reader: DatabaseSync
+  readonly #savepoint: StatementSync
+  readonly #release: StatementSync
+  readonly #dataVersion: StatementSync
+  readonly #file: string
+  #hasSavepoint = false
+
+  constructor(file: string) {
+    this.#file = file
+    this.#writer = openFile(file)
+    this.#writer.exec('PRAGMA busy_timeout = 0') // SQLite would wait without letting anything else go on
+    this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
+    this.write = tagStore(this.#writer, 200)
+    this.read = tagStore(this.#reader, 200)
+    this.#savepoint = this.#writer.prepare('SAVEPOINT work')
+    this.#release = this.#writer.prepare('RELEASE work')
+    this.#dataVersion = this.#reader.prepare('PRAGMA data_version')
+  }
+
+  /** Another number than before whenever something was committed since, by this process or another: {@link read} sees it. */
+  readonly revision = onceInTurn((): number => Number(this.#dataVersion.get()?.data_version))
+
+  /** The commits that the tables stand for. */
+  heads(sql: MainTables): ProjectionHeads {
+    return this.#oids(sql, '')
+  }
+
+  #oids(sql: MainTables, prefix: string): ProjectionHeads {
+    const value = (ref: string) => {
+      const row = sql.get`SELECT value FROM meta WHERE key = ${prefix + ref}`
+      return row === undefined ? undefined : String(row.value)
+    }
+    return { main: value('main'), queue: value('queue') }
+  }
+
+  setHead(ref: 'main' | 'queue', oid: string | undefined): void {
+    if (oid === undefined) this.write.run`DELETE FROM meta WHERE key = ${ref}`
+    else this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES (${ref}, ${oid})`
+  }
+
+  /** Waits, and lets everything else go on meanwhile, while another process is in a transaction. */
+  async begin(): Promise<void> {
+    const deadline = Date.now() + beginTimeoutMs
+    while (!this.#tryBegin(deadline)) await delay(1 + Math.random() * 5)
+    this.#hasSavepoint = false
+  }
+
+  #tryBegin(deadline: number): boolean {
+    try {
+      this.#writer.exec('BEGIN IMMEDIATE')
+      return true
+    } catch (error) {
+      if (isBusy(error) && Date.now() < deadline) return false
+      throw error
+    }
+  }
+
+  /** Sets the one point that {@link rollbackToSavepoint} goes back to. Within a transaction. */
+  savepoint(): void {
+    if (this.#hasSavepoint) this.#release.run()
+    this.#savepoint.run()
+    this.#hasSavepoint = true
+  }
+
+  rollbackToSavepoint(): void {
+    this.#writer.exec('ROLLBACK TO work')
+  }
+
+  commit(): void {
+    this.#writer.exec('COMMIT')
+    endSharedTurn()
+  }
+
+  rollback(): void {
+    if (this.#writer.isTransaction) this.#writer.exec('ROLLBACK')
+  }
+
+  /** The number that seqIds must stay above, whatever main shows: raised when a backup is restored or main is rewritten. */
+  seqFloor(): number {
+    const rows = this.write.all`SELECT value FROM meta WHERE key IN ('seq-floor', 'lost-number')`
+    return Math.max(0, ...rows.map(({ value }) => Number(value)))
+  }
+
+  /** 0: none. */
+  setSeqFloor(floor: number): void {
+    if (floor === 0) this.write.run`DELETE FROM meta WHERE key = 'seq-floor'`
+    else this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('seq-floor', ${String(floor)})`
+  }
+
+  /** Commits that a ref stood at once and leads to no longer; they are forgotten with the file. */
+  lostHeads(sql: MainTables): ProjectionHeads {
+    return this.#oids(sql, 'lost-')
+  }
+
+  noteLostHead(ref: 'main' | 'queue', oid: string): void {
+    this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES (${`lost-${ref}`}, ${oid})`
+  }
+
+  /** Forgets everything but what no history tells, to derive it again. Within a transaction. */
+  clear(): void {
+    const lost = this.write.get`SELECT max(number) AS number FROM versions`?.number
+    const number = Math.max(Number(lost ?? 0), this.seqFloor())
+    if (number > 0) this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('lost-number', ${String(number)})`
+    for (const table of projectionTables) {
+      this.#writer.exec(`DELETE FROM ${table} ${table === 'meta' ? "WHERE key NOT LIKE 'lost-%'" : ''}`)
+    }
+    this.#writer.exec(`DELETE FROM candidate_rows; INSERT INTO candidate_words (candidate_words) VALUES ('delete-all')`)
+  }
+
+  /** Fills the empty tables of main, or of candidates. Within a transaction. */
+  async fill(part: 'main' | 'queue', work: () => Promise<void>): Promise<void> {
+    this.#writer.exec(`PRAGMA cache_size = ${fillingCache}`)
+    try {
+      for (const { name } of lateIndexes[part]) this.#writer.exec(`DROP INDEX ${name}`)
+      await work()
+      for (const index of lateIndexes[part]) {
+        await nextTurn()
+        createIndex(this.#writer, index)
+      }
+    } finally {
+      this.#writer.exec(`PRAGMA cache_size = ${ordinaryCache}`)
+    }
+  }
+
+  /** Reads the tables in one state, on a connection of its own, so that others go on however long it takes. */
+  async withSnapshot<T>(work: (sql: AllTables) => Promise<T>): Promise<T> {
+    const db = new DatabaseSync(this.#file, { readOnly: true, timeout: 10_000 })
+    try {
+      db.exec('BEGIN')
+      return await work(tagStore(db, 50))
+    } finally {
+      db.close()
+    }
+  }
+
+  close(): void {
+    this.#reader.close()
+    this.#writer.close()
+  }
+}
+
+/** A connection whose tables stand for the queue, too. */
+export function tagStore(db: DatabaseSync, statements: number): AllTables {
+  return db.createTagStore(statements) as AllTables
+}
+
+function openFile(file: string): DatabaseSync {
+  const known = openIfSound(file)
+  if (known !== undefined) return known
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
+  const fresh = new DatabaseSync(file, { timeout: 10_000 })
+  configure(fresh)
+  createTables(fresh)
+  return fresh
+}
+
+/** The file as it is, or made where it is not; undefined where it is of another version or damaged. */
+function openIfSound(file: string): DatabaseSync | undefined {
+  const db = new DatabaseSync(file, { timeout: 10_000 })
+  try {
+    configure(db)
+    const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
+    if (version === 0) createTables(db)
+    const isSound = (version === 0 || version === projectionVersion) && isWhole(db)
+    if (isSound) return db
+  } catch (error) {
+    if (!isDamage(error)) {
+      db.close()
+      throw error
+    }
+  }
+  db.close()
+  return undefined
+}
+
+function configure(db: DatabaseSync): void {
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+}
+
+function isWhole(db: DatabaseSync): boolean {
+  return db.prepare('PRAGMA quick_check(1)').get()?.quick_check === 'ok'
+}
+
+/** SQLITE_CORRUPT or SQLITE_NOTADB, extended codes included. */
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && [11, 26].includes(Number(error.errcode) & 0xff)
+}
+
+function createIndex(db: DatabaseSync, { name, sql }: { name: string; sql: string }): void {
+  db.exec(`CREATE INDEX ${name} ${sql}`)
+}
+
+function createTables(db: DatabaseSync): void {
+  db.exec('BEGIN IMMEDIATE')
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
+  if (version === 0) {
+    db.exec(`${projectionSchema}; PRAGMA user_version = ${projectionVersion}`)
+    for (const index of [...lateIndexes.main, ...lateIndexes.queue]) createIndex(db, index)
+  }
+  db.exec('COMMIT')
+}

@@ -1,0 +1,212 @@
+import { followsRename } from '../../rules/candidate.ts'
+import type { AllTables, MainTables } from './projection.ts'
+
+type Sql = MainTables
+
+/** One version of a Neuron in main's history; a removal has no blob. */
+export type VersionRow = { version: number; path: string; blob: string | null; commit: string; at: string }
+
+/** The file of the last version of a Neuron, also of one that is deleted now. */
+export function lastBlob(sql: Sql, seqId: string): string | undefined {
+  const row = sql.get`SELECT blob FROM versions WHERE seq_id = ${seqId} AND blob IS NOT NULL
+    ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : String(row.blob)
+}
+
+/** The version of a Neuron that main held at one of its first-parent commits. */
+export function versionAt(sql: Sql, seqId: string, commit: string): VersionRow | undefined {
+  const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND position <= (SELECT position FROM commits WHERE oid = ${commit})
+    ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : toVersion(row)
+}
+
+/** The latest version of a Neuron that was this blob. */
+export function versionOfBlob(sql: Sql, seqId: string, blob: string): VersionRow | undefined {
+  const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND blob = ${blob} ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : toVersion(row)
+}
+
+/** The version that a Neuron had before another. */
+export function versionBefore(sql: Sql, seqId: string, version: number): VersionRow | undefined {
+  const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND version = ${version - 1}`
+  return row === undefined ? undefined : toVersion(row)
+}
+
+function toVersion({ version, path, blob, oid, at }: Record<string, unknown>): VersionRow {
+  return {
+    version: Number(version),
+    path: String(path),
+    blob: blob as string | null,
+    commit: String(oid),
+    at: String(at),
+  }
+}
+
+/** When a Neuron's first version came to main. */
+export function createdAt(sql: Sql, seqId: string): string | undefined {
+  const row = sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
+  return row === undefined ? undefined : String(row.at)
+}
+
+/** The commits of main's first-parent line that begin with these hexadecimal digits: none, one, or two of several. */
+export function commitsByPrefix(sql: Sql, prefix: string): string[] {
+  return sql.all`SELECT oid FROM commits WHERE oid >= ${prefix} AND oid < ${`${prefix}g`} LIMIT 2`.map(({ oid }) =>
+    String(oid),
+  )
+}
+
+/** The highest number that was given to a Neuron, which a candidate has brought; what somebody made up around the server is none. */
+export function highestNumber(sql: Sql): number {
+  const row = sql.get`SELECT number FROM versions CROSS JOIN approvals USING (candidate_id, seq_id)
+    WHERE version = 1 ORDER BY number DESC LIMIT 1`
+  return Number(row?.number ?? 0)
+}
+
+/** The lowest number above another that no Neuron of main ever had. */
+export function freeNumberAfter(sql: Sql, number: number): number {
+  const row = sql.get`SELECT number + 1 AS free
+    FROM (SELECT ${number} AS number UNION ALL SELECT number FROM versions WHERE number > ${number}) AS held
+    WHERE NOT EXISTS (SELECT 1 FROM versions WHERE versions.number = held.number + 1) ORDER BY number LIMIT 1`
+  return Number(row?.free)
+}
+
+/** A version of a Neuron, with the candidate that it points back to. */
+export type VersionRecord = { seqId: string; version: number; commit: string; blob: string; candidateId: string | null }
+
+/** Every version that main ever had of any Neuron, oldest first, without removals. */
+export function everyVersion(sql: Sql): VersionRecord[] {
+  const rows = sql.all`SELECT seq_id, version, blob, candidate_id, oid FROM versions JOIN commits USING (position)
+    WHERE blob IS NOT NULL ORDER BY position, seq_id`
+  return rows.map((row) => ({
+    seqId: String(row.seq_id),
+    version: Number(row.version),
+    commit: String(row.oid),
+    blob: String(row.blob),
+    candidateId: row.candidate_id as string | null,
+  }))
+}
+
+/** The Neurons that main has changed or removed since one of its first-parent commits; undefined where it is none. */
+export function changedSince(sql: Sql, commit: string): string[] | undefined {
+  const since = sql.get`SELECT position FROM commits WHERE oid = ${commit}`
+  if (since === undefined) return undefined
+  return sql.all`SELECT DISTINCT seq_id FROM versions WHERE position > ${Number(since.position)}`.map(({ seq_id }) =>
+    String(seq_id),
+  )
+}
+
+/** Whether a candidate has brought the Neuron of this seqId, also one that is deleted now; else somebody made it up. */
+export function wasGiven(sql: Sql, seqId: string): boolean {
+  return (
+    sql.get`SELECT 1 FROM versions JOIN approvals USING (candidate_id, seq_id)
+      WHERE seq_id = ${seqId} AND version = 1` !== undefined
+  )
+}
+
+/** The ids of the candidates that made the versions of a Neuron. */
+export function candidatesOf(sql: Sql, seqId: string): string[] {
+  const rows = sql.all`SELECT DISTINCT candidate_id FROM versions WHERE seq_id = ${seqId} AND candidate_id IS NOT NULL`
+  return rows.map(({ candidate_id }) => String(candidate_id))
+}
+
+/** Whether main ever had a Neuron of this seqId. */
+export function wasHeld(sql: Sql, seqId: string): boolean {
+  return sql.get`SELECT 1 FROM versions WHERE seq_id = ${seqId} LIMIT 1` !== undefined
+}
+
+/** The Neurons whose document has or had this UUID, as it is written or in one case; also deleted ones. */
+export function seqIdsOfDocument(sql: Sql, documentId: string): string[] {
+  const [lower, upper] = [documentId.toLowerCase(), documentId.toUpperCase()]
+  return sql.all`SELECT seq_id FROM neurons WHERE document_id IN (${documentId}, ${lower}, ${upper})
+    UNION SELECT seq_id FROM approvals WHERE document_id IN (${documentId}, ${lower}, ${upper})
+    ORDER BY seq_id`.map(({ seq_id }) => String(seq_id))
+}
+
+/** The UUID of a Neuron's document, also of one that is deleted now. */
+export function documentOfSeqId(sql: Sql, seqId: string): string | undefined {
+  const row = sql.get`SELECT document_id FROM versions JOIN approvals USING (candidate_id, seq_id)
+    WHERE seq_id = ${seqId} AND document_id IS NOT NULL ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : String(row.document_id)
+}
+
+/** What no candidate has brought to main: a changed Neuron, a deleted one (without blob), or a page of version 0, which is no Neuron. */
+export type UnapprovedRow = { seqId: string | undefined; version: number; path: string; blob: string | undefined }
+
+export function unapproved(sql: Sql): UnapprovedRow[] {
+  const rows = sql.all`SELECT seq_id, max(version) AS version, path, blob FROM unapproved JOIN versions USING (seq_id)
+      GROUP BY seq_id
+    UNION ALL SELECT NULL, 0, path, blob FROM files
+      WHERE seq_id IS NULL AND path GLOB 'neurons/*.md' AND mode GLOB '100*'
+    UNION ALL SELECT seq_id, 0, files.path, files.blob FROM files JOIN neurons USING (seq_id)
+      WHERE files.path <> neurons.path AND seq_id IN (SELECT seq_id FROM files GROUP BY seq_id HAVING count(*) > 1)
+    ORDER BY seq_id, path`
+  return rows.map(({ seq_id, version, path, blob }) => ({
+    seqId: seq_id === null ? undefined : String(seq_id),
+    version: Number(version),
+    path: String(path),
+    blob: blob === null ? undefined : String(blob),
+  }))
+}
+
+/**
+ * Whether only the policy, and no curator, has approved the version of a Neuron that main holds. Who approves a rename has not seen the
+ * pages whose links follow it.
+ */
+export function isApprovedByPolicy(sql: AllTables, seqId: string): boolean {
+  const row = sql.get`SELECT unfinished FROM versions LEFT JOIN candidates ON candidates.id = candidate_id
+    WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(reason, '') <> ${followsRename}
+    ORDER BY version DESC LIMIT 1`
+  return row?.unfinished === 1
+}
+
+/** The last version of a Neuron that a curator has approved, and not only the policy. */
+export function lastCuratedVersion(sql: AllTables, seqId: string): { path: string; blob: string } | undefined {
+  const row = sql.get`SELECT versions.path, versions.blob FROM versions LEFT JOIN candidates ON candidates.id = candidate_id
+    WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(unfinished, 0) = 0
+      AND coalesce(reason, '') <> ${followsRename} ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : { path: String(row.path), blob: String(row.blob) }
+}
+
+/** The versions of a Neuron before one, the latest first, each with the candidate that it points back to. Read as it goes. */
+export function* versionsBefore(
+  sql: Sql,
+  seqId: string,
+  before: number,
+): Generator<VersionRow & { candidateId: string | null }> {
+  const rows = sql.iterate`SELECT version, path, blob, candidate_id, c.oid, c.at FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND version < ${before} ORDER BY version DESC`
+  for (const row of rows) yield { ...toVersion(row), candidateId: row.candidate_id as string | null }
+}
+
+/** A version of main that names a candidate which the queue does not have. A removal has no blob; `before`: the file before. */
+export type UnrecordedRow = {
+  candidateId: string
+  seqId: string
+  position: number
+  path: string
+  blob: string | undefined
+  before: string | undefined
+}
+
+/** The first versions after a position whose candidates are not on the queue, oldest first. */
+export function unrecorded(sql: AllTables, after: number, limit: number): UnrecordedRow[] {
+  const rows = sql.all`SELECT approvals.candidate_id, approvals.seq_id, approvals.position, is_.path, is_.blob, was.blob AS before
+    FROM approvals
+    JOIN versions is_ ON is_.seq_id = approvals.seq_id AND is_.version =
+      (SELECT min(version) FROM versions WHERE seq_id = approvals.seq_id AND candidate_id = approvals.candidate_id)
+    LEFT JOIN versions was ON was.seq_id = is_.seq_id AND was.version = is_.version - 1
+    LEFT JOIN candidates ON candidates.id = approvals.candidate_id
+    WHERE approvals.position > ${after} AND candidates.id IS NULL
+    ORDER BY approvals.position, approvals.candidate_id LIMIT ${limit}`
+  return rows.map((row) => ({
+    candidateId: String(row.candidate_id),
+    seqId: String(row.seq_id),
+    position: Number(row.position),
+    path: String(row.path),
+    blob: row.blob === null ? undefined : String(row.blob),
+    before: row.before === null ? undefined : String(row.before),
+  }))
+}

@@ -1,0 +1,51 @@
+import { isUuid } from '../../rules/candidate-id.ts'
+
+/** Prefix of the refs of candidates' heads: commits on top of main that propose them. */
+export const candidateRefs = 'refs/candidates/'
+
+/** A file's name holds 255 bytes. */
+export const largestBundle = 6
+/** Maximum of candidates that one request may name. */
+const maxAskedIds = 50
+
+/** The ref of a candidate's head; of a bundle's, the ids are joined by `+`. */
+export function refOfHead(name: string): string {
+  return `${candidateRefs}${name}/head`
+}
+
+/** The name of the head that a ref is of, if it is one. */
+export function headOfRef(ref: string): string | undefined {
+  const name = ref.slice(candidateRefs.length, -'/head'.length)
+  return ref === refOfHead(name) && isHeadName(name) ? name : undefined
+}
+
+/** The candidates of a head, in the order in which they are proposed. */
+export function idsOfHead(name: string): string[] {
+  return name.split('+')
+}
+
+function isHeadName(name: string): boolean {
+  const ids = idsOfHead(name)
+  return ids.length <= largestBundle && new Set(ids).size === ids.length && ids.every(isUuid)
+}
+
+/**
+ * What the prefixes of a request for refs (as in `ls-refs` of protocol v2; none: all refs) have to do with heads: the names of
+ * those that are asked for one by one, and whether any others may be meant.
+ */
+export function askedHeads(prefixes: readonly string[]): { names: string[]; others: boolean } {
+  const names = new Set<string>()
+  let others = prefixes.length === 0
+  let ids = 0
+  for (const prefix of prefixes) {
+    if (candidateRefs.startsWith(prefix)) others = true
+    if (!prefix.startsWith(candidateRefs)) continue
+    const [name = '', ...rest] = prefix.slice(candidateRefs.length).split('/')
+    if (!isHeadName(name)) others ||= rest.length === 0
+    else if (!names.has(name)) {
+      ids += idsOfHead(name).length
+      if (ids <= maxAskedIds) names.add(name)
+    }
+  }
+  return { names: [...names], others }
+}

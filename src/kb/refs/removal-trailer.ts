@@ -1,0 +1,24 @@
+import type { Trailers } from '../../git/history/trailers.ts'
+import { isUuid } from '../../rules/candidate-id.ts'
+import { parseSeqId } from '../../rules/seq-id.ts'
+
+/** A Neuron that is deleted, and the candidate that proposed it: the page's front matter is no longer there to say so. */
+export type Removal = { seqId: string; candidateId: string }
+
+/** Names the trailer of a commit on main that holds a {@link Removal}. */
+const removalTrailer = 'Removes'
+
+export function removalTrailers(removals: readonly Removal[]): [string, string][] {
+  return removals.map(({ seqId, candidateId }) => [removalTrailer, `${seqId} ${candidateId}`])
+}
+
+export function parseRemovals(trailers: Trailers): Removal[] {
+  return trailers.flatMap(([name, value]) => (name === removalTrailer ? (parseRemoval(value) ?? []) : []))
+}
+
+/** Nothing where the trailer's value is no removal. */
+function parseRemoval(value: string): Removal | undefined {
+  const [seqId = '', candidateId = '', ...rest] = value.trim().split(' ')
+  const isRemoval = parseSeqId(seqId) !== undefined && isUuid(candidateId) && rest.length === 0
+  return isRemoval ? { seqId, candidateId } : undefined
+}

@@ -1,0 +1,136 @@
+import type { Oid } from '../../git/objects/object.ts'
+import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import type { Actor, Candidate, Decision } from '../../rules/candidate.ts'
+import { lastVerdict } from '../../rules/candidate.ts'
+import { doorOf, isFirstCome } from '../../rules/first-come.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import {
+  candidatesOfOrigin,
+  findCandidate,
+  pendingOfFingerprint,
+  pendingRemovals,
+  wasApproved,
+} from '../projection/candidate-index.ts'
+import type { Projection } from '../projection/projection.ts'
+import {
+  connectorOf,
+  fingerprintOf,
+  gitCandidate,
+  gitMetadata,
+  madeAgain,
+  namedCandidate,
+  type Origin,
+  originOf,
+  type PageParts,
+  pageParts,
+  revised,
+} from './git-candidate.ts'
+import { type LostHistory, noLostHistory } from './lost-history.ts'
+import type { PushedNeuron } from './pushed-neurons.ts'
+import { withDecision } from './record.ts'
+
+/** The candidate of a Neuron that main takes. */
+type ChosenCandidate = {
+  id: string
+  /** Whether it must be written to the queue, because it is new or its record has changed. */
+  record?: Candidate
+  /** The connector of a merged candidate that came by no vault's door. */
+  connector?: string | undefined
+  /** The dismissal that the push overrules. */
+  dismissal?: Decision | undefined
+}
+
+type ChooseOptions = {
+  parts: PageParts
+  readText: (oid: Oid) => Promise<string>
+  /** Who made the candidates that are new. */
+  actor: Actor
+  origin: Origin
+  /** For the audit trail. */
+  reason: string
+  at: Date
+  lost?: LostHistory
+  /** Ids that other Neurons of the same commit took. */
+  used: ReadonlySet<string>
+}
+
+/**
+ * Finds or makes the candidate that a Neuron on main points back to: the one that its page names, if it is pending, dismissed or
+ * was lost in a restore; else one that proposes this very page, or that an interrupted attempt of the push left; else a new one.
+ * @throws {GanglionError} `record_full`
+ */
+export async function chooseCandidate(
+  kb: KnowledgeBase,
+  neuron: PushedNeuron,
+  { parts, readText, actor, origin, reason, at, lost = noLostHistory, used }: ChooseOptions,
+): Promise<ChosenCandidate> {
+  const { write: sql } = kb.projection
+  const made = { parts, origin, reason, actor, at }
+  const named = neuron.text === null ? undefined : namedCandidate(sql, neuron, lost)
+  const [merged] = neuron.text === null ? pendingRemovals(sql, neuron.seqId ?? '') : [named?.id]
+  if (merged !== undefined && !used.has(merged)) {
+    if (named === undefined) return { id: merged }
+    const record = parseCandidate(await readText(named.blob))
+    const connector = isFirstCome(record) ? doorOf(record) : undefined
+    if (named.status !== 'dismissed') return { id: merged, connector }
+    const reopen: Decision = {
+      action: 'reopen',
+      at: at.toISOString(),
+      by: actor,
+      reason: 'Its page was pushed to main.',
+    }
+    return { id: merged, connector, record: withDecision(record, reopen), dismissal: lastVerdict(record) }
+  }
+  const back = lostCandidate(kb, neuron, lost)
+  if (back !== undefined && !used.has(back.id)) {
+    const text = back.blob === undefined ? null : await readText(back.blob)
+    const restored = { id: back.id, parts: await pageParts({ ...neuron, text }, readText) }
+    const record = gitCandidate(kb.identity.id, neuron, { ...made, ...restored, reason: madeAgain })
+    return { id: back.id, record }
+  }
+  const same = { connector: connectorOf(origin), fingerprint: fingerprintOf(neuron), target: neuron.seqId }
+  const proposed = pendingOfFingerprint(sql, same).find((id) => !used.has(id))
+  if (proposed !== undefined) return { id: proposed }
+  const left = await leftCandidate(sql, neuron, { ...made, readText, used })
+  const record = left ?? gitCandidate(kb.identity.id, neuron, made)
+  return { id: record.id, record }
+}
+
+/**
+ * The candidate of an attempt that was interrupted before main had it, updated to the page as it is pushed now: the pusher may
+ * have rebased it since.
+ */
+async function leftCandidate(
+  sql: Projection['read'],
+  neuron: PushedNeuron,
+  {
+    parts,
+    origin,
+    actor,
+    at,
+    readText,
+    used,
+  }: Pick<ChooseOptions, 'parts' | 'origin' | 'actor' | 'at' | 'readText' | 'used'>,
+): Promise<Candidate | undefined> {
+  const row = candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).find(
+    ({ id, status, removes }) => status === 'pending' && removes === (neuron.blob === undefined) && !used.has(id),
+  )
+  if (row === undefined) return undefined
+  const change = { ...parts, base: neuron.before?.blob ?? null, metadata: gitMetadata(neuron, origin) }
+  const record = revised(parseCandidate(await readText(row.blob)), change, { by: actor, at })
+  return roomInRecord(record) < 0 ? undefined : record
+}
+
+/** The candidate that added this page before a restore; without a blob, the one that removed it. */
+function lostCandidate(
+  { projection: { write: sql } }: KnowledgeBase,
+  { seqId, text }: PushedNeuron,
+  { pages, removals }: LostHistory,
+): { id: string; blob: Oid | undefined } | undefined {
+  const id = text === null ? removals.get(seqId ?? '') : parseNeuronFile(text).fields.candidate
+  const page = id === undefined || text === null ? undefined : pages.get(id)
+  if (id === undefined || findCandidate(sql, id) !== undefined || wasApproved(sql, id)) return undefined
+  if (text === null) return { id, blob: undefined }
+  return page !== undefined && page.seqId === seqId ? { id, blob: page.blob } : undefined
+}

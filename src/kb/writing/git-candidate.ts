@@ -1,0 +1,136 @@
+import type { Oid } from '../../git/objects/object.ts'
+import { fileLayout } from '../../markdown/file/front-matter.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
+import type { Actor, Candidate, Decision } from '../../rules/candidate.ts'
+import { candidateIdFor } from '../../rules/candidate-id.ts'
+import { judge } from '../../rules/policy.ts'
+import { oneLine } from '../../rules/text/text.ts'
+import { type CandidateRow, findCandidate } from '../projection/candidate-index.ts'
+import type { Projection } from '../projection/projection.ts'
+import { type LostHistory, noLostHistory } from './lost-history.ts'
+import type { PushedNeuron } from './pushed-neurons.ts'
+
+/**
+ * What distinguishes the candidates of one Neuron: their author, and the door they came through. `rename`: the page's links
+ * follow a Neuron that was renamed over HTTP. `console`: a person wrote it there.
+ */
+export type Origin = { door: 'main' | 'for' | 'rename' | 'console'; by: string; topic?: string }
+
+/** Reason, in the audit trail, for a candidate that was recreated because a restore had lost it. */
+export const madeAgain = 'made again of a push, after a restore had lost it'
+
+/** The title, content and front matter of a candidate, taken from a page. */
+export type PageParts = Pick<Candidate, 'title' | 'content' | 'frontMatter'>
+
+/** A removal has the content that it removes. */
+export async function pageParts(
+  { before, path, text }: PushedNeuron,
+  readText: (oid: Oid) => Promise<string>,
+): Promise<PageParts> {
+  const page = text ?? (before === undefined ? '' : await readText(before.blob))
+  const { fields, content } = parseNeuronFile(page)
+  const title = oneLine(ownTitle(fields, content) ?? '', 1000) || (text === null && before?.title) || fileTitle(path)
+  return { title, content, frontMatter: text === null ? null : page.slice(0, fileLayout(page).bodyStart) }
+}
+
+/** Attribution of a change that came by git, from the console, or by updating links after a rename. */
+export function connectorOf({ door }: Pick<Origin, 'door'>): string {
+  return door === 'rename' || door === 'console' ? door : 'git'
+}
+
+/** Key by which the index finds a candidate again; see `candidatesOfOrigin`. */
+export function originOf(
+  { seqId, path, pushedPath = path }: Pick<PushedNeuron, 'seqId' | 'path' | 'pushedPath'>,
+  { door, by, topic = '' }: Origin,
+): string {
+  return JSON.stringify([door, by, topic, seqId ?? pushedPath])
+}
+
+/** Common prefix of {@link originOf} for all Neurons that one pusher proposes under one topic. */
+export function originPrefix({ door, by, topic = '' }: Origin): string {
+  return `${JSON.stringify([door, by, topic]).slice(0, -1)},`
+}
+
+/** Options for a candidate that is made from a change in git. `id`: of a candidate that is recreated. */
+export type GitCandidateOptions = {
+  id?: string
+  parts: PageParts
+  origin: Origin
+  reason: string
+  actor: Actor
+  at: Date
+}
+
+/** Makes a pending candidate for a Neuron that was changed with git. */
+export function gitCandidate(
+  kbId: string,
+  neuron: PushedNeuron,
+  { id, parts, origin, reason, actor, at }: GitCandidateOptions,
+): Candidate {
+  const { seqId, before, blob } = neuron
+  return {
+    ...parts,
+    id: id ?? candidateIdFor(kbId, { msecs: at.getTime() }),
+    kind: seqId === undefined ? 'external-feed' : 'user-correction',
+    metadata: gitMetadata(neuron, origin),
+    confidence: null,
+    impactEstimate: null,
+    connector: connectorOf(origin),
+    target: seqId ?? null,
+    base: before?.blob ?? null,
+    removes: blob === undefined,
+    verdict: { approve: false, zone: null, reason, warnings: [] },
+    createdAt: at.toISOString(),
+    createdBy: actor,
+    decisions: [],
+  }
+}
+
+/** The candidate with its zone and warnings. It stays pending for a curator, whatever the policy says. */
+export function awaitingReview(candidate: Candidate, settings: Parameters<typeof judge>[1]): Candidate {
+  const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
+  const { zone, warnings } = judge({ ...candidate, ...untrusted }, settings)
+  return { ...candidate, verdict: { ...candidate.verdict, zone, warnings } }
+}
+
+/** A pending candidate, updated to the page of a later push. */
+export function revised(
+  record: Candidate,
+  change: Pick<Candidate, 'base' | 'metadata'> & PageParts,
+  { by, at }: Pick<Decision, 'by'> & { at: Date },
+): Candidate {
+  const decisions: Decision[] = [...record.decisions, { action: 'revise', at: at.toISOString(), by }]
+  return { ...record, ...change, decisions }
+}
+
+export function gitMetadata(neuron: PushedNeuron, origin: Origin): string {
+  const { path } = neuron
+  const filename = originOf(neuron, origin)
+  return JSON.stringify({ connector: connectorOf(origin), path, filename, fingerprint: fingerprintOf(neuron) })
+}
+
+/** What was pushed, exactly. */
+export function fingerprintOf({
+  path,
+  pushedPath = path,
+  blob,
+}: Pick<PushedNeuron, 'path' | 'pushedPath' | 'blob'>): string {
+  return `${pushedPath} ${blob ?? ''}`
+}
+
+/**
+ * The candidate that a page names, if it is for this Neuron and not approved, as in a page that was merged from the candidate's
+ * head. After a restore the candidate of a new page may be pending again, although the page has its seqId.
+ */
+export function namedCandidate(
+  sql: Projection['read'],
+  { seqId, text }: PushedNeuron,
+  { pages }: Pick<LostHistory, 'pages'> = noLostHistory,
+): CandidateRow | undefined {
+  const { candidate: id } = parseNeuronFile(text ?? '').fields
+  const row = id === undefined ? undefined : findCandidate(sql, id)
+  if (row === undefined || row.status === 'approved' || row.removes) return undefined
+  const isLost = row.target === null && pages.get(row.id)?.seqId === seqId
+  return row.target === (seqId ?? null) || isLost ? row : undefined
+}

@@ -1,0 +1,107 @@
+import { GanglionError } from '../../contract/errors.ts'
+import { GitError } from '../../git/git-error.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { fileLayout } from '../../markdown/file/front-matter.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { mergeBlocks } from '../../markdown/merge/merge-front-matter.ts'
+import type { Candidate } from '../../rules/candidate.ts'
+import { type Conflict, mergeText } from '../../rules/merge.ts'
+import { keepLineEndings, unixLines } from '../../rules/text/line-endings.ts'
+import type { NeuronRow } from '../projection/neuron-queries.ts'
+import type { Projection } from '../projection/projection.ts'
+import { versionAt } from '../projection/version-queries.ts'
+
+/** Main as a candidate is looked at upon: its tables, and how to read a blob. */
+export type MainView = { sql: Projection['read']; readText(oid: string): Promise<string> }
+
+/**
+ * The content that a target Neuron gets from a candidate: as proposed when the target is as it was, else merged with what
+ * has changed since. Text keeps the target's line endings; a whole page has its own.
+ * @throws {GanglionError} `merge_conflict` with `conflicts` and the `commit` of the target's present version.
+ * @throws {FrontMatterError}
+ */
+export async function mergeIntoTarget(
+  { sql, readText }: MainView,
+  candidate: Candidate,
+  edit: { content?: string | undefined; base?: string | undefined },
+  target: NeuronRow,
+): Promise<string> {
+  const proposed = proposedContent(candidate, edit)
+  const current = await readText(target.blob)
+  const { content: now } = parseNeuronFile(current)
+  const fitting = (text: string) =>
+    candidate.frontMatter === null ? keepLineEndings(now, text, fileLayout(current).eol) : text
+  const edited = edit.base === undefined ? undefined : (versionAt(sql, target.seqId, edit.base)?.blob ?? null)
+  const given = edited === undefined ? candidate : { base: edited }
+  if (given.base === null) return fitting(proposed)
+  // Of a base that is lost nothing is known, so whatever differs conflicts.
+  const base = parseNeuronFile((await baseOf({ readText }, given)) ?? '').content
+  const merged = mergeText(base, now, proposed)
+  if ('text' in merged) return fitting(merged.text)
+  throw mergeConflict(merged.conflicts, target)
+}
+
+/** The content that a candidate or its edit proposes: text with LF, or that of a whole page with the line endings that it came with. */
+export function proposedContent(
+  { frontMatter, content }: Pick<Candidate, 'frontMatter' | 'content'>,
+  edit: { content?: string | undefined },
+): string {
+  if (frontMatter === null) return unixLines(edit.content ?? content)
+  return edit.content === undefined ? content : keepLineEndings(content, edit.content, fileLayout(frontMatter).eol)
+}
+
+/**
+ * The target's page with the front matter that it gets from a candidate: its own where the candidate proposes none. The
+ * back-pointers that changed meanwhile are nobody's change, and a page that names the candidate's connector says itself where
+ * it is from.
+ * @throws {GanglionError} `merge_conflict`, as {@link mergeIntoTarget} @throws {FrontMatterError}
+ */
+export async function mergeFrontMatter(
+  { readText }: Pick<MainView, 'readText'>,
+  candidate: Candidate,
+  target: NeuronRow,
+  current: string,
+): Promise<string> {
+  const { frontMatter, connector } = candidate
+  if (frontMatter === null) return current
+  const backPointer = parseNeuronFile(current).fields.candidate
+  const blockOf = (text: string) => editNeuron(text.slice(0, fileLayout(text).bodyStart), { candidate: backPointer })
+  const before = (await baseOf({ readText }, candidate)) ?? current
+  const told = parseNeuronFile(frontMatter).fields.connector === connector ? origin : new Set<string>()
+  const blocks = { base: blockOf(before), current: blockOf(current), proposed: blockOf(frontMatter) }
+  const merged = mergeBlocks(blocks, told)
+  if ('text' in merged) return merged.text + current.slice(fileLayout(current).bodyStart)
+  throw mergeConflict(merged.conflicts, target)
+}
+
+/**
+ * Returns the page that a candidate's changes are relative to; `undefined` if it has none, or if it is lost: a crash can keep a version
+ * from main that the queue names already, and git then removes it.
+ * @throws {FrontMatterError}
+ */
+export async function baseOf(
+  { readText }: Pick<MainView, 'readText'>,
+  { base, mergeBase }: Pick<Candidate, 'base' | 'mergeBase'>,
+): Promise<string | undefined> {
+  if (base === null) return undefined
+  try {
+    const page = await readText(base)
+    return mergeBase === undefined ? page : asProposed(page, parseCandidate(await readText(mergeBase)))
+  } catch (error) {
+    if (error instanceof GitError && error.code === 'missing-object') return undefined
+    throw error
+  }
+}
+
+/** Returns a page with the content, title, tags, edges and provenance that a whole-page candidate proposed. @throws {FrontMatterError} */
+export function asProposed(page: string, { frontMatter, content }: Pick<Candidate, 'frontMatter' | 'content'>): string {
+  const { title, tags, edges, sources, connector, sourceUrl } = parseNeuronFile(frontMatter ?? '').fields
+  return editNeuron(page, { title, tags, edges, sources, connector, sourceUrl }, content)
+}
+
+/** What says by which door a version came. */
+const origin: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'metadata'])
+
+function mergeConflict(conflicts: Conflict[], { commit }: NeuronRow): GanglionError {
+  return new GanglionError('merge_conflict', undefined, { conflicts, commit })
+}

@@ -1,0 +1,262 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { hasReadableSize } from '../../markdown/file/front-matter.ts'
+import { FrontMatterError } from '../../markdown/file/front-matter-edit.ts'
+import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { neuronTitle } from '../../markdown/neuron-title.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import { narrowed } from '../../rules/audience.ts'
+import type { Candidate } from '../../rules/candidate.ts'
+import { idTail } from '../../rules/candidate-id.ts'
+import { parseMetadata, readMetadata } from '../../rules/metadata.ts'
+import type { NeuronFields } from '../../rules/neuron.ts'
+import { pathKey } from '../../rules/paths/portable-path.ts'
+import { slugify, uniqueSlug, withSuffix } from '../../rules/paths/slug.ts'
+import { unixLines } from '../../rules/text/line-endings.ts'
+import { blockedFolder, isBlocked, isNameTaken } from '../projection/file-queries.ts'
+import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
+import { documentOfSeqId, versionOfBlob } from '../projection/version-queries.ts'
+import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget, proposedContent } from './merge-candidate.ts'
+import { followFiles } from './rename/follow-files.ts'
+
+/** What it takes to see what a candidate makes of main. */
+export type ProposalView = MainView & { parser: ParserPool }
+
+/** A curator's changes on the way from candidate to Neuron. */
+export type ApprovalEdit = {
+  content?: string | undefined
+  title?: string | undefined
+  tags?: string[] | undefined
+  /** Tags that the page gets beside its own, and an audience that narrows its own. */
+  adds?: { tags: readonly string[]; audience?: readonly string[] | undefined }
+  /** The commit whose version of the target `content` was written against, after a conflict. */
+  base?: string | undefined
+}
+
+/** What a new Neuron is given; a proposal that is only looked at has neither. */
+export type NewIds = { seqId?: string; id?: string }
+
+/** What a candidate makes of main: one page, or without text its removal. */
+export type Proposal = {
+  path: string
+  text: string | null
+  /** Where the page stood before, where the candidate moves it. */
+  movedFrom?: string
+  title: string
+  /** The Neuron that is changed. */
+  target: NeuronRow | undefined
+}
+
+/** A folder with the name of a file. */
+const fileFolder = /\.[a-z][a-z0-9]{0,15}\//i
+
+/** Of a page's file, without `.md`. */
+const maxNameBytes = 250
+
+/** What metadata keys become of their own in front matter, or steer the approval; the rest is kept as `metadata`. */
+const surfaced: ReadonlySet<string> = new Set([
+  ...['connector', 'sourceUrl', 'tags', 'audience', 'targetNeuron', 'actionZone', 'path'],
+  ...['baseCommit', 'baseVersion', 'replaceTags'],
+])
+
+/**
+ * The page that a candidate proposes, on top of main.
+ * @throws {GanglionError} `target_not_found`, `target_unreadable`, `merge_conflict` @throws {ValidationError} where its front matter
+ *   would be larger than anybody may read.
+ */
+export async function proposalOf(
+  view: ProposalView,
+  candidate: Candidate,
+  { edit = {}, ids = {} }: { edit?: ApprovalEdit; ids?: NewIds } = {},
+): Promise<Proposal> {
+  if (candidate.target === null) return newPage(view, candidate, edit, ids)
+  const target = findNeuron(view.sql, candidate.target)
+  if (target === undefined) return restoredPage(view, candidate, edit, ids)
+  // It was meant for another, which was not there: this one has got the number since.
+  if (candidate.base === null) throw new GanglionError('target_not_found')
+  if (candidate.removes) return removal(candidate, target)
+  return changedPage(view, candidate, { edit, ids, target })
+}
+
+async function newPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
+  const title = edit.title ?? candidate.title
+  const path = newPath(view, candidate, title)
+  const content = proposedContent(candidate, edit)
+  const { frontMatter } = candidate
+  if (frontMatter !== null) {
+    const { fields } = parseNeuronFile(frontMatter)
+    const given = {
+      ...(edit.tags === undefined && edit.adds === undefined
+        ? {}
+        : { tags: withAdded(edit.tags ?? fields.tags, edit) }),
+      ...audienceOf(fields.audience, edit.adds?.audience),
+    }
+    const changes = { ...ids, ...given, title, candidate: candidate.id }
+    const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(frontMatter, fitting, content)))
+    return { path, text, title, target: undefined }
+  }
+  const inherited = inheritedFields(candidate)
+  const fields: NeuronFields = {
+    aliases: [],
+    edges: [],
+    sources: [],
+    noteShared: false,
+    ...inherited,
+    tags: withAdded(edit.tags ?? inherited.tags, edit),
+    ...audienceOf(inherited.audience, edit.adds?.audience),
+    ...ids,
+    title,
+  }
+  const text = withinLimits(fields, (fitting) => formatNeuron(fitting, content))
+  return { path, text, title, target: undefined }
+}
+
+/** A whole page brings back a Neuron that was deleted. */
+function restoredPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
+  const { fields } = parseNeuronFile(candidate.frontMatter ?? '')
+  const { target: seqId } = candidate
+  if (seqId === null || fields.seqId !== seqId || candidate.removes) throw new GanglionError('target_not_found')
+  const id = documentOfSeqId(view.sql, seqId) ?? fields.id ?? ids.id
+  return newPage(view, candidate, edit, { ...ids, seqId, ...(id === undefined ? {} : { id }) })
+}
+
+async function changedPage(
+  view: ProposalView,
+  candidate: Candidate,
+  { edit, ids, target }: { edit: ApprovalEdit; ids: NewIds; target: NeuronRow },
+): Promise<Proposal> {
+  const content = await readable(() => mergeIntoTarget(view, candidate, edit, target))
+  const current = await view.readText(target.blob)
+  const page = await readable(() => mergeFrontMatter(view, candidate, target, current))
+  const { fields } = parseNeuronFile(page)
+  const inherited: Partial<NeuronFields> & Pick<NeuronFields, 'tags'> =
+    candidate.frontMatter === null ? inheritedFields(candidate) : { tags: [], candidate: candidate.id }
+  const own = candidate.frontMatter !== null ? fields.title : candidate.renames ? candidate.title : undefined
+  const written = neuronTitle({ fields, content }, target.path)
+  const title = edit.title ?? own ?? written
+  const changes: NeuronChanges = {
+    ...inherited,
+    tags: withAdded(edit.tags ?? (await mergeTags(view, candidate, fields.tags)), edit),
+    ...audienceOf(audienceOf(fields.audience, inherited.audience).audience, edit.adds?.audience),
+    ...documentIdOf(target, ids),
+    ...(title === written ? {} : { title }),
+  }
+  const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(page, fitting, content)))
+  const path = wishedMove(view, candidate, target)
+  if (path === undefined) return { path: target.path, text, title, target }
+  const moved = await followFiles(view, { seqId: target.seqId, from: target.path, path, text })
+  return { path, text: moved, movedFrom: target.path, title, target }
+}
+
+function withAdded(tags: readonly string[], { adds }: ApprovalEdit): string[] {
+  return [...new Set([...tags, ...(adds?.tags ?? [])])]
+}
+
+/** A page's own audience, or what a wished one leaves of it. */
+function audienceOf(
+  own: readonly string[] | undefined,
+  wished: readonly string[] | undefined,
+): Pick<NeuronFields, 'audience'> {
+  const audience = wished === undefined || own === undefined ? (wished ?? own) : narrowed(wished, own)
+  return audience === undefined ? {} : { audience: [...audience] }
+}
+
+/** The tags of a correction are added; where it gives the whole list, only what others have added since its base stays beside it. */
+async function mergeTags(view: MainView, candidate: Candidate, current: readonly string[]): Promise<string[]> {
+  const { metadata, frontMatter } = candidate
+  if (frontMatter !== null) return [...current]
+  const { tags, replaceTags } = readMetadata(parseMetadata(metadata).data)
+  if (!replaceTags) return [...new Set([...current, ...tags])]
+  const known = parseNeuronFile((await baseOf(view, candidate)) ?? '').fields.tags
+  return [...new Set([...tags, ...current.filter((tag) => !known.includes(tag))])]
+}
+
+/** Where a whole page was moved to, against where its base stood; not where that is taken, or main has moved it too. */
+function wishedMove(view: MainView, candidate: Candidate, target: NeuronRow): string | undefined {
+  const wished = candidate.frontMatter === null || candidate.base === null ? undefined : wishedPath(candidate)
+  if (wished === undefined || wished === target.path) return undefined
+  const isMove = versionOfBlob(view.sql, target.seqId, candidate.base ?? '')?.path === target.path
+  const isOwn = pathKey(wished) === pathKey(target.path)
+  return isMove && (isOwn || !isBlocked(view.sql, wished, target.path)) ? wished : undefined
+}
+
+function documentIdOf({ documentId }: NeuronRow, { id }: NewIds): Pick<NeuronFields, 'id'> {
+  const given = documentId ?? id
+  return given === undefined ? {} : { id: given }
+}
+
+/** A page that has changed since its removal was proposed holds what nobody meant to remove. */
+function removal({ base, ...candidate }: Candidate, target: NeuronRow): Proposal {
+  if (base === null || base === target.blob) return { path: target.path, text: null, title: target.title, target }
+  const content = unixLines(candidate.content)
+  const conflicts = [{ line: 1, base: content, current: content, proposed: '' }]
+  throw new GanglionError('merge_conflict', undefined, { conflicts, commit: target.commit })
+}
+
+/** @throws {GanglionError} `target_unreadable` where a curator must mend the front matter first. */
+async function readable<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof FrontMatterError) throw new GanglionError('target_unreadable')
+    throw error
+  }
+}
+
+/**
+ * The file with all that it inherits, or without the metadata, which its candidate keeps, where that makes the front matter
+ * larger than anybody may read. @throws {ValidationError} where the rest alone is too large.
+ */
+function withinLimits<Fields extends NeuronChanges>(fields: Fields, write: (fields: Fields) => string): string {
+  for (const fitting of [fields, { ...fields, metadata: undefined }]) {
+    const text = write(fitting)
+    if (hasReadableSize(text)) return text
+  }
+  throw new ValidationError({ tags: ['make the front matter larger than 16 KB'] })
+}
+
+/** Front matter that a Neuron takes over from its candidate. */
+function inheritedFields(
+  candidate: Candidate,
+): Pick<NeuronFields, 'candidate' | 'connector' | 'tags' | 'audience' | 'sourceUrl' | 'metadata'> {
+  const { data } = parseMetadata(candidate.metadata)
+  const { tags, audience, sourceUrl } = readMetadata(data)
+  const rest = Object.fromEntries(Object.entries(data).filter(([key]) => !surfaced.has(key)))
+  return {
+    tags,
+    ...(audience && { audience }),
+    connector: candidate.connector,
+    candidate: candidate.id,
+    ...(sourceUrl === undefined ? {} : { sourceUrl }),
+    ...(Object.keys(rest).length === 0 ? {} : { metadata: JSON.stringify(rest) }),
+  }
+}
+
+function wishedPath(candidate: Candidate): string | undefined {
+  return readMetadata(parseMetadata(candidate.metadata).data).path
+}
+
+/** Folders by month keep trees small: a flat folder of 10,000 files costs a quarter of a megabyte a commit. */
+export function defaultPath(title: string, createdAt: string): string {
+  const [year, month] = createdAt.split('-')
+  return `neurons/${year}/${month}/${slugify(title)}.md`
+}
+
+/**
+ * A path that no file of main holds or collides with. Where its name is not a person's or a document's, it ends in the last
+ * characters of the candidate's id: a number would tell which names hidden pages have. For the same reason such a page never goes
+ * below what is called as a file is, whether there is such a file or not.
+ */
+function newPath({ sql }: MainView, candidate: Candidate, title: string): string {
+  const isWholePage = candidate.frontMatter !== null
+  const wish = wishedPath(candidate)
+  const own = wish !== undefined && !isWholePage && fileFolder.test(wish) ? undefined : wish
+  const wishes = [own, defaultPath(title, candidate.createdAt)].filter((wish) => wish !== undefined)
+  const path = wishes.find((wish) => blockedFolder(sql, wish) === undefined) ?? `neurons/${slugify(title)}.md`
+  const [folder, wished] = [
+    path.slice(0, path.lastIndexOf('/') + 1),
+    path.slice(path.lastIndexOf('/') + 1, -'.md'.length),
+  ]
+  const name = isWholePage ? wished : withSuffix(wished, `-${idTail(candidate.id)}`, maxNameBytes)
+  const isTaken = (slug: string) => isNameTaken(sql, pathKey(`${folder}${slug}.md`))
+  return `${folder}${uniqueSlug(name, isTaken, maxNameBytes)}.md`
+}

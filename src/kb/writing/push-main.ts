@@ -1,0 +1,143 @@
+import type { Oid } from '../../git/objects/object.ts'
+import type { TreeChange } from '../../git/repository.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import type { Actor, Decision } from '../../rules/candidate.ts'
+import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
+import { commitMessage, signatureOf } from '../refs/commit-message.ts'
+import { mainRef } from '../refs/kb-refs.ts'
+import { removalTrailers } from '../refs/removal-trailer.ts'
+import type { Origin } from './git-candidate.ts'
+import { readLostHistory } from './lost-history.ts'
+import type { MainView } from './merge-candidate.ts'
+import { mergePush } from './merge-push.ts'
+import { PushRefused } from './push-refused.ts'
+import { type PushedNeuron, pushedNeurons } from './pushed-neurons.ts'
+import { pushView } from './submitted-neurons.ts'
+import { type TakenNeuron, type Taking, takeNeurons } from './take-neurons.ts'
+
+export type MainPush = {
+  /** The commit of main where the pusher began. */
+  from: Oid
+  to: Oid
+  /** All that differs between the two. */
+  changes: readonly TreeChange[]
+  /** The pusher. They are the approver, whatever author the commits have. */
+  approver: Actor
+  /** As the maker of candidates. */
+  proposer: Actor
+  origin: Origin
+  /** What is done where main has moved since. */
+  behind: 'refuse' | 'merge'
+  /** Of one who follows main, and has what main lacks: a merge is made although it changes nothing, or only if it does so. */
+  follows?: 'merge' | 'merge nothing' | undefined
+}
+
+/** `commit`: none where main had it all already. */
+export type PushedMain = { commit: Oid | undefined; neurons: TakenNeuron[] }
+
+const conflicting = 'it conflicts with main: git pull --no-rebase, solve it, and push again'
+const waits = 'main takes no direct pushes: it waits until the pages are approved here, or taken back there'
+export const fetchFirst = 'fetch first: main has moved since; git pull --rebase, and push again'
+
+/**
+ * Merges a push into main as one commit. Each changed Neuron becomes a candidate that the pusher approves, and gets the ids that
+ * it lacks. So the first-parent line of main stays the record of approvals, whatever messages the pushed commits have.
+ * @throws {PushRefused} if main has moved, or the push conflicts with it
+ */
+export async function pushToMain(
+  kb: KnowledgeBase,
+  push: MainPush,
+  { parser, now }: { parser: ParserPool; now: () => Date },
+): Promise<PushedMain> {
+  const lost = await readLostHistory(kb, push, kb)
+  return kb.write(async (staging) => {
+    const isBehind = staging.head(mainRef) !== push.from
+    if (isBehind && push.behind === 'refuse') throw new PushRefused(fetchFirst)
+    const at = now()
+    const readText = (oid: Oid) => staging.readText(oid)
+    const view = { sql: kb.projection.write, readText }
+    const pushed = isBehind ? await mergedPush(kb, view, push) : await wholePush(view, push)
+    const isNothing = pushed.neurons.length === 0 && pushed.files.size === 0
+    if (isNothing && isBehind && push.follows === undefined) return { commit: undefined, neurons: [] }
+    if (!isNothing && push.follows === 'merge nothing') throw new PushRefused(waits)
+    const taking = await takeNeurons(kb, pushed.neurons, {
+      ...{ parser, readText, at },
+      actor: push.proposer,
+      origin: push.origin,
+      reason: 'pushed to main by a curator',
+      files: pushed.files,
+      lost,
+    })
+    const author = signatureOf(push.approver, at)
+    if (taking.candidates.length > 0) {
+      const message = proposalMessage(taking)
+      await kb.commitToQueue(staging, { candidates: taking.candidates, message, author, at })
+    }
+    const commit = await kb.commitToMain(staging, {
+      files: new Map([...pushed.files, ...taking.files]),
+      removals: taking.removals,
+      message: mergeMessage(push, taking),
+      mergeParent: push.to,
+      ...{ author, at },
+    })
+    return { commit, neurons: taking.neurons }
+  })
+}
+
+/** What a push changes in main. */
+type PushedChanges = { neurons: PushedNeuron[]; files: FileContents }
+
+async function wholePush({ sql, readText }: MainView, { changes }: MainPush): Promise<PushedChanges> {
+  const files = changes.map(({ path, after }) => [path, after === undefined ? null : { oid: after }] as const)
+  return { neurons: await pushedNeurons(sql, changes, readText), files: new Map(files) }
+}
+
+async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Promise<PushedChanges> {
+  const { conflicts, ...merged } = await mergePush(pushView(kb, view, push.from), push)
+  if (conflicts.length > 0) throw new PushRefused(conflicting, conflicts)
+  return merged
+}
+
+const verbs: Partial<Record<Decision['action'], string>> = { reopen: 'Reopen', dismiss: 'Dismiss' }
+
+/** Message of the queue's commit with the candidates of a push. */
+export function proposalMessage({ candidates }: Pick<Taking, 'candidates'>): string {
+  const [first] = candidates
+  const what = candidates.length === 1 ? `"${first?.title}"` : `${candidates.length} changes of Neurons`
+  const [action, ...others] = new Set(candidates.map(({ decisions }) => decisions.at(-1)?.action))
+  const verb = (others.length === 0 && action && verbs[action]) || 'Propose'
+  const ids = candidates.map(({ id }): [string, string] => ['Candidate', id])
+  return commitMessage(`${verb} ${what}`, [...ids, ['Connector', first?.connector ?? '']])
+}
+
+function mergeMessage({ to, approver }: MainPush, { neurons, removals }: Taking): string {
+  return commitMessage(subjectOf(neurons), [
+    ...approvalTrailers(neurons),
+    ['Connector', 'git'],
+    ['Pushed', to],
+    ['Approved-By', `${approver.name} <${approver.id}>`],
+    ...removalTrailers(removals),
+  ])
+}
+
+/** What a commit does to Neurons, in a line. */
+export function subjectOf(neurons: readonly TakenNeuron[]): string {
+  const [first, second] = neurons
+  if (first === undefined) return 'Merge pushed files'
+  return second === undefined ? `${first.verb} "${first.title}"` : `Change ${neurons.length} Neurons`
+}
+
+/** The candidates and Neurons that a commit takes, above its own `Connector`: those of another connector are first, each above theirs. */
+export function approvalTrailers(neurons: readonly TakenNeuron[]): [string, string][] {
+  const isOwn = ({ connector }: TakenNeuron) => Number(connector === undefined)
+  return neurons
+    .toSorted((a, b) => isOwn(a) - isOwn(b))
+    .flatMap(({ candidateId, seqId, connector }) => {
+      const trailers: [string, string][] = [
+        ['Candidate', candidateId],
+        ['Neuron', seqId],
+      ]
+      if (connector !== undefined) trailers.push(['Connector', connector])
+      return trailers
+    })
+}

@@ -1,0 +1,13 @@
+import type { Finding } from '../../rules/neuron.ts'
+
+/** The reason why a ref of a push is rejected; one line, for the pusher's terminal. */
+export class PushRefused extends Error {
+  /** What is wrong in which file. */
+  readonly findings: readonly Finding[]
+
+  constructor(reason: string, findings: readonly Finding[] = []) {
+    super(reason)
+    this.name = 'PushRefused'
+    this.findings = findings
+  }
+}

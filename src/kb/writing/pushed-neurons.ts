@@ -1,0 +1,53 @@
+import type { Oid } from '../../git/objects/object.ts'
+import type { TreeChange } from '../../git/repository.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
+import type { Projection } from '../projection/projection.ts'
+import { seqIdBefore } from './push-base.ts'
+
+/** A Neuron that somebody changed with git. */
+export type PushedNeuron = {
+  /** Undefined: it is new, and was given none yet. */
+  seqId: string | undefined
+  /** The version on main; undefined if it is new, or restored after it was deleted. */
+  before: Pick<NeuronRow, 'documentId' | 'path' | 'blob' | 'title'> | undefined
+  /** Its path, or the path it had before it was deleted. */
+  path: string
+  /** Where the push has it, if main has it elsewhere. */
+  pushedPath?: string
+  /** The page's blob; undefined where it was deleted. */
+  blob: Oid | undefined
+  text: string | null
+}
+
+/** The Neurons among changed files, by path: a page that moved is one Neuron, not two. */
+export async function pushedNeurons(
+  sql: Projection['read'],
+  changes: readonly TreeChange[],
+  readText: (oid: Oid) => Promise<string>,
+): Promise<PushedNeuron[]> {
+  const pages = changes.filter(({ path }) => isNeuronPath(path))
+  const present = await Promise.all(
+    pages.flatMap(({ path, after: blob }) => (blob === undefined ? [] : [readPage(sql, path, blob, readText)])),
+  )
+  const kept = new Set(present.map(({ seqId }) => seqId))
+  const left = await Promise.all(pages.map((page) => seqIdBefore(sql, page, readText)))
+  const removed = [...new Set(left)].flatMap((seqId): PushedNeuron[] => {
+    const before = seqId === undefined || kept.has(seqId) ? undefined : findNeuron(sql, seqId)
+    return before === undefined ? [] : [{ seqId, before, path: before.path, blob: undefined, text: null }]
+  })
+  return [...present, ...removed].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+async function readPage(
+  sql: Projection['read'],
+  path: string,
+  blob: Oid,
+  readText: (oid: Oid) => Promise<string>,
+): Promise<PushedNeuron> {
+  const text = await readText(blob)
+  const { seqId } = parseNeuronFile(text).fields
+  const before = seqId === undefined ? undefined : findNeuron(sql, seqId)
+  return { seqId, before, path, blob, text }
+}

@@ -1,0 +1,37 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Staging } from '../../git/staging.ts'
+import { roomInRecord } from '../../markdown/file/candidate-file.ts'
+import type { Candidate, Decision } from '../../rules/candidate.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { commitMessage, signatureOf } from '../refs/commit-message.ts'
+
+const maxComments = 200
+/** Bytes of a record that comments leave to the decisions after them. */
+const keptForDecisions = 64 * 1024
+
+/** Writes a candidate's record to the queue, as one commit there. Within a group commit. */
+export async function recordCandidate(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidate: Candidate,
+  verb: 'Propose' | 'Dismiss' | 'Reopen' | 'Comment on' | 'Revise',
+): Promise<void> {
+  const { id, kind, connector, title, createdBy, createdAt } = candidate
+  const { by, at } = candidate.decisions.at(-1) ?? { by: createdBy, at: createdAt }
+  await kb.commitToQueue(staging, {
+    candidates: [candidate],
+    message: commitMessage(`${verb} "${title}"`, { Candidate: id, Kind: kind, Connector: connector }),
+    author: signatureOf(by, new Date(at)),
+    at: new Date(at),
+  })
+}
+
+/** @throws {GanglionError} `record_full` */
+export function withDecision(candidate: Candidate, decision: Decision): Candidate {
+  const decisions = [...candidate.decisions, decision]
+  const isComment = decision.action === 'comment'
+  const comments = decisions.filter(({ action }) => action === 'comment').length
+  const room = roomInRecord({ ...candidate, decisions }) - (isComment ? keptForDecisions : 0)
+  if (room < 0 || (isComment && comments > maxComments)) throw new GanglionError('record_full')
+  return { ...candidate, decisions }
+}

@@ -1,0 +1,92 @@
+import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
+import { isWritableTarget, type RetargetedLink, rewriteLinks } from '../../../markdown/file/rewrite-links.ts'
+import type { ParserPool } from '../../../markdown/pool/parser-pool.ts'
+import { type FileLookup, fileNameKey, placeFromFolder, resolveFile } from '../../../rules/links/file-target.ts'
+import { fileKeys, resolveTarget } from '../../../rules/links/link-target.ts'
+import { relativePath } from '../../../rules/paths/relative-path.ts'
+import { fileTargets } from '../../projection/file-queries.ts'
+import { linksOf, namesByKey } from '../../projection/link-queries.ts'
+import type { Projection } from '../../projection/projection.ts'
+import { attachmentLookup } from '../attachment-lookup.ts'
+import { hasSameLinks } from './same-links.ts'
+
+type Sql = Projection['read']
+
+/** A page that moves: its path on main, where it goes, and its text as it is to be written. */
+export type MovedPage = { seqId: string; from: string; path: string; text: string }
+
+/** Other files that the same commit writes (true) or removes (false), by path. */
+export type ChangedFiles = ReadonlyMap<string, boolean>
+
+/**
+ * Returns the text of a page that moves with its links to attachments rewritten, so that they lead to the same files from the new
+ * folder. An alias, which keeps links to pages, cannot keep these, so this does not depend on `rename.rewriteLinks`.
+ *
+ * A link stays where it still leads to its file, where that file goes or moves in the same commit, and where it leads to another
+ * file that the same commit writes. A page whose links to files were changed together with its path may have been adapted
+ * already: only links that would lead nowhere are rewritten there. A text whose links cannot be rewritten stays as it is.
+ * @param sql the state before the commit
+ */
+export async function followFiles(
+  { sql, parser }: { sql: Sql; parser: ParserPool },
+  { seqId, from, path, text }: MovedPage,
+  changed: ChangedFiles = new Map(),
+): Promise<string> {
+  if (folderOf(from) === folderOf(path) || fileTargets(sql, seqId).length === 0) return text
+  const files = { before: attachmentLookup(sql), after: changedLookup(attachmentLookup(sql), changed) }
+  const newTarget = (link: RetargetedLink) => newFileTarget(sql, link, { from, path, files, changed })
+  const isAsBefore = await hasSameLinks(
+    parser,
+    parseNeuronFile(text),
+    linksOf(sql, seqId),
+    (link) => newTarget(link) !== undefined,
+  )
+  const rewritten = await rewriteLinks(parser, text, (link) => {
+    const mayRewrite = isAsBefore || resolveFile(link.target, path, files.after) === undefined
+    const target = mayRewrite ? newTarget(link) : undefined
+    return target === undefined ? undefined : { target }
+  })
+  return rewritten ?? text
+}
+
+/** What must stand in the place of a link's target so that it leads to the same file; nothing where it may stay. */
+function newFileTarget(
+  sql: Sql,
+  { target, form, kb }: RetargetedLink,
+  move: { from: string; path: string; files: { before: FileLookup; after: FileLookup }; changed: ChangedFiles },
+): string | undefined {
+  const { from, path, files, changed } = move
+  if (kb !== null || form === 'edge' || fileNameKey(target) === undefined) return undefined
+  const file = resolveFile(target, from, files.before)
+  if (file === undefined || !files.after.has(file)) return undefined
+  // A page of that name comes first.
+  if (!('missing' in resolveTarget({ target, form, from }, (key) => namesByKey(sql, key)))) return undefined
+
+  // Other programs know no more of a Markdown link than the way from its folder.
+  const isPlace = form === 'markdown' && placeFromFolder(target, from) === file
+  const leads = (candidate: string) =>
+    resolveFile(candidate, path, files.after) === file && (!isPlace || placeFromFolder(candidate, path) === file)
+  const now = resolveFile(target, path, files.after)
+  const isReplaced = now !== undefined && now !== file && changed.get(now) === true
+  if (isReplaced || leads(target)) return undefined
+  const way = relativePath(path, file)
+  const dotted = way.startsWith('../') || (form === 'markdown' && !target.trim().startsWith('./')) ? way : `./${way}`
+  const isWritable = (candidate: string) => form === 'markdown' || isWritableTarget(candidate)
+  return [dotted, `/${file}`].find((candidate) => isWritable(candidate) && leads(candidate))
+}
+
+/** The files as they are after the commit. */
+export function changedLookup({ has, byKey }: FileLookup, changed: ChangedFiles): FileLookup {
+  const written = [...changed].flatMap(([path, isWritten]) => (isWritten ? [path] : []))
+  return {
+    has: (path) => changed.get(path) ?? has(path),
+    byKey: (key) => [
+      ...byKey(key).filter((path) => !changed.has(path)),
+      ...written.filter((path) => fileKeys(path).includes(key)),
+    ],
+  }
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1)
+}

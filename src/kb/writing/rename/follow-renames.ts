@@ -1,0 +1,65 @@
+import type { Oid } from '../../../git/objects/object.ts'
+import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
+import { neuronTitle } from '../../../markdown/neuron-title.ts'
+import type { ParserPool } from '../../../markdown/pool/parser-pool.ts'
+import type { KnowledgeBase } from '../../knowledge-base.ts'
+import { seqIdAtPath } from '../../projection/file-queries.ts'
+import { findNeuron } from '../../projection/neuron-queries.ts'
+import type { PushedNeuron } from '../pushed-neurons.ts'
+import type { LinkSight, Rename } from './name-change.ts'
+import { aliasesToKeep } from './rename-neuron.ts'
+import { rewriteInboundLinks } from './rewrite-inbound-links.ts'
+
+/** Neurons as pushed, with those whose links follow a rename, and the aliases that keep other links whole, by seqId. */
+export type Followed = { neurons: PushedNeuron[]; aliases: Map<string, string[]> }
+
+/**
+ * Lets links go on to lead to Neurons that were renamed or moved: rewritten in the pages that hold them, or by an alias, as the
+ * settings say. Within a write, before anything of it is staged.
+ */
+export async function followRenames(
+  kb: KnowledgeBase,
+  neurons: readonly PushedNeuron[],
+  {
+    readText,
+    parser,
+    rewriteLinks,
+    sight,
+    isFollowed = () => true,
+  }: {
+    readText: (oid: Oid) => Promise<string>
+    parser: ParserPool
+    rewriteLinks: boolean
+    sight?: LinkSight | undefined
+    /** Of a Neuron, whether its rename is followed. */
+    isFollowed?: (seqId: string) => boolean
+  },
+): Promise<Followed> {
+  const renames = neurons.flatMap(renameOf).filter(({ seqId }) => isFollowed(seqId))
+  if (!rewriteLinks || renames.length === 0) {
+    const kept = renames.map(({ seqId, after }) => [seqId, aliasesToKeep(kb, seqId, after, { sight })] as const)
+    return { neurons: [...neurons], aliases: new Map(kept) }
+  }
+  const changed = new Map(neurons.flatMap(({ path, before, text }) => contentsOf(path, before?.path, text)))
+  const { pages, aliases } = await rewriteInboundLinks(kb, { readText }, parser, { renames, changed, sight })
+  const rewritten = neurons.map((neuron) => ({ ...neuron, text: pages.get(neuron.path) ?? neuron.text }))
+  const known = new Set(neurons.map(({ path }) => path))
+  const others = [...pages].filter(([path]) => !known.has(path)).flatMap(([path, text]) => otherPage(kb, path, text))
+  return { neurons: [...rewritten, ...others], aliases }
+}
+
+function renameOf({ seqId, before, path, text }: PushedNeuron): Rename[] {
+  if (seqId === undefined || before === undefined || text === null) return []
+  const file = parseNeuronFile(text)
+  return [{ seqId, after: { path, title: neuronTitle(file, path), aliases: file.fields.aliases } }]
+}
+
+function contentsOf(path: string, before: string | undefined, text: string | null): [string, string | null][] {
+  return [...(before === undefined || before === path ? [] : [[before, null] as [string, null]]), [path, text]]
+}
+
+function otherPage(kb: KnowledgeBase, path: string, text: string): PushedNeuron[] {
+  const seqId = seqIdAtPath(kb.projection.write, path)
+  const before = seqId === undefined ? undefined : findNeuron(kb.projection.write, seqId)
+  return before === undefined ? [] : [{ seqId, before, path, blob: before.blob, text }]
+}

@@ -1,0 +1,198 @@
+import { isWritableTarget, type NewTarget } from '../../../markdown/file/rewrite-links.ts'
+import { isSeenByMore } from '../../../rules/audience.ts'
+import {
+  barePath,
+  exactKey,
+  folderOfPage,
+  isFolder,
+  keptClaim,
+  type LinkAddress,
+  type NamedNeuron,
+  type NeuronName,
+  namedNeurons,
+  nameKinds,
+  namesOf,
+  placeOf,
+  resolveTarget,
+  targetKeys,
+} from '../../../rules/links/link-target.ts'
+import { relativePath } from '../../../rules/paths/relative-path.ts'
+import { seqIdAtPath } from '../../projection/file-queries.ts'
+import { namesByKey, namesOfNeuron } from '../../projection/link-queries.ts'
+import { accessOf, findNeuron, titleOf } from '../../projection/neuron-queries.ts'
+import type { Projection } from '../../projection/projection.ts'
+
+/** What gives a Neuron its names. */
+export type NeuronIdentity = { path: string; title: string; aliases: readonly string[] }
+
+/** A Neuron that gets another title or path. */
+export type Rename = { seqId: string; after: NeuronIdentity }
+
+type Sql = Projection['read']
+
+/** Which of several names of one Neuron a target means that is spelled as none of them: what people would call it. */
+const likelyKinds = ['title', 'alias', 'file', 'path', 'seqId'] as const
+
+/**
+ * Among which Neurons the links of a page resolve, by the page's path. A rename by somebody who may not see all looks at those only
+ * that everybody sees who sees the renamed Neuron: what it does to other pages would tell of hidden names.
+ */
+export type LinkSight = (from: string) => (seqId: string) => boolean
+
+/** Whether everybody sees a Neuron who sees another one. */
+export function seenWith(sql: Sql, other: string, defaultAudience: readonly string[]): (seqId: string) => boolean {
+  const least = accessOf(sql, other)
+  return (seqId) => {
+    const access = accessOf(sql, seqId)
+    return access !== undefined && least !== undefined && !isSeenByMore(least, access, defaultAudience)
+  }
+}
+
+/** The {@link LinkSight} of a rename. Pages that are hidden from those who see the Neuron mean what they mean to curators. */
+export function sightOf(sql: Sql, renamed: string, defaultAudience: readonly string[]): LinkSight {
+  const isSeen = seenWith(sql, renamed, defaultAudience)
+  return (from) => {
+    const page = seqIdAtPath(sql, from)
+    return page === undefined || isSeen(page) ? isSeen : () => true
+  }
+}
+
+/** What links mean before and after a commit that changes names of Neurons; `sql` holds the state before. */
+export class NameChange {
+  readonly #sql: Sql
+  readonly #sight: LinkSight | undefined
+  readonly #renames: ReadonlyMap<string, NeuronIdentity>
+  readonly #changed: ReadonlySet<string>
+  /** New paths of pages, by their old ones. */
+  readonly #moved = new Map<string, string>()
+  readonly #namesAfter = new Map<string, NamedNeuron[]>()
+  readonly #before = new Map<string, string | undefined>()
+  readonly #after = new Map<string, string | undefined>()
+  readonly #newTargets = new Map<string, NewTarget | undefined>()
+
+  /** @param others the Neurons that the same commit writes, whose names may be other ones too. */
+  constructor(
+    sql: Sql,
+    renames: readonly Rename[],
+    { others = [], sight }: { others?: readonly Rename[]; sight?: LinkSight | undefined } = {},
+  ) {
+    this.#sql = sql
+    this.#sight = sight
+    this.#renames = new Map(renames.map(({ seqId, after }) => [seqId, after]))
+    const all = new Map([...others, ...renames].map(({ seqId, after }) => [seqId, after]))
+    this.#changed = new Set(all.keys())
+    for (const [seqId, after] of all) {
+      const before = findNeuron(sql, seqId)?.path
+      if (before !== undefined && before !== after.path) this.#moved.set(before, after.path)
+      const known = namesOfNeuron(sql, seqId)
+      for (const name of namedNeurons({ seqId, ...after })) {
+        const named = { ...name, claim: keptClaim(known, name) }
+        this.#namesAfter.set(name.key, [...(this.#namesAfter.get(name.key) ?? []), named])
+      }
+    }
+  }
+
+  /** The one Neuron that a link means before; `from` is the path that its page has then. */
+  before(link: LinkAddress): string | undefined {
+    return remembered(this.#before, link, () => meaning(link, (key) => this.#namesSeen(key, link.from)))
+  }
+
+  /** The one Neuron that a link would mean after, in the page that had the path `from` before. */
+  after(link: LinkAddress): string | undefined {
+    return remembered(this.#after, link, () =>
+      meaning({ ...link, from: this.#pathAfter(link.from) }, (key) => [
+        ...this.#namesSeen(key, link.from).filter(({ seqId }) => !this.#changed.has(seqId)),
+        ...(this.#namesAfter.get(key) ?? []),
+      ]),
+    )
+  }
+
+  /**
+   * What must stand in the place of a link's target so that it still means the Neuron that it meant, where that was renamed or
+   * the page of the link has moved: for a path the new path, for a name the new name of the same kind, where a link can hold it
+   * and it leads there, or else, and always where the sight is limited, the seqId. Nothing for any other link.
+   */
+  newTarget(link: LinkAddress): NewTarget | undefined {
+    return remembered(this.#newTargets, link, () => {
+      const seqId = this.before(link)
+      const renamed = seqId === undefined ? undefined : this.#renames.get(seqId)
+      if (seqId === undefined || (renamed === undefined && !this.#moved.has(link.from))) return undefined
+      if (placeOf(link) !== undefined) return this.#newPlace(link, seqId)
+      const after = renamed ?? identityOf(this.#sql, seqId)
+      const used = usedName(namesOfNeuron(this.#sql, seqId), link)
+      const isKept = namesOf({ seqId, ...after }).some(({ exact }) => exact === used?.exact)
+      if (isKept && this.after(link) === seqId) return undefined
+      const isPath = used?.kind === 'path' || used?.kind === 'file'
+      const names = isPath ? newPaths(link.target, after.path) : [after.title.trim()]
+      // A hidden Neuron may have the new name: whether it does must not show.
+      const isSeqId = this.#sight !== undefined
+      const found = isSeqId
+        ? undefined
+        : names.find((name) => isWritableTarget(name) && this.after({ ...link, target: name }) === seqId)
+      return found === undefined ? { target: seqId, alias: after.title } : { target: found }
+    })
+  }
+
+  /** A path again: relative to the page, or from the root as it was; for a folder the folder, where the page is its index. */
+  #newPlace(link: LinkAddress, seqId: string): NewTarget | undefined {
+    if (this.after(link) === seqId) return undefined
+    const path = this.#renames.get(seqId)?.path ?? identityOf(this.#sql, seqId).path
+    const folder = isFolder(link.target) ? folderOfPage(path) : undefined
+    const place = folder?.replace(/^\/$/, '') ?? barePath(path)
+    const suffix =
+      folder === undefined && (isFolder(link.target) || /\.(?:md|markdown)$/i.test(link.target.trim())) ? '.md' : ''
+    const relative = relativePath(barePath(this.#pathAfter(link.from)), place)
+    const dotted =
+      (link.form === 'markdown' && relative !== '') || relative.startsWith('../') ? relative : `./${relative}`
+    const targets = [link.target.startsWith('/') ? `/${place}` : dotted, `/${place}`]
+    const found = targets.map((target) => target + suffix).find((target) => this.after({ ...link, target }) === seqId)
+    return found === undefined ? undefined : { target: found }
+  }
+
+  #namesSeen(key: string, from: string): NamedNeuron[] {
+    const names = namesByKey(this.#sql, key)
+    const isSeen = this.#sight?.(from)
+    return isSeen === undefined ? names : names.filter(({ seqId }) => isSeen(seqId))
+  }
+
+  #pathAfter(path: string): string {
+    return this.#moved.get(path) ?? path
+  }
+}
+
+function identityOf(sql: Sql, seqId: string): NeuronIdentity {
+  const names = namesOfNeuron(sql, seqId)
+  const aliases = names.filter(({ kind }) => kind === 'alias').map(({ exact }) => exact)
+  return { path: findNeuron(sql, seqId)?.path ?? '', title: titleOf(sql, seqId) ?? '', aliases }
+}
+
+function meaning(link: LinkAddress, lookup: (key: string) => readonly NamedNeuron[]): string | undefined {
+  const found = resolveTarget(link, lookup)
+  return 'seqId' in found ? found.seqId : undefined
+}
+
+function usedName(names: readonly NeuronName[], link: LinkAddress): NeuronName | undefined {
+  const { target } = link
+  const { key, bareKey } = targetKeys(link)
+  const meant = names.filter((name) => name.key === key || name.key === bareKey)
+  const spelled = meant.filter(({ exact }) => exact === exactKey(target) || exact === exactKey(barePath(target)))
+  const [named, kinds] = spelled.length > 0 ? [spelled, nameKinds] : [meant, likelyKinds]
+  return kinds.map((kind) => named.find((name) => name.kind === kind)).find((name) => name !== undefined)
+}
+
+/** The new path, written as the target writes the old one: with as many of its last names, or with all and what is around. */
+function newPaths(target: string, path: string): string[] {
+  const [old, bare] = [barePath(target), barePath(path)]
+  if (old !== target) return [target.replace(old, () => bare)]
+  return [bare.split('/').slice(-old.split('/').length).join('/'), bare]
+}
+
+function remembered<T>(
+  known: Map<string, T | undefined>,
+  { target, form, from }: LinkAddress,
+  find: () => T | undefined,
+): T | undefined {
+  const key = JSON.stringify([target, form, from])
+  if (!known.has(key)) known.set(key, find())
+  return known.get(key)
+}

@@ -1,0 +1,36 @@
+import type { Staging } from '../../git/staging.ts'
+import type { Actor } from '../../rules/candidate.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { freeNumberAfter, highestNumber } from '../projection/version-queries.ts'
+import { commitMessage, committer, signatureOf } from '../refs/commit-message.ts'
+import { queueRef } from '../refs/kb-refs.ts'
+import { formatSeqFloor, seqFloorPath } from '../refs/seq-floor.ts'
+
+/** The number of the next seqId: above every one that was given, and above the floor of a restore; none that main ever held. */
+export function nextNumber({ projection }: KnowledgeBase): number {
+  return freeNumberAfter(projection.write, Math.max(highestNumber(projection.write), projection.seqFloor()))
+}
+
+/** The numbers of the next seqIds, one after the other. Within a write, before anything of them is staged. */
+export function nextNumbers(kb: KnowledgeBase): () => number {
+  let number: number | undefined
+  return () => {
+    number = number === undefined ? nextNumber(kb) : freeNumberAfter(kb.projection.write, number)
+    return number
+  }
+}
+
+/** Lets no seqId be given from now on whose number is `floor` or less. Within a write. */
+export async function raiseSeqFloor(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { floor, actor, at }: { floor: number; actor: Actor; at: Date },
+): Promise<void> {
+  await staging.commit(queueRef, {
+    changes: new Map([[seqFloorPath, formatSeqFloor(floor)]]),
+    message: commitMessage(`Begin seqIds above ${floor}`, { 'Knowledge-Base': kb.identity.id }),
+    author: signatureOf(actor, at),
+    committer: committer(at),
+  })
+  kb.projection.setSeqFloor(floor)
+}

@@ -1,0 +1,175 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { Oid } from '../../git/objects/object.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { hasReadableSize } from '../../markdown/file/front-matter.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import type { Actor, Candidate, Decision } from '../../rules/candidate.ts'
+import { isFirstCome } from '../../rules/first-come.ts'
+import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { formatSeqId } from '../../rules/seq-id.ts'
+import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
+import { documentOfSeqId } from '../projection/version-queries.ts'
+import type { Removal } from '../refs/removal-trailer.ts'
+import { chooseCandidate } from './choose-candidate.ts'
+import { namedCandidate, type Origin, pageParts } from './git-candidate.ts'
+import type { LostHistory } from './lost-history.ts'
+import { PushRefused } from './push-refused.ts'
+import type { PushedNeuron } from './pushed-neurons.ts'
+import { type ChangedFiles, followFiles } from './rename/follow-files.ts'
+import { type Followed, followRenames } from './rename/follow-renames.ts'
+import { sightOf } from './rename/name-change.ts'
+import { nextNumbers } from './seq-numbers.ts'
+
+/** A Neuron as main takes it. */
+export type TakenNeuron = {
+  verb: 'Add' | 'Update' | 'Restore' | 'Remove'
+  seqId: string
+  title: string
+  path: string
+  /** Where the push has the page, if main has it elsewhere. */
+  pushedPath: string | undefined
+  candidateId: string
+  /** Of a merged candidate that came by no vault's door. */
+  connector: string | undefined
+  /** The dismissal that the push overrules. */
+  dismissal: Decision | undefined
+}
+
+/** What the commit that takes Neurons changes in the pushed files, and what it puts on the queue. */
+export type Taking = {
+  files: Map<string, string | null>
+  candidates: Candidate[]
+  removals: Removal[]
+  neurons: TakenNeuron[]
+}
+
+export type TakeOptions = {
+  parser: ParserPool
+  readText: (oid: Oid) => Promise<string>
+  /** The author of the candidates, and the key by which they are found again. */
+  actor: Actor
+  origin: Origin
+  /** For the audit trail. */
+  reason: string
+  at: Date
+  /** Other files that come in with them. */
+  files?: FileContents
+  /** By seqId, aliases that Neurons must have in addition to those that their renames need. */
+  aliases?: ReadonlyMap<string, readonly string[]>
+  /** The ids which, as the push shows, were assigned before a restore. */
+  lost?: LostHistory
+}
+
+/**
+ * Adds to every Neuron that was changed with git what it lacks: a seqId, a document id, a candidate, and the names that others
+ * link to. A page with the id of a pending candidate for it approves that candidate. Must run within a write, before anything is
+ * staged.
+ * @throws {PushRefused} if the front matter would exceed its limit
+ */
+export async function takeNeurons(
+  kb: KnowledgeBase,
+  pushed: readonly PushedNeuron[],
+  options: TakeOptions,
+): Promise<Taking> {
+  const { neurons, aliases } = await followed(kb, pushed, options)
+  const taking: Taking = { files: new Map(), candidates: [], removals: [], neurons: [] }
+  const used = new Set<string>()
+  const number = nextNumbers(kb)
+  for (const neuron of neurons) {
+    const seqId = neuron.seqId ?? formatSeqId(kb.identity.prefix, number())
+    await takeNeuron(kb, neuron, {
+      ...options,
+      seqId,
+      keptAliases: [...(aliases.get(seqId) ?? []), ...(options.aliases?.get(seqId) ?? [])],
+      taking,
+      used,
+    })
+  }
+  return taking
+}
+
+/** With the links that follow. A candidate that is {@link isFirstCome} rewrites them by no more than its sender may know. */
+async function followed(kb: KnowledgeBase, pushed: readonly PushedNeuron[], options: TakeOptions): Promise<Followed> {
+  const { rewriteLinks, defaultAudience } = await kb.settings()
+  const moved = await withTheirFiles(kb, pushed, options)
+  const limited = new Set<string | undefined>()
+  for (const neuron of moved) {
+    const named = neuron.before === undefined ? undefined : namedCandidate(kb.projection.write, neuron, options.lost)
+    if (named !== undefined && isFirstCome(parseCandidate(await options.readText(named.blob))))
+      limited.add(neuron.seqId)
+  }
+  let result = await followRenames(kb, moved, { ...options, rewriteLinks, isFollowed: (seqId) => !limited.has(seqId) })
+  for (const one of limited) {
+    const sight = sightOf(kb.projection.write, one ?? '', defaultAudience)
+    const isFollowed = (seqId: string) => seqId === one
+    const next = await followRenames(kb, result.neurons, { ...options, rewriteLinks, sight, isFollowed })
+    for (const [seqId, kept] of result.aliases) {
+      next.aliases.set(seqId, [...kept, ...(next.aliases.get(seqId) ?? [])])
+    }
+    result = next
+  }
+  return result
+}
+
+/** Adapts the links of moved Neurons, so that they still lead to the same attachments. */
+function withTheirFiles(
+  kb: KnowledgeBase,
+  neurons: readonly PushedNeuron[],
+  { parser, files = new Map() }: Pick<TakeOptions, 'parser' | 'files'>,
+): Promise<PushedNeuron[]> {
+  const others = [...files].filter(([path]) => !isNeuronPath(path))
+  const changed: ChangedFiles = new Map(others.map(([path, content]) => [path, content !== null]))
+  const view = { sql: kb.projection.write, parser }
+  return Promise.all(
+    neurons.map(async (neuron) => {
+      const { seqId, before, path, text } = neuron
+      if (seqId === undefined || before === undefined || text === null) return neuron
+      return { ...neuron, text: await followFiles(view, { seqId, from: before.path, path, text }, changed) }
+    }),
+  )
+}
+
+async function takeNeuron(
+  kb: KnowledgeBase,
+  neuron: PushedNeuron,
+  options: TakeOptions & { seqId: string; keptAliases: readonly string[]; taking: Taking; used: Set<string> },
+): Promise<void> {
+  const { seqId, keptAliases, taking } = options
+  const { before, path, text } = neuron
+  const parts = await pageParts(neuron, options.readText)
+  const { id: candidateId, record, ...chosen } = await chooseCandidate(kb, neuron, { ...options, parts })
+  options.used.add(candidateId)
+  if (record !== undefined) taking.candidates.push(record)
+  if (text === null) {
+    taking.removals.push({ seqId, candidateId })
+    // Another may stand in its place.
+    if (!taking.files.has(path)) taking.files.set(path, null)
+  } else {
+    const { id, aliases } = parseNeuronFile(text).fields
+    const page = editNeuron(text, {
+      seqId,
+      id: before?.documentId ?? documentOfSeqId(kb.projection.write, seqId) ?? id ?? uuidv7(),
+      candidate: candidateId,
+      aliases: [...new Set([...aliases, ...keptAliases])],
+    })
+    if (!hasReadableSize(page)) throw new PushRefused(`${path}: the front matter would be larger than 16 KB`)
+    taking.files.set(path, page)
+  }
+  taking.neurons.push({
+    verb: verbOf(neuron),
+    seqId,
+    title: parts.title,
+    path,
+    pushedPath: neuron.pushedPath,
+    candidateId,
+    connector: chosen.connector,
+    dismissal: chosen.dismissal,
+  })
+}
+
+function verbOf({ seqId, before, text }: PushedNeuron): TakenNeuron['verb'] {
+  if (text === null) return 'Remove'
+  if (before !== undefined) return 'Update'
+  return seqId === undefined ? 'Add' : 'Restore'
+}

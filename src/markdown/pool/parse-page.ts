@@ -1,0 +1,20 @@
+import type { Chunk } from '../../rules/chunk.ts'
+import type { WikiLink } from '../../rules/neuron.ts'
+import { findChunks } from '../chunks/chunks.ts'
+import { type LinkPlace, linkPlaces } from '../links/link-places.ts'
+import { findLinks } from '../links/links.ts'
+
+/** A content, and what is to be found in it. */
+export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'places' }
+
+/** What is not wanted is empty, and `places` absent. `isPartial`: a part was too complex to parse. */
+export type PageParts = { links: WikiLink[]; chunks: Chunk[]; places?: LinkPlace[]; isPartial: boolean }
+
+/** Parses what must be parsed. Not safe on hostile text, see `parseMarkdown`. */
+export function parsePage({ content, wants }: PageRequest): PageParts {
+  const nothing = { links: [], chunks: [], isPartial: false }
+  if (wants === 'links') return { ...nothing, ...findLinks(content) }
+  if (wants === 'chunks') return { ...nothing, ...findChunks(content) }
+  const places = linkPlaces(content)
+  return { ...nothing, ...(places === undefined ? {} : { places }) }
+}

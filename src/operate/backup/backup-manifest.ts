@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { parseJson } from '../../contract/json.ts'
+import { isUuid } from '../../rules/candidate-id.ts'
+import { migrations } from '../../state/database/migrations/migrations.ts'
+
+/** Why a backup cannot be made where it was asked for, or cannot be restored. */
+export class BackupError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'BackupError'
+  }
+}
+
+const Oid = z.string().regex(/^[0-9a-f]{40}$/)
+
+const Manifest = z.object({
+  format: z.literal(1),
+  /** The latest migration of the database. */
+  schema: z.string(),
+  /** ISO 8601, UTC. */
+  createdAt: z.iso.datetime(),
+  /** The version of Ganglion that wrote it. */
+  ctx: z.string(),
+  kbs: z.array(
+    z.object({
+      id: z.string().refine(isUuid),
+      slug: z.string(),
+      tenant: z.string(),
+      refs: z.record(z.string(), Oid),
+      /** The highest number of a seqId that was given, or may not be given again. */
+      highestNumber: z.int().min(0),
+    }),
+  ),
+  /** SHA-256 of bytes of Sources that were gone already. Earlier backups do not say. */
+  missingBlobs: z.array(z.string()).exactOptional(),
+})
+
+/** What a backup holds; written last, so that a folder without it is no backup. */
+export type Manifest = z.infer<typeof Manifest>
+
+/** A backup's files. */
+export function backupFiles(dir: string) {
+  return {
+    manifest: join(dir, 'manifest.json'),
+    database: join(dir, 'ganglion.db'),
+    blobs: join(dir, 'blobs'),
+    repositories: join(dir, 'repos'),
+    bundle: (kbId: string) => join(dir, 'repos', `${kbId}.bundle`),
+  }
+}
+
+export function latestSchema(): string {
+  return Object.keys(migrations).sort().at(-1) ?? ''
+}
+
+/** @throws {BackupError} where there is no whole backup, or one that this version cannot read. */
+export async function readManifest(dir: string): Promise<Manifest> {
+  const { manifest } = backupFiles(dir)
+  const text = await readFile(manifest, 'utf8').catch((cause: unknown) => {
+    throw new BackupError(`${dir} holds no whole backup: there is no manifest.json, which is written last.`, { cause })
+  })
+  const data = parseJson(text)
+  if (data === undefined) throw new BackupError(`${manifest} is damaged.`)
+  const { format } = z.object({ format: z.unknown() }).catch({ format: undefined }).parse(data)
+  if (format !== 1) {
+    throw new BackupError(
+      `${dir} has the format ${JSON.stringify(format)}, which this version of Ganglion does not know.`,
+    )
+  }
+  const { data: parsed, error } = Manifest.safeParse(data)
+  if (parsed === undefined) throw new BackupError(`${manifest} is damaged: ${z.prettifyError(error)}`)
+  if (!(parsed.schema in migrations)) {
+    throw new BackupError(
+      `${dir} was made by a newer version of Ganglion, ${parsed.ctx} (its schema is ${parsed.schema}): restore it with that.`,
+    )
+  }
+  return parsed
+}

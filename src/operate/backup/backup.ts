@@ -1,0 +1,165 @@
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { writeBundle } from '../../git/bundle.ts'
+import { GitError } from '../../git/git-error.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { brokenRefs, listRefs } from '../../git/refs/refs.ts'
+import type { Repository } from '../../git/repository.ts'
+import { fetchWhole } from '../../kb/cluster/fetch-whole.ts'
+import type { Context } from '../../kb/context.ts'
+import { type KbIdentity, KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { projectionFile } from '../../kb/projection/projection.ts'
+import { candidateRefs } from '../../kb/refs/candidate-head-names.ts'
+import { mainRef, queueRef, RefMissing } from '../../kb/refs/kb-refs.ts'
+import { nextNumber } from '../../kb/writing/seq-numbers.ts'
+import { openDatabase } from '../../state/database/open-database.ts'
+import { KnowledgeBases } from '../../state/knowledge-bases.ts'
+import { Tenants } from '../../state/tenants.ts'
+import { syncDirectory, syncTree, writeSynced } from '../../system/durable-file.ts'
+import { copyProjection } from '../copy-projection.ts'
+import { blobsOf, copyBlobs } from './backup-blobs.ts'
+import { BackupError, backupFiles, latestSchema, type Manifest } from './backup-manifest.ts'
+
+const attempts = 100
+
+/**
+ * Copies everything that is not derived into a folder that is empty or does not exist, while servers are running too. The
+ * database goes first: what it names is in the rest. The manifest goes last, and then everything is on the disk. The folder is the
+ * same wherever the parts of the deployment are.
+ * @throws {BackupError} for a folder that holds something, and packs that are gone; {GitError} for a repository that cannot be copied
+ *   whole; what the bucket throws.
+ */
+export async function backup(
+  ctx: Context,
+  target: string,
+  { version }: { version: string },
+): Promise<{ dir: string; manifest: Manifest }> {
+  const dir = resolve(target)
+  const damaged = await ctx.database.problems()
+  if (damaged.length > 0) throw new BackupError(`The database is damaged, nothing was backed up: ${damaged.join('; ')}`)
+  await makeEmptyFolder(dir)
+  const files = backupFiles(dir)
+  const createdAt = ctx.now().toISOString()
+  await ctx.database.copyTo(files.database)
+  await mkdir(files.repositories, { mode: 0o700 })
+  const kbs: Manifest['kbs'] = []
+  for (const { tenant, ...identity } of await registered(files.database)) {
+    const { id, slug } = identity
+    const held = await backUpRepository(ctx, identity, files.bundle(id)).catch((error: unknown) => {
+      if (!(error instanceof GitError || error instanceof RefMissing)) throw error
+      throw new BackupError(`The repository of ${slug} cannot be backed up: ${error.message}. Run "ganglion verify".`)
+    })
+    kbs.push({ id, slug, tenant, ...held })
+  }
+  const hashes = await blobsOf(
+    ctx.sources,
+    kbs.map(({ id }) => id),
+  )
+  const missingBlobs = await copyBlobs(ctx.blobs, hashes, files.blobs)
+  await makePrivate(dir)
+  await syncTree(dir)
+  const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ctx: version, kbs, missingBlobs }
+  await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
+  await syncDirectory(dir)
+  await syncDirectory(dirname(dir))
+  await ctx.stamps.set('backup', createdAt)
+  return { dir, manifest }
+}
+
+async function makeEmptyFolder(dir: string): Promise<void> {
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  if ((await readdir(dir)).length > 0) throw new BackupError(`${dir} is not empty: a backup needs a folder of its own.`)
+  // Nobody else may look while it is filled either.
+  await chmod(dir, 0o700)
+}
+
+async function makePrivate(dir: string): Promise<void> {
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600)
+  }
+}
+
+/** The knowledge bases that the copied database knows: those that came after it are not in this backup. */
+async function registered(file: string): Promise<(KbIdentity & { tenant: string })[]> {
+  const { db, close } = await openDatabase(file)
+  try {
+    const slugs = new Map((await new Tenants(db).list()).map(({ id, slug }) => [id, slug]))
+    const kbs = await new KnowledgeBases(db).list()
+    return kbs.map(({ id, tenantId, slug, prefix }) => ({
+      id,
+      tenantId,
+      slug,
+      prefix,
+      tenant: slugs.get(tenantId) ?? '',
+    }))
+  } finally {
+    await close()
+  }
+}
+
+/** Without a write to the repository or its index, which are the server's. */
+async function backUpRepository(
+  ctx: Context,
+  identity: KbIdentity,
+  file: string,
+): Promise<Pick<Manifest['kbs'][number], 'refs' | 'highestNumber'>> {
+  const { directory, parser } = ctx
+  const scratch = await mkdtemp(join(directory.tmp, 'backup-'))
+  try {
+    const gitDir = await repositoryOf(ctx, identity, join(scratch, 'fetched.git'))
+    const indexDir = join(scratch, 'index')
+    await mkdir(indexDir)
+    try {
+      copyProjection(directory.index(identity.id), indexDir)
+    } catch {
+      // A damaged index is no reason to have no backup: another is built.
+      await rm(join(indexDir, projectionFile), { force: true })
+    }
+    const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
+    try {
+      const refs = await refsOfOneMoment(kb.repository)
+      await writeBundle(kb.repository, refs, file)
+      const knownNumber = nextNumber(kb) // also of what main has lost since
+      await kb.followTo({ main: refs.get(mainRef), queue: refs.get(queueRef) })
+      return { refs: Object.fromEntries(refs), highestNumber: Math.max(knownNumber, nextNumber(kb)) - 1 }
+    } finally {
+      await kb.close()
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** @param fetched where a repository that nodes share is fetched to, so that it fills no cache, and nothing comes from one */
+async function repositoryOf(
+  { cluster, directory }: Context,
+  { id, slug }: KbIdentity,
+  fetched: string,
+): Promise<string> {
+  if (cluster === undefined) return directory.repository(id)
+  const wrong = (await fetchWhole(cluster, { kbId: id, gitDir: fetched })) ?? ['The database has no repository of it.']
+  if (wrong.length > 0) throw new BackupError(`The repository of ${slug} cannot be copied whole. ${wrong.join(' ')}`)
+  return fetched
+}
+
+/** Main and the queue belong together: what is on main is on the queue, and stays there. Other refs stand for themselves. */
+async function refsOfOneMoment(repository: Repository): Promise<Map<string, Oid>> {
+  let main: Oid | undefined
+  let queue: Oid | undefined
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    main = await repository.readRef(mainRef)
+    queue = await repository.readRef(queueRef)
+    if (main === (await repository.readRef(mainRef))) break
+  }
+  const refs = await listRefs(repository.gitDir)
+  for (const ref of await brokenRefs(repository)) refs.delete(ref)
+  for (const ref of refs.keys()) if (ref.startsWith(candidateRefs)) refs.delete(ref) // derived
+  for (const [ref, oid] of [
+    [mainRef, main],
+    [queueRef, queue],
+  ] as const) {
+    if (oid === undefined) refs.delete(ref)
+    else refs.set(ref, oid)
+  }
+  return refs
+}

@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { ContextOptions } from '../../app/open-context.ts'
+import { Cluster } from '../../kb/cluster/cluster.ts'
+import { type PutRepository, putRepository } from '../../kb/cluster/put-repository.ts'
+import { mainRef, queueRef } from '../../kb/refs/kb-refs.ts'
+import { blobBucket, openSourceStores } from '../../state/blobs/open-source-stores.ts'
+import { DataDirectory, requireOwner } from '../../state/data-directory.ts'
+import type { Database } from '../../state/database/database.ts'
+import { unlessAtWork } from '../../state/database/engines/advisory-lock.ts'
+import { loadPostgres } from '../../state/database/engines/postgres-load.ts'
+import { openDatabase } from '../../state/database/open-database.ts'
+import { beginRestore, finishRestore, rehearseRestore, unfinishedRestore } from '../../state/database/restored-state.ts'
+import { acquireLock } from '../../state/directory-lock.ts'
+import { insertRepository } from '../../state/repositories.ts'
+import type { S3Options } from '../../state/s3/s3-bucket.ts'
+import { syncDirectory, syncTree } from '../../system/durable-file.ts'
+import { readIfThere } from '../../system/read-if-there.ts'
+import type { ReceivedFile } from '../../system/received-file.ts'
+import { putBlobs } from './backup-blobs.ts'
+import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
+import { RestoreBuckets } from './restore-buckets.ts'
+import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from './restored-folder.ts'
+
+/** What nodes share of a repository. */
+const sharedRefs = [queueRef, mainRef]
+
+/** Where the parts of a deployment are. */
+export type RestoreTarget = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
+
+export type Restored = {
+  /** Without what is elsewhere. In a cluster it is not made. */
+  dataDir: string
+  kbs: RestoredKb[]
+}
+
+/**
+ * Makes a deployment from a backup, of whichever kind. The data directory of one machine is built beside its place first, so that a
+ * backup that cannot be restored changes nothing. Then objects are put into the bucket, if there is one; what a server goes by comes
+ * last, at once: the rows in one transaction, or the folder by its name. A restore that is cut off can be repeated.
+ * @param target is vacant, wherever its parts are
+ * @throws {BackupError} for a target that is in use, and a backup that is not whole or was made by a newer version;
+ *   {DatabaseNotVacant}; {DataDirectoryInUse} while another restore is building the same; what the database and the bucket throw
+ */
+export async function restore(source: string, target: RestoreTarget, options: RestoreOptions = {}): Promise<Restored> {
+  const dir = resolve(source)
+  const manifest = await readManifest(dir)
+  const place = { ...target, dataDir: resolve(target.dataDir) }
+  requireOwner(place.dataDir)
+  if (target.database === undefined) return restoreInto(undefined, { dir, manifest, place, options })
+  const database = await openDatabase(target.database)
+  try {
+    let restored: Restored | undefined
+    await unlessAtWork(database.db, 'restore', async () => {
+      restored = await restoreInto(database, { dir, manifest, place, options })
+    })
+    if (restored === undefined) throw new BackupError('Another restore into the database is under way.')
+    return restored
+  } finally {
+    await database.close()
+  }
+}
+
+type Order = { dir: string; manifest: Manifest; place: RestoreTarget; options: RestoreOptions }
+
+/** @param database undefined: a file in the data directory */
+async function restoreInto(
+  database: Database | undefined,
+  { dir, manifest, place, options }: Order,
+): Promise<Restored> {
+  const { dataDir, objects } = place
+  const root = `${dataDir}.restoring`
+  const cutOff = database === undefined ? readIfThere(restoreMark(root)) : await unfinishedRestore(database.db)
+  // Backups that do not say which bytes they lack were made without those in a bucket: they are still there.
+  const holdsBytes = manifest.missingBlobs !== undefined || existsSync(backupFiles(dir).blobs)
+  const bucket = holdsBytes ? blobBucket(place) : undefined
+  const buckets = new RestoreBuckets(
+    [objects, holdsBytes ? place.bucket : undefined].filter((one) => one !== undefined),
+  )
+  await buckets.requireVacant(cutOff)
+  // In a cluster it is a cache.
+  if (objects === undefined) await requireVacant(dataDir, cutOff)
+  const directory = DataDirectory.open(root)
+  const release = await acquireLock(directory, { waitMs: 0 })
+  const mark = cutOff ?? `${new Date().toISOString()}-${randomBytes(8).toString('hex')}`
+  const repositories: PutRepository[] = []
+  let isBegun = cutOff !== undefined
+  let kbs: RestoredKb[]
+  try {
+    const built = await buildFolder(dir, manifest, directory, options)
+    kbs = built.kbs
+    if (database !== undefined) {
+      await rehearseRestore(database.db, (transaction) => loadPostgres(transaction, directory.database))
+      await beginRestore(database.db, mark)
+    }
+    isBegun ||= database !== undefined || bucket !== undefined
+    await writeFile(restoreMark(root), mark)
+    await buckets.begin(mark, restoreMark(root))
+    await putSources(built.blobs, { directory, database, bucket })
+    for (const { id, warnings } of kbs) {
+      if (database === undefined || objects === undefined) break
+      const repository = { kbId: id, gitDir: directory.repository(id), refs: sharedRefs }
+      repositories.push(await putRepository(new Cluster(database, objects).packs, repository))
+      const others = Object.keys(manifest.kbs.find((kb) => kb.id === id)?.refs ?? {})
+      warnings.push(
+        ...others.filter((ref) => !sharedRefs.includes(ref)).map((ref) => `${ref} has no place in a cluster`),
+      )
+    }
+    await syncTree(root)
+  } catch (error) {
+    release()
+    // What was begun can be repeated, which the mark in the folder says.
+    if (!isBegun) await rm(root, { recursive: true, force: true })
+    throw error
+  }
+  release()
+  await publish(database, { directory, dataDir, isShared: objects !== undefined, repositories, buckets, mark })
+  return { dataDir, kbs }
+}
+
+async function putSources(
+  files: readonly ReceivedFile[],
+  {
+    directory,
+    database,
+    bucket,
+  }: { directory: DataDirectory; database: Database | undefined; bucket: S3Options | undefined },
+): Promise<void> {
+  const rows = database ?? (await openDatabase(directory.database))
+  try {
+    const places = { directory, database: rows, now: rows.now, bucket, objects: undefined }
+    await putBlobs({ blobs: openSourceStores(places).blobs, db: rows.db }, files, directory.incoming)
+  } finally {
+    if (rows !== database) await rows.close()
+  }
+}
+
+type Built = {
+  directory: DataDirectory
+  dataDir: string
+  /** Whether the repositories are in the bucket. */
+  isShared: boolean
+  repositories: readonly PutRepository[]
+  buckets: RestoreBuckets
+  mark: string
+}
+
+/** Has servers see what was built. */
+async function publish(database: Database | undefined, built: Built): Promise<void> {
+  const { directory, dataDir, isShared, repositories, buckets, mark } = built
+  const { root } = directory
+  if (database === undefined) {
+    await buckets.end(mark)
+    await rm(restoreMark(root))
+    await moveFolder(root, dataDir)
+    return
+  }
+  const rows = join(isShared ? root : dataDir, basename(directory.database))
+  if (!isShared) await moveFolder(root, dataDir)
+  await finishRestore(database.db, async (transaction) => {
+    await loadPostgres(transaction, rows)
+    for (const repository of repositories) await insertRepository(transaction, repository)
+  })
+  // It is over: what cannot be removed now is in nobody's way.
+  await buckets.end(mark).catch(() => {})
+  if (isShared) await rm(root, { recursive: true })
+  else for (const file of [restoreMark(dataDir), rows]) await rm(file)
+}
+
+async function moveFolder(from: string, to: string): Promise<void> {
+  if (existsSync(to)) await rmdir(to)
+  await rename(from, to)
+  await syncDirectory(dirname(to))
+}
+
+/** @param cutOff the mark of the restore that is repeated */
+async function requireVacant(dataDir: string, cutOff: string | undefined): Promise<void> {
+  if (!existsSync(dataDir)) return
+  if (cutOff !== undefined && readIfThere(restoreMark(dataDir)) === cutOff) {
+    await rm(dataDir, { recursive: true }) // The database has no row of it yet.
+  } else if ((await readdir(dataDir)).length > 0) {
+    throw new BackupError(
+      `${dataDir} is not empty. Stop the server that uses it, move it away (mv ${dataDir} ${dataDir}.old), and restore again.`,
+    )
+  } else if ((await stat(dataDir)).dev !== (await stat(dirname(dataDir))).dev) {
+    throw new BackupError(
+      `${dataDir} is a mount point: restore into a folder in it, such as ${join(dataDir, 'ganglion')}.`,
+    )
+  }
+}

@@ -1,0 +1,136 @@
+import { chmod, constants, copyFile, readdir, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { openContext } from '../../app/open-context.ts'
+import { readBundle } from '../../git/bundle.ts'
+import { fsck } from '../../git/fsck.ts'
+import { listRefs } from '../../git/refs/refs.ts'
+import { Repository } from '../../git/repository.ts'
+import type { Context } from '../../kb/context.ts'
+import { operator } from '../../kb/create-kb.ts'
+import { type KbIdentity, KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { inUse } from '../../kb/open/kb-use.ts'
+import { nextNumber, raiseSeqFloor } from '../../kb/writing/seq-numbers.ts'
+import { maxNumber } from '../../rules/seq-id.ts'
+import { DataDirectory } from '../../state/data-directory.ts'
+import { forgetOrigin } from '../../state/database/restored-state.ts'
+import type { ReceivedFile } from '../../system/received-file.ts'
+import { blobsOf, readBlob } from './backup-blobs.ts'
+import { BackupError, backupFiles, type Manifest } from './backup-manifest.ts'
+
+export type RestoredKb = {
+  id: string
+  slug: string
+  /** The next seqId's number is above it. */
+  seqFloor: number
+  /** What git's own check says of the repository, as it did where the backup was made, and which bytes are missing. */
+  warnings: string[]
+}
+
+export type RestoreOptions = {
+  /**
+   * Whether nobody has written since the backup was made, and nobody will to where it was made: then sessions, one-time links and
+   * seqIds go on where they were.
+   */
+  isMove?: boolean | undefined
+  /** Whether bytes of Sources that the backup has lost are named in the warnings, instead of an error. */
+  allowMissing?: boolean | undefined
+}
+
+/** Numbers that may have been given after the backup was made, and may have been cited: they are not given again. */
+const numbersLeftOut = 10_000
+const fsckLimitMs = 30 * 60_000
+
+/**
+ * Makes the data directory of one machine from a backup, but for the bytes of Sources.
+ * @param root of the new directory, which may hold what a restore that was cut off has left
+ * @returns the bytes of Sources that are to be put, each once
+ * @throws {BackupError} for a backup that is not whole
+ */
+export async function buildFolder(
+  dir: string,
+  manifest: Manifest,
+  { root }: DataDirectory,
+  { isMove = false, allowMissing = false }: RestoreOptions,
+): Promise<{ kbs: RestoredKb[]; blobs: ReceivedFile[] }> {
+  for (const name of await readdir(root)) {
+    if (!name.startsWith('lock') && join(root, name) !== restoreMark(root))
+      await rm(join(root, name), { recursive: true })
+  }
+  const directory = DataDirectory.open(root)
+  const files = backupFiles(dir)
+  await copyFile(files.database, directory.database, constants.COPYFILE_FICLONE)
+  await chmod(directory.database, 0o600)
+  const ctx = await openContext({ dataDir: root })
+  try {
+    await forgetOrigin(ctx.database.db)
+    if (!isMove) {
+      // Those that were ended since the backup must not come back.
+      await ctx.sessions.clear()
+      await ctx.oneTimeLinks.clear()
+      // The first comparison finds what the backup lacks.
+      for (const { id } of await ctx.forgeLinks.list()) await ctx.forgeLinks.note(id, { syncedAt: null })
+    }
+    const kbs: RestoredKb[] = []
+    const blobs = new Map<string, ReceivedFile>()
+    for (const identity of await ctx.knowledgeBases.list()) {
+      const { id, slug } = identity
+      const entry = manifest.kbs.find((kb) => kb.id === id)
+      if (entry === undefined) throw new BackupError(`${dir} has no repository of ${slug} (${id}).`)
+      const restored = await restoreKb(ctx, identity, { entry, file: files.bundle(id), isMove })
+      for (const sha256 of await blobsOf(ctx.sources, [id])) {
+        const found = blobs.get(sha256) ?? (await readBlob(files.blobs, sha256, allowMissing ? {} : manifest))
+        if (typeof found === 'string') restored.warnings.push(found)
+        else blobs.set(sha256, found)
+      }
+      kbs.push(restored)
+    }
+    return { kbs, blobs: [...blobs.values()] }
+  } finally {
+    await ctx.close()
+  }
+}
+
+/** The file in a data directory that says of which restore it is, until that has ended. */
+export function restoreMark(root: string): string {
+  return join(root, 'restoring')
+}
+
+async function restoreKb(
+  ctx: Context,
+  identity: KbIdentity,
+  { entry, file, isMove }: { entry: Manifest['kbs'][number]; file: string; isMove: boolean },
+): Promise<RestoredKb> {
+  const { id, slug } = identity
+  const { refs, highestNumber } = entry
+  const gitDir = ctx.directory.repository(id)
+  const repository = await Repository.init(gitDir)
+  repository.close()
+  const expected = Object.entries(refs)
+  if (expected.length > 0) {
+    await readBundle(gitDir, file).catch((cause: Error) => {
+      throw new BackupError(`${basename(file)} cannot be read: ${cause.message}`, { cause })
+    })
+  }
+  const restored = await listRefs(gitDir)
+  if (restored.size !== expected.length || expected.some(([ref, oid]) => restored.get(ref) !== oid)) {
+    throw new BackupError(`${basename(file)} does not hold the refs of ${slug} that the manifest names.`)
+  }
+  const warnings = await fsck(gitDir, AbortSignal.timeout(fsckLimitMs))
+  const seqFloor = isMove ? highestNumber : Math.min(highestNumber + numbersLeftOut, maxNumber)
+  await raiseFloor(ctx, identity, seqFloor)
+  await inUse(() => ctx.kbs.open(identity))
+  return { id, slug, seqFloor, warnings }
+}
+
+/** Before the knowledge base is opened for good, which may approve what was left unfinished. */
+async function raiseFloor({ directory, parser, now }: Context, identity: KbIdentity, floor: number): Promise<void> {
+  const [gitDir, indexDir] = [directory.repository(identity.id), directory.index(identity.id)]
+  const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
+  try {
+    await kb.write(async (staging) => {
+      if (nextNumber(kb) <= floor) await raiseSeqFloor(kb, staging, { floor, actor: operator, at: now() })
+    })
+  } finally {
+    await kb.close()
+  }
+}

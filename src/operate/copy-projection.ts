@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Projection, type ProjectionHeads, projectionFile } from '../kb/projection/projection.ts'
+import { copyDatabase } from '../state/database/copy-database.ts'
+
+/** A projection as it was at one moment, whoever is writing to it. */
+export type StoredProjection = { file: string; heads: ProjectionHeads; lost: ProjectionHeads }
+
+/** Copies the projection of an index folder into another; nothing where there is none. Throws SQLite's error for a damaged file. */
+export function copyProjection(indexDir: string, targetDir: string): StoredProjection | undefined {
+  const stored = join(indexDir, projectionFile)
+  if (!existsSync(stored)) return undefined
+  const file = join(targetDir, projectionFile)
+  copyDatabase(stored, file)
+  const projection = new Projection(file)
+  try {
+    return { file, heads: projection.heads(projection.read), lost: projection.lostHeads(projection.read) }
+  } finally {
+    projection.close()
+  }
+}

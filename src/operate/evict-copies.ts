@@ -1,0 +1,43 @@
+import { rm } from 'node:fs/promises'
+import { copiesIn } from '../kb/cluster/cluster.ts'
+import type { Context } from '../kb/context.ts'
+import { setAside } from '../kb/kb-access.ts'
+import { folderSize } from '../system/folder-size.ts'
+
+const everyMs = 10 * 60_000
+/** Milliseconds for which a copy that was used is kept, whatever its size: somebody may still be reading it. */
+const spared = 10 * 60_000
+
+/**
+ * Keeps the copies of repositories, with their indexes, within a size: those that were not used for longest go, and are fetched again
+ * when they are asked for.
+ * @param maxBytes may be exceeded for some minutes, and by what is in use
+ * @returns how to stop it
+ */
+export function startEvicting(ctx: Context, maxBytes: number, onError: (error: unknown) => void): () => Promise<void> {
+  let running = evictCopies(ctx, maxBytes).catch(onError)
+  const timer = setInterval(() => {
+    running = running.then(() => evictCopies(ctx, maxBytes)).catch(onError)
+  }, everyMs)
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}
+
+export async function evictCopies(ctx: Context, maxBytes: number, now = Date.now()): Promise<void> {
+  const { cluster, directory } = ctx
+  if (cluster === undefined) return
+  const copies = []
+  for (const { id, gitDir, usedAt } of await copiesIn(directory.repositories)) {
+    copies.push({ id, usedAt, bytes: (await folderSize(gitDir)) + (await folderSize(directory.index(id))) })
+  }
+  copies.sort((a, b) => a.usedAt - b.usedAt)
+  let total = copies.reduce((sum, { bytes }) => sum + bytes, 0)
+  for (const { id, usedAt, bytes } of copies) {
+    if (total <= maxBytes || now - usedAt < spared) return
+    const removed = setAside(ctx, id)
+    for (const path of removed) await rm(path, { recursive: true, force: true })
+    if (removed.length > 0) total -= bytes
+  }
+}

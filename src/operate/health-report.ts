@@ -1,0 +1,78 @@
+import type { Context } from '../kb/context.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { kbSearch } from '../search/kb/kb-search.ts'
+import { folderSize } from '../system/folder-size.ts'
+import type { Health, Problem } from './health.ts'
+import type { VerificationRun, Verifications } from './verify/verifications.ts'
+
+/** The state of the server as an administrator of one tenant sees it. Sizes are bytes. */
+export type HealthReport = {
+  version: string
+  problems: Problem[]
+  /** When `ganglion backup` last ended here: ISO 8601, UTC. Undefined: never, or a copy was made by other means. */
+  backedUpAt: string | undefined
+  /** `meaning`: chunks with a vector, and texts that lack one; undefined without an embeddings model, or while the KB is not open. */
+  kbs: {
+    slug: string
+    repository: number
+    index: number
+    meaning?: { embedded: number; lacking: number } | undefined
+  }[]
+  sources: { count: number; size: number }
+  /** Of the whole server: left out where other tenants share it. */
+  shared: { database: number; freeDisk: number } | undefined
+  verification: VerificationRun | undefined
+}
+
+type Sizes = Pick<HealthReport, 'kbs' | 'sources'>
+
+/** Milliseconds for which sizes hold: a repository may have thousands of files. */
+const sizesHoldMs = 60_000
+
+/** What the health page shows; sizes are measured at most once a minute. */
+export class HealthReports {
+  readonly #ctx: Context
+  readonly #sizes = new Map<string, { at: number; sizes: Promise<Sizes> }>()
+  readonly #parts: { health: Health; verifications: Verifications; version: string }
+
+  constructor(ctx: Context, parts: { health: Health; verifications: Verifications; version: string }) {
+    this.#ctx = ctx
+    this.#parts = parts
+  }
+
+  async read({ tenantId }: Pick<Caller, 'tenantId'>, freeDisk: number): Promise<HealthReport> {
+    const { stamps, tenants } = this.#ctx
+    const { health, verifications, version } = this.#parts
+    const isAlone = (await tenants.list()).length === 1
+    return {
+      version,
+      problems: await health.problems(),
+      backedUpAt: await stamps.find('backup'),
+      ...(await this.#sizesOf(tenantId)),
+      shared: isAlone ? { database: await this.#ctx.database.size(), freeDisk } : undefined,
+      verification: verifications.latest(tenantId),
+    }
+  }
+
+  #sizesOf(tenantId: string): Promise<Sizes> {
+    const known = this.#sizes.get(tenantId)
+    const now = performance.now()
+    if (known !== undefined && now - known.at < sizesHoldMs) return known.sizes
+    const sizes = this.#measure(tenantId)
+    this.#sizes.set(tenantId, { at: now, sizes })
+    sizes.catch(() => this.#sizes.delete(tenantId))
+    return sizes
+  }
+
+  async #measure(tenantId: string): Promise<Sizes> {
+    const { knowledgeBases, directory, sources } = this.#ctx
+    const open = new Map((await this.#ctx.kbs.all()).map((kb) => [kb.identity.id, kb]))
+    const kbs: HealthReport['kbs'] = []
+    for (const { id, slug } of await knowledgeBases.list(tenantId)) {
+      const [repository, index] = [await folderSize(directory.repository(id)), await folderSize(directory.index(id))]
+      const kb = open.get(id)
+      kbs.push({ slug, repository, index, meaning: kb && kbSearch(kb, this.#ctx).embedder?.progress })
+    }
+    return { kbs, sources: await sources.totalSize(tenantId) }
+  }
+}

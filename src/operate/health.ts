@@ -1,0 +1,154 @@
+import { access, constants, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runGit } from '../git/git-process.ts'
+import { nativeGit } from '../git/native-git.ts'
+import type { Context } from '../kb/context.ts'
+import type { DataDirectory } from '../state/data-directory.ts'
+import { DatabaseUnreachable } from '../state/database/errors.ts'
+import { hasCode } from '../system/error-code.ts'
+import { openFilesLimit } from '../system/open-files-limit.ts'
+
+/** A part of the server that does not work, and why; for operators, without paths. */
+export type Problem = { part: 'git' | 'database' | 'repositories' | 'files'; reason: string }
+
+/** Milliseconds for which what was found holds; of all knowledge bases, for longer: there may be many. */
+const checkIntervalMs = 3_000
+const foldersIntervalMs = 60_000
+const gitTimeLimitMs = 5_000
+
+const reasonByCode: Readonly<Record<string, string>> = {
+  EROFS: 'is on a read-only file system',
+  EACCES: 'may not be written by the server',
+  EPERM: 'may not be written by the server',
+  ENOENT: 'is missing',
+  ENOTDIR: 'is missing',
+}
+
+/** What a deployment needs in order to do what it promises: git, and a data directory that can be written. */
+export class Health {
+  readonly #ctx: Context
+  #known: { at: number; problems: Promise<Problem[]> } | undefined
+  #closed: { at: number; folders: Promise<number> } | undefined
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx
+  }
+
+  /** What is broken now, or was a few seconds ago. */
+  problems(): Promise<Problem[]> {
+    const now = performance.now()
+    if (this.#known === undefined || now - this.#known.at > checkIntervalMs) {
+      this.#known = { at: now, problems: findProblems(this.#ctx) }
+    }
+    return this.#known.problems
+  }
+
+  /** What a person should see to, though requests are served. It names nobody: anybody may read it. */
+  async notes(): Promise<string[]> {
+    const failing = (await this.#ctx.forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
+    const { directory, kbs } = this.#ctx
+    const mostOpen = kbs.most
+    const now = performance.now()
+    if (this.#closed === undefined || now - this.#closed.at > foldersIntervalMs) {
+      this.#closed = { at: now, folders: unwritableFolders(directory) }
+    }
+    const closed = await this.#closed.folders
+    const isFull = kbs.identities().length >= mostOpen
+    return [
+      ...(failing > 0 ? [`links to forges that are paused or fail: ${failing}; see ganglion forge status`] : []),
+      ...(closed > 0
+        ? [`knowledge bases with a folder that the server may not write: ${closed}; see ganglion verify`]
+        : []),
+      ...(isFull
+        ? [
+            `${mostOpen} knowledge bases are open, as many as ${openFilesLimit()} open files allow (ulimit -n): idle ones are closed for others`,
+          ]
+        : []),
+    ]
+  }
+}
+
+async function findProblems(ctx: Context): Promise<Problem[]> {
+  const { directory } = ctx
+  const { root, repositories, indexes, extracts, incoming, uploads } = directory
+  const gitDirs = ctx.kbs.identities().map(({ id }) => directory.repository(id))
+  const inRepositories = gitDirs.flatMap((gitDir) => [gitDir, join(gitDir, 'objects', 'pack'), join(gitDir, 'refs')])
+  const found = await Promise.all([
+    gitProblem(root),
+    accessProblem('database', root),
+    databaseProblem(ctx),
+    ...[repositories, ...inRepositories].map((path) => accessProblem('repositories', path)),
+    ...[directory.blobs, indexes, extracts, uploads].map((path) => accessProblem('files', path)),
+    writeProblem('files', incoming),
+  ])
+  const problems = found.filter((problem) => problem !== undefined)
+  return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
+}
+
+/** A server that began without a git does not need one. */
+async function gitProblem(directory: string): Promise<Problem | undefined> {
+  if ((await nativeGit()) === undefined) return undefined
+  try {
+    await runGit(directory, ['version'], { signal: AbortSignal.timeout(gitTimeLimitMs) })
+    return undefined
+  } catch {
+    return { part: 'git', reason: 'git cannot be started' }
+  }
+}
+
+async function databaseProblem(ctx: Context): Promise<Problem | undefined> {
+  try {
+    await ctx.database.check()
+    return undefined
+  } catch (error) {
+    if (error instanceof DatabaseUnreachable) return { part: 'database', reason: 'the database cannot be reached' }
+    return unwritable('database', error)
+  }
+}
+
+async function accessProblem(part: Problem['part'], path: string): Promise<Problem | undefined> {
+  try {
+    await access(path, constants.R_OK | constants.W_OK)
+    return undefined
+  } catch (error) {
+    return unwritable(part, error)
+  }
+}
+
+/** Writes a file, which a mode or an owner does not tell of: the file system may be mounted anew to be read only, or be gone. */
+async function writeProblem(part: Problem['part'], folder: string): Promise<Problem | undefined> {
+  const file = join(folder, `ready-${process.pid}`)
+  try {
+    await writeFile(file, '')
+    await rm(file, { force: true })
+    return undefined
+  } catch (error) {
+    // A disk that is full can still be read from: writes say so themselves.
+    return hasCode(error, 'ENOSPC', 'EDQUOT') ? undefined : unwritable(part, error)
+  }
+}
+
+/** How many knowledge bases have a folder that this process may not write, as a command of another user leaves one. */
+async function unwritableFolders({ repositories, indexes }: DataDirectory): Promise<number> {
+  const ids = new Set<string>()
+  for (const [parent, inside] of [
+    [repositories, ['', 'objects', join('objects', 'pack'), 'refs', join('refs', 'heads')]],
+    [indexes, ['']],
+  ] as const) {
+    for (const name of await readdir(parent).catch(() => [])) {
+      for (const folder of inside) {
+        const isClosed = await access(join(parent, name, folder), constants.W_OK).then(
+          () => false,
+          (error) => !hasCode(error, 'ENOENT'),
+        )
+        if (isClosed) ids.add(name.replace(/\.git$/, ''))
+      }
+    }
+  }
+  return ids.size
+}
+
+function unwritable(part: Problem['part'], error: unknown): Problem {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return { part, reason: `the data directory, or a part of it, ${reasonByCode[code] ?? 'cannot be written'}` }
+}

@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises'
+import { lastWritten } from '../../git/history/last-written.ts'
+import { hashObject, type Oid } from '../../git/objects/object.ts'
+import type { Staging } from '../../git/staging.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { blobAtPath, isBlocked } from '../../kb/projection/file-queries.ts'
+import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { mainRef } from '../../kb/refs/kb-refs.ts'
+import type { Actor } from '../../rules/candidate.ts'
+import { checkLfsPointer, maxPointerBytes } from '../../rules/check/lfs-pointer.ts'
+import type { PlannedFile, Skipped } from './import-plan.ts'
+
+type ReadFile = PlannedFile & { data: Buffer }
+export type AttachmentReport = { imported: PlannedFile[]; skipped: Skipped[] }
+
+const batchBytes = 16 * 1024 * 1024
+
+/**
+ * Puts files beside the notes that show them, where they are new or have changed. What somebody has changed or removed in the
+ * knowledge base stays as it is there.
+ */
+export async function importAttachments(
+  kb: KnowledgeBase,
+  attachments: readonly PlannedFile[],
+  { actor, now, onRead }: { actor: Actor; now: () => Date; onRead: (files: number) => void },
+): Promise<AttachmentReport> {
+  const report: AttachmentReport = { imported: [], skipped: [] }
+  if (attachments.length === 0) return report
+  const head = await kb.repository.readRef(mainRef)
+  const before = head === undefined ? new Map() : await lastWritten(kb.repository, head, 'Connector: import')
+  for await (const batch of readInBatches(attachments, report.skipped)) {
+    const { imported, skipped } = await kb.write((staging) => importBatch(kb, staging, batch, before, actor, now()))
+    report.imported.push(...imported)
+    report.skipped.push(...skipped)
+    onRead(batch.length)
+  }
+  return report
+}
+
+async function* readInBatches(files: readonly PlannedFile[], skipped: Skipped[]): AsyncGenerator<ReadFile[]> {
+  let batch: ReadFile[] = []
+  let bytes = 0
+  for (const file of files) {
+    const data = await readFile(file.absolute).catch(() => undefined)
+    if (data === undefined) {
+      skipped.push({ path: file.origin, reason: 'cannot be read' })
+      continue
+    }
+    if (data.length <= maxPointerBytes && checkLfsPointer(data.toString('utf8')).length > 0) {
+      skipped.push({ path: file.origin, reason: 'is a Git LFS pointer, not the file: run git lfs pull in the folder' })
+      continue
+    }
+    batch.push({ ...file, data })
+    bytes += data.length
+    if (bytes < batchBytes) continue
+    yield batch
+    batch = []
+    bytes = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function importBatch(
+  kb: KnowledgeBase,
+  staging: Staging,
+  batch: readonly ReadFile[],
+  before: ReadonlyMap<string, Oid>,
+  actor: Actor,
+  at: Date,
+): Promise<AttachmentReport> {
+  const report: AttachmentReport = { imported: [], skipped: [] }
+  const files = new Map<string, Buffer>()
+  for (const { data, ...file } of batch) {
+    const { path, origin } = file
+    const reason = reasonToLeave(kb, path, hashObject('blob', data), before.get(path))
+    if (reason === undefined) {
+      files.set(path, data)
+      report.imported.push(file)
+    } else if (reason !== 'unchanged') report.skipped.push({ path: origin, reason })
+  }
+  if (files.size === 0) return report
+  const message = commitMessage(`Import ${files.size} attachments`, { Connector: 'import' })
+  await kb.commitToMain(staging, { files, message, author: signatureOf(actor, at), at })
+  return report
+}
+
+/** Why a file is not to be written, if there is a reason: by what the folder has, had when it was imported last, and main has. */
+function reasonToLeave(kb: KnowledgeBase, path: string, ours: Oid, before: Oid | undefined): string | undefined {
+  const { write: sql } = kb.projection
+  const present = blobAtPath(sql, path)
+  if (present === ours || before === ours) return 'unchanged'
+  if (present === before) return present === undefined && isBlocked(sql, path) ? taken : undefined
+  if (present === undefined) return undefined
+  return before === undefined ? taken : 'was changed in the knowledge base too'
+}
+
+const taken = 'has the name of another file in the knowledge base'

@@ -1,0 +1,232 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { Staging } from '../../git/staging.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { candidatesOfOrigin, type OriginRow } from '../../kb/projection/candidate-index.ts'
+import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
+import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { freePagePath, takenOnMain } from '../../kb/writing/free-path.ts'
+import { type ChangedFiles, followFiles } from '../../kb/writing/rename/follow-files.ts'
+import { aliasesToKeep } from '../../kb/writing/rename/rename-neuron.ts'
+import { nextNumbers } from '../../kb/writing/seq-numbers.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import type { Actor, Candidate } from '../../rules/candidate.ts'
+import { pathKey } from '../../rules/paths/portable-path.ts'
+import { formatSeqId } from '../../rules/seq-id.ts'
+import {
+  type Additions,
+  aliasesFor,
+  formerNamesOf,
+  importConnector,
+  importedFields,
+  importMetadata,
+  newCandidate,
+  type PastCandidate,
+  type ReadNote,
+} from './import-candidate.ts'
+import { isAsImported, mergedNeuron } from './import-merge.ts'
+import { neuronOfNote } from './import-note.ts'
+import { wishedPath } from './import-plan.ts'
+
+export type ImportCounts = {
+  created: number
+  updated: number
+  unchanged: number
+  /** Changed here and there in ways that conflict: candidates that wait for a curator. */
+  pending: number
+}
+
+/** A note whose change conflicts with one made here: its path in the folder, and the candidate that waits for a curator. */
+export type Conflict = { path: string; candidateId: string }
+
+/** `written` are the seqIds of new and changed Neurons. */
+export type BatchOutcome = {
+  counts: ImportCounts
+  written: string[]
+  created: { origin: string; path: string }[]
+  conflicts: Conflict[]
+}
+
+/** What is under way: the outcome so far, and what goes onto the two refs. */
+type Batch = BatchOutcome & {
+  kb: KnowledgeBase
+  staging: Staging
+  actor: Actor
+  at: Date
+  candidates: Map<string, Candidate>
+  files: Map<string, string | null>
+  pathKeys: Set<string>
+  nextNumber: () => number
+  /** Paths of the files that come along with the notes. */
+  attachments: ChangedFiles
+}
+
+/** Imports some notes, as one commit on each ref. Within a group commit. */
+export async function importBatch(
+  kb: KnowledgeBase,
+  staging: Staging,
+  notes: readonly ReadNote[],
+  { actor, at, attachments }: { actor: Actor; at: Date; attachments: ChangedFiles },
+): Promise<BatchOutcome> {
+  const batch: Batch = {
+    ...{ kb, staging, actor, at, attachments, nextNumber: nextNumbers(kb) },
+    ...{ candidates: new Map(), files: new Map(), pathKeys: new Set() },
+    ...{ counts: { created: 0, updated: 0, unchanged: 0, pending: 0 }, written: [], created: [], conflicts: [] },
+  }
+  for (const file of notes) batch.counts[await importNote(batch, file)]++
+  const { counts, written, created, conflicts, candidates, files } = batch
+  const author = signatureOf(actor, at)
+  const message = (verb: string, size: number) =>
+    commitMessage(`${verb} ${size} ${size === 1 ? 'note' : 'notes'}`, { Connector: importConnector })
+  if (candidates.size > 0) {
+    const records = { candidates: [...candidates.values()], message: message('Propose', candidates.size) }
+    await kb.commitToQueue(staging, { ...records, author, at })
+  }
+  if (files.size > 0)
+    await kb.commitToMain(staging, { files, message: message('Import', batch.written.length), author, at })
+  return { counts, written, created, conflicts }
+}
+
+/** What earlier runs proposed of the same file decides: it is on main, or waits (also where a run was cut off), or was refused. */
+async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCounts> {
+  const sql = batch.kb.projection.write
+  const past = [file.formerSource ?? [], file.source]
+    .flat()
+    .flatMap((source) => candidatesOfOrigin(sql, importConnector, source))
+  const latest = past.find(({ approval }) => approval !== undefined)
+  const pending = past.filter(({ status }) => status === 'pending')
+  const same = pending.find(({ fingerprint, removes }) => fingerprint === file.sha256 && !removes)
+  for (const row of pending) if (row !== same) await withdraw(batch, row)
+  if (latest?.fingerprint === file.sha256 && file.formerSource === undefined) return 'unchanged'
+  if (same === undefined && (await wasRefused(batch, file, past, latest))) return 'unchanged'
+
+  const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
+  const waiting = same === undefined ? undefined : await readPast(batch, same)
+  // It would change a Neuron that is no longer there.
+  if (waiting !== undefined && waiting.record.target !== (target?.seqId ?? null)) {
+    return noteConflict(batch, file, waiting.record)
+  }
+  const imported = latest === undefined ? undefined : await readPast(batch, latest)
+  if (target === undefined || imported === undefined) {
+    const additions = { isMerged: false, formerNames: [] }
+    return addNew(batch, file, propose(batch, file, { target, imported, waiting, additions }))
+  }
+  return changeNeuron(batch, file, { target, imported, waiting })
+}
+
+async function changeNeuron(
+  batch: Batch,
+  file: ReadNote,
+  { target, imported, waiting }: { target: NeuronRow; imported: PastCandidate; waiting: PastCandidate | undefined },
+): Promise<'updated' | 'pending'> {
+  const { kb, staging, files } = batch
+  const { note } = file
+  const path = newPath(batch, file, target)
+  const aliases = [
+    ...(note.text === undefined ? [] : parseNeuronFile(note.text).fields.aliases),
+    ...aliasesFor(file, path),
+  ]
+  const lost = aliasesToKeep(kb, target.seqId, { path, title: note.title, aliases })
+  const follow = (text: string) => {
+    const page = { seqId: target.seqId, from: target.path, path, text }
+    return followFiles({ sql: kb.projection.write, parser: kb.parser }, page, batch.attachments)
+  }
+  const isCurated = !isAsImported(kb, target, imported)
+  const written = note.text ?? note.content
+  const additions: Additions = {
+    // Links that follow their files are a change made here, which the next run keeps.
+    isMerged: isCurated || (await follow(written)) !== written,
+    formerNames: [...new Set([...formerNamesOf(imported.record), ...lost])],
+  }
+  const candidate = propose(batch, file, { target, imported, waiting, additions })
+  const fields = importedFields(file, {
+    candidate: candidate.id,
+    seqId: target.seqId,
+    id: target.documentId ?? uuidv7(),
+  })
+  const names = [...aliasesFor(file, path), ...additions.formerNames]
+  const text = isCurated
+    ? await mergedNeuron(staging, { note, fields, target, before: imported.record, aliases: names })
+    : neuronOfNote(note, fields, names)
+  if (text === undefined) return noteConflict(batch, file, candidate)
+  if (path !== target.path) files.set(target.path, null)
+  files.set(path, await follow(text))
+  batch.pathKeys.add(pathKey(path))
+  batch.written.push(target.seqId)
+  return 'updated'
+}
+
+/** The Neuron's path, which follows a note that was renamed in the folder, unless somebody has moved the Neuron. */
+function newPath({ kb, pathKeys }: Batch, { formerSource, source, origin, path }: ReadNote, target: NeuronRow): string {
+  const formerOrigin = formerSource?.slice(source.length - origin.length)
+  if (formerOrigin === undefined || wishedPath(formerOrigin) !== target.path) return target.path
+  return pathKey(path) === pathKey(target.path) ? path : freePagePath(path, takenOnMain(kb.projection.write, pathKeys))
+}
+
+function noteConflict({ conflicts }: Batch, { origin }: ReadNote, { id }: Candidate): 'pending' {
+  conflicts.push({ path: origin, candidateId: id })
+  return 'pending'
+}
+
+async function readPast({ staging }: Batch, row: OriginRow): Promise<PastCandidate> {
+  return { row, record: parseCandidate(await staging.readText(row.blob)) }
+}
+
+/** Whether a curator dismissed the note as it is, since it was imported last. */
+async function wasRefused(
+  batch: Batch,
+  { sha256 }: ReadNote,
+  past: readonly OriginRow[],
+  latest: OriginRow | undefined,
+): Promise<boolean> {
+  for (const row of past) {
+    if (row.status !== 'dismissed' || row.fingerprint !== sha256) continue
+    if (latest !== undefined && row.createdAt < latest.createdAt) continue
+    const { record } = await readPast(batch, row)
+    if (record.decisions.at(-1)?.by.id !== batch.actor.id) return true
+  }
+  return false
+}
+
+/** Takes back what an earlier run proposed of a file that has changed since. */
+async function withdraw(batch: Batch, row: OriginRow): Promise<void> {
+  const { record } = await readPast(batch, row)
+  const decision = {
+    action: 'dismiss',
+    at: batch.at.toISOString(),
+    by: batch.actor,
+    reason: 'The file has changed since.',
+  } as const
+  batch.candidates.set(row.id, { ...record, decisions: [...record.decisions, decision] })
+}
+
+/** Puts the note's candidate on the queue, where it does not wait there already. */
+function propose(
+  batch: Batch,
+  file: ReadNote,
+  known: {
+    target: NeuronRow | undefined
+    imported: PastCandidate | undefined
+    waiting: PastCandidate | undefined
+    additions: Additions
+  },
+): Candidate {
+  const metadata = importMetadata(file, known.additions)
+  const candidate =
+    known.waiting === undefined
+      ? newCandidate(batch.kb, file, { ...known, ...batch })
+      : { ...known.waiting.record, metadata }
+  if (known.waiting?.record.metadata !== metadata) batch.candidates.set(candidate.id, candidate)
+  return candidate
+}
+
+function addNew(batch: Batch, file: ReadNote, candidate: Candidate): 'created' {
+  const path = freePagePath(file.path, takenOnMain(batch.kb.projection.write, batch.pathKeys))
+  const seqId = formatSeqId(batch.kb.identity.prefix, batch.nextNumber())
+  const fields = importedFields(file, { candidate: candidate.id, seqId, id: uuidv7() })
+  batch.files.set(path, neuronOfNote(file.note, fields, aliasesFor(file, path)))
+  batch.pathKeys.add(pathKey(path))
+  batch.written.push(seqId)
+  batch.created.push({ origin: file.origin, path })
+  return 'created'
+}

@@ -1,0 +1,93 @@
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import type { OriginRow } from '../../kb/projection/candidate-index.ts'
+import type { NeuronRow } from '../../kb/projection/neuron-queries.ts'
+import type { Actor, Candidate } from '../../rules/candidate.ts'
+import { candidateIdFor } from '../../rules/candidate-id.ts'
+import { parseMetadata } from '../../rules/metadata.ts'
+import type { ImportedFields, Note } from './import-note.ts'
+import type { PlannedFile } from './import-plan.ts'
+
+export type ReadNote = PlannedFile & { note: Note; sha256: string }
+
+/** A candidate that an earlier import made, as the index and as the queue have it. */
+export type PastCandidate = { row: OriginRow; record: Candidate }
+
+export const importConnector = 'import'
+const maxTags = 64
+const maxTagBytes = 80
+const maxFormerNames = 20
+
+/** What a Neuron holds beyond its note: a curator's part, and names that links still use. */
+export type Additions = { isMerged: boolean; formerNames: readonly string[] }
+
+/** The candidate behind an imported note. */
+export function newCandidate(
+  kb: KnowledgeBase,
+  file: ReadNote,
+  options: {
+    target: NeuronRow | undefined
+    imported: PastCandidate | undefined
+    additions: Additions
+    actor: Actor
+    at: Date
+  },
+): Candidate {
+  const { target, imported, additions, actor, at } = options
+  return {
+    id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
+    kind: target === undefined ? 'external-feed' : 'ingest-page-update',
+    title: file.note.title,
+    content: file.note.content,
+    metadata: importMetadata(file, additions),
+    confidence: null,
+    impactEstimate: null,
+    connector: importConnector,
+    target: target?.seqId ?? null,
+    // The note as it was imported last: a curator's part in the Neuron must not look like the folder's.
+    base: target === undefined ? null : (imported?.row.blob ?? null),
+    removes: false,
+    frontMatter: null,
+    verdict: { approve: false, zone: null, reason: 'imported by the operator', warnings: [] },
+    createdAt: at.toISOString(),
+    createdBy: actor,
+    decisions: [],
+  }
+}
+
+export function importMetadata({ source, sha256, note }: ReadNote, { isMerged, formerNames }: Additions): string {
+  const tags = note.tags.filter((tag) => Buffer.byteLength(tag) <= maxTagBytes).slice(0, maxTags)
+  const metadata = { connector: importConnector, filename: source, fingerprint: sha256, tags }
+  return JSON.stringify({
+    ...metadata,
+    ...(isMerged ? { merged: true } : {}),
+    ...(formerNames.length === 0 ? {} : { formerNames: formerNames.slice(-maxFormerNames) }),
+  })
+}
+
+export function formerNamesOf({ metadata }: Candidate): string[] {
+  const { formerNames } = parseMetadata(metadata).data
+  return Array.isArray(formerNames) ? formerNames.map(String) : []
+}
+
+export function isMerged({ metadata }: Candidate): boolean {
+  return parseMetadata(metadata).data.merged === true
+}
+
+/** What the import sets in a Neuron's front matter. */
+export function importedFields(
+  { source, sha256 }: ReadNote,
+  ids: { candidate: string; seqId: string; id: string },
+): ImportedFields {
+  return { ...ids, connector: importConnector, sources: [{ filename: source, sha256 }] }
+}
+
+/** A note whose path had to change still answers to the names that others link to it by. */
+export function aliasesFor({ origin, note }: ReadNote, path: string): string[] {
+  const [from, to] = [origin, path.slice('neurons/'.length)].map((file) =>
+    file.normalize('NFC').replace(/\.(?:md|markdown)$/i, ''),
+  )
+  if (from === undefined || from === to) return []
+  const name = from.slice(from.lastIndexOf('/') + 1)
+  const isNameKept = to?.slice(to.lastIndexOf('/') + 1) === name || name === note.title
+  return [...(isNameKept ? [] : [name]), ...(from === name ? [] : [from])]
+}

@@ -1,0 +1,140 @@
+import { basename, resolve } from 'node:path'
+import { readAhead } from '../../kb/follow/read-ahead.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { broughtNeurons } from '../../kb/projection/candidate-index.ts'
+import { filePaths } from '../../kb/projection/file-queries.ts'
+import { partialPaths } from '../../kb/projection/neuron-queries.ts'
+import { checkShownFiles } from '../../push/checks/check-shown-files.ts'
+import { audiences } from '../../rules/audience.ts'
+import type { Actor } from '../../rules/candidate.ts'
+import { fileKeys } from '../../rules/links/link-target.ts'
+import { fromDendron } from './dendron-links.ts'
+import { importAttachments } from './import-attachments.ts'
+import { type Conflict, type ImportCounts, importBatch } from './import-batch.ts'
+import { importConnector } from './import-candidate.ts'
+import { sameNames, type UnresolvedLink, unresolvedLinks } from './import-links.ts'
+import { findMoves } from './import-moves.ts'
+import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
+import { proposeRemovals } from './propose-removals.ts'
+import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
+import { turnOnInlineTags } from './turn-on-inline-tags.ts'
+
+export type ImportReport = ImportCounts & {
+  attachments: number
+  /** New files whose path is not the one that they have in the folder. */
+  renamed: { from: string; to: string }[]
+  skipped: Skipped[]
+  /** Links of new and changed Neurons. */
+  unresolved: UnresolvedLink[]
+  /** Notes that were renamed in the folder since the last run, and stay the same Neurons. */
+  moved: { from: string; to: string }[]
+  /** Notes that were imported before and are no longer in the folder. */
+  vanished: { path: string; seqId: string; neuronPath: string }[]
+  /** Candidates that were made to remove such Neurons. */
+  removalsProposed: number
+  /** Neurons that were changed here and in the folder in ways that conflict. Each has a candidate that waits. */
+  conflicts: Conflict[]
+  /** What the authors of the notes should know. */
+  notices: NoteNotice[]
+  /** Paths of new and changed Neurons with a part that is too complex to parse, or with links that are left out. */
+  partial: string[]
+}
+
+export type ImportOptions = {
+  actor: Actor
+  now: () => Date
+  /** What tells this folder from another whose files have the same names; without it, the folder's own name. */
+  source?: string | undefined
+  /** Whether to propose the removal of Neurons whose notes have vanished from the folder. */
+  prune?: boolean | undefined
+  /** Whether to let tags in texts count; an Obsidian vault does so unless `kb.yaml` says otherwise. */
+  inlineTags?: boolean | undefined
+  onProgress?: (done: number, total: number) => void
+}
+
+/**
+ * Brings a folder of Markdown into a knowledge base: each note a Neuron with its candidate, one commit a batch. Run again, it
+ * imports what has changed since, also where a run was cut off; what a curator has edited meanwhile is merged, and where the
+ * two conflict a candidate waits for a decision.
+ */
+export async function importDirectory(
+  kb: KnowledgeBase,
+  dir: string,
+  { actor, now, onProgress, prune = false, inlineTags = false, source = basename(resolve(dir)) }: ImportOptions,
+): Promise<ImportReport> {
+  const plan = await planImport(dir, source, filePaths(kb.projection.read))
+  const { attachments, skipped } = plan
+  const report: ImportReport = {
+    ...{ created: 0, updated: 0, unchanged: 0, pending: 0, attachments: 0 },
+    ...{ renamed: [], skipped, unresolved: [], conflicts: [], notices: [], partial: [] },
+    ...{ moved: [], vanished: [], removalsProposed: 0 },
+  }
+  const { obsidian, dendron } = plan.vaults
+  if (
+    (inlineTags || obsidian !== undefined) &&
+    (await turnOnInlineTags(kb, { isAsked: inlineTags, actor, at: now() }))
+  ) {
+    const message = 'inlineTags is true from now on: #tags in the text of Neurons are tags, and #internal hides them.'
+    report.notices.push({ path: 'kb.yaml', line: 1, message })
+  }
+  const settings = await kb.settings()
+  const knownAudiences = new Set([...audiences, ...settings.defaultAudience])
+  const options = { knownAudiences, inlineTags: settings.inlineTags }
+  const noteNames = new Set(plan.notes.flatMap(({ origin }) => fileKeys(origin.replace(/\.[^.]+$/, ''))))
+  const convert = dendron === undefined ? undefined : (text: string) => fromDendron(kb.parser, text, noteNames)
+  if (dendron !== undefined) {
+    report.notices.push({ path: dendron, line: 1, message: 'Links are read as Dendron writes them: [[label|target]].' })
+  }
+  const known = broughtNeurons(kb.projection.read, importConnector, `${source}/`)
+  const { moved, vanished } = await findMoves(kb, plan, { known, sourceName: source, ...options })
+  const originOf = (path: string) => path.slice(source.length + 1)
+  report.vanished = vanished.map(({ origin, seqId, path: neuronPath }) => ({
+    path: originOf(origin),
+    seqId,
+    neuronPath,
+  }))
+  const notes = plan.notes.map((note): PlannedFile => {
+    const former = moved.get(note.source)
+    if (former === undefined) return note
+    report.moved.push({ from: originOf(former.origin), to: note.origin })
+    return { ...note, formerSource: former.origin }
+  })
+  const total = notes.length + attachments.length
+  let done = 0
+  const advance = (files: number) => {
+    done += files
+    onProgress?.(done, total)
+  }
+  const noteRename = (from: string, path: string) => {
+    if (path !== `neurons/${from}`) report.renamed.push({ from, to: path })
+  }
+  const attachedFiles = new Map(attachments.map(({ path }) => [path, true] as const))
+  const written = attachments.map(({ path }) => ({ path, after: '' }))
+  report.notices.push(...(await checkShownFiles(kb.projection.read, written)))
+  const seqIds: string[] = []
+  const reading = async (batch: PlannedFile[]) => ({
+    files: batch.length,
+    read: await readNotes(batch, { ...options, convert }),
+  })
+  for await (const { files, read } of readAhead(noteBatches(notes), reading)) {
+    skipped.push(...read.skipped)
+    report.notices.push(...read.notices)
+    const { counts, written, created, conflicts } = await kb.write((staging) =>
+      importBatch(kb, staging, read.notes, { actor, at: now(), attachments: attachedFiles }),
+    )
+    seqIds.push(...written)
+    report.conflicts.push(...conflicts)
+    for (const key of ['created', 'updated', 'unchanged', 'pending'] as const) report[key] += counts[key]
+    for (const { origin, path } of created) noteRename(origin, path)
+    advance(files)
+  }
+  const brought = await importAttachments(kb, attachments, { actor, now, onRead: advance })
+  report.attachments = brought.imported.length
+  skipped.push(...brought.skipped)
+  for (const { origin, path } of brought.imported) noteRename(origin, path)
+  if (prune) report.removalsProposed = await proposeRemovals(kb, vanished, { actor, at: now() })
+  report.unresolved = unresolvedLinks(kb, seqIds, attachments)
+  report.notices.push(...(await sameNames(kb, seqIds)))
+  report.partial = partialPaths(kb.projection.read, seqIds)
+  return report
+}

@@ -1,0 +1,49 @@
+import type { Staging } from '../../git/staging.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import type { NeuronRow } from '../../kb/projection/neuron-queries.ts'
+import { versionAt } from '../../kb/projection/version-queries.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { mergeText } from '../../rules/merge.ts'
+import { parseMetadata, readMetadata } from '../../rules/metadata.ts'
+import { isMerged, type PastCandidate } from './import-candidate.ts'
+import type { ImportedFields, Note } from './import-note.ts'
+
+/** Whether a Neuron's file is as the import left it, nothing of a curator's in it. */
+export function isAsImported(kb: KnowledgeBase, target: NeuronRow, { row, record }: PastCandidate): boolean {
+  const version = row.approval && versionAt(kb.projection.write, target.seqId, row.approval.commit)
+  return version?.blob === target.blob && !isMerged(record)
+}
+
+/**
+ * A Neuron's file with what has changed in the note since it was imported last: lines, title and tags. All else is the
+ * curators'. Nothing where lines conflict with what a curator has changed.
+ */
+export async function mergedNeuron(
+  staging: Staging,
+  {
+    note,
+    fields,
+    target,
+    before,
+    aliases,
+  }: {
+    note: Note
+    fields: ImportedFields
+    target: NeuronRow
+    before: PastCandidate['record']
+    /** Names that the Neuron gets beside those that it has. */
+    aliases: readonly string[]
+  },
+): Promise<string | undefined> {
+  const current = await staging.readText(target.blob)
+  const held = parseNeuronFile(current)
+  const merged = mergeText(before.content, held.content, note.content)
+  if ('conflicts' in merged) return undefined
+  const tagsBefore = readMetadata(parseMetadata(before.metadata).data).tags
+  const removed = tagsBefore.filter((tag) => !note.tags.includes(tag))
+  const added = note.tags.filter((tag) => !tagsBefore.includes(tag))
+  const tags = [...new Set([...held.fields.tags.filter((tag) => !removed.includes(tag)), ...added])]
+  const title = held.fields.title === before.title ? note.title : held.fields.title
+  const allAliases = [...new Set([...held.fields.aliases, ...aliases])]
+  return editNeuron(current, { ...fields, title, tags, aliases: allAliases }, merged.text)
+}

@@ -1,0 +1,173 @@
+import { withFrontMatter } from '../../markdown/file/foreign-front-matter.ts'
+import {
+  type FrontMatterProblem,
+  fileLayout,
+  frontMatterKeyLine,
+  headMayHide,
+  parseFrontMatter,
+} from '../../markdown/file/front-matter.ts'
+import { editFrontMatter } from '../../markdown/file/front-matter-edit.ts'
+import { readNeuronFields, spelledKeys } from '../../markdown/file/neuron-fields.ts'
+import { editNeuron, formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { inlineTags } from '../../markdown/inline-tags.ts'
+import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
+import type { YamlMap, YamlValue } from '../../markdown/yaml/yaml-value.ts'
+import { isInternal } from '../../rules/audience.ts'
+import { checkConflictMarkers } from '../../rules/check/conflict-markers.ts'
+import type { NeuronFields } from '../../rules/neuron.ts'
+import { oneLine } from '../../rules/text/text.ts'
+
+/** A foreign Markdown file, understood. */
+export type Note = {
+  title: string
+  tags: string[]
+  content: string
+  /** The file with the keys that mean something else here moved to `imported-…`; nothing where its front matter is broken. */
+  text: string | undefined
+  /** What its front matter has as `id`: it may tell the note from others wherever it is moved. */
+  foreignId: string | undefined
+  notices: Notice[]
+}
+
+/** What the author of a note should know about its import. `line` is 1-based in the file. */
+export type Notice = { line: number; message: string }
+
+export type ImportedFields = Pick<NeuronFields, 'seqId' | 'id' | 'candidate' | 'connector' | 'sources'>
+
+/** Keys that the import sets: what a foreign file holds there is kept under another name. */
+const ownKeys = ['seqId', 'id', 'candidate', 'connector', 'sources', 'metadata'] as const
+/** Half of what front matter may be, so that there is room for what the import adds. */
+const maxFrontMatterBytes = 8 * 1024
+const maxFrontMatterLines = 500
+
+export type NoteOptions = {
+  /** Names that `audience` may hold here; a value with none of them is another tool's. */
+  knownAudiences: ReadonlySet<string>
+  /** Whether tags in texts count. */
+  inlineTags: boolean
+}
+
+/**
+ * Reads a note written for another tool. Of front matter with mistakes what can be read counts, and the rest is kept as text; where
+ * nothing can be read, it stays at the head of the content. A page that it may hide is tagged `internal`.
+ */
+export function readNote(
+  origin: string,
+  original: string,
+  { knownAudiences, inlineTags: isCounted }: NoteOptions,
+): Note {
+  const text = withFrontMatter(original)
+  const parsed = parseFrontMatter(text)
+  const { body, problems, mended, mayHide } = parsed
+  const isRead = !isTooLong(text) && (problems.length === 0 || mended !== undefined)
+  const sound = isRead && mended !== undefined ? withBlock(text, mended) : text
+  const { data } = sound === text ? parsed : parseFrontMatter(sound)
+  const known = readNeuronFields(data)
+  const audienceKeys = spelledKeys(data, 'audience')
+  const hasUnfitTags = audienceKeys.length === 0 && known.fields.audience !== undefined
+  const isHidden = mayHide || hasUnfitTags || (!isRead && headMayHide(text))
+  const shift = original.split('\n').length - text.split('\n').length
+  const isSound = isRead && !isHidden && problems.length === 0
+  const notices = (isSound ? [] : unreadable(problems, { isRead, isHidden })).map(({ line, message }) => ({
+    ...{ line: Math.max(1, line + shift), message },
+  }))
+  if (!isRead) {
+    const tags = isHidden ? ['internal'] : []
+    const title = titleOf(origin, undefined, body)
+    return { title, tags, content: text, text: undefined, foreignId: undefined, notices }
+  }
+  const foreignKey = audienceKeys.find((key) => !mayHide && isForeignAudience(data[key], known.fields, knownAudiences))
+  const unfit = known.findings.map(({ key }) => key)
+  const moved = editFrontMatter(sound, movedKeys(data, [...unfit, ...(foreignKey === undefined ? [] : audienceKeys)]))
+  const { fields, content } = parseNeuronFile(moved)
+  const tags = isHidden && !isInternal(fields.tags) ? [...fields.tags, 'internal'] : fields.tags
+  if (foreignKey !== undefined) notices.push(foreignAudience(original, foreignKey, data[foreignKey]))
+  if (!isCounted) notices.push(...internalTag(parseNeuronFile(text)))
+  notices.push(...checkConflictMarkers(original).map(({ line, message }) => ({ line, message })))
+  const foreignId = typeof data.id === 'string' && data.id !== '' ? data.id : undefined
+  const title = titleOf(origin, fields.title, content)
+  return { title, tags, content, text: tags === fields.tags ? moved : editNeuron(moved, { tags }), foreignId, notices }
+}
+
+function withBlock(text: string, yaml: string): string {
+  const layout = fileLayout(text)
+  if (layout.kind !== 'block') return text
+  return text.slice(0, layout.yamlStart) + yaml + text.slice(layout.yamlStart + layout.yaml.length)
+}
+
+/** The `foreignId` of the note behind a Neuron's file. */
+export function foreignIdOf(text: string): string | undefined {
+  const id = parseNeuronFile(text).extra['imported-id']
+  return typeof id === 'string' ? id : undefined
+}
+
+/** The Neuron's file: the note with the fields of a Neuron, everything else as it was. */
+export function neuronOfNote(note: Note, fields: ImportedFields, aliases: readonly string[]): string {
+  if (note.text === undefined) {
+    const empty = { edges: [], noteShared: false }
+    const { title, tags } = note
+    return formatNeuron({ ...empty, ...fields, title, tags, aliases: [...aliases] }, note.content)
+  }
+  const known = parseNeuronFile(note.text).fields
+  const allAliases = [...new Set([...known.aliases, ...aliases])]
+  return editNeuron(note.text, { ...fields, title: note.title, aliases: allAliases })
+}
+
+function isTooLong(text: string): boolean {
+  const layout = fileLayout(text)
+  if (layout.kind !== 'block') return false
+  return Buffer.byteLength(layout.yaml) > maxFrontMatterBytes || layout.yaml.split('\n').length > maxFrontMatterLines
+}
+
+function unreadable(
+  problems: readonly FrontMatterProblem[],
+  { isRead, isHidden }: { isRead: boolean; isHidden: boolean },
+): Notice[] {
+  const tooLong = { line: 1, message: isRead ? 'It is not between lines `---`.' : 'It is too long.' }
+  const [{ line, message } = tooLong] = problems
+  const what = isRead ? 'Not all of the front matter can be read: what cannot' : 'The front matter cannot be read and'
+  const consequence = isHidden ? ' It may hide the page, so the page is tagged internal.' : ''
+  return [{ line, message: `${what} is kept as text: ${message}${consequence}` }]
+}
+
+/** Whether `audience` is another tool's key: it holds no name that means something here. */
+function isForeignAudience(
+  value: YamlValue | undefined,
+  { audience }: Pick<NeuronFields, 'audience'>,
+  known: ReadonlySet<string>,
+): boolean {
+  if (audience === undefined || (Array.isArray(value) && value.length === 0)) return false
+  return !audience.some((name) => known.has(name)) && !isInternal(audience)
+}
+
+function foreignAudience(text: string, key: string, value: YamlValue | undefined): Notice {
+  const shown = oneLine(typeof value === 'string' ? value : JSON.stringify(value), 100)
+  const message = `The audience "${shown}" means nothing here and is kept as imported-audience: the default audience sees the page.`
+  return { line: frontMatterKeyLine(text, key), message }
+}
+
+function internalTag(file: NeuronFile): Notice[] {
+  const found = inlineTags(shownContent(file)).find(({ tag }) => isInternal([tag]))
+  if (found === undefined) return []
+  const message = `#${found.tag} in the text hides nothing here; import with --inline-tags to let such tags count.`
+  return [{ line: file.contentLine + found.line - 1, message: oneLine(message, 300) }]
+}
+
+/** The changes that take away the import's own keys, and `others`. */
+function movedKeys(data: YamlMap, others: readonly string[]): Record<string, YamlValue | undefined> {
+  const changes: Record<string, YamlValue | undefined> = {}
+  for (const key of new Set([...ownKeys, ...others])) {
+    const value = data[key]
+    if (value === undefined) continue
+    let name = `imported-${key}`
+    while (name in data) name = `imported-${name}`
+    changes[key] = undefined
+    changes[name] = value
+  }
+  return changes
+}
+
+function titleOf(origin: string, title: string | undefined, content: string): string {
+  return oneLine(ownTitle(title === undefined ? {} : { title }, content) ?? fileTitle(origin), 500) || 'Untitled'
+}

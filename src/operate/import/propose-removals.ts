@@ -1,0 +1,63 @@
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { type BroughtNeuron, candidatesOfOrigin, pendingRemovals } from '../../kb/projection/candidate-index.ts'
+import { titleOf } from '../../kb/projection/neuron-queries.ts'
+import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import type { Actor, Candidate } from '../../rules/candidate.ts'
+import { candidateIdFor } from '../../rules/candidate-id.ts'
+import { importConnector } from './import-candidate.ts'
+
+/** Stands where other candidates of an import have the hash of a note. */
+const noFile = 'removed'
+
+/**
+ * Proposes to delete Neurons whose notes are no longer in their folder: one candidate each, which waits for a curator. None where
+ * one waits already, or where a curator has dismissed it since the note was imported last.
+ * @returns how many it proposed
+ */
+export function proposeRemovals(
+  kb: KnowledgeBase,
+  vanished: readonly BroughtNeuron[],
+  { actor, at }: { actor: Actor; at: Date },
+): Promise<number> {
+  return kb.write(async (staging) => {
+    const candidates: Candidate[] = []
+    for (const { origin, seqId, blob } of vanished) {
+      if (isDecided(kb, origin, seqId)) continue
+      const title = titleOf(kb.projection.write, seqId)
+      if (title === undefined) continue
+      candidates.push({
+        id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
+        kind: 'ingest-page-update',
+        title,
+        content: parseNeuronFile(await staging.readText(blob)).content,
+        metadata: JSON.stringify({ connector: importConnector, filename: origin, fingerprint: noFile }),
+        confidence: null,
+        impactEstimate: null,
+        connector: importConnector,
+        target: seqId,
+        base: blob,
+        removes: true,
+        frontMatter: null,
+        verdict: { approve: false, zone: null, reason: 'its file is no longer in the folder', warnings: [] },
+        createdAt: at.toISOString(),
+        createdBy: actor,
+        decisions: [],
+      })
+    }
+    if (candidates.length === 0) return 0
+    const message = commitMessage(`Propose to remove ${candidates.length} Neurons`, { Connector: importConnector })
+    await kb.commitToQueue(staging, { candidates, message, author: signatureOf(actor, at), at })
+    return candidates.length
+  })
+}
+
+/** Whether a removal waits for a decision, or was refused and the note has not been imported since. */
+function isDecided({ projection: { write: sql } }: KnowledgeBase, origin: string, seqId: string): boolean {
+  if (pendingRemovals(sql, seqId).length > 0) return true
+  const past = candidatesOfOrigin(sql, importConnector, origin)
+  const latest = past.find(({ approval }) => approval !== undefined)
+  const isRefused = ({ removes, status, createdAt }: (typeof past)[number]) =>
+    removes && status === 'dismissed' && createdAt >= (latest?.createdAt ?? '')
+  return past.some(isRefused)
+}

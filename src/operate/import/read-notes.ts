@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { type Decoded, decodeText } from '../../sources/extract/encoding/decode-text.ts'
+import type { ReadNote } from './import-candidate.ts'
+import { type NoteOptions, type Notice, readNote } from './import-note.ts'
+import { maxNoteBytes, type PlannedFile, type Skipped } from './import-plan.ts'
+
+/** A notice, and the path of its note in the folder. */
+export type NoteNotice = { path: string } & Notice
+
+const batchNotes = 250
+const batchBytes = 8 * 1024 * 1024
+
+export type NotesRead = { notes: ReadNote[]; notices: NoteNotice[]; skipped: Skipped[] }
+
+/** Notes in batches that are small enough to be held in memory, and for one commit. */
+export function* noteBatches(notes: readonly PlannedFile[]): Generator<PlannedFile[]> {
+  let batch: PlannedFile[] = []
+  let bytes = 0
+  for (const note of notes) {
+    if (batch.length >= batchNotes || bytes + note.size > batchBytes) {
+      if (batch.length > 0) yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(note)
+    bytes += note.size
+  }
+  if (batch.length > 0) yield batch
+}
+
+export type ReadOptions = NoteOptions & {
+  /** Brings a file's text into the form that the knowledge base has; `undefined` if it cannot. */
+  convert?: ((text: string) => Promise<string | undefined>) | undefined
+}
+
+/** Reads notes from the disk. A note that cannot be read, or is too large as UTF-8, is skipped with the reason. */
+export async function readNotes(files: readonly PlannedFile[], options: ReadOptions): Promise<NotesRead> {
+  const read: NotesRead = { notes: [], notices: [], skipped: [] }
+  for (const result of await Promise.all(files.map((file) => readPlanned(file, options)))) {
+    if ('reason' in result) {
+      read.skipped.push(result)
+      continue
+    }
+    const { note, origin: path } = result
+    read.notes.push(result)
+    read.notices.push(...note.notices.map((notice) => ({ path, ...notice })))
+  }
+  return read
+}
+
+async function readPlanned(file: PlannedFile, options: ReadOptions): Promise<ReadNote | Skipped> {
+  const skip = (reason: string): Skipped => ({ path: file.origin, reason })
+  const bytes = await readFile(file.absolute).catch(() => undefined)
+  if (bytes === undefined) return skip('cannot be read')
+  const utf8 = decodeUtf8(bytes)
+  const other = utf8 === undefined ? decodeOther(bytes) : undefined
+  const text = utf8 ?? other?.text
+  if (text === undefined) return skip('is not text')
+  if (Buffer.byteLength(text) > maxNoteBytes) return skip(`is larger than ${maxNoteBytes / 1024} KB`)
+  const converted = options.convert === undefined ? text : await options.convert(text)
+  const note = readNote(file.origin, converted ?? text, options)
+  if (converted === undefined) note.notices.unshift({ line: 1, message: 'The note cannot be parsed: its links stay.' })
+  if (other !== undefined) note.notices.unshift({ line: 1, message: conversionNotice(other) })
+  return { ...file, note, sha256: createHash('sha256').update(bytes).digest('hex') }
+}
+
+/** The text without its byte order mark; `undefined` if the bytes are not UTF-8 text. */
+function decodeUtf8(bytes: Buffer): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return text.includes('\0') ? undefined : text
+  } catch {
+    return undefined
+  }
+}
+
+/** Text in another encoding, which is found out; `undefined` if the bytes are no text in it. */
+function decodeOther(bytes: Buffer): Decoded | undefined {
+  try {
+    const decoded = decodeText(bytes)
+    return /[\0\uFFFD]/.test(decoded.text) ? undefined : decoded
+  } catch {
+    return undefined
+  }
+}
+
+function conversionNotice({ encoding, isDoubtful }: Decoded): string {
+  const doubt = isDoubtful ? ` It was read as ${encoding}, and letters may be wrong.` : ''
+  return `The note was converted to UTF-8.${doubt}`
+}

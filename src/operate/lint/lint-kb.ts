@@ -1,0 +1,88 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Context } from '../../kb/context.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { candidateOfFingerprint } from '../../kb/projection/candidate-index.ts'
+import { titleOf } from '../../kb/projection/neuron-queries.ts'
+import { surveyLinks } from '../../pages/graph/survey-links.ts'
+import { submitCandidate } from '../../queue/submit-candidate.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import type { Actor } from '../../rules/candidate.ts'
+import { fingerprintOf, impactOf, type LintFinding } from '../../rules/lint/lint.ts'
+import { lintCandidate, lintConnector, lintTitle } from '../../rules/lint/lint-candidate.ts'
+import { pauses } from '../../system/pauses.ts'
+import { relatedNeurons } from './related-neurons.ts'
+
+export type LintResult = {
+  rule: LintFinding['rule']
+  title: string
+  /** How many Neurons it concerns. */
+  impact: number
+  fingerprint: string
+  /** `open`: not proposed yet. */
+  status: 'proposed' | 'proposed before' | 'open'
+  candidateId?: string
+}
+
+export type LintReport = { id: string; slug: string; findings: LintResult[] }
+
+type Found = { finding: LintFinding; result: LintResult }
+
+/** New candidates of one run: a curator reads them. */
+const maxNew = 100
+const actor: Actor = { id: 'lint', name: 'Lint' }
+
+/**
+ * Looks through the links of an open knowledge base, and puts what it finds into the queue: each finding once, whatever became of
+ * its candidate, and 100 in a run, as far as the queue has room. What was found earlier and holds no longer stays in the queue.
+ */
+export async function lintKb(
+  ctx: Context,
+  kb: KnowledgeBase,
+  { isDryRun = false }: { isDryRun?: boolean } = {},
+): Promise<LintReport> {
+  const pause = pauses()
+  const found: Found[] = []
+  for (const finding of await surveyLinks(kb)) {
+    await pause()
+    found.push({ finding, result: resultOf(kb, finding) })
+  }
+  const open = found.filter(({ result }) => result.status === 'open')
+  if (!isDryRun) await propose(ctx, kb, open.slice(0, maxNew))
+  return { id: kb.identity.id, slug: kb.identity.slug, findings: found.map(({ result }) => result) }
+}
+
+function resultOf(kb: KnowledgeBase, finding: LintFinding): LintResult {
+  const { read: sql } = kb.projection
+  const fingerprint = fingerprintOf(finding)
+  const known = candidateOfFingerprint(sql, lintConnector, fingerprint)
+  return {
+    rule: finding.rule,
+    title: lintTitle(finding, (seqId) => titleOf(sql, seqId) ?? ''),
+    impact: impactOf(finding),
+    fingerprint,
+    ...(known === undefined ? { status: 'open' } : { status: 'proposed before', candidateId: known.id }),
+  }
+}
+
+async function propose(ctx: Context, kb: KnowledgeBase, open: readonly Found[]): Promise<void> {
+  const { id, tenantId } = kb.identity
+  const hasOrphans = open.some(({ finding }) => finding.rule === 'orphan')
+  const relatedTo = hasOrphans ? await relatedNeurons(kb) : () => []
+  const caller: Caller = { id: actor.id, name: actor.name, tenantId, role: 'curator', connectors: [lintConnector] }
+  const submissions = open.map(async ({ finding, result }) => {
+    const related = finding.rule === 'orphan' ? relatedTo(finding.seqId) : []
+    const input = lintCandidate(id, finding, {
+      titleOf: (seqId) => titleOf(kb.projection.read, seqId) ?? '',
+      related,
+    })
+    const service = { actor, fingerprint: result.fingerprint }
+    const receipt = await submitCandidate(ctx, caller, input, { service }).catch(unlessFull)
+    if (receipt !== undefined) Object.assign(result, { status: 'proposed', candidateId: receipt.candidateId })
+  })
+  await Promise.all(submissions)
+}
+
+/** What has no room now is found again. */
+function unlessFull(error: unknown): undefined {
+  if (!(error instanceof GanglionError && error.code === 'queue_full')) throw error
+}

@@ -1,0 +1,59 @@
+import type { Context } from '../../kb/context.ts'
+import { mainSettings } from '../../kb/main-settings.ts'
+import { inUse } from '../../kb/open/kb-use.ts'
+import { isDue } from '../../rules/lint/lint-schedule.ts'
+import { lintKb } from './lint-kb.ts'
+
+const intervalMs = 60_000
+
+/**
+ * Lints each knowledge base, also those that nobody has opened, at the times that its `kb.yaml` says, one at a time. Times that pass
+ * while the server is down are left out: the next run finds the same.
+ * @returns how to stop it, which waits for the knowledge base that it is at.
+ */
+export function startLinting(ctx: Context, onError: (error: unknown) => void): () => Promise<void> {
+  const stopping = new AbortController()
+  const schedules = new LintSchedules(ctx, onError)
+  let last = ctx.now()
+  let running = Promise.resolve()
+  const lint = async () => {
+    const now = ctx.now()
+    const after = last
+    last = now
+    await schedules.run(after, now, stopping.signal)
+  }
+  const timer = setInterval(() => {
+    running = running.then(() => lint().catch(onError))
+  }, intervalMs)
+  return async () => {
+    clearInterval(timer)
+    stopping.abort()
+    await running
+  }
+}
+
+/** When each knowledge base is to be linted. */
+export class LintSchedules {
+  readonly #ctx: Context
+  readonly #onError: (error: unknown) => void
+
+  /** @param onError is told of knowledge bases that cannot be linted; the others are. */
+  constructor(ctx: Context, onError: (error: unknown) => void) {
+    this.#ctx = ctx
+    this.#onError = onError
+  }
+
+  /** Lints the knowledge bases whose schedules have a time after one moment and not after another. */
+  async run(after: Date, until: Date, stopping: AbortSignal): Promise<void> {
+    for (const identity of await this.#ctx.knowledgeBases.list()) {
+      if (stopping.aborted) return
+      try {
+        const schedule = (await mainSettings(this.#ctx).read(identity))?.lintSchedule ?? null
+        if (schedule === null || !isDue(schedule, after, until)) continue
+        await inUse(async () => lintKb(this.#ctx, await this.#ctx.kbs.open(identity)))
+      } catch (error) {
+        this.#onError(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import type { CandidateStatus } from '../../contract/vocabulary.ts'
+import type { Context } from '../../kb/context.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { candidateOfFingerprint } from '../../kb/projection/candidate-index.ts'
+import { titleOf } from '../../kb/projection/neuron-queries.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { fingerprintOf, impactOf, type LintFinding } from '../../rules/lint/lint.ts'
+import { lintConnector, lintTitle } from '../../rules/lint/lint-candidate.ts'
+import type { FindingSurveys } from './finding-surveys.ts'
+
+export const findingRules = [
+  'missing-target',
+  'gap',
+  'ambiguous-target',
+  'taken-name',
+  'contradiction',
+  'orphan',
+] as const
+export type FindingRule = (typeof findingRules)[number]
+
+type NamedNeuron = { seqId: string; title: string }
+
+/** A finding of lint as a curator sees it. */
+export type FindingView = {
+  rule: FindingRule
+  /** Names it however often it is found. */
+  fingerprint: string
+  title: string
+  /** How many Neurons it concerns. */
+  impact: number
+  /** What is written in the links, and how many there are. */
+  links?: { target: string; count: number; places: (NamedNeuron & { line: number | null })[] }
+  /** The Neurons that are meant, perhaps; those that contradict each other; the one that a name leads to, and those that it does not; the orphan. */
+  neurons: NamedNeuron[]
+  /** What lint has made of it. */
+  candidate: { id: string; status: CandidateStatus } | undefined
+}
+
+export type FindingPage = {
+  findings: FindingView[]
+  /** By rule, over all pages. */
+  counts: Record<FindingRule, number>
+  /** Offset of the next page; null where there is none. */
+  next: number | null
+  /** When they were looked for, and whether main has moved since. */
+  at: string
+  isBehind: boolean
+}
+
+const maxShown = 10
+
+/**
+ * A page of what is wrong with the links of a knowledge base, most impact first; undefined while it is looked for for the first
+ * time. For curators. @throws {GanglionError} `not_found`
+ */
+export async function listFindings(
+  ctx: Context,
+  surveys: FindingSurveys,
+  caller: Pick<Caller, 'tenantId'>,
+  kbName: string,
+  { rule, from, limit }: { rule?: FindingRule | undefined; from: number; limit: number },
+): Promise<FindingPage | undefined> {
+  const kb = await ctx.kb(caller.tenantId, kbName)
+  const { main } = kb.projection.heads(kb.projection.read)
+  const survey = await surveys.of(kb.identity, main)
+  if (survey === undefined) return undefined
+  const counts = { 'missing-target': 0, gap: 0, 'ambiguous-target': 0, 'taken-name': 0, contradiction: 0, orphan: 0 }
+  for (const finding of survey.findings) counts[finding.rule]++
+  const listed = rule === undefined ? survey.findings : survey.findings.filter((finding) => finding.rule === rule)
+  return {
+    findings: listed.slice(from, from + limit).map((finding) => viewOf(kb, finding)),
+    counts,
+    next: listed.length > from + limit ? from + limit : null,
+    at: survey.at,
+    isBehind: survey.main !== main,
+  }
+}
+
+function viewOf(kb: KnowledgeBase, finding: LintFinding): FindingView {
+  const { read: sql } = kb.projection
+  const named = (seqId: string) => ({ seqId, title: titleOf(sql, seqId) ?? seqId })
+  const fingerprint = fingerprintOf(finding)
+  const known = candidateOfFingerprint(sql, lintConnector, fingerprint)
+  const links = 'links' in finding && {
+    target: finding.target,
+    count: finding.links,
+    places: finding.places.slice(0, maxShown).map(({ seqId, line }) => ({ ...named(seqId), line })),
+  }
+  return {
+    rule: finding.rule,
+    fingerprint,
+    title: lintTitle(finding, (seqId) => titleOf(sql, seqId) ?? ''),
+    impact: impactOf(finding),
+    ...(links ? { links } : {}),
+    neurons: neuronsOf(finding).slice(0, maxShown).map(named),
+    candidate: known && { id: known.id, status: known.status },
+  }
+}
+
+/** The Neurons that a finding is about, beside those whose links it counts. */
+export function neuronsOf(finding: LintFinding): readonly string[] {
+  switch (finding.rule) {
+    case 'orphan':
+      return [finding.seqId]
+    case 'contradiction':
+      return finding.pair
+    case 'ambiguous-target':
+      return finding.meanings
+    case 'taken-name':
+      return [finding.holder, ...finding.others]
+    case 'missing-target':
+      return finding.likely
+    case 'gap':
+      return []
+  }
+}

@@ -1,0 +1,68 @@
+import type { Context } from '../../kb/context.ts'
+import { queuePage } from '../../kb/projection/candidate-queue.ts'
+import { bareId, type Caller, isPerson } from '../../rules/access/caller.ts'
+import { audiences } from '../../rules/audience.ts'
+import type { TourMark } from '../../state/accounts/tours.ts'
+import { exampleConnector } from '../setup/example-candidates.ts'
+import { demoSlug } from '../setup/first-run.ts'
+
+/** The first minutes of an administrator, on the demonstration. */
+export type Tour = {
+  /** Slug of the knowledge base. */
+  kb: string
+  /** An example that waits; undefined: all are decided. */
+  candidateId: string | undefined
+  /** The page that the approval of an example made; undefined before. */
+  seqId: string | undefined
+  done: Record<TourStep, boolean>
+}
+
+export const tourSteps = ['review', 'read', 'search', 'ask', 'key'] as const
+export type TourStep = (typeof tourSteps)[number]
+export type { TourMark }
+
+const maxExamples = 10
+const maxKeys = 50
+
+/**
+ * How far a person has come. What was decided, asked and made says so itself; that a page was read and something was searched for
+ * is known only of those who went there from the tour.
+ * @returns undefined where there is no demonstration, or the person has put the tour away.
+ */
+export async function readTour(ctx: Context, caller: Caller): Promise<Tour | undefined> {
+  const { tenantId } = caller
+  const identity = isPerson(caller) ? await ctx.knowledgeBases.find(tenantId, demoSlug) : undefined
+  if (identity === undefined) return undefined
+  const marks = await ctx.tours.marks(tenantId, bareId(caller))
+  if (marks.has('dismissed')) return undefined
+  const kb = await ctx.kbs.open(identity).catch(() => undefined)
+  const filter = { connector: exampleConnector }
+  const examples = kb === undefined ? [] : queuePage(kb.projection.read, filter, undefined, maxExamples)
+  if (examples.length === 0) return undefined
+  return {
+    kb: identity.slug,
+    candidateId: examples.find(({ status }) => status === 'pending')?.id,
+    seqId: examples.find(({ approval }) => approval !== undefined)?.approval?.seqId,
+    done: {
+      review: examples.some(({ status }) => status !== 'pending'),
+      read: marks.has('read'),
+      search: marks.has('search'),
+      ask: await hasAsked(ctx, caller, identity.id),
+      key: await hasMadeKey(ctx, caller),
+    },
+  }
+}
+
+/** Notes that a person has gone a step of the tour, or has put it away. */
+export async function markTour({ tours }: Context, caller: Caller, mark: TourMark): Promise<void> {
+  if (isPerson(caller)) await tours.mark(caller.tenantId, bareId(caller), mark)
+}
+
+async function hasAsked({ chatSessions, now }: Context, { id: ownerId }: Caller, kbId: string): Promise<boolean> {
+  const options = { audiences, after: undefined, limit: 1 }
+  return (await chatSessions.listOf({ kbId, ownerId }, options, now())).length > 0
+}
+
+async function hasMadeKey({ apiKeys }: Context, { tenantId, name }: Caller): Promise<boolean> {
+  return (await apiKeys.page(tenantId, { limit: maxKeys })).some(({ createdBy }) => createdBy === name)
+}

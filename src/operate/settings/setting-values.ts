@@ -1,0 +1,124 @@
+import { defaultFileTypes, fileTypes } from '../../contract/documents.ts'
+import { candidateKinds, type Zone } from '../../contract/vocabulary.ts'
+import type { SettingEdit } from '../../markdown/file/kb-file-edit.ts'
+import type { KbSettings } from '../../rules/kb-settings.ts'
+
+/**
+ * Settings as a form has them, by their path in `kb.yaml`: text, flags as `true` and `false`, lists with a comma between, groups
+ * of synonyms on a line each, as `vpn = virtual private network`.
+ */
+export type SettingValues = Record<SettingName, string>
+
+export const settingNames = [
+  'title',
+  'language',
+  'tone',
+  'policy.threshold',
+  'policy.singleCurator',
+  'policy.singleCuratorThreshold',
+  'policy.autoApproveConnectors',
+  'zones.connectors',
+  'defaultAudience',
+  'inlineTags',
+  'lint.schedule',
+  'protectMain',
+  'sources.types',
+  'rename.rewriteLinks',
+  'search.engine',
+  'search.synonyms',
+  ...candidateKinds.map((kind) => `zones.kinds.${kind}` as const),
+] as const
+export type SettingName =
+  | 'title'
+  | 'language'
+  | 'tone'
+  | `policy.${'threshold' | 'singleCurator' | 'singleCuratorThreshold' | 'autoApproveConnectors'}`
+  | 'zones.connectors'
+  | 'defaultAudience'
+  | 'inlineTags'
+  | 'lint.schedule'
+  | 'protectMain'
+  | 'sources.types'
+  | 'rename.rewriteLinks'
+  | `search.${'engine' | 'synonyms'}`
+  | `zones.kinds.${(typeof candidateKinds)[number]}`
+
+/** File types that a knowledge base takes only if its settings say so. */
+const optionalFileTypes = fileTypes.filter((type) => !defaultFileTypes.some((each) => each === type))
+
+const lists: ReadonlySet<SettingName> = new Set(['policy.autoApproveConnectors', 'defaultAudience', 'sources.types'])
+const flags: ReadonlySet<SettingName> = new Set([
+  'policy.singleCurator',
+  'inlineTags',
+  'protectMain',
+  'rename.rewriteLinks',
+])
+
+/** What the settings of a readable `kb.yaml` are in a form. */
+export function valuesOf(settings: KbSettings): SettingValues {
+  const { policy, zones } = settings
+  const ofKinds = Object.fromEntries(candidateKinds.map((kind) => [`zones.kinds.${kind}`, zones?.kinds[kind] ?? '']))
+  const optional = optionalFileTypes.filter((type) => settings.sourceTypes.has(type))
+  const values: Record<string, string> = {
+    title: settings.title ?? '',
+    language: settings.language,
+    tone: settings.tone ?? '',
+    'policy.threshold': String(policy?.threshold ?? ''),
+    'policy.singleCurator': String(policy?.singleCurator ?? false),
+    'policy.singleCuratorThreshold': String(policy?.singleCuratorThreshold ?? ''),
+    'policy.autoApproveConnectors': (policy?.autoApproveConnectors ?? []).join(', '),
+    'zones.connectors': Object.entries(zones?.connectors ?? {})
+      .map(([connector, zone]) => `${connector}: ${zone}`)
+      .join('\n'),
+    defaultAudience: settings.defaultAudience.join(', '),
+    inlineTags: String(settings.inlineTags),
+    'lint.schedule': settings.lintSchedule ?? '',
+    protectMain: String(settings.protectMain),
+    'sources.types': optional.length === optionalFileTypes.length ? 'all' : optional.join(', '),
+    'rename.rewriteLinks': String(settings.rewriteLinks),
+    'search.engine': settings.searchEngine,
+    'search.synonyms': settings.synonyms.map((group) => group.join(' = ')).join('\n'),
+    ...ofKinds,
+  }
+  return values as SettingValues
+}
+
+/** What must change in `kb.yaml` for a setting to have another value than it has. */
+export function editsOf(name: SettingName, value: string, now: SettingValues): SettingEdit[] {
+  const text = value.trim()
+  if (name === 'zones.connectors') return connectorEdits(text, now[name])
+  const path = name.split('.') as [string, ...string[]]
+  if (name === 'lint.schedule') return [{ path, value: text === '' ? 'never' : text }]
+  if (name === 'tone' || name.startsWith('zones.kinds.')) return [{ path, value: text === '' ? undefined : text }]
+  if (name === 'sources.types' && text === 'all') return [{ path, value: 'all' }]
+  if (name === 'search.synonyms') return [{ path, value: partsOf(text, /\r?\n/).map((line) => partsOf(line, /\s=\s/)) }]
+  if (lists.has(name)) return [{ path, value: partsOf(text, /,/) }]
+  if (flags.has(name)) return [{ path, value: text === 'true' }]
+  // Unquoted, as people write it; what is no number is text, and refused.
+  const isNumber = name.endsWith('hreshold') && /^(?:[0-9]*\.)?[0-9]+$/.test(text)
+  return [{ path, value: isNumber ? Number(text) : text }]
+}
+
+/** A connector and its zone on each line. */
+function connectorEdits(text: string, now: string): SettingEdit[] {
+  const [wanted, known] = [connectorZones(text), connectorZones(now)]
+  const gone = [...known.keys()].filter((connector) => !wanted.has(connector))
+  return [
+    ...gone.map((connector): SettingEdit => ({ path: ['zones', 'connectors', connector], value: undefined })),
+    ...[...wanted].map(([connector, zone]): SettingEdit => ({ path: ['zones', 'connectors', connector], value: zone })),
+  ]
+}
+
+function connectorZones(text: string): Map<string, Zone | string> {
+  return new Map(
+    partsOf(text, /\r?\n/).map((line) => {
+      const colon = line.lastIndexOf(':')
+      return colon < 0 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
+    }),
+  )
+}
+
+function partsOf(text: string, separator: RegExp): string[] {
+  const parts = text.split(separator).map((part) => part.trim())
+  return [...new Set(parts.filter((part) => part !== ''))]
+}

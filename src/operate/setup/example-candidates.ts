@@ -1,0 +1,79 @@
+import type { CandidateInput } from '../../contract/candidates.ts'
+import type { Context } from '../../kb/context.ts'
+import { operator } from '../../kb/create-kb.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { blobAtPath, seqIdAtPath } from '../../kb/projection/file-queries.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { submitCandidate } from '../../queue/submit-candidate.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+
+/** The connector of the candidates that wait in the demonstration for its first curator. */
+export const exampleConnector = 'example'
+
+type Example = Pick<CandidateInput, 'kind' | 'title' | 'content' | 'impactEstimate'> & {
+  /** Of the page that it corrects. */
+  path?: string
+  metadata?: Record<string, unknown>
+}
+
+const examples: readonly Example[] = [
+  {
+    kind: 'external-feed',
+    title: 'How a curator reviews',
+    impactEstimate: 3,
+    content: `A [[Curator]] decides what becomes knowledge. Each decision takes three looks:
+
+1. **Is it true?** Open the [[Sources|source]] that the [[Candidate]] names.
+2. **Is it new?** The queue shows Neurons that resemble it.
+3. **Is it clear?** Change the text before you approve it: the original stays in the record.
+
+What is approved can be corrected later, like this page.
+`,
+  },
+  {
+    kind: 'user-correction',
+    title: 'Start here: say where to begin as a curator',
+    impactEstimate: 2,
+    path: 'neurons/start-here.md',
+    content: '- To decide on what waits: [[How a curator reviews]].\n',
+  },
+  {
+    kind: 'reader-feedback',
+    title: 'A reader asks: how long does a candidate wait?',
+    impactEstimate: 1,
+    metadata: { actionZone: 'red' },
+    content: `> How long does a candidate wait in the queue?
+
+The pages do not say. If there is a rule in your team, approve this with an answer; if there is none, dismiss it and say so.
+`,
+  },
+]
+
+/** Puts the examples into the queue of the demonstration, each once. */
+export async function submitExamples(ctx: Context, kb: KnowledgeBase): Promise<void> {
+  const caller: Caller = { ...operator, tenantId: kb.identity.tenantId, role: 'curator', connectors: [] }
+  for (const { path, metadata, ...example } of examples) {
+    const target = path === undefined ? undefined : await targetOf(kb, path)
+    if (path !== undefined && target === undefined) continue
+    const fingerprint = example.title
+    const all = { connector: exampleConnector, fingerprint, ...metadata, ...(target && { targetNeuron: target.seqId }) }
+    const input = {
+      ...example,
+      knowledgeBaseId: kb.identity.id,
+      content: `${target?.content ?? ''}${example.content}`,
+      metadata: JSON.stringify(all),
+      confidence: null,
+    }
+    await submitCandidate(ctx, caller, input, { service: { actor: operator, fingerprint }, isSubject: true })
+  }
+}
+
+/** A page of main, ready for a line more. */
+async function targetOf(kb: KnowledgeBase, path: string): Promise<{ seqId: string; content: string } | undefined> {
+  const { read: sql } = kb.projection
+  const seqId = seqIdAtPath(sql, path)
+  const blob = blobAtPath(sql, path)
+  if (seqId === undefined || blob === undefined) return undefined
+  const { content } = parseNeuronFile(await kb.repository.readText(blob))
+  return { seqId, content: `${content.trimEnd()}\n\n` }
+}

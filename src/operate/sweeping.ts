@@ -1,0 +1,34 @@
+import type { Context } from '../kb/context.ts'
+import { sweepBlobs, sweepUploads } from '../sources/sweep.ts'
+import { sweepRates } from '../state/rate-counter.ts'
+
+const interval = 3_600_000
+
+/**
+ * Removes what has expired, and what nothing names: now, and every hour. For one of the nodes that share the state. What one sweep
+ * cannot remove, since a part is out of reach, the next one does.
+ * @returns how to stop it
+ */
+export async function startSweeping(ctx: Context, onError: (error: unknown) => void): Promise<() => void> {
+  const sweep = async () => {
+    await sweepRows(ctx).catch(onError)
+    // A bucket may have a million objects.
+    sweepBlobs(ctx).catch(onError)
+    ctx.cluster?.sweep(ctx.now()).catch(onError)
+  }
+  await sweep()
+  const sweeping = setInterval(sweep, interval)
+  return () => clearInterval(sweeping)
+}
+
+async function sweepRows(ctx: Context): Promise<void> {
+  const now = ctx.now()
+  await ctx.idempotency.sweep(now)
+  await ctx.chatSessions.sweep(now)
+  await ctx.sessions.sweep(now)
+  await ctx.oneTimeLinks.sweep(now)
+  await ctx.audit.sweep(now)
+  await ctx.events.sweep(now)
+  await sweepRates(ctx.database)
+  await sweepUploads(ctx)
+}

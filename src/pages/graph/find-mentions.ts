@@ -1,0 +1,61 @@
+import type { Neuron } from '../../contract/neurons.ts'
+import { linksOf } from '../../kb/projection/link-queries.ts'
+import { findNeuron } from '../../kb/projection/neuron-queries.ts'
+import type { ReadableKb } from '../../kb/readable-kb.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { linkPattern } from '../../markdown/links/pattern-links.ts'
+import { linesOf } from '../../markdown/parse/split-blocks.ts'
+import { parseWikiLinkText } from '../../markdown/parse/wiki-link-text.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
+import { sentencesOf } from '../../rules/text/sentences.ts'
+import { oneLine } from '../../rules/text/text.ts'
+import type { LinkView } from './link-view.ts'
+
+/** A page that links to another, with the sentence around the first such link; without one for a link of the front matter. */
+export type Mention = Neuron['backlinks'][number] & { sentence?: string }
+
+const maxSentence = 300
+const blockMark = /^[\s>]*(?:(?:[-+*]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|#{1,6}\s+)?/
+const label = /!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(<?[^\s<>()]+>?\)/g
+
+/** The sentences in which Neurons link to one. @param backlinks as the view has them. */
+export async function findMentions(
+  kb: ReadableKb,
+  view: LinkView,
+  { seqId, backlinks }: { seqId: string; backlinks: Neuron['backlinks'] },
+): Promise<Mention[]> {
+  const { language } = await kb.settings()
+  return Promise.all(
+    backlinks.map(async (backlink) => {
+      const sentence = await sentenceOf(kb, view, { from: backlink.seqId, to: seqId, type: backlink.type, language })
+      return sentence === undefined ? backlink : { ...backlink, sentence }
+    }),
+  )
+}
+
+async function sentenceOf(
+  { projection: { read: sql }, repository }: ReadableKb,
+  view: LinkView,
+  { from, to, type, language }: { from: string; to: string; type: string; language: string },
+): Promise<string | undefined> {
+  const links = linksOf(sql, from).filter((link) => link.line !== null && link.type === type)
+  const link = links.find((one) => view.edgeOf(one)?.target === to)
+  const neuron = findNeuron(sql, from)
+  if (link === undefined || link.line === null || neuron === undefined) return undefined
+  const content = shownContent(parseNeuronFile(await repository.readText(neuron.blob)))
+  const line = linesOf(content)[link.line - 1]?.text.replace(blockMark, '') ?? ''
+  const sentence = sentencesOf(line, language).find(({ text }) => text.includes(link.target))?.text ?? line
+  return oneLine(withoutMarkup(sentence).replaceAll(to, view.titleOf(to)), maxSentence)
+}
+
+/** As readers see a line, near enough to recognise it. */
+function withoutMarkup(line: string): string {
+  return line
+    .replace(linkPattern, (whole: string, _mark: string, wiki?: string) => {
+      const link = wiki === undefined ? undefined : parseWikiLinkText(wiki)
+      return link === undefined ? whole : (link.alias ?? link.target)
+    })
+    .replace(label, '$1')
+    .replace(/[*`~|]+|(?<!\w)_+|(?<!_)_+(?!\w)/g, '')
+    .trim()
+}

@@ -1,0 +1,123 @@
+import type { EdgeType } from '../../contract/vocabulary.ts'
+import type { KbIdentity } from '../../kb/knowledge-base.ts'
+import {
+  keysOf,
+  type LinkRow,
+  linksByBareKey,
+  linksByKey,
+  linksOf,
+  namesByKey,
+} from '../../kb/projection/link-queries.ts'
+import { titleOf } from '../../kb/projection/neuron-queries.ts'
+import type { MainTables } from '../../kb/projection/projection.ts'
+import { attachmentLookup } from '../../kb/writing/attachment-lookup.ts'
+import { type FileLookup, fileNameKey, resolveFile } from '../../rules/links/file-target.ts'
+import { type LinkAddress, type NamedNeuron, type Resolution, resolveTarget } from '../../rules/links/link-target.ts'
+
+/** A link between two Neurons of one knowledge base. */
+export type GraphEdge = { source: string; target: string; type: EdgeType }
+
+/** What a link means: a Neuron, a file that is none, nothing, or several Neurons. */
+export type LinkMeaning = Resolution | { attachment: true }
+
+/**
+ * The links of one knowledge base as they resolve among the Neurons that somebody may see: to them, there are no others. For one
+ * request, since it remembers what it resolved.
+ */
+export class LinkView {
+  readonly identity: KbIdentity
+  readonly #sql: MainTables
+  readonly #isVisible: (seqId: string) => boolean
+  readonly #names = new Map<string, NamedNeuron[]>()
+  readonly #meanings = new Map<string, LinkMeaning>()
+
+  readonly #files: FileLookup
+
+  constructor(identity: KbIdentity, sql: MainTables, isVisible: (seqId: string) => boolean) {
+    this.identity = identity
+    this.#sql = sql
+    this.#isVisible = isVisible
+    this.#files = attachmentLookup(sql, isVisible)
+  }
+
+  /** Whether the `kb` of a link names this knowledge base. */
+  isOwn(kb: string | null): boolean {
+    return kb === null || kb === this.identity.slug || kb === this.identity.id
+  }
+
+  titleOf(seqId: string): string {
+    return titleOf(this.#sql, seqId) ?? seqId
+  }
+
+  resolve(link: LinkAddress): LinkMeaning {
+    // The page's folder decides, not the page.
+    const { target, form, from } = link
+    const key = JSON.stringify([target, form, from.slice(0, from.lastIndexOf('/'))])
+    let meaning = this.#meanings.get(key)
+    if (meaning === undefined) {
+      const isFile = fileNameKey(target) !== undefined && resolveFile(target, from, this.#files) !== undefined
+      const names = (key: string) =>
+        this.#visibleNames(key).filter(({ kind, claim }) => {
+          // What came over the API takes no name from a file.
+          return !isFile || !claim?.yields || kind === 'seqId' || kind === 'path'
+        })
+      const found = resolveTarget(link, names)
+      meaning = isFile && 'missing' in found ? { attachment: true } : found
+      this.#meanings.set(key, meaning)
+    }
+    return meaning
+  }
+
+  #visibleNames(key: string): NamedNeuron[] {
+    let names = this.#names.get(key)
+    if (names === undefined) {
+      names = namesByKey(this.#sql, key).filter(({ seqId }) => this.#isVisible(seqId))
+      this.#names.set(key, names)
+    }
+    return names
+  }
+
+  /** The edge that a link makes, to another Neuron of this knowledge base. */
+  edgeOf(link: LinkRow): GraphEdge | undefined {
+    const { seqId: source, kb, type } = link
+    if (!this.isOwn(kb)) return undefined
+    const meaning = this.resolve(link)
+    if (!('seqId' in meaning) || meaning.seqId === source || !this.#isVisible(source)) return undefined
+    return { source, target: meaning.seqId, type }
+  }
+
+  /** The edges from a Neuron, each once, by target and type. */
+  edgesFrom(seqId: string): GraphEdge[] {
+    return distinctEdges(linksOf(this.#sql, seqId).flatMap((link) => this.edgeOf(link) ?? []))
+  }
+
+  /** The edges to a Neuron from the first `maxSources` Neurons, each once, by source and type. */
+  edgesTo(seqId: string, maxSources: number): GraphEdge[] {
+    const edges = keysOf(this.#sql, seqId).flatMap((key) => [
+      ...this.#firstEdgesTo(seqId, linksByKey(this.#sql, key), maxSources),
+      ...this.#firstEdgesTo(seqId, linksByBareKey(this.#sql, key), maxSources),
+    ])
+    const sources = [...new Set(edges.map(({ source }) => source))].sort()
+    const [beyond] = sources.slice(maxSources)
+    return distinctEdges(beyond === undefined ? edges : edges.filter(({ source }) => source < beyond))
+  }
+
+  /** @param links by Neuron: those of the Neurons after the first ones need not be read. */
+  *#firstEdgesTo(seqId: string, links: Iterable<LinkRow>, maxSources: number): Generator<GraphEdge> {
+    const sources = new Set<string>()
+    for (const link of links) {
+      const edge = this.edgeOf(link)
+      if (edge?.target !== seqId) continue
+      sources.add(edge.source)
+      if (sources.size > maxSources) return
+      yield edge
+    }
+  }
+}
+
+/** Each edge once, by source, target and type. */
+function distinctEdges(edges: Iterable<GraphEdge>): GraphEdge[] {
+  const distinct = new Map<string, GraphEdge>()
+  for (const edge of edges) distinct.set(`${edge.source} ${edge.target} ${edge.type}`, edge)
+  return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edge]) => edge)
+}

@@ -1,0 +1,50 @@
+import type { Context } from '../../kb/context.ts'
+import { type KbLabel, kbLabel } from '../../kb/kb-label.ts'
+import { PerCommit } from '../../kb/per-commit.ts'
+import { titleOf } from '../../kb/projection/neuron-queries.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { effectiveAudience } from '../../rules/audience.ts'
+import { fileNameKey } from '../../rules/links/file-target.ts'
+import type { LintFinding } from '../../rules/lint/lint.ts'
+import { surveyLinks } from './survey-links.ts'
+
+/** Pages without any link, and names that pages link to and that nothing has: of each the first 100, and how many there are. */
+export type LooseEnds = {
+  kb: KbLabel
+  orphans: { seqId: string; title: string }[]
+  orphanCount: number
+  gaps: { target: string; neurons: number }[]
+  gapCount: number
+}
+
+const maxListed = 100
+const found = new PerCommit<Omit<LooseEnds, 'kb'>>()
+
+/** What hangs in the air among the Neurons that the caller may see. @throws {GanglionError} `not_found` */
+export async function readLooseEnds(ctx: Context, caller: Caller, kbName: string): Promise<LooseEnds> {
+  const kb = await ctx.kb(caller.tenantId, kbName)
+  const audience = effectiveAudience(caller.role)
+  const ends = await found.get(kb, audience, async () => {
+    const findings = await surveyLinks(kb, caller)
+    const orphans = findings.flatMap((finding) => (finding.rule === 'orphan' ? [finding.seqId] : []))
+    const gaps = findings.filter(isMissing).filter(({ target }) => audience === 'curator' || !isFileName(target))
+    return {
+      orphans: orphans
+        .slice(0, maxListed)
+        .map((seqId) => ({ seqId, title: titleOf(kb.projection.read, seqId) ?? seqId })),
+      orphanCount: orphans.length,
+      gaps: gaps.slice(0, maxListed).map(({ target, neurons }) => ({ target, neurons })),
+      gapCount: gaps.length,
+    }
+  })
+  return { kb: await kbLabel(kb), ...ends }
+}
+
+function isMissing(finding: LintFinding): finding is Extract<LintFinding, { rule: 'gap' | 'missing-target' }> {
+  return finding.rule === 'gap' || finding.rule === 'missing-target'
+}
+
+/** Whether there is a file of that name is not for everybody to know. */
+function isFileName(target: string): boolean {
+  return fileNameKey(target) !== undefined
+}

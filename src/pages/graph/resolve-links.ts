@@ -1,0 +1,69 @@
+import type { Neuron } from '../../contract/neurons.ts'
+import { visibilityFor } from '../../kb/access/visibility.ts'
+import type { Context } from '../../kb/context.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { effectiveAudience } from '../../rules/audience.ts'
+import type { WrittenLink } from '../../rules/links/written-link.ts'
+import { LinkView } from './link-view.ts'
+
+type Shown = Pick<Neuron, 'links' | 'unresolved'>
+
+/** As many as a curator would look through. */
+const maxCandidates = 10
+
+/**
+ * What a Neuron's links mean to a caller, in their order: those that lead to one Neuron, each once, and those that lead to none or to
+ * several. A link to a file that is no Neuron is neither, if the caller may read the file; else there is none. An edge leads to
+ * Neurons only.
+ * @param options the links of the page at `path`, and the files that they name and that the caller may read
+ */
+export async function resolveLinks(
+  ctx: Context,
+  caller: Caller,
+  own: LinkView,
+  { written, path, files = [] }: { written: readonly WrittenLink[]; path: string; files?: Neuron['files'] },
+): Promise<Shown> {
+  const readable = new Set(files.map(({ target }) => target))
+  const isCurator = effectiveAudience(caller.role) === 'curator'
+  const views = await viewsOf(ctx, caller, own, new Set(written.map(({ kb }) => kb)))
+  const links = new Map<string, Shown['links'][number]>()
+  const unresolved: Shown['unresolved'] = []
+  for (const { form, type, kb, target, line } of written) {
+    const view = views.get(kb)
+    // In another knowledge base the page stands in no folder.
+    const meaning = view?.resolve({ target, form, from: view === own ? path : '' }) ?? { missing: true }
+    if ('seqId' in meaning) {
+      const { slug } = view?.identity ?? own.identity
+      const link = { type, target: meaning.seqId, ...(view === own ? {} : { kb: slug }) }
+      links.set(JSON.stringify(link), link)
+    } else if (!('attachment' in meaning && (isCurator || (kb === null && readable.has(target)))) || form === 'edge') {
+      const reason =
+        'ambiguous' in meaning
+          ? ({ reason: 'ambiguous', candidates: meaning.ambiguous.slice(0, maxCandidates) } as const)
+          : ({ reason: 'missing' } as const)
+      unresolved.push({ type, target, ...(kb === null ? {} : { kb }), ...reason, line })
+    }
+  }
+  return { links: [...links.values()], unresolved }
+}
+
+/** The tenant's knowledge bases that links name, each as the caller sees it; `null` is the page's own. */
+export async function viewsOf(
+  ctx: Context,
+  caller: Caller,
+  own: LinkView,
+  names: ReadonlySet<string | null>,
+): Promise<Map<string | null, LinkView>> {
+  const views = new Map<string | null, LinkView>()
+  for (const name of names) {
+    if (own.isOwn(name)) views.set(name, own)
+    // One that is not there, or cannot be opened now, must not take this one's Neurons with it.
+    const kb =
+      name === null || own.isOwn(name) ? undefined : await ctx.readableKb(caller.tenantId, name).catch(() => undefined)
+    if (kb !== undefined) {
+      const { ofSeqId } = await visibilityFor(caller, kb)
+      views.set(name, new LinkView(kb.identity, kb.projection.read, ofSeqId))
+    }
+  }
+  return views
+}

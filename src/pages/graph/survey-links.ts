@@ -1,0 +1,52 @@
+import { visibilityFor } from '../../kb/access/visibility.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { neuronsOfConnector } from '../../kb/projection/candidate-index.ts'
+import { everyLink, everyName } from '../../kb/projection/link-queries.ts'
+import { everySeqId } from '../../kb/projection/neuron-queries.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { isKnownBy, targetKeys } from '../../rules/links/link-target.ts'
+import { impactOf, LinkSurvey, type LintedName, type LintFinding, takenName } from '../../rules/lint/lint.ts'
+import { lintConnector } from '../../rules/lint/lint-candidate.ts'
+import { NameIndex } from '../../rules/lint/lint-names.ts'
+import { pauses } from '../../system/pauses.ts'
+import { LinkView } from './link-view.ts'
+
+/** What is wrong with the links of a knowledge base as a caller sees it, or curators: most impact first. */
+export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<LintFinding[]> {
+  const found = await kb.projection.withSnapshot(async (sql) => {
+    const pause = pauses()
+    const isVisible = caller === undefined ? () => true : (await visibilityFor(caller, kb, sql)).ofSeqId
+    const view = new LinkView(kb.identity, sql, isVisible)
+    const survey = new LinkSurvey()
+    for (const { kb: linked, ...link } of everyLink(sql)) {
+      await pause()
+      if (!isVisible(link.seqId)) continue
+      const { key, bareKey = key } = targetKeys(link)
+      const subject = link.form === 'markdown' ? key : bareKey
+      survey.add({ ...link, key: subject, meaning: view.isOwn(linked) ? view.resolve(link) : undefined })
+    }
+    const names = new NameIndex()
+    const findings: LintFinding[] = []
+    let same: LintedName[] = []
+    for (const name of everyName(sql)) {
+      await pause()
+      if (!isVisible(name.seqId)) continue
+      if (isKnownBy(name.kind)) names.add(name.key, name.seqId)
+      if (same[0]?.key !== name.key) {
+        findings.push(...takenName(same))
+        same = []
+      }
+      same.push(name)
+    }
+    findings.push(...takenName(same))
+    // What lint itself has proposed is linked to by nobody, and need not be.
+    const own = neuronsOfConnector(sql, lintConnector)
+    const neurons = everySeqId(sql).filter((seqId) => !own.has(seqId) && isVisible(seqId))
+    for (const finding of survey.findings(neurons, (key) => names.likely(key))) {
+      await pause()
+      findings.push(finding)
+    }
+    return findings
+  })
+  return found.sort((a, b) => impactOf(b) - impactOf(a))
+}

@@ -1,0 +1,22 @@
+import type { KnowledgeBaseList } from '../contract/knowledge-bases.ts'
+import type { Context } from '../kb/context.ts'
+import { mainSettings } from '../kb/main-settings.ts'
+import type { Caller } from '../rules/access/caller.ts'
+
+/** Whose settings are read at a time. */
+const atOnce = 8
+
+/** The knowledge bases of the caller's tenant, by slug. Opens none. */
+export async function listKnowledgeBases(ctx: Context, { tenantId }: Caller): Promise<KnowledgeBaseList> {
+  const identities = await ctx.knowledgeBases.list(tenantId)
+  const knowledgeBases: KnowledgeBaseList['knowledgeBases'] = []
+  for (let start = 0; start < identities.length; start += atOnce) {
+    const some = identities.slice(start, start + atOnce).map(async (identity) => {
+      const { id, slug, prefix } = identity
+      const { title, language } = (await mainSettings(ctx).read(identity)) ?? {}
+      return { id, slug, title: title ?? slug, language: language ?? 'en', prefix }
+    })
+    knowledgeBases.push(...(await Promise.all(some)))
+  }
+  return { knowledgeBases }
+}

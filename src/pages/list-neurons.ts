@@ -1,0 +1,35 @@
+import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
+import type { NeuronListQuery, NeuronPage } from '../contract/neurons.ts'
+import { SeqId } from '../contract/vocabulary.ts'
+import { visibilityFor } from '../kb/access/visibility.ts'
+import type { Context } from '../kb/context.ts'
+import { neuronsAfter } from '../kb/projection/neuron-queries.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { tagKey } from '../rules/tag.ts'
+
+/**
+ * A page of the Neurons that the caller may see, by seqId.
+ * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ */
+export async function listNeurons(
+  ctx: Context,
+  caller: Caller,
+  kbName: string,
+  { tag, cursor, limit }: NeuronListQuery,
+): Promise<NeuronPage> {
+  const after = cursor === undefined ? '' : decodeCursor(cursor, isSeqId)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  const visibility = await visibilityFor(caller, kb)
+  const page: NeuronPage['neurons'] = []
+  for (const { audience, ...neuron } of neuronsAfter(kb.projection.read, after, tag && tagKey(tag))) {
+    if (!visibility.of({ audience, tags: neuron.tags })) continue
+    const last = page.at(-1)
+    if (page.length === limit && last !== undefined) return { neurons: page, nextCursor: encodeCursor(last.seqId) }
+    page.push(neuron)
+  }
+  return { neurons: page, nextCursor: null }
+}
+
+function isSeqId(place: string): boolean {
+  return SeqId.safeParse(place).success
+}

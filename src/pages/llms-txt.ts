@@ -1,0 +1,64 @@
+import type { NeuronPage } from '../contract/neurons.ts'
+import type { Context } from '../kb/context.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { oneLine } from '../rules/text/text.ts'
+import { listNeurons } from './list-neurons.ts'
+
+type Listed = NeuronPage['neurons'][number]
+
+const maxNeurons = 5000
+const pageSize = 500
+const maxTitle = 500
+
+/**
+ * An index of a knowledge base for language models, after the proposal of llmstxt.org: how to ask, then the Neurons that the
+ * caller may see, by their first folder and by seqId; the first 5,000, and where the listing goes on.
+ * @throws {GanglionError} `not_found`
+ */
+export async function llmsText(ctx: Context, caller: Caller, kbName: string): Promise<string> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  const { slug, prefix } = kb.identity
+  const { title } = await kb.settings()
+  const { neurons, nextCursor } = await firstNeurons(ctx, caller, kbName)
+  const api = `/api/v1/knowledge-bases/${slug}`
+  const line = ({ seqId, title, tags }: Listed) =>
+    `- [${inline(title)}](${ctx.urls.neuron(slug, seqId)}): ${[seqId, ...tags.map(inline)].join(', ')}`
+  const parts = [
+    `# ${inline(title ?? slug)}`,
+    '> A knowledge base of curated pages, called Neurons. ' +
+      `Retrieve what bears on a question with \`POST ${api}/retrieve\`, search with \`GET ${api}/search?q=\`, and cite a ` +
+      `Neuron by its seqId, like [${prefix}_00000001].`,
+    ...byFolder(neurons).map(([heading, listed]) => `## ${inline(heading)}\n\n${listed.map(line).join('\n')}`),
+  ]
+  if (nextCursor !== null) {
+    parts.push(
+      `## More\n\n- [The next Neurons](${api}/neurons?cursor=${nextCursor}): the list goes on there, page by page`,
+    )
+  }
+  return `${parts.join('\n\n')}\n`
+}
+
+async function firstNeurons(ctx: Context, caller: Caller, kbName: string): Promise<NeuronPage> {
+  const neurons: Listed[] = []
+  let cursor: string | null = null
+  do {
+    const from: { cursor?: string } = cursor === null ? {} : { cursor }
+    const page = await listNeurons(ctx, caller, kbName, { ...from, limit: pageSize })
+    neurons.push(...page.neurons)
+    cursor = page.nextCursor
+  } while (cursor !== null && neurons.length < maxNeurons)
+  return { neurons, nextCursor: cursor }
+}
+
+/** Neurons by the first folder below `neurons/`, where there are several; those in none come first. */
+function byFolder(neurons: readonly Listed[]): [heading: string, Listed[]][] {
+  const folders = Map.groupBy(neurons, ({ path }) => /^neurons\/([^/]+)\//.exec(path)?.[1] ?? '')
+  if (folders.size === 1) return [['Neurons', [...neurons]]]
+  const sorted = [...folders].sort(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([folder, listed]) => [folder === '' ? 'Neurons' : folder, listed])
+}
+
+/** A line as the text that it is (CommonMark 2.4). */
+function inline(text: string): string {
+  return oneLine(text, maxTitle).replace(/[\\`*_[\]<>&#~]/g, '\\$&')
+}

@@ -1,0 +1,183 @@
+import { GanglionError } from '../contract/errors.ts'
+import type { Neuron } from '../contract/neurons.ts'
+import { allTags } from '../kb/access/neuron-access.ts'
+import { type Visibility, visibilityFor } from '../kb/access/visibility.ts'
+import type { Context } from '../kb/context.ts'
+import { fileTargets } from '../kb/projection/file-queries.ts'
+import { linksOf } from '../kb/projection/link-queries.ts'
+import { findNeuron, type NeuronRow, seqIdOfDocument, titleOf } from '../kb/projection/neuron-queries.ts'
+import { commitsByPrefix, createdAt, versionAt } from '../kb/projection/version-queries.ts'
+import type { ReadableKb } from '../kb/readable-kb.ts'
+import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { neuronTitle } from '../markdown/neuron-title.ts'
+import { shownContent } from '../markdown/shown-content.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { effectiveAudience } from '../rules/audience.ts'
+import { isUuid } from '../rules/candidate-id.ts'
+import { fileNameKey } from '../rules/links/file-target.ts'
+import { writtenLinks } from '../rules/links/written-link.ts'
+import type { NeuronFields, WikiLink } from '../rules/neuron.ts'
+import { unixLines } from '../rules/text/line-endings.ts'
+import { tagsOf } from '../state/sources/source.ts'
+import { FileView } from './attachments/file-view.ts'
+import { LinkView } from './graph/link-view.ts'
+import { resolveLinks } from './graph/resolve-links.ts'
+import type { Basis } from './neuron-answers.ts'
+import { neuronAnswers } from './neuron-answers.ts'
+
+const maxBacklinks = 1000
+
+type AskedNeuron = { kb: string; seqId: string; at?: string }
+export type ReadNeuron = {
+  neuron: Neuron
+  file: NeuronFile
+  kb: ReadableKb
+  view: LinkView
+  /** Undefined where it depends on more, such as on another knowledge base. */
+  basis: Basis | undefined
+}
+type Reading = { ctx: Context; caller: Caller; kb: ReadableKb; visibility: Visibility; view: LinkView }
+
+/**
+ * Reads one Neuron, by seqId or document UUID, as it stands or as it stood at a commit of main's first-parent line. Its links
+ * lead to the Neurons of today, and its backlinks are today's. What the caller's audience may not see is not there: neither
+ * the Neuron, nor what it links to, nor what links to it. A past version is shown to whom both the Neuron of today and that
+ * version admit.
+ * @throws {GanglionError} `not_found`
+ */
+export async function readNeuron(ctx: Context, caller: Caller, asked: AskedNeuron): Promise<Neuron> {
+  const read = () => readNeuronFile(ctx, caller, asked)
+  if (asked.at !== undefined) return (await read()).neuron
+  const kb = await ctx.readableKb(caller.tenantId, asked.kb)
+  return neuronAnswers(ctx).get(kb, `${effectiveAudience(caller.role)} ${asked.seqId}`, read)
+}
+
+/** A Neuron, and what it was read from; see {@link readNeuron}. */
+export async function readNeuronFile(
+  ctx: Context,
+  caller: Caller,
+  { kb: kbName, seqId: name, at }: AskedNeuron,
+): Promise<ReadNeuron> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  const visibility = await visibilityFor(caller, kb)
+  const { read: sql } = kb.projection
+  const seqId = isUuid(name) ? seqIdOfDocument(sql, name) : name
+  if (seqId === undefined || !(await visibility.ofHistory(seqId))) throw new GanglionError('not_found')
+  const current = findNeuron(sql, seqId)
+  const view = new LinkView(kb.identity, sql, visibility.ofSeqId)
+  const reading = { ctx, caller, kb, visibility, view }
+  return at === undefined ? readCurrent(reading, current) : readPast(reading, seqId, at)
+}
+
+async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promise<ReadNeuron> {
+  if (row === undefined) throw new GanglionError('not_found')
+  const { ctx, caller, kb, view } = reading
+  const { blob, audience: _audience, isPartial, ...shown } = row
+  // Before anything is waited for, so that all is of one commit.
+  const written = linksOf(kb.projection.read, row.seqId)
+  const backlinks = backlinksOf(reading, row.seqId)
+  const targets = fileTargets(kb.projection.read, row.seqId)
+  const file = parseNeuronFile(await kb.repository.readText(blob))
+  const files = await filesOf(reading, row.path, targets)
+  const { sources, areOwn } = await sourcesIn(reading, file.fields)
+  const neuron: Neuron = {
+    ...shown,
+    content: contentFor(caller, file),
+    ...sources,
+    ...files,
+    ...(await resolveLinks(ctx, caller, view, { written, path: row.path, files: files.files })),
+    backlinks,
+    ...(isPartial ? { parsed: 'partial' as const } : {}),
+  }
+  const isOfCallerOrOthers = areOwn || written.some((link) => !view.isOwn(link.kb))
+  const basis = { queue: targets.length > 0, database: file.fields.sources.length > 0 }
+  return { neuron, file, kb, view, basis: isOfCallerOrOthers ? undefined : basis }
+}
+
+async function readPast(reading: Reading, seqId: string, at: string): Promise<ReadNeuron> {
+  const { ctx, caller, kb, visibility, view } = reading
+  const { read: sql } = kb.projection
+  const [commit, ...others] = commitsByPrefix(sql, at)
+  const past = commit === undefined || others.length > 0 ? undefined : versionAt(sql, seqId, commit)
+  if (past === undefined || past.blob === null) throw new GanglionError('not_found')
+  const backlinks = backlinksOf(reading, seqId)
+  const file = parseNeuronFile(await kb.repository.readText(past.blob))
+  const { fields } = file
+  const tags = allTags(file, await kb.settings())
+  if (!visibility.of({ ...fields, tags })) throw new GanglionError('not_found')
+  const { links, flag } = await ctx.parser.links(shownContent(file))
+  const files = await filesOf(reading, past.path, fileTargetsIn(links))
+  const written = writtenLinks({ edges: fields.edges, properties: file.propertyLinks }, links)
+  const neuron: Neuron = {
+    seqId,
+    title: neuronTitle(file, past.path),
+    content: contentFor(caller, file),
+    version: past.version,
+    createdAt: createdAt(sql, seqId) ?? past.at,
+    updatedAt: past.at,
+    tags,
+    ...(await sourcesIn(reading, fields)).sources,
+    ...files,
+    ...(await resolveLinks(ctx, caller, view, { written, path: past.path, files: files.files })),
+    backlinks,
+    ...(flag === undefined ? {} : { parsed: 'partial' as const }),
+    documentId: fields.id ?? null,
+    path: past.path,
+    commit: past.commit,
+    candidateId: fields.candidate ?? null,
+  }
+  return { neuron, file, kb, view, basis: undefined }
+}
+
+/** Curators see all of it. */
+function contentFor({ role }: Caller, file: NeuronFile): string {
+  return effectiveAudience(role) === 'curator' ? unixLines(file.content) : shownContent(file)
+}
+
+/**
+ * Where a Neuron comes from, without the Sources that the caller may not know of. `areOwn`: the answer depends on who uploaded one.
+ */
+async function sourcesIn(
+  { ctx, caller, visibility }: Reading,
+  { sources }: Pick<NeuronFields, 'sources'>,
+): Promise<{ sources: Pick<Neuron, 'sources'>; areOwn: boolean }> {
+  const shown: NeuronFields['sources'] = []
+  let areOwn = false
+  for (const reference of sources) {
+    const { id } = reference
+    const source = id === undefined ? undefined : await ctx.sources.find(caller.tenantId, id)
+    if (source !== undefined && !visibility.of({ tags: tagsOf(source) })) areOwn = true
+    if (source === undefined || visibility.ofSource(source)) shown.push(reference)
+  }
+  return { sources: shown.length === 0 ? {} : { sources: shown }, areOwn }
+}
+
+function fileTargetsIn(links: readonly WikiLink[]): string[] {
+  return links.flatMap(({ target, kb }) => (kb === undefined && fileNameKey(target) !== undefined ? [target] : []))
+}
+
+/** The files that a page's links name and that the caller may read. */
+async function filesOf(
+  { ctx, caller, kb, visibility }: Reading,
+  page: string,
+  targets: readonly string[],
+): Promise<Pick<Neuron, 'files'>> {
+  const view = new FileView(kb, visibility.ofSeqId)
+  const isCurator = effectiveAudience(caller.role) === 'curator'
+  const files: NonNullable<Neuron['files']> = []
+  for (const target of new Set(targets)) {
+    const path = view.resolve(target, page)
+    if (path === undefined || !(isCurator || (await view.opens(path)))) continue
+    files.push({ target, path, url: ctx.urls.file(kb.identity.slug, path) })
+  }
+  return files.length === 0 ? {} : { files }
+}
+
+function backlinksOf({ kb, view }: Reading, seqId: string): Neuron['backlinks'] {
+  const edges = view.edgesTo(seqId, maxBacklinks).slice(0, maxBacklinks)
+  return edges.map(({ source, type }) => ({
+    seqId: source,
+    title: titleOf(kb.projection.read, source) ?? source,
+    type,
+  }))
+}

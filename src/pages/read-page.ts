@@ -1,0 +1,77 @@
+import type { Graph } from '../contract/graph.ts'
+import type { Neuron } from '../contract/neurons.ts'
+import type { Context } from '../kb/context.ts'
+import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
+import { findNeuron } from '../kb/projection/neuron-queries.ts'
+import type { Rendered } from '../markdown/render/render-pool.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { findMentions, type Mention } from './graph/find-mentions.ts'
+import { readGraph } from './graph/read-graph.ts'
+import { viewsOf } from './graph/resolve-links.ts'
+import { approverOf } from './read-history.ts'
+import { readNeuronFile } from './read-neuron.ts'
+import { renderPage } from './render-markdown.ts'
+
+/** A link of a Neuron, with the title of where it leads. */
+export type ShownLink = Neuron['links'][number] & { title: string; kb: string }
+
+/** A Neuron with what a reader wants to know around it. */
+export type NeuronView = {
+  kb: KbLabel
+  neuron: Neuron
+  rendered: Rendered
+  /** Who approved this version. */
+  approvedBy: string
+  /** The version of today; null where the Neuron is removed. */
+  current: number | null
+  links: ShownLink[]
+  /** Of the first backlinks. */
+  mentions: Mention[]
+  /** The nearest Neurons, this one first; only it where it is removed. */
+  around: Graph
+}
+
+/** As many as fit on a page. */
+const maxMentions = 20
+const maxAround = 24
+
+/**
+ * Reads one Neuron as a page, as it stands or as it stood at a commit; see {@link readNeuron} for what of it the caller sees.
+ * @throws {GanglionError} `not_found`
+ */
+export async function readPage(
+  ctx: Context,
+  caller: Caller,
+  asked: { kb: string; seqId: string; at?: string },
+): Promise<NeuronView> {
+  const { neuron, file, kb, view } = await readNeuronFile(ctx, caller, asked)
+  const { seqId, title, path, links } = neuron
+  const current = findNeuron(kb.projection.read, seqId)?.version ?? null
+  const rendering = renderPage(ctx, caller, kb, { ...file, path, title })
+  const views = await viewsOf(ctx, caller, view, new Set(links.map(({ kb: name }) => name ?? null)))
+  const shown = links.map(({ kb: name, ...link }) => {
+    const target = views.get(name ?? null)
+    return { ...link, kb: name ?? kb.identity.slug, title: target?.titleOf(link.target) ?? link.target }
+  })
+  const backlinks = neuron.backlinks.slice(0, maxMentions)
+  return {
+    kb: await kbLabel(kb),
+    neuron,
+    rendered: await rendering,
+    approvedBy: await approverOf(kb, neuron),
+    current,
+    links: shown,
+    mentions: await findMentions(kb, view, { seqId, backlinks }),
+    around: await aroundOf(ctx, caller, { kb: asked.kb, neuron, isRemoved: current === null }),
+  }
+}
+
+async function aroundOf(
+  ctx: Context,
+  caller: Caller,
+  { kb, neuron, isRemoved }: { kb: string; neuron: Neuron; isRemoved: boolean },
+): Promise<Graph> {
+  const { seqId, title, path, tags } = neuron
+  if (isRemoved) return { nodes: [{ seqId, title, path, tags }], edges: [], truncated: false }
+  return readGraph(ctx, caller, kb, { around: seqId, depth: 1, limit: maxAround })
+}

@@ -1,0 +1,56 @@
+import { visibilityFor } from '../kb/access/visibility.ts'
+import type { Context } from '../kb/context.ts'
+import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
+import { PerCommit } from '../kb/per-commit.ts'
+import { everyTreeRow } from '../kb/projection/tree-queries.ts'
+import type { ReadableKb } from '../kb/readable-kb.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { effectiveAudience } from '../rules/audience.ts'
+import { tagKey } from '../rules/tag.ts'
+import { compareText } from '../rules/text/text.ts'
+import { pauses } from '../system/pauses.ts'
+
+/** A tag as the oldest of its Neurons spells it, and how many Neurons have it. */
+export type TagCount = { tag: string; count: number }
+
+export type TagPage = { kb: KbLabel; tags: TagCount[]; total: number; page: number; pages: number }
+
+export type TagQuery = { q: string; page: number }
+
+const pageSize = 200
+const counts = new PerCommit<TagCount[]>()
+
+/**
+ * The tags of the Neurons that the caller may see, by name, 200 on a page: those that hold what is asked for, whatever its case and
+ * accents.
+ * @throws {GanglionError} `not_found`
+ */
+export async function readTags(ctx: Context, caller: Caller, kbName: string, { q, page }: TagQuery): Promise<TagPage> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  const all = await counts.get(kb, effectiveAudience(caller.role), () => countTags(kb, caller))
+  const wanted = tagKey(q)
+  const found = wanted === '' ? all : all.filter(({ tag }) => tagKey(tag).includes(wanted))
+  const pages = Math.max(1, Math.ceil(found.length / pageSize))
+  const shown = Math.min(page, pages)
+  const tags = found.slice((shown - 1) * pageSize, shown * pageSize)
+  return { kb: await kbLabel(kb), tags, total: found.length, page: shown, pages }
+}
+
+async function countTags(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {
+  const counted = new Map<string, TagCount>()
+  await kb.projection.withSnapshot(async (sql) => {
+    const { of: isVisible } = await visibilityFor(caller, kb, sql)
+    const pause = pauses()
+    for (const neuron of everyTreeRow(sql)) {
+      await pause()
+      if (!isVisible(neuron)) continue
+      for (const tag of neuron.tags) {
+        const key = tagKey(tag)
+        const known = counted.get(key)
+        if (known === undefined) counted.set(key, { tag: tag.replace(/^#/, ''), count: 1 })
+        else known.count++
+      }
+    }
+  })
+  return [...counted].sort(([a], [b]) => compareText(a, b)).map(([, count]) => count)
+}

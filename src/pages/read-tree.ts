@@ -1,0 +1,64 @@
+import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
+import { GanglionError } from '../contract/errors.ts'
+import { visibilityFor } from '../kb/access/visibility.ts'
+import type { Context } from '../kb/context.ts'
+import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
+import { nextNeuron } from '../kb/projection/tree-queries.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { pauses } from '../system/pauses.ts'
+
+/** What stands in a folder: another one, by its path below `neurons/`, or a page. */
+export type TreeEntry =
+  | { kind: 'folder'; name: string; path: string }
+  | { kind: 'page'; name: string; seqId: string; title: string }
+
+export type TreePage = { kb: KbLabel; folder: string; entries: TreeEntry[]; nextCursor: string | null }
+
+export type TreeQuery = { folder: string; cursor?: string | undefined; limit: number }
+
+const root = 'neurons/'
+
+/**
+ * A page of what the caller may see in a folder, by name: folders with a Neuron somewhere below them, and Neurons. The time does not
+ * depend on how much stands in the folders.
+ * @param query `folder` is a path below `neurons/`, empty for the outermost.
+ * @throws {GanglionError} `not_found`, also for a folder in which nothing can be seen.
+ */
+export async function readTree(
+  ctx: Context,
+  caller: Caller,
+  kbName: string,
+  { folder, cursor, limit }: TreeQuery,
+): Promise<TreePage> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  const { of: isVisible } = await visibilityFor(caller, kb)
+  const { read: sql } = kb.projection
+  const start = folder === '' ? root : `${root}${folder}/`
+  const end = behind(start)
+  const pause = pauses()
+  const entries: TreeEntry[] = []
+  let after = cursor === undefined ? start : decodeCursor(cursor, (place) => place >= start && place <= end)
+  let last = after
+  for (;;) {
+    await pause()
+    const row = nextNeuron(sql, { after, before: end })
+    if (row === undefined) break
+    after = row.path
+    if (!isVisible(row)) continue
+    if (entries.length === limit) return { kb: await kbLabel(kb), folder, entries, nextCursor: encodeCursor(last) }
+    const [name = '', ...below] = row.path.slice(start.length).split('/')
+    if (below.length === 0) entries.push({ kind: 'page', name, seqId: row.seqId, title: row.title })
+    else {
+      entries.push({ kind: 'folder', name, path: `${start}${name}`.slice(root.length) })
+      after = behind(`${start}${name}/`)
+    }
+    last = after
+  }
+  if (entries.length === 0 && folder !== '' && cursor === undefined) throw new GanglionError('not_found')
+  return { kb: await kbLabel(kb), folder, entries, nextCursor: null }
+}
+
+/** What comes after all paths in a folder, which ends with a slash: `0` follows the slash. */
+function behind(folder: string): string {
+  return `${folder.slice(0, -1)}0`
+}

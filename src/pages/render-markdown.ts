@@ -1,0 +1,120 @@
+import { filePage, neuronPage, newPage } from '../contract/console-paths.ts'
+import { shownFileTypes } from '../contract/files.ts'
+import { visibilityFor } from '../kb/access/visibility.ts'
+import type { Context } from '../kb/context.ts'
+import type { ReadableKb } from '../kb/readable-kb.ts'
+import type { NeuronFile } from '../markdown/file/neuron-file.ts'
+import type { Rendered } from '../markdown/render/render-pool.ts'
+import { RenderPool } from '../markdown/render/render-pool.ts'
+import { type LinkTable, linkTableKey, type ResolvedLink } from '../markdown/render/resolved-link.ts'
+import { shownContent } from '../markdown/shown-content.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { effectiveAudience } from '../rules/audience.ts'
+import { fileNameKey } from '../rules/links/file-target.ts'
+import { barePath } from '../rules/links/link-target.ts'
+import type { WikiLink } from '../rules/neuron.ts'
+import { FileView } from './attachments/file-view.ts'
+import { LinkView } from './graph/link-view.ts'
+import { viewsOf } from './graph/resolve-links.ts'
+
+export type { Rendered }
+
+export type RenderInput = {
+  kb: string
+  /** Markdown without front matter, stored or not. */
+  content: string
+  /** The path of the page's file, which relative links begin at. */
+  path?: string | undefined
+  /** Before every id, where several pages stand in one document; `null`: no ids. */
+  idPrefix?: string | null
+}
+
+type Page = Pick<NeuronFile, 'content' | 'extra'> &
+  Pick<RenderInput, 'path' | 'idPrefix'> & {
+    /** What is shown above the page: a heading that opens it and says the same is left out. */
+    title?: string
+  }
+type Reading = { kb: ReadableKb; canWrite: boolean; own: LinkView; files: FileView; isCurator: boolean }
+
+const missing = 'No page has this name'
+const inlineImages = new Set(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif'])
+const maxTitle = 200
+
+/**
+ * Markdown as safe HTML, as the caller may see it: links lead to Neurons and files that the caller may read, others are gaps.
+ * @throws {GanglionError} `not_found`
+ */
+export async function renderMarkdown(ctx: Context, caller: Caller, { kb, ...page }: RenderInput): Promise<Rendered> {
+  return renderPage(ctx, caller, await ctx.readableKb(caller.tenantId, kb), { ...page, extra: {} })
+}
+
+/** A page of a knowledge base as safe HTML; see {@link renderMarkdown}. */
+export async function renderPage(
+  ctx: Context,
+  caller: Caller,
+  kb: ReadableKb,
+  { path = 'neurons/new.md', idPrefix, title, content: written, extra }: Page,
+): Promise<Rendered> {
+  const content = shownContent({ content: written, extra })
+  const { links } = await ctx.parser.links(content)
+  const table = await linkTable(ctx, caller, kb, { links, path })
+  return ctx.threads
+    .of(RenderPool)
+    .render({ content, links: table, title, ...(idPrefix === undefined ? {} : { idPrefix }) })
+}
+
+async function linkTable(
+  ctx: Context,
+  caller: Caller,
+  kb: ReadableKb,
+  { links, path }: { links: readonly WikiLink[]; path: string },
+): Promise<LinkTable> {
+  const { ofSeqId } = await visibilityFor(caller, kb)
+  const own = new LinkView(kb.identity, kb.projection.read, ofSeqId)
+  const isCurator = effectiveAudience(caller.role) === 'curator'
+  const reading = { kb, own, files: new FileView(kb, ofSeqId), isCurator, canWrite: caller.role !== 'reader' }
+  const views = await viewsOf(ctx, caller, own, new Set(links.map(({ kb }) => kb ?? null)))
+  const table = new Map<string, ResolvedLink>()
+  for (const link of links) {
+    const key = linkTableKey(link)
+    if (!table.has(key)) table.set(key, await resolved(reading, views.get(link.kb ?? null), link, path))
+  }
+  return table
+}
+
+async function resolved(
+  reading: Reading,
+  view: LinkView | undefined,
+  { target, form }: WikiLink,
+  path: string,
+): Promise<ResolvedLink> {
+  const isOwn = view === reading.own
+  const meaning = view?.resolve({ target, form: form ?? 'wiki', from: isOwn ? path : '' }) ?? { missing: true }
+  if (view !== undefined && 'seqId' in meaning) {
+    const { seqId } = meaning
+    return { to: 'page', href: neuronPage(view.identity.slug, seqId), title: view.titleOf(seqId) }
+  }
+  if ('ambiguous' in meaning) return { to: 'gap', why: 'Several pages have this name' }
+  const file = isOwn ? await fileOf(reading, target, path) : undefined
+  return file ?? gap(reading, target, isOwn)
+}
+
+/** The file that a link names, if the caller may read it. */
+async function fileOf(
+  { kb, files, isCurator }: Reading,
+  target: string,
+  page: string,
+): Promise<ResolvedLink | undefined> {
+  const path = fileNameKey(target) === undefined ? undefined : files.resolve(target, page)
+  if (path === undefined || !(isCurator || (await files.opens(path)))) return undefined
+  const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
+  const isImage = inlineImages.has(extension) && Object.hasOwn(shownFileTypes, extension)
+  return { to: 'file', href: filePage(kb.identity.slug, path), isImage }
+}
+
+function gap({ kb, canWrite }: Reading, target: string, isOwn: boolean): ResolvedLink {
+  if (fileNameKey(target) !== undefined) return { to: 'gap', why: 'No file has this name' }
+  const name = barePath(target).split('/').at(-1)?.trim().slice(0, maxTitle) ?? ''
+  const canCreate = canWrite && isOwn && name !== ''
+  return { to: 'gap', why: missing, ...(canCreate ? { createHref: newPage(kb.identity.slug, name) } : {}) }
+}

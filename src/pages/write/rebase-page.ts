@@ -1,0 +1,27 @@
+import type { Context } from '../../kb/context.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { type Conflict, mergeForProposer } from '../../rules/merge.ts'
+import { unixLines } from '../../rules/text/line-endings.ts'
+import { type OpenPage, openPage } from './open-page.ts'
+
+/** A text that was typed on an earlier version, put upon the present one. */
+export type Rebased = {
+  latest: OpenPage
+  /** What both have; where the two conflict, what was typed. */
+  content: string
+  conflicts: Conflict[]
+}
+
+/**
+ * Rebases a typed text onto the current version of its page.
+ * @throws {GanglionError} `insufficient_role`; `not_found` also where the page is deleted
+ */
+export async function rebasePage(
+  ctx: Context,
+  caller: Caller,
+  { content: typed, base, ...page }: { kb: string; seqId: string; base: string; content: string },
+): Promise<Rebased> {
+  const [edited, latest] = [await openPage(ctx, caller, { ...page, at: base }), await openPage(ctx, caller, page)]
+  const { text: content, conflicts } = mergeForProposer(edited.content, latest.content, unixLines(typed))
+  return { latest, content, conflicts }
+}

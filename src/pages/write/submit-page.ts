@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { MergeConflict } from '../../contract/envelope.ts'
+import { type ErrorCode, GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Staging } from '../../git/staging.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { countPending, findCandidate } from '../../kb/projection/candidate-index.ts'
+import { awaitingReview, gitCandidate, pageParts, revised } from '../../kb/writing/git-candidate.ts'
+import { proposalOf } from '../../kb/writing/proposal.ts'
+import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
+import { recordCandidate, withDecision } from '../../kb/writing/record.ts'
+import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
+import { approveStaged, viewOf } from '../../queue/approval.ts'
+import { maxPending } from '../../queue/submit-candidate.ts'
+import type { Actor, Candidate } from '../../rules/candidate.ts'
+import { candidateBelongsTo, candidateIdFor } from '../../rules/candidate-id.ts'
+
+const connector = 'console'
+
+/** What a person writes in the console: a page, or its removal. */
+export type PageSubmission = {
+  /** A free id, or that of an earlier submission of the same edit: what that proposes is then replaced while it waits. */
+  candidateId: string
+  neuron: PushedNeuron
+  /** The blob of the version that was edited. */
+  base: Oid | null
+  /** What reviewers are told. */
+  note?: string | undefined
+}
+
+/** Whether the page reached main, or waits in the queue; `refusal` says why main could not take it. */
+export type Submitted = { candidateId: string } & (
+  | { status: 'approved'; seqId: string; commit: string }
+  | { status: 'pending'; refusal?: Refusal }
+)
+
+export type Refusal = { code: ErrorCode | 'invalid'; message: string; conflicts: z.infer<typeof MergeConflict>[] }
+
+/**
+ * Puts a page on the queue under the name of who wrote it, and where they `publish` it, approves it in the same write. What
+ * cannot be approved stays on the queue, so that nothing is lost. Within a group commit.
+ * @throws {GanglionError} `queue_full`, `record_full`, `not_found` for an id that is not of this knowledge base, or is another's
+ */
+export async function submitPage(
+  kb: KnowledgeBase,
+  staging: Staging,
+  submission: PageSubmission,
+  { actor, at, publish }: { actor: Actor; at: Date; publish: boolean },
+): Promise<Submitted> {
+  const { seqId, before } = submission.neuron
+  const candidateId = await putCandidate(kb, staging, submission, { actor, at, publish })
+  const row = findCandidate(kb.projection.write, candidateId)
+  if (row === undefined) throw new GanglionError('internal')
+  if (row.approval !== undefined) return approved(candidateId, row.approval)
+  try {
+    // Who edited a page did not mean to bring it back.
+    if (seqId !== undefined && before === undefined) throw new GanglionError('target_not_found')
+    if (publish) return approved(candidateId, await approveStaged(kb, staging, candidateId, {}, actor, at))
+    await proposalOf(viewOf(kb, staging), parseCandidate(await staging.readText(row.blob)))
+    return { candidateId, status: 'pending' }
+  } catch (error) {
+    return { candidateId, status: 'pending', refusal: refusalOf(error) }
+  }
+}
+
+function approved(candidateId: string, { seqId, commit }: { seqId: string; commit: string }): Submitted {
+  return { candidateId, status: 'approved', seqId, commit }
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof ValidationError) {
+    const message = Object.entries(error.fieldErrors).flatMap(([field, problems]) => `${field} ${problems.join(', ')}`)
+    return { code: 'invalid', message: [...error.formErrors, ...message].join('; '), conflicts: [] }
+  }
+  if (!(error instanceof GanglionError)) throw error
+  const { code, message, details } = error
+  return { code, message, conflicts: z.array(MergeConflict).default([]).parse(details.conflicts) }
+}
+
+/** Records what is submitted, unless it is recorded already. Returns the candidate's id. */
+async function putCandidate(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { candidateId, neuron, base, note }: PageSubmission,
+  { actor, at, publish }: { actor: Actor; at: Date; publish: boolean },
+): Promise<string> {
+  if (!candidateBelongsTo(candidateId, kb.identity.id)) throw new GanglionError('not_found')
+  const { write: sql } = kb.projection
+  const parts = await pageParts(neuron, (oid) => staging.readText(oid))
+  const change = { ...parts, base, metadata: JSON.stringify({ connector, path: neuron.path }) }
+  const row = findCandidate(sql, candidateId)
+  const known = row && parseCandidate(await staging.readText(row.blob))
+  if (known !== undefined && !isOwn(known, neuron, actor)) throw new GanglionError('not_found')
+  const isSame = known !== undefined && isDeepStrictEqual({ ...known, ...change }, known)
+  if (isSame && row?.status !== 'dismissed') return candidateId
+
+  const noted = (candidate: Candidate) =>
+    note === undefined
+      ? candidate
+      : withDecision(candidate, { action: 'comment', at: at.toISOString(), by: actor, reason: note })
+  if (known !== undefined && row?.status === 'pending') {
+    const candidate = revised(known, change, { by: actor, at })
+    if (roomInRecord(candidate) < 0) throw new GanglionError('record_full')
+    await recordCandidate(kb, staging, noted(candidate), 'Revise')
+    return candidateId
+  }
+  if (!publish && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
+  const id = known === undefined ? candidateId : candidateIdFor(kb.identity.id, { msecs: at.getTime() })
+  const origin = { door: connector, by: actor.id } as const
+  const made = gitCandidate(kb.identity.id, neuron, { id, parts, origin, reason: 'written in the console', actor, at })
+  const candidate = { ...awaitingReview(made, await kb.settings()), ...change }
+  await recordCandidate(kb, staging, noted(candidate), 'Propose')
+  return id
+}
+
+/** Whether a candidate is what the same person has made of the same page in the console. */
+function isOwn(known: Candidate, { seqId, text }: PushedNeuron, { id }: Actor): boolean {
+  const isSameTarget = known.target === (seqId ?? null) && known.removes === (text === null)
+  return isSameTarget && known.connector === connector && known.createdBy.id === id
+}

@@ -1,0 +1,113 @@
+import { ValidationError } from '../contract/errors.ts'
+import type { Context } from '../kb/context.ts'
+import { OneTimeLinks } from '../state/accounts/one-time-links.ts'
+import { Sessions, type StoredSession } from '../state/accounts/sessions.ts'
+import { Users } from '../state/accounts/users.ts'
+import { inTransaction } from '../state/database/transaction.ts'
+import { hashInTurn, hashPassword, isPasswordOf, requireHardPassword } from './password.ts'
+import type { Client, Session } from './session.ts'
+import { byPerson } from './session.ts'
+import { signIns } from './sign-in-throttle.ts'
+
+export type Account = {
+  /** Whether the person can sign in with a password. */
+  hasPassword: boolean
+  /** Whether an identity provider knows the person. */
+  isLinked: boolean
+  /** Those that are open, the last used first. */
+  sessions: (Pick<StoredSession, 'id' | 'address' | 'agent' | 'createdAt' | 'usedAt'> & { isThis: boolean })[]
+}
+
+export async function readAccount({ users, sessions, now }: Context, { id, user }: Session): Promise<Account> {
+  const [known, open] = await Promise.all([users.get(user.id), sessions.list(user.id, now())])
+  return {
+    hasPassword: known !== undefined && known.passwordHash !== null,
+    isLinked: known?.isLinked === true,
+    sessions: open.map((session) => ({
+      id: session.id,
+      address: session.address,
+      agent: session.agent,
+      createdAt: session.createdAt,
+      usedAt: session.usedAt,
+      isThis: session.id === id,
+    })),
+  }
+}
+
+/** Changes a person's own name: of what they do from now on. */
+export async function changeName(ctx: Context, session: Session, name: string, client: Client): Promise<void> {
+  const { user } = session
+  if (name === user.name) return
+  await ctx.users.rename(user.id, name)
+  await record(ctx, session, client, { action: 'user.renamed', detail: `from ${user.name} to ${name}` })
+}
+
+/**
+ * Changes a person's own password, and ends their other sessions. A person who has none needs no current one, and may say what
+ * their e-mail is: nobody else may, since an identity provider's people are first known by it.
+ * @returns the new token of this session.
+ * @throws {ValidationError} of `current` or `password`; {GanglionError} `rate_limited`, `unavailable`
+ */
+export async function changePassword(
+  ctx: Context,
+  session: Session,
+  { email, current, password }: { email?: string | undefined; current: string; password: string },
+  client: Client,
+): Promise<string | undefined> {
+  const { user, id } = session
+  const known = await ctx.users.get(user.id)
+  await requireHardPassword(password, [email ?? user.email, user.name])
+  if (known !== undefined && known.passwordHash !== null) {
+    // The session is of the person: strangers' failures do not count.
+    const attempt = { account: user.email, address: client.address, device: id }
+    const isRight = await hashInTurn(async () => {
+      await signIns(ctx).attempt(attempt)
+      return isPasswordOf(known.passwordHash, current)
+    })
+    if (!isRight) throw new ValidationError({ current: ['is wrong'] })
+    await signIns(ctx).forgive(attempt)
+  }
+  const passwordHash = await hashPassword(password)
+  const isNew = known !== undefined && known.passwordHash === null && !known.isLinked
+  await inTransaction(ctx.database.db, async (transaction) => {
+    const users = new Users(transaction)
+    await users.setPassword(user.id, passwordHash)
+    if (isNew && email !== undefined && !(await users.setEmail(user.id, email))) {
+      throw new ValidationError({ email: ['belongs to somebody already'] })
+    }
+    await new Sessions(transaction).endAll(user.id, id)
+    await new OneTimeLinks(transaction).remove(user.id)
+  })
+  await record(ctx, session, client, { action: 'user.password-changed' })
+  return ctx.sessions.rotate(id, { tenantId: session.tenant.id, role: session.role }, ctx.now())
+}
+
+/** Goes on in another of the person's tenants. @returns the session's new token; undefined if the person has no role there. */
+export async function switchTenant(
+  { sessions, now }: Context,
+  { id, tenants }: Session,
+  tenantId: string,
+): Promise<string | undefined> {
+  const tenant = tenants.find((tenant) => tenant.id === tenantId)
+  return tenant && sessions.rotate(id, { tenantId, role: tenant.role }, now())
+}
+
+/** Ends one of the person's own sessions. */
+export async function endOwnSession({ sessions }: Context, { user }: Session, id: string): Promise<void> {
+  await sessions.end(user.id, id)
+}
+
+export async function signOut(ctx: Context, session: Session, client: Client): Promise<void> {
+  await ctx.sessions.end(session.user.id, session.id)
+  await record(ctx, session, client, { action: 'user.signed-out' })
+}
+
+async function record(
+  { audit, now }: Context,
+  session: Session,
+  { address }: Client,
+  { action, detail = '' }: { action: string; detail?: string },
+): Promise<void> {
+  const by = byPerson(session, address)
+  await audit.record(session.tenant.id, { ...by, action, subject: session.user.email, detail }, now())
+}

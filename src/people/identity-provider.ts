@@ -1,0 +1,159 @@
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client'
+import { z } from 'zod'
+import { GanglionError } from '../contract/errors.ts'
+import type { PersonRole } from '../contract/vocabulary.ts'
+
+export type IdentityProviderOptions = {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  /** Roles by group; `*` is everybody's. */
+  roles: ReadonlyMap<string, PersonRole>
+  /** Name of the claim that lists a person's groups. */
+  groupsClaim: string
+  /** What is asked for, separated by spaces. */
+  scope: string
+  /** Slug of the tenant that the roles are for. */
+  tenant: string
+  /** Entra ID's id of a tenant (`tid`) whose e-mails count as verified where it does not say whether they are. */
+  trustedTenant?: string | undefined
+}
+
+/** What the browser must bring back with the provider's answer. */
+export type Flow = { state: string; nonce: string; verifier: string }
+
+/** A person, as the provider knows them. */
+export type ProvenPerson = {
+  issuer: string
+  subject: string
+  /** Undefined if the provider does not vouch for it. */
+  email: string | undefined
+  name: string | undefined
+  /** Undefined if the provider has too many to list them. */
+  groups: string[] | undefined
+}
+
+/** Seconds that the provider has for an answer. */
+const timeout = 10
+
+const Claims = z.looseObject({
+  iss: z.string().optional(),
+  sub: z.string(),
+  tid: z.string().optional().catch(undefined),
+  email: z.string().optional().catch(undefined),
+  // Anything else than a boolean is not "absent".
+  email_verified: z.boolean().optional().catch(false),
+  name: z.string().optional().catch(undefined),
+  preferred_username: z.string().optional().catch(undefined),
+  _claim_names: z.record(z.string(), z.unknown()).optional().catch(undefined),
+})
+type Answer = z.output<typeof Claims>
+const Groups = z.union([z.array(z.string()), z.string().transform((group) => [group])]).catch([])
+
+/** An OpenID Connect provider, by the authorization code flow with PKCE. It is asked for its addresses when it is first needed. */
+export class IdentityProvider {
+  readonly #options: IdentityProviderOptions
+  #configuration: Promise<Configuration> | undefined
+
+  constructor(options: IdentityProviderOptions) {
+    this.#options = options
+  }
+
+  /** Where the browser goes to sign in. `redirectUri`: where it comes back to. @throws {GanglionError} `provider_unavailable` */
+  async begin(redirectUri: string): Promise<{ url: string; flow: Flow }> {
+    const configuration = await this.#discover()
+    const flow = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
+    const url = buildAuthorizationUrl(configuration, {
+      redirect_uri: redirectUri,
+      scope: this.#options.scope,
+      state: flow.state,
+      nonce: flow.nonce,
+      code_challenge: await calculatePKCECodeChallenge(flow.verifier),
+      code_challenge_method: 'S256',
+    })
+    return { url: url.href, flow }
+  }
+
+  /**
+   * Who came back. `callback`: the URL that the provider sent the browser to.
+   * @throws {GanglionError} `provider_unavailable`, `sign_in_failed`
+   */
+  async finish(callback: URL, flow: Flow): Promise<ProvenPerson> {
+    const configuration = await this.#discover()
+    try {
+      return await this.#prove(configuration, callback, flow)
+    } catch (cause) {
+      throw refusalFor(cause)
+    }
+  }
+
+  async #prove(configuration: Configuration, callback: URL, { state, nonce, verifier }: Flow): Promise<ProvenPerson> {
+    const tokens = await authorizationCodeGrant(configuration, callback, {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    })
+    const token = Claims.parse(tokens.claims())
+    const { userinfo_endpoint: endpoint, issuer } = configuration.serverMetadata()
+    const info =
+      endpoint === undefined ? [] : [Claims.parse(await fetchUserInfo(configuration, tokens.access_token, token.sub))]
+    const answers = [token, ...info]
+    return {
+      // That of the token: the metadata of an issuer for many tenants have a placeholder in it.
+      issuer: token.iss ?? issuer,
+      subject: token.sub,
+      email: answers.find((answer) => this.#vouches(answer))?.email,
+      name: answers.flatMap(({ name, preferred_username }) => name ?? preferred_username ?? [])[0],
+      groups: groupsIn(answers, this.#options.groupsClaim),
+    }
+  }
+
+  /** Whether one answer names an e-mail and says itself that it is verified: two answers may speak of two e-mails. */
+  #vouches({ email, email_verified: isVerified, tid }: Answer): boolean {
+    const { trustedTenant } = this.#options
+    return email !== undefined && (isVerified ?? (tid !== undefined && tid === trustedTenant))
+  }
+
+  /** What fails is tried again the next time. */
+  async #discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret } = this.#options
+    const server = new URL(issuer)
+    const execute = [enableNonRepudiationChecks, ...(server.protocol === 'http:' ? [allowInsecureRequests] : [])]
+    this.#configuration ??= discovery(server, clientId, clientSecret, undefined, { execute, timeout })
+    try {
+      return await this.#configuration
+    } catch (cause) {
+      this.#configuration = undefined
+      throw Object.assign(new GanglionError('provider_unavailable'), { cause })
+    }
+  }
+}
+
+/** OpenID Connect Core 1.0, section 5.6.2: a claim that is named only is kept elsewhere. Entra ID does so with more than 200 groups. */
+function groupsIn(answers: readonly Answer[], claim: string): string[] | undefined {
+  const given = answers.find((answer) => answer[claim] !== undefined)
+  if (given !== undefined) return Groups.parse(given[claim])
+  return answers.some(({ _claim_names: names }) => names !== undefined && claim in names) ? undefined : []
+}
+
+function refusalFor(cause: unknown): GanglionError {
+  const wasCancelled = cause instanceof AuthorizationResponseError && cause.error === 'access_denied'
+  const message = wasCancelled
+    ? 'You did not finish signing in there.'
+    : 'Single sign-on gave an answer that does not hold. Try again.'
+  return Object.assign(new GanglionError('sign_in_failed', message), { cause })
+}

@@ -1,0 +1,201 @@
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import type { PersonRole } from '../contract/vocabulary.ts'
+import type { Act, By } from '../kb/access/audit.ts'
+import type { Context } from '../kb/context.ts'
+import { operator } from '../kb/create-kb.ts'
+import { Audit } from '../state/accounts/audit.ts'
+import { OneTimeLinks } from '../state/accounts/one-time-links.ts'
+import { Sessions } from '../state/accounts/sessions.ts'
+import { type Membership, type Person, type User, Users } from '../state/accounts/users.ts'
+import { inTransaction } from '../state/database/transaction.ts'
+import type { Session } from './session.ts'
+import { byPerson } from './session.ts'
+
+/** Who manages the people of a tenant. */
+export type Administrator = {
+  by: By
+  tenantId: string
+  /** The tenants whose people they manage; the operator of the server manages everybody. */
+  administers: ReadonlySet<string> | 'all'
+}
+
+export type PeoplePage = {
+  people: (Omit<Person, 'passwordHash'> & { hasPassword: boolean })[]
+  /** E-mail, for the query of the next page; null on the last one. */
+  next: string | null
+}
+
+/** What an administrator does to a person. */
+export type PersonChange = 'disable' | 'enable' | 'end-sessions'
+
+const pageSize = 50
+
+/** Whoever runs commands on the server's machine. */
+export function operatorOf(tenantId: string): Administrator {
+  return { by: { actor: operator, address: null }, tenantId, administers: 'all' }
+}
+
+/** @throws {GanglionError} `insufficient_role` */
+export function administratorOf(session: Session, address: string): Administrator {
+  if (session.role !== 'admin') throw new GanglionError('insufficient_role')
+  const administered = new Set(session.tenants.flatMap(({ id, role }) => (role === 'admin' ? [id] : [])))
+  return {
+    by: byPerson(session, address),
+    tenantId: session.tenant.id,
+    administers: administered,
+  }
+}
+
+/** The people of the tenant, by e-mail. */
+export async function listPeople({ users }: Context, { tenantId }: Administrator, after?: string): Promise<PeoplePage> {
+  const people = await users.list(tenantId, { ...(after !== undefined && { after }), limit: pageSize + 1 })
+  const shown = people
+    .slice(0, pageSize)
+    .map(({ passwordHash, ...person }) => ({ ...person, hasPassword: passwordHash !== null }))
+  return { people: shown, next: people.length > pageSize ? (shown.at(-1)?.email ?? null) : null }
+}
+
+/**
+ * Makes a user with a role.
+ * @returns the token of the link by which they choose their password.
+ * @throws {ValidationError} where the e-mail is somebody's
+ */
+export async function invitePerson(
+  ctx: Context,
+  { by, tenantId }: Administrator,
+  { email, name, role }: { email: string; name: string; role: PersonRole },
+): Promise<string> {
+  const { now } = ctx
+  return inTransaction(ctx.database.db, async (transaction) => {
+    const users = new Users(transaction)
+    const user = await users.create({ email, name, passwordHash: null }, now())
+    if (user === undefined) throw new ValidationError({ email: ['belongs to somebody already'] })
+    await users.setRole(user.id, tenantId, role)
+    const act = { action: 'user.invited', subject: email, detail: `as ${role}` }
+    await new Audit(transaction).record(tenantId, { ...by, ...act }, now())
+    return new OneTimeLinks(transaction).create({ purpose: 'set-up', userId: user.id, tenantId: null }, now())
+  })
+}
+
+/**
+ * Gives a person of the tenant, or the operator anybody, another role there, or none.
+ * @throws {GanglionError} `not_found`, `last_administrator`
+ */
+export async function changeRole(
+  ctx: Context,
+  administrator: Administrator,
+  userId: string,
+  role: PersonRole | 'none',
+): Promise<void> {
+  const { tenantId } = administrator
+  await onPerson(ctx, administrator, userId, async ({ users, user, memberships }) => {
+    const before = memberships.find((membership) => membership.tenantId === tenantId)?.role ?? 'none'
+    if (before === role) return undefined
+    if (before === 'admin' && (await users.otherAdmins(tenantId, user.id)) === 0) {
+      throw new GanglionError('last_administrator')
+    }
+    if (role === 'none') await users.removeRole(user.id, tenantId)
+    else await users.setRole(user.id, tenantId, role)
+    return { action: 'user.role-changed', detail: `from ${before} to ${role}` }
+  })
+}
+
+/** Changes what people call a person. @throws {GanglionError} `not_found` */
+export async function renamePerson(
+  ctx: Context,
+  administrator: Administrator,
+  userId: string,
+  name: string,
+): Promise<void> {
+  await onPerson(ctx, administrator, userId, async ({ users, user }) => {
+    if (name === user.name) return undefined
+    await users.rename(user.id, name)
+    return { action: 'user.renamed', detail: `from ${user.name} to ${name}` }
+  })
+}
+
+/**
+ * Keeps a person out, lets them in again, or ends their sessions.
+ * @throws {GanglionError} `not_found`, `last_administrator`; `insufficient_role` where the person also works for tenants that the
+ * administrator does not manage
+ */
+export async function changePerson(
+  ctx: Context,
+  administrator: Administrator,
+  userId: string,
+  change: PersonChange,
+): Promise<void> {
+  await onPerson(ctx, administrator, userId, async ({ users, sessions, links, user, memberships }) => {
+    if (change === 'end-sessions') {
+      await sessions.endAll(user.id)
+      return { action: 'user.sessions-ended' }
+    }
+    requireAll(administrator, memberships)
+    if (change === 'enable') {
+      if (user.disabledAt === null) return undefined
+      await users.setDisabled(user.id, null)
+      return { action: 'user.enabled' }
+    }
+    if (user.disabledAt !== null) return undefined
+    for (const { tenantId, role } of memberships) {
+      if (role === 'admin' && (await users.otherAdmins(tenantId, user.id)) === 0) {
+        throw new GanglionError('last_administrator')
+      }
+    }
+    await users.setDisabled(user.id, ctx.now())
+    await sessions.endAll(user.id)
+    await links.remove(user.id)
+    return { action: 'user.disabled' }
+  })
+}
+
+/**
+ * Makes a link by which a person chooses a password.
+ * @returns the person's e-mail and the link's token.
+ * @throws {GanglionError} `not_found`, `insufficient_role`
+ */
+export async function makeResetLink(
+  ctx: Context,
+  administrator: Administrator,
+  userId: string,
+): Promise<{ email: string; token: string }> {
+  let link = { email: '', token: '' }
+  await onPerson(ctx, administrator, userId, async ({ links, user, memberships }) => {
+    requireAll(administrator, memberships)
+    const token = await links.create({ purpose: 'reset', userId: user.id, tenantId: null }, ctx.now())
+    link = { email: user.email, token }
+    return { action: 'user.link-made' }
+  })
+  return link
+}
+
+type OnPerson = { users: Users; sessions: Sessions; links: OneTimeLinks; user: User; memberships: Membership[] }
+
+/** Acts on a person of the tenant, and records it, in one transaction. */
+async function onPerson(
+  ctx: Context,
+  { by, tenantId, administers }: Administrator,
+  userId: string,
+  act: (on: OnPerson) => Promise<Omit<Act, 'subject'> | undefined>,
+): Promise<void> {
+  await inTransaction(ctx.database.db, async (transaction) => {
+    const users = new Users(transaction)
+    const [user, memberships] = [await users.get(userId), await users.memberships(userId)]
+    const isOwn = administers === 'all' || memberships.some((membership) => membership.tenantId === tenantId)
+    if (user === undefined || !isOwn) throw new GanglionError('not_found')
+    const [sessions, links] = [new Sessions(transaction), new OneTimeLinks(transaction)]
+    const done = await act({ users, sessions, links, user, memberships })
+    if (done === undefined) return
+    const entry = { ...by, subject: user.email, detail: '', ...done }
+    await new Audit(transaction).record(tenantId, entry, ctx.now())
+  })
+}
+
+/** What changes how somebody signs in is for those who manage all of the person's tenants. */
+function requireAll({ administers }: Administrator, memberships: readonly Membership[]): void {
+  if (administers === 'all' || memberships.every(({ tenantId }) => administers.has(tenantId))) return
+  throw new GanglionError(
+    'insufficient_role',
+    'This person also works for tenants that you do not manage. The operator of the server can change them.',
+  )
+}

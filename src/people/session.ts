@@ -1,0 +1,104 @@
+import type { PersonRole } from '../contract/vocabulary.ts'
+import type { By } from '../kb/access/audit.ts'
+import type { Context } from '../kb/context.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import type { StoredSession } from '../state/accounts/sessions.ts'
+import type { Membership, User } from '../state/accounts/users.ts'
+
+/** A signed-in person, at work in one of their tenants. */
+export type Session = {
+  id: string
+  user: { id: string; email: string; name: string }
+  tenant: { id: string; slug: string }
+  /** In that tenant. */
+  role: PersonRole
+  /** All tenants of the person, by slug. */
+  tenants: readonly { id: string; slug: string; role: PersonRole }[]
+}
+
+/** Where a request comes from, for the person and the audit to recognise. `device`: proof of an earlier sign-in. */
+export type Client = { address: string; agent: string; device?: string | undefined }
+
+export type OpenSession = {
+  session: Session
+  caller: Caller
+  /** Secret from which the tokens of the session's forms are derived. */
+  formSecret: string
+  /** The session's token from now on, if it is a new one. */
+  newToken?: string
+}
+
+const maxAgent = 300
+
+/**
+ * Begins a session for a person who has proved who they are, in the tenant that is asked for or their first.
+ * @returns its token and tenant; undefined if the person has no role anywhere, or not in that tenant.
+ */
+export async function startSession(
+  { users, sessions, now }: Context,
+  userId: string,
+  { address, agent }: Client,
+  tenantId?: string,
+): Promise<{ token: string; tenantId: string } | undefined> {
+  const memberships = await users.memberships(userId)
+  const membership = memberships.find((membership) => tenantId === undefined || membership.tenantId === tenantId)
+  if (membership === undefined) return undefined
+  const { token } = await sessions.create(
+    { userId, tenantId: membership.tenantId, role: membership.role, address, agent: agent.slice(0, maxAgent) },
+    now(),
+  )
+  return { token, tenantId: membership.tenantId }
+}
+
+/**
+ * The session of a token. Where the person's role has changed since the token was made, the session goes on under a new token.
+ * @param options.isUse false for what a page asks by itself: then the session neither lives longer nor moves.
+ * @returns undefined for a token that is malformed, unknown or expired, and for a person who is disabled or has no role left.
+ */
+export async function openSession(
+  ctx: Context,
+  token: string,
+  { isUse }: { isUse: boolean } = { isUse: true },
+): Promise<OpenSession | undefined> {
+  const { users, sessions, now } = ctx
+  const found = await sessions.find(token, now())
+  if (found === undefined) return undefined
+  const { session: stored, isReplaced } = found
+  const [user, memberships] = await Promise.all([users.get(stored.userId), users.memberships(stored.userId)])
+  const membership = memberships.find(({ tenantId }) => tenantId === stored.tenantId) ?? memberships[0]
+  if (user === undefined || membership === undefined) return undefined
+  const { tenantId, role } = membership
+  const hasChanged = tenantId !== stored.tenantId || role !== stored.role
+  const newToken =
+    isUse && hasChanged && !isReplaced ? await sessions.rotate(stored.id, { tenantId, role }, now(), stored) : undefined
+  if (isUse) await sessions.recordUse(stored, now())
+  return {
+    ...viewOf(stored, user, membership, memberships),
+    ...(newToken === undefined ? {} : { newToken }),
+  }
+}
+
+function viewOf(
+  { id, formSecret }: StoredSession,
+  user: User,
+  { tenantId, tenantSlug, role }: Membership,
+  memberships: readonly Membership[],
+): OpenSession {
+  const { name, email } = user
+  return {
+    session: {
+      id,
+      user: { id: user.id, email, name },
+      tenant: { id: tenantId, slug: tenantSlug },
+      role,
+      tenants: memberships.map(({ tenantId: id, tenantSlug: slug, role }) => ({ id, slug, role })),
+    },
+    caller: { id: `user:${user.id}`, name, tenantId, role: role === 'reader' ? 'reader' : 'curator', connectors: [] },
+    formSecret,
+  }
+}
+
+/** Who acts in a session. */
+export function byPerson({ user }: Pick<Session, 'user'>, address: string): By {
+  return { actor: { id: `user:${user.id}`, name: user.name }, address }
+}

@@ -1,0 +1,94 @@
+import ipaddr from 'ipaddr.js'
+import { GanglionError } from '../contract/errors.ts'
+import { type Context, onePer } from '../kb/context.ts'
+import { type RateCounter, rateCounter, type Use } from '../state/rate-counter.ts'
+
+/** Failures of one network at one account, or of one remembered device. */
+const maxFailures = 5
+/** Failures of one network, at all accounts. */
+const maxOfNetwork = 20
+/** Failures at one account, from all networks: far more than its owner has, and far too few to find a password. */
+const maxOfAccount = 100
+/** Milliseconds in which they are counted. */
+export const signInSpan = 15 * 60_000
+
+export const signIns = onePer(
+  ({ database: { db }, now }: Context) =>
+    new SignInThrottle(rateCounter({ db, now }, { name: 'sign-in', span: signInSpan })),
+)
+
+/** Who tries to sign in. `device`: names a browser in which this account has signed in before, and which has proved it. */
+export type SignInAttempt = { account: string; address: string; device?: string | undefined }
+
+/**
+ * Bounds how often passwords can be guessed in 15 minutes: by failures of a network at an account, of a network, and at an account,
+ * known or not. A remembered device has a bound of its own and passes the others, so that no stranger's failures lock an owner
+ * out. Only an attempt that goes on to hash a password is counted, one at a time, so no flood of addresses or accounts makes it grow
+ * beyond the hashes of 15 minutes.
+ */
+export class SignInThrottle {
+  readonly #failures: RateCounter
+
+  /** @param failures with a span of {@link signInSpan} */
+  constructor(failures: RateCounter) {
+    this.#failures = failures
+  }
+
+  /**
+   * Counts an attempt as a failure until it is forgiven. One at a time in a process.
+   * @throws {GanglionError} `rate_limited`, with `retryAfter` in seconds
+   */
+  async attempt(attempt: SignInAttempt): Promise<void> {
+    const bounds = boundsOf(attempt)
+    for (const [key, most] of bounds) refuseFrom(most, await this.#failures.read(key))
+    // Another node may have counted one meanwhile.
+    for (const [key, most] of bounds) refuseFrom(most + 1, await this.#failures.add(key, 1))
+  }
+
+  /** The attempt succeeded. Failures of others at the account, and of the network at others, stay. */
+  async forgive(attempt: SignInAttempt): Promise<void> {
+    const [[own], ...shared] = boundsOf(attempt)
+    await this.#failures.remove(own)
+    for (const [key] of shared) await this.#failures.add(key, -1)
+  }
+
+  /** Forgets the failures at an account: its owner has proved who they are in another way. */
+  async open({ account, address }: Omit<SignInAttempt, 'device'>): Promise<void> {
+    await this.#failures.remove(accountKey(account))
+    await this.#failures.remove(pairKey(account, address))
+  }
+}
+
+type Bound = readonly [key: string, most: number]
+
+/** The first is of nobody else. */
+function boundsOf({ account, address, device }: SignInAttempt): [Bound, ...Bound[]] {
+  if (device !== undefined) return [[`device ${device}`, maxFailures]]
+  return [
+    [pairKey(account, address), maxFailures],
+    [networkKey(address), maxOfNetwork],
+    [accountKey(account), maxOfAccount],
+  ]
+}
+
+function refuseFrom(points: number, use: Use): void {
+  if (use.points < points) return
+  const retryAfter = Math.max(1, Math.ceil(use.endsIn / 1000))
+  throw new GanglionError('rate_limited', 'Too many failures to sign in. Wait a while, then try again.', { retryAfter })
+}
+
+function accountKey(account: string): string {
+  return `account ${account}`
+}
+
+function pairKey(account: string, address: string): string {
+  return `${networkKey(address)} ${accountKey(account)}`
+}
+
+/** One client of IPv6 has a whole /64 of addresses. */
+function networkKey(address: string): string {
+  if (!ipaddr.isValid(address)) return `address ${address}`
+  const parsed = ipaddr.process(address)
+  const network = parsed.kind() === 'ipv6' ? parsed.toByteArray().slice(0, 8).join('.') : parsed.toString()
+  return `address ${network}`
+}

@@ -1,0 +1,55 @@
+import { isUtf8 } from 'node:buffer'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { inlineTags } from '../../markdown/inline-tags.ts'
+import { ownTitle } from '../../markdown/neuron-title.ts'
+import type { ParseFlag, ParserPool } from '../../markdown/pool/parser-pool.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
+import { isInternal } from '../../rules/audience.ts'
+import { checkPageText } from '../../rules/check/check-content.ts'
+import type { CheckedFile, CheckedNeuron } from '../../rules/check/checked-file.ts'
+import { headingKeys } from '../../rules/links/headings.ts'
+
+const asText = 'a part is searched as it is written, and its links are found by their pattern.'
+const problems: Readonly<Record<ParseFlag, string>> = {
+  'too-complex': `The Markdown is too complex to parse: ${asText}`,
+  'too-many-links': 'The page has more than 2000 links: only the first 2000 count.',
+  'too-slow': `The Markdown takes too long to parse: ${asText}`,
+  failed: `The Markdown cannot be parsed: ${asText}`,
+}
+
+/** What the check looks at in a page: its front matter, its links, and what is wrong with the text itself. */
+export async function parsePage(
+  text: string,
+  parser: ParserPool,
+): Promise<Required<Pick<CheckedFile, 'neuron' | 'links'>>> {
+  const { extra, ...file } = parseNeuronFile(text)
+  const { fields, content, contentLine, findings } = file
+  const shown = shownContent({ content, extra })
+  const { links, flag } = await parser.links(shown)
+  const internal = inlineTags(shown).find(({ tag }) => isInternal([tag]))
+  const tagged = internal === undefined ? {} : { internalTagLine: contentLine + internal.line - 1 }
+  const title = ownTitle(fields, content)
+  const headings = headingKeys(content)
+  const all = [...findings, ...unparsed(flag, contentLine)]
+  return { neuron: { ...file, title, headings, ...tagged, findings: all }, links }
+}
+
+/** The same of a page as its bytes, which may be no text. */
+export async function parsePageBytes(bytes: Buffer, parser: ParserPool): ReturnType<typeof parsePage> {
+  const text = bytes.toString('utf8')
+  const { neuron, links } = await parsePage(text, parser)
+  return { neuron: { ...neuron, findings: [...neuron.findings, ...textFindings(bytes, text)] }, links }
+}
+
+/** What is wrong with the text of a page as a whole, or keeps its bytes from being text. */
+export function textFindings(bytes: Buffer, text: string): CheckedNeuron['findings'] {
+  if (isUtf8(bytes) && !text.includes('\0')) return checkPageText(text)
+  const line = text.slice(0, text.search(/[\0\ufffd]/)).split('\n').length
+  return [{ rule: 'encoding', severity: 'error', line, message: 'The file is not UTF-8 text.' }]
+}
+
+function unparsed(flag: ParseFlag | undefined, line: number): CheckedNeuron['findings'] {
+  if (flag === undefined) return []
+  const rule = flag === 'too-many-links' ? flag : 'unparsed'
+  return [{ rule, severity: 'warning', line, message: problems[flag] }]
+}

@@ -1,0 +1,127 @@
+import { pathsOfSeqId, seqIdAtPath } from '../../kb/projection/file-queries.ts'
+import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesByKey } from '../../kb/projection/link-queries.ts'
+import { namesInFile } from '../../kb/projection/neuron-queries.ts'
+import type { Projection } from '../../kb/projection/projection.ts'
+import type { CheckedFile } from '../../rules/check/checked-file.ts'
+import { type NamedNeuron, namedNeurons, resolveTarget } from '../../rules/links/link-target.ts'
+import type { Finding } from '../../rules/neuron.ts'
+import { oneLine } from '../../rules/text/text.ts'
+import { pauses } from '../../system/pauses.ts'
+
+/** Links that are looked at for one push. */
+const maxLinks = 10_000
+const maxShown = 5
+
+type Sql = Projection['read']
+type Lookup = (key: string) => readonly NamedNeuron[]
+
+/**
+ * Finds unchanged Neurons whose links would break because the push removes their target. A renamed Neuron keeps the names that
+ * others link to: the server adds them as aliases.
+ */
+export async function checkInboundLinks(
+  sql: Sql,
+  changedPaths: ReadonlySet<string>,
+  files: readonly CheckedFile[],
+): Promise<Finding[]> {
+  const before = neuronsAt(sql, changedPaths)
+  const now = new Map(files.map((file) => [file.neuron?.fields.seqId ?? file.path, file]))
+  const wasNamed = remembered((key) => namesByKey(sql, key))
+  const isNamed = lookupAfter(wasNamed, before, now)
+  const pause = pauses()
+  const findings: Finding[] = []
+  let looked = 0
+  for (const [seqId, path] of before) {
+    if (now.has(seqId) || pathsOfSeqId(sql, seqId).some((holder) => !changedPaths.has(holder))) continue
+    const linking = new Set<string>()
+    for (const link of linksToKeys(sql, keysOf(sql, seqId), maxLinks - looked)) {
+      looked++
+      await pause()
+      if (link.kb !== null || before.has(link.seqId)) continue
+      if (leadsTo(seqId, link, wasNamed) && !leadsTo(seqId, link, isNamed)) linking.add(link.seqId)
+    }
+    if (linking.size > 0) findings.push(finding(path, pathsOf(sql, linking)))
+  }
+  return findings
+}
+
+/** Links of main that lead to a Neuron, at most `maxLinks`. */
+export function linksToNeuron(sql: Sql, seqId: string): LinkRow[] {
+  const lookup = remembered((key) => namesByKey(sql, key))
+  return linksToKeys(sql, keysOf(sql, seqId), maxLinks).filter(
+    (link) => link.kb === null && leadsTo(seqId, link, lookup),
+  )
+}
+
+/** The Neurons that main has at these paths. */
+function neuronsAt(sql: Sql, paths: ReadonlySet<string>): Map<string, string> {
+  const neurons = new Map<string, string>()
+  for (const path of paths) {
+    const seqId = seqIdAtPath(sql, path)
+    if (seqId !== undefined && namesInFile(sql, seqId)?.path === path) neurons.set(seqId, path)
+  }
+  return neurons
+}
+
+/** Who answers to a key once the push is in. */
+function lookupAfter(
+  wasNamed: Lookup,
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, CheckedFile>,
+): Lookup {
+  const added = new Map<string, NamedNeuron[]>()
+  for (const [seqId, file] of now) {
+    for (const name of namesIn(seqId, file)) {
+      const names = added.get(name.key)
+      if (names === undefined) added.set(name.key, [name])
+      else names.push(name)
+    }
+  }
+  const isKept = ({ seqId }: NamedNeuron) => !before.has(seqId) && !now.has(seqId)
+  return remembered((key) => [...wasNamed(key).filter(isKept), ...(added.get(key) ?? [])])
+}
+
+/** Thousands of links may share a name. */
+function remembered(lookup: Lookup): Lookup {
+  const known = new Map<string, readonly NamedNeuron[]>()
+  return (key) => {
+    const names = known.get(key) ?? lookup(key)
+    known.set(key, names)
+    return names
+  }
+}
+
+function namesIn(seqId: string, { path, neuron }: CheckedFile): ReturnType<typeof namedNeurons> {
+  if (neuron === undefined) return []
+  return namedNeurons({ seqId, path, title: neuron.title, aliases: neuron.fields.aliases })
+}
+
+function linksToKeys(sql: Sql, keys: readonly string[], max: number): LinkRow[] {
+  const links: LinkRow[] = []
+  for (const key of keys) {
+    for (const found of [linksByKey(sql, key), linksByBareKey(sql, key)]) {
+      for (const link of found) {
+        if (links.length >= max) return links
+        links.push(link)
+      }
+    }
+  }
+  return links
+}
+
+function leadsTo(seqId: string, link: LinkRow, lookup: Lookup): boolean {
+  const found = resolveTarget(link, lookup)
+  return 'seqId' in found && found.seqId === seqId
+}
+
+function pathsOf(sql: Sql, seqIds: ReadonlySet<string>): string[] {
+  return [...seqIds].map((seqId) => namesInFile(sql, seqId)?.path ?? seqId).sort()
+}
+
+function finding(path: string, linking: readonly string[]): Finding {
+  const count = linking.length === 1 ? '1 Neuron links' : `${linking.length} Neurons link`
+  const shown = linking.slice(0, maxShown).map((from) => oneLine(from, 200))
+  const more = linking.length > maxShown ? ` and ${linking.length - maxShown} more` : ''
+  const message = `${count} to it: ${shown.join(', ')}${more}.`
+  return { rule: 'inbound-links', severity: 'warning', path, line: 1, message }
+}

@@ -1,0 +1,73 @@
+import type { Repository, TreeChange } from '../../git/repository.ts'
+import { blobAtPath } from '../../kb/projection/file-queries.ts'
+import { namesInFile } from '../../kb/projection/neuron-queries.ts'
+import type { Projection } from '../../kb/projection/projection.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import type { CheckedFile } from '../../rules/check/checked-file.ts'
+import { headingKeys, linkedHeadingKey } from '../../rules/links/headings.ts'
+import type { Finding, WikiLink } from '../../rules/neuron.ts'
+import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { oneLine } from '../../rules/text/text.ts'
+import { parsePage } from '../check/parse-page.ts'
+import { linksToNeuron } from './check-inbound.ts'
+
+/** Number of pages that are read for one push to see which headings they link to. */
+const maxPages = 200
+const maxShown = 5
+
+type Sql = Projection['read']
+type Linking = { path: string; links: readonly WikiLink[] }
+
+/** Finds headings that a push removes or renames although other pages link to them: `[[page#Heading]]`. */
+export async function checkLostHeadings(
+  sql: Sql,
+  { repository, changes, parser }: { repository: Repository; changes: readonly TreeChange[]; parser: ParserPool },
+  files: readonly CheckedFile[],
+): Promise<Finding[]> {
+  const now = new Map(files.map((file) => [file.neuron?.fields.seqId, file]))
+  const changed = new Map(files.map((file) => [file.path, file]))
+  const read = new Map<string, Linking>()
+  const readLinking = async (seqId: string): Promise<Linking | undefined> => {
+    const path = namesInFile(sql, seqId)?.path
+    const blob = path === undefined ? undefined : blobAtPath(sql, path)
+    if (path === undefined || blob === undefined) return undefined
+    const pushed = changed.get(path) ?? now.get(seqId)
+    if (pushed !== undefined) return { path: pushed.path, links: pushed.links ?? [] }
+    const known = read.get(seqId)
+    if (known !== undefined || read.size >= maxPages) return known
+    const { links } = await parsePage(await repository.readTextOnce(blob), parser)
+    read.set(seqId, { path, links })
+    return { path, links }
+  }
+
+  const findings: Finding[] = []
+  for (const { path, before } of changes) {
+    if (before === undefined || !isNeuronPath(path)) continue
+    const page = parseNeuronFile(await repository.readTextOnce(before))
+    const { seqId } = page.fields
+    const file = seqId === undefined ? undefined : now.get(seqId)
+    const kept = file?.neuron?.headings
+    if (seqId === undefined || file === undefined || kept === undefined) continue
+    const lost = new Set([...headingKeys(page.content)].filter((key) => !kept.has(key)))
+    if (lost.size === 0) continue
+    const inbound = Map.groupBy(linksToNeuron(sql, seqId), (link) => link.seqId)
+    const shown = new Set<string>()
+    for (const [from, rows] of inbound) {
+      const targets = new Set(rows.map(({ target }) => target))
+      const linking = await readLinking(from)
+      for (const { target, heading } of linking?.links ?? []) {
+        if (heading === undefined || !targets.has(target) || !lost.has(linkedHeadingKey(heading))) continue
+        shown.add(`${oneLine(linking?.path ?? '', 200)} (#${oneLine(heading, 100)})`)
+      }
+    }
+    if (shown.size > 0) findings.push(finding(file.path, [...shown].sort()))
+  }
+  return findings
+}
+
+function finding(path: string, linking: readonly string[]): Finding {
+  const more = linking.length > maxShown ? ` and ${linking.length - maxShown} more` : ''
+  const message = `Others link to headings that it no longer has: ${linking.slice(0, maxShown).join(', ')}${more}.`
+  return { rule: 'lost-heading', severity: 'warning', path, line: 1, message }
+}

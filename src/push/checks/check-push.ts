@@ -1,0 +1,32 @@
+import { type PushRange, PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
+import type { Repository } from '../../git/repository.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { readLostHistory } from '../../kb/writing/lost-history.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import type { Finding } from '../../rules/neuron.ts'
+import { checkObjects } from './check-objects.ts'
+import { checkTip } from './check-tip.ts'
+
+/**
+ * Returns the findings for a push from `from`, a commit of main that the projection holds, to `to`. An error rejects the push.
+ * The rules are those of `ganglion check`, applied also to objects that only earlier commits of the push have.
+ * @param push.repository sees the push's objects, too, even if the knowledge base's repository does not have them yet
+ */
+export async function checkPush(
+  kb: KnowledgeBase,
+  { repository, from, to }: PushRange & { repository: Repository },
+  parser: ParserPool,
+): Promise<Finding[]> {
+  try {
+    const objects = await checkObjects(repository, { from, to })
+    if (!objects.isWhole) return objects.findings
+    const changes = await pushedChanges(repository, from, to)
+    const lost = () => readLostHistory(kb, { from, to }, { repository })
+    const tip = await checkTip(kb, { repository, changes, parser, base: from, lost })
+    const isKnown = new Set(tip.map(({ rule, path }) => `${rule} ${path}`))
+    return [...objects.findings.filter(({ rule, path }) => !isKnown.has(`${rule} ${path}`)), ...tip]
+  } catch (error) {
+    if (!(error instanceof PushTooLarge)) throw error
+    return [{ rule: 'push-size', severity: 'error', path: '', line: 1, message: error.message }]
+  }
+}

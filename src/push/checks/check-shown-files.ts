@@ -1,0 +1,54 @@
+import type { Oid } from '../../git/objects/object.ts'
+import { fileBlob, referencesToFile } from '../../kb/projection/file-queries.ts'
+import type { MainTables } from '../../kb/projection/projection.ts'
+import { attachmentLookup } from '../../kb/writing/attachment-lookup.ts'
+import { changedLookup } from '../../kb/writing/rename/follow-files.ts'
+import { fileNameKey, resolveFile } from '../../rules/links/file-target.ts'
+import type { Finding } from '../../rules/neuron.ts'
+import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { oneLine } from '../../rules/text/text.ts'
+import { pauses } from '../../system/pauses.ts'
+
+/** Links that are looked at for one change. */
+const maxLinks = 10_000
+const maxShown = 5
+
+/** A change of main's files; without `after` it removes one. */
+type Change = { path: string; after?: Oid | undefined }
+
+/** Finds unchanged Neurons of which a link shows another file once these changes are in, or none. */
+export async function checkShownFiles(sql: MainTables, changes: readonly Change[]): Promise<Finding[]> {
+  const changedPaths = new Set(changes.map(({ path }) => path))
+  const files = new Map(changes.filter(({ path }) => !isNeuronPath(path)).map(({ path, after }) => [path, after]))
+  const before = attachmentLookup(sql)
+  const now = changedLookup(before, new Map([...files].map(([path, after]) => [path, after !== undefined])))
+  const pause = pauses()
+  const found = new Map<string, { path: string; shown: string | undefined; pages: Set<string> }>()
+  let looked = 0
+  for (const [path, after] of files) {
+    const key = fileNameKey(path)
+    const isChangedOnly = (fileBlob(sql, path) === undefined) === (after === undefined)
+    if (key === undefined || isChangedOnly) continue
+    for (const { page, target } of referencesToFile(sql, key)) {
+      if (++looked > maxLinks) break
+      await pause()
+      const was = changedPaths.has(page) ? undefined : resolveFile(target, page, before)
+      const shown = was === undefined ? undefined : resolveFile(target, page, now)
+      if (was === undefined || shown === was) continue
+      const isMoved = shown !== undefined && fileBlob(sql, was) === (files.get(shown) ?? fileBlob(sql, shown))
+      if (isMoved) continue
+      const changed = files.has(was) ? was : (shown ?? was)
+      const finding = found.get(`${changed}\n${shown}`) ?? { path: changed, shown, pages: new Set() }
+      finding.pages.add(page)
+      found.set(`${changed}\n${shown}`, finding)
+    }
+  }
+  return [...found.values()].map(({ path, shown, pages }) => {
+    const listed = [...pages].sort().slice(0, maxShown)
+    const more = pages.size > maxShown ? ` and ${pages.size - maxShown} more` : ''
+    const count = pages.size === 1 ? '1 Neuron that shows a file' : `${pages.size} Neurons that show a file`
+    const what = shown === undefined ? 'would show none' : `would show ${oneLine(shown, 200)} instead`
+    const message = `${count} by this name ${what}: ${listed.map((page) => oneLine(page, 200)).join(', ')}${more}.`
+    return { rule: 'shown-files', severity: 'warning', path, line: 1, message }
+  })
+}

@@ -1,0 +1,176 @@
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { GanglionError } from '../../contract/errors.ts'
+import { GitError } from '../../git/git-error.ts'
+import { GitSlots, type SlotLimits } from '../../git/git-slots.ts'
+import { nativeGit } from '../../git/native-git.ts'
+import { Advertisements } from '../../git/serve/advertisements.ts'
+import { answerLsRefs, type LsRefs, peekLsRefs } from '../../git/serve/ls-refs.ts'
+import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/serve/smart-http.ts'
+import { takeSlot } from '../../kb/take-slot.ts'
+import type { GitDoor } from './git-door.ts'
+
+export type { GitService }
+export type GitLimits = TransferLimits &
+  SlotLimits & {
+    /** Milliseconds for which a client may take nothing of an answer. */
+    stallTime: number
+  }
+
+export type GitRequest = {
+  service: GitService
+  /** What the client sends as `Git-Protocol`. */
+  protocol: string | undefined
+  /** What the client sends. Without it, refs are advertised. */
+  body?: AsyncIterable<Buffer>
+  /** Ends the work early. */
+  signal: AbortSignal
+  /** Is told what failed and is not for the client. */
+  onError(error: unknown): void
+}
+
+const noGit = 'This server has no git, which clones and pushes need: install git beside it, and start it again.'
+const mebibyte = 1024 * 1024
+const gibibyte = 1024 * mebibyte
+
+/** Of the pack of a push. */
+export const packLimits = {
+  maxPack: 64 * mebibyte,
+  maxObjects: 100_000,
+  maxObjectBytes: 64 * mebibyte,
+  maxUnpackedBytes: gibibyte,
+}
+
+/** Serves git's clients, a bounded number at a time; see {@link GitSlots}. */
+export class GitTransfers {
+  readonly #limits: GitLimits
+  readonly #slots: GitSlots
+  readonly #advertisements = new Advertisements()
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+  /** Broken refs that were told of. */
+  readonly #told = new Set<string>()
+
+  constructor(limits: Partial<GitLimits> = {}) {
+    const transfer = {
+      ...packLimits,
+      maxRefs: 10,
+      cpuSeconds: 60,
+      maxMemory: 4 * gibibyte,
+      wallTime: 600_000,
+      stallTime: 30_000,
+    }
+    const slots = { perKey: 2, perRepository: 4, perTenant: 6, inAll: 8 }
+    const queue = { waiting: 1000, waitingPerKey: 200, patience: 300_000 }
+    this.#limits = { ...transfer, ...slots, ...queue, ...limits }
+    this.#slots = new GitSlots(this.#limits)
+  }
+
+  /** Bytes of a request's body, inflated, beyond which it need not be read. */
+  maxBody(service: GitService): number {
+    return service === 'upload-pack' ? 4 * mebibyte : this.#limits.maxPack + mebibyte
+  }
+
+  /**
+   * Serves one request of the smart HTTP protocol.
+   * @returns the answer's body, which throws at its end where git failed after it had begun to answer.
+   * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are served
+   */
+  async serve(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
+    if ((await nativeGit()) === undefined) throw new GanglionError('unavailable', noGit)
+    const { gitDir } = door
+    const isStatic = request.service === 'upload-pack' && request.body === undefined && isVersion2(request.protocol)
+    if (!isStatic) return this.#run(door, request)
+    const { protocol = '' } = request
+    const known = this.#advertisements.find(gitDir, protocol)
+    if (known !== undefined) return Readable.from([known])
+    return this.#advertisements.keep(gitDir, protocol, await this.#run(door, request))
+  }
+
+  async #run(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
+    const { gitDir, hiddenRefs, brokenRefs, receiver, claim } = door
+    this.#tellBroken(door, request)
+    const { body, lsRefs } = await prepare(door, request)
+    const refs = lsRefs && (await answerLsRefs(gitDir, lsRefs, brokenRefs))
+    if (refs !== undefined) return Readable.from([refs])
+    const stalled = new AbortController()
+    const signal = AbortSignal.any([request.signal, this.#closing.signal, stalled.signal])
+    const release = await takeSlot(this.#slots, claim, signal)
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    this.#running.add(done)
+    const finish = () => {
+      release()
+      this.#running.delete(done)
+      resolve()
+    }
+    try {
+      const transfer = {
+        ...request,
+        gitDir,
+        hiddenRefs,
+        brokenRefs,
+        receiver,
+        signal,
+        ...(body === undefined ? {} : { body }),
+      }
+      const { output, settled } = await serveTransfer(transfer, this.#limits)
+      void settled.finally(finish)
+      return unlessStalled(output, this.#limits.stallTime, stalled)
+    } catch (error) {
+      finish()
+      throw error
+    }
+  }
+
+  #tellBroken({ gitDir, brokenRefs }: GitDoor, { onError }: GitRequest): void {
+    for (const ref of brokenRefs) {
+      const path = join(gitDir, ref)
+      if (this.#told.has(path)) continue
+      this.#told.add(path)
+      onError(new GitError('bad-ref', `${path} leads to no object. Clones and pushes leave it out; remove it.`))
+    }
+  }
+
+  /** Rejects the requests that wait for their turn, and lets those in work go on. */
+  drain(): void {
+    this.#slots.close()
+  }
+
+  /** Ends what is served, and waits until the work for it has ended as well. */
+  async close(): Promise<void> {
+    this.#closing.abort(new GanglionError('unavailable'))
+    await Promise.all(this.#running)
+  }
+}
+
+/** Aborts when a piece is not taken in time, so that a client which does not read gives its process to others. */
+async function* unlessStalled(
+  output: AsyncIterable<Buffer>,
+  stallTime: number,
+  stalled: AbortController,
+): AsyncGenerator<Buffer> {
+  for await (const piece of output) {
+    const timer = setTimeout(() => stalled.abort(new GanglionError('request_timeout')), stallTime)
+    try {
+      yield piece
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** Makes the refs that the client is about to see. Before protocol v2 it sees all of them, in the advertisement. */
+async function prepare(
+  door: GitDoor,
+  { service, protocol, body }: GitRequest,
+): Promise<{ body: GitRequest['body']; lsRefs?: LsRefs | undefined }> {
+  if (service === 'receive-pack') return { body }
+  if (!isVersion2(protocol)) {
+    if (body === undefined) await door.prepareFetch([])
+    return { body }
+  }
+  if (body === undefined) return { body }
+  const request = await peekLsRefs(body)
+  if (request.lsRefs !== undefined) await door.prepareFetch(request.lsRefs.refPrefixes)
+  return request
+}

@@ -1,0 +1,164 @@
+import type { Oid } from '../../git/objects/object.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { positionOf } from '../../kb/projection/main-changes.ts'
+import type { Projection } from '../../kb/projection/projection.ts'
+import { type UnapprovedRow, unapproved, versionBefore } from '../../kb/projection/version-queries.ts'
+import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { removalTrailers } from '../../kb/refs/removal-trailer.ts'
+import { approvalTrailers, proposalMessage, subjectOf } from '../../kb/writing/push-main.ts'
+import { PushRefused } from '../../kb/writing/push-refused.ts'
+import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
+import { takeNeurons } from '../../kb/writing/take-neurons.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { neuronTitle } from '../../markdown/neuron-title.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import type { Actor } from '../../rules/candidate.ts'
+import type { Finding } from '../../rules/neuron.ts'
+import { checkTip } from '../checks/check-tip.ts'
+import { recordLost } from './lost-records.ts'
+import { identityProblems } from './outside-identity.ts'
+import { outsideObjectProblems } from './outside-objects.ts'
+
+/** Number of Neurons in one commit. Main is locked for as long as it takes to make it. */
+const chunkNeurons = 250
+const outside: Actor = { id: 'git', name: 'Git, around the server' }
+
+/**
+ * Adopts commits that reached main without the server, by path or ssh. Follow-up commits add what the server would have added:
+ * seqIds, document ids, and a candidate for every changed, new or deleted Neuron. A Neuron that breaks a rule is left as it is,
+ * and reported once.
+ */
+export class OutsideAdoption {
+  readonly #kb: KnowledgeBase
+  readonly #parser: ParserPool
+  readonly #now: () => Date
+  readonly #refused = new Set<string>()
+  #seen: Oid | undefined
+  /** The position on main up to which records exist, or cannot be made. */
+  #recorded = 0
+
+  /** @param seen the head of main up to which everything was checked */
+  constructor(kb: KnowledgeBase, seen: Oid | undefined, { parser, now }: { parser: ParserPool; now: () => Date }) {
+    this.#kb = kb
+    this.#seen = seen
+    this.#parser = parser
+    this.#now = now
+  }
+
+  /** @returns findings that were not reported before */
+  async adopt(): Promise<Finding[]> {
+    const problems = await this.#objectProblems()
+    await this.#recordLost()
+    for (;;) {
+      const rows = this.#waiting(this.#kb.projection.read)
+      if (rows.length === 0) return problems
+      const errors = await this.#errorsIn(rows)
+      const wrong = new Set(errors.map(({ path }) => path))
+      for (const row of rows) if (wrong.has(row.path)) this.#refused.add(keyOf(row))
+      problems.push(...errors)
+      const sound = new Set(rows.filter(({ path }) => !wrong.has(path)).map(keyOf))
+      problems.push(...(await this.#takeAll(rows.filter((row) => sound.has(keyOf(row))))))
+      for (const row of this.#waiting(this.#kb.projection.read))
+        if (sound.has(keyOf(row))) this.#refused.add(keyOf(row))
+    }
+  }
+
+  /** Begins with all of main: the server may have stopped before it had made them. */
+  async #recordLost(): Promise<void> {
+    const { read: sql } = this.#kb.projection
+    const { main } = this.#kb.projection.heads(sql)
+    const position = main === undefined ? undefined : positionOf(sql, main)
+    if (position === undefined || position <= this.#recorded) return
+    await recordLost(this.#kb, this.#recorded, outside, this.#now)
+    this.#recorded = position
+  }
+
+  /** The next that no candidate has brought. */
+  #waiting(sql: Projection['read']): UnapprovedRow[] {
+    const rows = unapproved(sql).filter((row) => !this.#refused.has(keyOf(row)))
+    return rows.slice(0, chunkNeurons)
+  }
+
+  async #errorsIn(rows: readonly UnapprovedRow[]): Promise<Finding[]> {
+    const changes = rows.flatMap(({ path, blob }) => (blob === undefined ? [] : [{ path, before: blob, after: blob }]))
+    const { repository, projection } = this.#kb
+    const findings = await checkTip(this.#kb, { repository, changes, parser: this.#parser })
+    return [...findings.filter(({ severity }) => severity === 'error'), ...identityProblems(projection.read, rows)]
+  }
+
+  /** Of what came to main since the last look. */
+  async #objectProblems(): Promise<Finding[]> {
+    const { projection } = this.#kb
+    const [from, to] = [this.#seen, projection.heads(projection.read).main]
+    this.#seen = to
+    return from === undefined || to === undefined || from === to ? [] : outsideObjectProblems(this.#kb, from, to)
+  }
+
+  /** One page that cannot be taken keeps none of the others from it. @returns findings of those that cannot */
+  async #takeAll(rows: readonly UnapprovedRow[]): Promise<Finding[]> {
+    const [row] = rows
+    if (row === undefined) return []
+    try {
+      await this.#take(new Set(rows.map(keyOf)))
+      return []
+    } catch (error) {
+      if (!(error instanceof PushRefused)) throw error
+      if (rows.length === 1)
+        return [{ rule: 'not-adopted', severity: 'error', path: row.path, line: 1, message: error.message }]
+      const half = Math.ceil(rows.length / 2)
+      return [...(await this.#takeAll(rows.slice(0, half))), ...(await this.#takeAll(rows.slice(half)))]
+    }
+  }
+
+  /** Takes the Neurons that have not changed since they passed the checks. */
+  #take(sound: ReadonlySet<string>): Promise<void> {
+    const kb = this.#kb
+    return kb.write(async (staging) => {
+      const rows = this.#waiting(kb.projection.write).filter((row) => sound.has(keyOf(row)))
+      if (rows.length === 0) return
+      const outsiders = await Promise.all(rows.map((row) => this.#read(row)))
+      const at = this.#now()
+      const taking = await takeNeurons(
+        kb,
+        outsiders.map(({ neuron }) => neuron),
+        {
+          ...{ parser: this.#parser, at, actor: outside, origin: { door: 'main', by: outside.id } },
+          readText: (oid) => kb.repository.readTextOnce(oid),
+          reason: 'committed to main around the server',
+          aliases: new Map(outsiders.map(({ neuron, aliases }) => [neuron.seqId ?? '', aliases])),
+        },
+      )
+      const { candidates, neurons, removals } = taking
+      const author = signatureOf(outside, at)
+      await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
+      const trailers: [string, string][] = [['Connector', 'git'], ...removalTrailers(removals)]
+      await kb.commitToMain(staging, {
+        // A deleted page is gone already, and another file may have its path.
+        files: new Map([...taking.files].filter(([, text]) => text !== null)),
+        removals,
+        message: commitMessage(subjectOf(neurons), [...approvalTrailers(neurons), ...trailers]),
+        ...{ author, at },
+      })
+    })
+  }
+
+  /** The Neuron with its previous version, and with its previous title, which others may still link to. */
+  async #read({ seqId, version, path, blob }: UnapprovedRow): Promise<{ neuron: PushedNeuron; aliases: string[] }> {
+    const { projection, repository } = this.#kb
+    const text = blob === undefined ? null : await repository.readTextOnce(blob)
+    const earlier = seqId === undefined ? undefined : versionBefore(projection.write, seqId, version)
+    const was = earlier?.blob ?? blob
+    if (seqId === undefined || was === undefined) {
+      return { neuron: { seqId, before: undefined, path, blob, text }, aliases: [] }
+    }
+    const old = parseNeuronFile(await repository.readTextOnce(was))
+    const title = neuronTitle(old, earlier?.path ?? path)
+    const before = { documentId: old.fields.id ?? null, path, blob: was, title }
+    const isRenamed = text !== null && neuronTitle(parseNeuronFile(text), path) !== title
+    return { neuron: { seqId, before, path, blob, text }, aliases: isRenamed ? [title] : [] }
+  }
+}
+
+function keyOf({ seqId, version, path, blob }: UnapprovedRow): string {
+  return JSON.stringify([seqId, version, path, blob])
+}

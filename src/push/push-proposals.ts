@@ -1,0 +1,164 @@
+import type { Oid } from '../git/objects/object.ts'
+import type { PushRange } from '../git/pushed-objects.ts'
+import type { TreeChange } from '../git/repository.ts'
+import type { Staging } from '../git/staging.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { type CandidateRow, candidatesOfOrigin, countPending } from '../kb/projection/candidate-index.ts'
+import { signatureOf } from '../kb/refs/commit-message.ts'
+import {
+  awaitingReview,
+  connectorOf,
+  fingerprintOf,
+  gitCandidate,
+  gitMetadata,
+  namedCandidate,
+  type Origin,
+  originOf,
+  pageParts,
+  revised,
+} from '../kb/writing/git-candidate.ts'
+import { proposalMessage } from '../kb/writing/push-main.ts'
+import { PushRefused } from '../kb/writing/push-refused.ts'
+import { type PushedNeuron, pushedNeurons } from '../kb/writing/pushed-neurons.ts'
+import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
+import { maxPending } from '../queue/submit-candidate.ts'
+import { type Actor, type Candidate, type Decision, lastVerdict } from '../rules/candidate.ts'
+import { leftProposals, pagesOnTheWay } from './withdraw-proposals.ts'
+
+export type ProposedNeuron = {
+  candidateId: string
+  title: string
+  /** `waiting`: proposed earlier, and not part of this push. */
+  state: 'new' | 'updated' | 'unchanged' | 'approved' | 'withdrawn' | 'waiting'
+  /** The dismissal of an earlier proposal for the same Neuron by somebody other than the pusher. */
+  dismissal?: Decision | undefined
+}
+
+export type ProposalPush = {
+  /** All differences between the base on main and the pushed commit. */
+  changes: readonly TreeChange[]
+  /** The commits of which the push consists. */
+  range: PushRange
+  proposer: Actor
+  origin: Origin
+}
+
+/** `candidate`: must be written, because it has changed. */
+type Proposed = ProposedNeuron & { candidate?: Candidate }
+
+/**
+ * Puts each Neuron that was pushed for review on the queue: as a new candidate, or as the new content of the pending candidate
+ * that its page names, or that the same pusher proposed before. Proposals that the push withdraws are dismissed. Main does not
+ * change.
+ * @throws {PushRefused} if the queue is full
+ */
+export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: () => Date): Promise<ProposedNeuron[]> {
+  const onTheWay = await pagesOnTheWay(kb, push.range, push.origin)
+  return kb.write(async (staging) => {
+    const { write: sql } = kb.projection
+    const at = now()
+    const neurons = await pushedNeurons(sql, push.changes, (oid) => staging.readText(oid))
+    const proposed: Proposed[] = []
+    for (const neuron of neurons.filter(isChange)) proposed.push(await propose(kb, staging, neuron, { ...push, at }))
+    const added = proposed.filter(({ state }) => state === 'new').length
+    if (countPending(sql) + added > maxPending)
+      throw new PushRefused(`the queue is full: ${maxPending} candidates wait`)
+    const held = new Set(proposed.map(({ candidateId }) => candidateId))
+    const { withdrawn, waiting } = await leftProposals(kb, staging, { ...push, onTheWay, held, at })
+    for (const candidates of [proposed.flatMap(({ candidate }) => candidate ?? []), withdrawn]) {
+      if (candidates.length === 0) continue
+      const author = signatureOf(push.proposer, at)
+      await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at })
+    }
+    return [
+      ...proposed.map(({ candidate: _, ...shown }) => shown),
+      ...withdrawn.map(({ id, title }) => ({ candidateId: id, title, state: 'withdrawn' }) as const),
+      ...waiting.map(({ id, title }) => ({ candidateId: id, title, state: 'waiting' }) as const),
+    ]
+  })
+}
+
+/** Whether main differs from it. */
+function isChange({ before, path, blob }: PushedNeuron): boolean {
+  return before === undefined || before.path !== path || before.blob !== blob
+}
+
+async function propose(
+  kb: KnowledgeBase,
+  staging: Staging,
+  neuron: PushedNeuron,
+  { changes, proposer, origin, at }: ProposalPush & { at: Date },
+): Promise<Proposed> {
+  const made = { parts: await pageParts(neuron, (oid) => staging.readText(oid)), origin, actor: proposer, at }
+  const base = baseOf(neuron, changes)
+  const known = knownProposal(kb, neuron, origin)
+  const approved = known === undefined && approvedProposal(kb, neuron, origin)
+  if (approved) return { candidateId: approved.id, title: made.parts.title, state: 'approved' }
+  if (known === undefined) {
+    const candidate = gitCandidate(kb.identity.id, neuron, { ...made, reason: 'proposed by a push' })
+    return {
+      candidateId: candidate.id,
+      title: candidate.title,
+      state: 'new',
+      dismissal: await earlierDismissal(kb, staging, neuron, { origin, proposer }),
+      candidate: { ...awaitingReview(candidate, await kb.settings()), base },
+    }
+  }
+  const record = parseCandidate(await staging.readText(known.blob))
+  const isOwn = known.connector === connectorOf(origin) && record.createdBy.id === proposer.id
+  const metadata = isOwn ? gitMetadata(neuron, origin) : record.metadata
+  const { content, frontMatter } = made.parts
+  const isSame = record.content === content && record.frontMatter === frontMatter && record.metadata === metadata
+  const shown = { candidateId: record.id, title: made.parts.title }
+  if (isSame && record.base === base) return { ...shown, state: 'unchanged' }
+  const candidate: Candidate = {
+    ...revised(record, { ...made.parts, base, metadata }, { by: proposer, at }),
+    ...(isOwn ? {} : { original: record.original ?? known.blob }),
+  }
+  if (roomInRecord(candidate) < 0)
+    throw new PushRefused(`the candidate ${record.id} was revised too often: propose anew`)
+  return { ...shown, state: 'updated', candidate }
+}
+
+function knownProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin): CandidateRow | undefined {
+  const { write: sql } = kb.projection
+  const isRemoval = neuron.blob === undefined
+  const own = () =>
+    candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).find(
+      ({ status, removes }) => status === 'pending' && removes === isRemoval,
+    )
+  const named = isRemoval ? undefined : namedCandidate(sql, neuron)
+  return named?.status === 'pending' ? named : own()
+}
+
+/**
+ * The dismissal by somebody else of the last proposal for the Neuron: of the one that its page names, or of the pusher's own.
+ */
+async function earlierDismissal(
+  kb: KnowledgeBase,
+  staging: Staging,
+  neuron: PushedNeuron,
+  { origin, proposer }: Pick<ProposalPush, 'origin' | 'proposer'>,
+): Promise<Decision | undefined> {
+  const { write: sql } = kb.projection
+  const earlier = [
+    namedCandidate(sql, neuron),
+    ...candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)),
+  ]
+  const row = earlier.find((candidate) => candidate?.status === 'dismissed')
+  const dismissal = row && lastVerdict(parseCandidate(await staging.readText(row.blob)))
+  return dismissal?.by.id === proposer.id ? undefined : dismissal
+}
+
+/** The version of this very page that main took, and that the pusher's branch does not contain yet. */
+function approvedProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin): CandidateRow | undefined {
+  return candidatesOfOrigin(kb.projection.write, connectorOf(origin), originOf(neuron, origin)).find(
+    ({ status, fingerprint }) => status === 'approved' && fingerprint === fingerprintOf(neuron),
+  )
+}
+
+/** The page at the base of the push. */
+function baseOf({ before, path }: PushedNeuron, changes: readonly TreeChange[]): Oid | null {
+  const was = (place: string | undefined) => changes.find((change) => change.path === place)?.before
+  return was(path) ?? was(before?.path) ?? before?.blob ?? null
+}

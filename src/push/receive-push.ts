@@ -1,0 +1,278 @@
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { GitError } from '../git/git-error.ts'
+import { isAncestor, mergeBase } from '../git/history/ancestry.ts'
+import type { Oid } from '../git/objects/object.ts'
+import { type PushRange, PushTooLarge, pushedChanges } from '../git/pushed-objects.ts'
+import { Repository } from '../git/repository.ts'
+import type { Judgement, PushReport, Receiver, RefOutcome, RefUpdate } from '../git/serve/push.ts'
+import type { Context } from '../kb/context.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { findCandidate } from '../kb/projection/candidate-index.ts'
+import { mainRef } from '../kb/refs/kb-refs.ts'
+import type { Origin } from '../kb/writing/git-candidate.ts'
+import { mergePush } from '../kb/writing/merge-push.ts'
+import { fetchFirst, type MainPush, pushToMain } from '../kb/writing/push-main.ts'
+import { PushRefused } from '../kb/writing/push-refused.ts'
+import { pushView } from '../kb/writing/submitted-neurons.ts'
+import { dismissCandidate } from '../queue/decide-candidate.ts'
+import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
+import type { Finding } from '../rules/neuron.ts'
+import { isNeuronPath } from '../rules/paths/neuron-path.ts'
+import { formatFindings } from './check-report.ts'
+import { checkPush } from './checks/check-push.ts'
+import { parsePushOptions } from './push-options.ts'
+import { proposePush } from './push-proposals.ts'
+import { mainLines, proposalLines } from './push-report.ts'
+
+const proposeRef = 'refs/for/main'
+const isProtected = `this knowledge base takes no direct pushes; propose with: git push origin HEAD:${proposeRef}`
+const headRef = /^refs\/candidates\/([0-9a-f-]{36})\/head$/
+
+/** What a ref that is pushed to asks for. */
+type Request =
+  | { kind: 'main'; from: Oid; to: Oid }
+  | { kind: 'propose' | 'submit'; from: Oid; to: Oid }
+  | { kind: 'dismiss'; candidateId: string; head: Oid | undefined }
+
+/** The pusher, and the origin at which they reach the server. */
+type Pusher = { caller: Caller; reachedAt: string } & Pick<MainPush, 'follows'>
+
+/** Checks and receives the pushes of one caller to one knowledge base. */
+export function receiverFor(ctx: Context, kb: KnowledgeBase, pusher: Pusher): Receiver {
+  return {
+    judge: (updates, quarantine, options) => judge(ctx, kb, pusher, { updates, quarantine, options }),
+    receive: (updates, options) => receive(ctx, kb, pusher, updates, options),
+  }
+}
+
+type JudgedPush = { updates: readonly RefUpdate[]; quarantine: string | undefined; options: readonly string[] }
+
+async function judge(
+  ctx: Context,
+  kb: KnowledgeBase,
+  pusher: Pusher,
+  { updates, quarantine, options }: JudgedPush,
+): Promise<Judgement> {
+  await kb.sync()
+  const lines: string[] = []
+  let accepted = true
+  const repository = new Repository(kb.repository.gitDir, { quarantine })
+  try {
+    for (const update of updates) {
+      const judged = await judgeUpdate(ctx, kb, pusher, { update, repository, options })
+      lines.push(...judged.lines)
+      accepted &&= judged.accepted
+    }
+  } finally {
+    repository.close()
+  }
+  return { accepted, lines }
+}
+
+async function judgeUpdate(
+  ctx: Context,
+  kb: KnowledgeBase,
+  pusher: Pusher,
+  { update, repository, options }: { update: RefUpdate; repository: Repository; options: readonly string[] },
+): Promise<Judgement> {
+  try {
+    const request = await readRequest(kb, repository, pusher, { update, options })
+    const findings = await judgeRequest(ctx, kb, pusher, { request, repository })
+    const accepted = findings.every(({ severity }) => severity === 'warning')
+    return { accepted, lines: formatFindings(findings) }
+  } catch (error) {
+    if (!(error instanceof PushRefused)) throw error
+    return { accepted: false, lines: [`${update.ref}: ${error.message}`] }
+  }
+}
+
+async function judgeRequest(
+  { parser }: Context,
+  kb: KnowledgeBase,
+  { caller }: Pusher,
+  { request, repository }: { request: Request; repository: Repository },
+): Promise<Finding[]> {
+  if (request.kind === 'dismiss') return []
+  const { from, to } = request
+  const findings = await checkPush(kb, { repository, from, to }, parser)
+  if (request.kind === 'propose') return [...findings, ...(await onlyNeurons(kb, repository, request))]
+  const isSound = findings.every(({ severity }) => severity === 'warning')
+  const conflicts = isSound && request.kind === 'submit' ? await conflictsOf(kb, caller, { request, repository }) : []
+  return [...findings, ...conflicts]
+}
+
+/** Returns what prevents a submitted push from being merged into main as it is now. Main may still move before the merge. */
+async function conflictsOf(
+  kb: KnowledgeBase,
+  caller: Caller,
+  { request: { from, to }, repository }: { request: PushRange; repository: Repository },
+): Promise<Finding[]> {
+  const changes = await pushedChanges(repository, from, to)
+  const readText = (oid: Oid) => repository.readTextOnce(oid)
+  return kb.projection.withSnapshot(async (sql) => {
+    if (kb.projection.heads(sql).main === from) return []
+    const view = pushView(kb, { sql, readText }, from)
+    return (await mergePush(view, { changes, origin: mainOrigin(caller) })).conflicts
+  })
+}
+
+function mainOrigin(caller: Caller): Origin {
+  return { door: 'main', by: bareId(caller) }
+}
+
+/**
+ * Returns what a push to a ref asks for.
+ * @param repository sees the push's objects
+ * @throws {PushRefused} if the push is not allowed
+ */
+async function readRequest(
+  kb: KnowledgeBase,
+  repository: Repository,
+  { follows }: Pusher,
+  { update, options }: { update: RefUpdate; options: readonly string[] },
+): Promise<Request> {
+  const { ref, to } = update
+  const { submit } = parsePushOptions(options)
+  const [, candidateId] = headRef.exec(ref) ?? []
+  if (candidateId !== undefined) return dismissal(kb, candidateId, update)
+  const main = await kb.repository.readRef(mainRef)
+  if (main === undefined) throw new PushRefused('the knowledge base has no main')
+  if (ref === mainRef) return mainPush(kb, repository, main, update)
+  if (ref !== proposeRef) {
+    throw new PushRefused(
+      `push to ${mainRef}, or to ${proposeRef} to propose; there are no other branches or tags here`,
+    )
+  }
+  if (to === undefined) throw new PushRefused('there is nothing to delete')
+  await requireCommit(repository, to)
+  if (submit && follows === undefined && (await kb.settings()).protectMain)
+    throw new PushRefused(`${isProtected}, without -o submit`)
+  const from = await baseOf(repository, main, to)
+  if (from === undefined) throw new PushRefused('the commit has no history in common with main')
+  if (from === to) throw new PushRefused('main holds it already: there is nothing to push')
+  return { kind: submit ? 'submit' : 'propose', from, to }
+}
+
+function dismissal(kb: KnowledgeBase, candidateId: string, { from: head, to }: RefUpdate): Request {
+  if (to !== undefined) {
+    throw new PushRefused(
+      `the server makes the heads of candidates; push a changed page to ${proposeRef} to revise one`,
+    )
+  }
+  const row = findCandidate(kb.projection.read, candidateId)
+  if (row === undefined) throw new PushRefused('there is no such candidate')
+  if (row.status === 'approved') throw new PushRefused('the candidate was approved already')
+  return { kind: 'dismiss', candidateId, head }
+}
+
+async function mainPush(
+  kb: KnowledgeBase,
+  repository: Repository,
+  main: Oid,
+  { from, to }: RefUpdate,
+): Promise<Request> {
+  if (to === undefined) throw new PushRefused('main cannot be deleted')
+  if ((await kb.settings()).protectMain) throw new PushRefused(isProtected)
+  if (from !== main) throw new PushRefused(fetchFirst)
+  await requireCommit(repository, to)
+  if (await isAncestor(repository, main, to)) return { kind: 'main', from: main, to }
+  throw new PushRefused('what main holds cannot be taken away: it is no fast-forward')
+}
+
+/** Where a pushed commit left main. @throws {PushRefused} */
+async function baseOf(repository: Repository, main: Oid, to: Oid): Promise<Oid | undefined> {
+  try {
+    return await mergeBase(repository, main, to)
+  } catch (error) {
+    if (!(error instanceof GitError && error.code === 'too-slow')) throw error
+    throw new PushRefused('it takes too long to find where the commit left main: merge main into it, and push again')
+  }
+}
+
+async function requireCommit(repository: Repository, to: Oid): Promise<void> {
+  const type = (await repository.infos([to])).get(to)?.type
+  if (type === 'commit') return
+  const short = to.slice(0, 7)
+  if (type === undefined) throw new PushRefused(`the commit ${short} is not there`)
+  const hint = type === 'tag' ? `; push the commit that it names: ${short}^{commit}` : ''
+  throw new PushRefused(`only a commit can be pushed, and ${short} is a ${type}${hint}`)
+}
+
+async function onlyNeurons(kb: KnowledgeBase, repository: Repository, { from, to }: PushRange): Promise<Finding[]> {
+  try {
+    const others = (await pushedChanges(repository, from, to)).filter(({ path }) => !isNeuronPath(path))
+    const { protectMain } = await kb.settings()
+    const way = protectMain ? 'other files are changed on the server.' : 'push this file to main.'
+    return others.map(({ path }) => {
+      const message = `Only Neurons can be proposed: ${way}`
+      return { rule: 'not-a-neuron', severity: 'error', path, line: 1, message }
+    })
+  } catch (error) {
+    if (error instanceof PushTooLarge) return [] // told by the check itself
+    throw error
+  }
+}
+
+async function receive(
+  ctx: Context,
+  kb: KnowledgeBase,
+  pusher: Pusher,
+  updates: readonly RefUpdate[],
+  options: readonly string[],
+): Promise<PushReport> {
+  const outcomes: RefOutcome[] = []
+  const lines: string[] = []
+  for (const update of updates) {
+    try {
+      const request = await readRequest(kb, kb.repository, pusher, { update, options })
+      lines.push(...(await receiveRequest(ctx, kb, pusher, { request, topic: parsePushOptions(options).topic })))
+      outcomes.push({ ref: update.ref })
+    } catch (error) {
+      const refused = reasonOf(error)
+      if (refused === undefined) throw error
+      if (error instanceof PushRefused) lines.push(...formatFindings(error.findings))
+      outcomes.push({ ref: update.ref, refused })
+    }
+  }
+  return { outcomes, lines }
+}
+
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof PushRefused || error instanceof GanglionError) return error.message
+  return error instanceof ValidationError ? Object.values(error.fieldErrors).flat().join(' ') : undefined
+}
+
+/** @returns lines for the pusher's terminal. */
+async function receiveRequest(
+  ctx: Context,
+  kb: KnowledgeBase,
+  { caller, reachedAt, follows }: Pusher,
+  { request, topic }: { request: Request; topic: string },
+): Promise<string[]> {
+  if (request.kind === 'dismiss') {
+    const { candidateId, head } = request
+    await dismissCandidate(ctx, caller, candidateId, { reason: 'Its head was deleted by a push.', head })
+    return [`Dismissed the candidate ${candidateId}.`]
+  }
+  const { from, to } = request
+  const changes = await pushedChanges(kb.repository, from, to)
+  const proposer = { id: `git:${bareId(caller)}`, name: caller.name }
+  if (request.kind !== 'propose') {
+    const behind = request.kind === 'submit' ? 'merge' : 'refuse'
+    const push = {
+      from,
+      to,
+      changes,
+      approver: actorOf(caller),
+      proposer,
+      origin: mainOrigin(caller),
+      behind,
+      follows,
+    } as const
+    const urlOf = (seqId: string) => new URL(ctx.urls.neuron(kb.identity.slug, seqId), reachedAt).href
+    return mainLines(await pushToMain(kb, push, ctx), urlOf)
+  }
+  const origin = { door: 'for', by: bareId(caller), topic } as const
+  const urlOf = (candidateId: string) => new URL(ctx.urls.candidate(candidateId), reachedAt).href
+  return proposalLines(await proposePush(kb, { changes, range: { from, to }, proposer, origin }, ctx.now), urlOf)
+}

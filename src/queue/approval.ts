@@ -1,0 +1,222 @@
+import { v7 as uuidv7 } from 'uuid'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import type { Staging } from '../git/staging.ts'
+import { accessIn } from '../kb/access/neuron-access.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { findCandidate, unfinishedApprovals } from '../kb/projection/candidate-index.ts'
+import { lastBlob } from '../kb/projection/version-queries.ts'
+import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
+import { removalTrailers } from '../kb/refs/removal-trailer.ts'
+import { type ApprovalEdit, type Proposal, type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
+import { approvalTrailers, proposalMessage } from '../kb/writing/push-main.ts'
+import { PushRefused } from '../kb/writing/push-refused.ts'
+import { followRenames } from '../kb/writing/rename/follow-renames.ts'
+import { sightOf } from '../kb/writing/rename/name-change.ts'
+import { nextNumber } from '../kb/writing/seq-numbers.ts'
+import { type Taking, takeNeurons } from '../kb/writing/take-neurons.ts'
+import { parseCandidate } from '../markdown/file/candidate-file.ts'
+import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
+import { hasReadableSize } from '../markdown/file/front-matter.ts'
+import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { hiddenLines } from '../markdown/shown-content.ts'
+import { isInternal, isSeenByMore, narrowed, widens } from '../rules/audience.ts'
+import { type Actor, type Candidate, followsRename, queueStatus } from '../rules/candidate.ts'
+import { doorOf, isFirstCome } from '../rules/first-come.ts'
+import { formatSeqId } from '../rules/seq-id.ts'
+
+export type Approval = { seqId: string; documentId: string | null; commit: string }
+
+/** Completes what the policy approved and a crash kept from reaching main. */
+export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promise<void> {
+  for (const id of unfinishedApprovals(kb.projection.read)) {
+    await kb.write((staging) => approveByPolicy(kb, staging, id, now()))
+  }
+}
+
+/**
+ * Approves within a group commit what the policy approved. What cannot be, such as where its target has changed after the candidate
+ * reached the queue, waits for a curator from then on, whatever becomes of the reason.
+ */
+export async function approveByPolicy(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidateId: string,
+  now: Date,
+): Promise<void> {
+  try {
+    await approveStaged(kb, staging, candidateId, {}, policyActor, now)
+  } catch (error) {
+    const isRefused =
+      error instanceof GanglionError || error instanceof ValidationError || error instanceof CuratorNeeded
+    if (!isRefused) throw error
+    await leaveToCurator(kb, staging, candidateId, { reason: error.message, now })
+  }
+}
+
+async function leaveToCurator(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidateId: string,
+  { reason, now }: { reason: string; now: Date },
+): Promise<void> {
+  const row = findCandidate(kb.projection.write, candidateId)
+  if (row?.status !== 'pending') return
+  const candidate = parseCandidate(await staging.readText(row.blob))
+  const { title, kind, connector, verdict } = candidate
+  await kb.commitToQueue(staging, {
+    candidates: [{ ...candidate, verdict: { ...verdict, approve: false, reason } }],
+    message: commitMessage(`Leave "${title}" to a curator`, {
+      Candidate: candidateId,
+      Kind: kind,
+      Connector: connector,
+    }),
+    author: signatureOf(policyActor, now),
+    at: now,
+  })
+}
+
+/** No policy may show a Neuron to more readers, or change what its author may not have seen. */
+class CuratorNeeded extends Error {
+  constructor() {
+    super('more readers would see the Neuron, or a comment would change')
+  }
+}
+
+const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
+
+/** The files of an approval, with the pages whose links follow where it renames or moves a Neuron, or an alias. */
+async function renamed(
+  kb: KnowledgeBase,
+  staging: Staging,
+  seqId: string,
+  { path, text, movedFrom, title, target }: Proposal,
+  { candidate, actor, now }: { candidate: Candidate; actor: Actor; now: Date },
+): Promise<Pick<Taking, 'candidates' | 'neurons'> & { files: Map<string, string | null> }> {
+  const files = new Map<string, string | null>(movedFrom === undefined ? [] : [[movedFrom, null]])
+  const isRenamed = target !== undefined && (title !== target.title || movedFrom !== undefined)
+  if (text === null || !isRenamed) return { files: files.set(path, text), candidates: [], neurons: [] }
+
+  const readText = (oid: string) => staging.readText(oid)
+  const { rewriteLinks, defaultAudience } = await kb.settings()
+  const sight = isFirstCome(candidate) ? sightOf(kb.projection.write, seqId, defaultAudience) : undefined
+  const page = { seqId, before: target, path, blob: target.blob, text }
+  const { neurons: pages, aliases } = await followRenames(kb, [page], {
+    readText,
+    parser: kb.parser,
+    rewriteLinks,
+    sight,
+  })
+  const [own = page, ...others] = pages
+  const known = parseNeuronFile(text).fields.aliases
+  const kept = [...new Set([...known, ...(aliases.get(seqId) ?? [])])]
+  const renamedText = editNeuron(own.text ?? text, { aliases: kept })
+  if (!hasReadableSize(renamedText)) {
+    throw new ValidationError({ title: ['makes the front matter larger than 16 KB: the old title stays as an alias'] })
+  }
+  files.set(path, renamedText)
+  const taking = takeNeurons(kb, others, {
+    ...{ parser: kb.parser, readText, actor, at: now },
+    origin: { door: 'rename', by: actor.id },
+    reason: followsRename,
+  })
+  const {
+    candidates,
+    neurons,
+    files: rewritten,
+  } = await taking.catch((error: unknown) => {
+    if (!(error instanceof PushRefused)) throw error
+    throw new ValidationError({ title: [`cannot change: a link to it cannot follow. ${error.message}`] })
+  })
+  for (const [other, rewrittenText] of rewritten) files.set(other, rewrittenText)
+  return { files, candidates, neurons }
+}
+
+export function viewOf(kb: KnowledgeBase, staging: Staging): ProposalView {
+  return { sql: kb.projection.write, readText: (oid) => staging.readText(oid), parser: kb.parser }
+}
+
+/**
+ * Whether a proposal shows its Neuron to somebody who may not see it as it is, or as it was before it was deleted, or, where it is new,
+ * what lists no audience; or takes away or changes comments, which its author may not have seen. Only a curator may approve that.
+ */
+export async function opensUp(
+  kb: KnowledgeBase,
+  staging: Staging,
+  seqId: string,
+  { text, target }: Pick<Proposal, 'text' | 'target'>,
+): Promise<boolean> {
+  if (text === null) return false
+  const last = target === undefined ? lastBlob(kb.projection.write, seqId) : undefined
+  const settings = await kb.settings()
+  const accessOf = (page: string) => accessIn(parseNeuronFile(page), settings)
+  if (target !== undefined && !keepsHidden(await staging.readText(target.blob), text)) return true
+  const before = last === undefined ? target : accessOf(await staging.readText(last))
+  const after = accessOf(text)
+  if (before === undefined) return after.audience !== undefined && widens(after.audience, settings.defaultAudience)
+  return isSeenByMore(after, before, settings.defaultAudience)
+}
+
+/** Whether a page still has every line of which only curators see all. Takes linear time. */
+function keepsHidden(before: string, after: string): boolean {
+  const left = new Map<string, number>()
+  for (const line of hiddenLines(parseNeuronFile(after))) left.set(line, (left.get(line) ?? 0) + 1)
+  return hiddenLines(parseNeuronFile(before)).every((line) => {
+    const count = left.get(line) ?? 0
+    left.set(line, count - 1)
+    return count > 0
+  })
+}
+
+/** An edit without the front matter that opens its content, which counts. @throws {ValidationError} if it cannot be read */
+async function openedEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<ApprovalEdit> {
+  if (edit.content === undefined) return edit
+  const { content, tags, audience, isUnreadable } = openContent(edit.content)
+  if (isUnreadable) throw new ValidationError({ content: [unreadableHead] })
+  const { defaultAudience } = await kb.settings()
+  const added = edit.tags === undefined ? tags : tags.filter((tag) => isInternal([tag]))
+  return { ...edit, content, adds: { tags: added, audience: audience && narrowed(audience, defaultAudience) } }
+}
+
+/** Approves a candidate within a group commit; what it throws, it throws before it stages anything. */
+export async function approveStaged(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidateId: string,
+  edit: ApprovalEdit,
+  actor: Actor,
+  now: Date,
+): Promise<Approval> {
+  const row = findCandidate(kb.projection.write, candidateId)
+  if (row === undefined) throw new GanglionError('not_found')
+  if (row.approval !== undefined) return row.approval
+  const candidate = parseCandidate(await staging.readText(row.blob))
+  if (queueStatus(candidate) !== 'pending') throw new GanglionError('not_pending')
+
+  const ids = { seqId: candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb)), id: uuidv7() }
+  const opened = await openedEdit(kb, edit)
+  const proposal = await proposalOf(viewOf(kb, staging), candidate, { edit: opened, ids })
+  const { text, title, target } = proposal
+  if (actor === policyActor && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
+  const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []
+  const author = signatureOf(actor, now)
+  const { files, candidates, neurons } = await renamed(kb, staging, ids.seqId, proposal, { candidate, actor, now })
+  if (candidates.length > 0) {
+    await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at: now })
+  }
+  const commit = await kb.commitToMain(staging, {
+    files,
+    removals,
+    message: commitMessage(`${text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'} "${title}"`, [
+      ['Candidate', candidateId],
+      ['Neuron', ids.seqId],
+      ...approvalTrailers(neurons),
+      ['Kind', candidate.kind],
+      ['Connector', doorOf(candidate)],
+      ['Approved-By', `${actor.name} <${actor.id}>`],
+      ...removalTrailers(removals),
+    ]),
+    author,
+    at: now,
+  })
+  return findCandidate(kb.projection.write, candidateId)?.approval ?? { seqId: ids.seqId, documentId: null, commit }
+}

@@ -1,0 +1,26 @@
+import type { Context } from '../kb/context.ts'
+import { kbOfCandidate } from '../kb/kb-access.ts'
+import type { ApprovalEdit } from '../kb/writing/proposal.ts'
+import { actorOf, type Caller } from '../rules/access/caller.ts'
+import { type Approval, approveStaged } from './approval.ts'
+import { type Judged, writeJudged } from './judged-head.ts'
+
+/**
+ * A curator approves a candidate: it becomes one commit on main. Approving again gives the same answer. `head` is the commit
+ * of the candidate's ref that was judged; with `seen`, what was decided since is refused.
+ * @throws {GanglionError} `not_found`, `not_pending`, `target_not_found`, `target_unreadable`, `stale_head` with the present `head`, and
+ *   `merge_conflict` with `conflicts` and the target's present `commit`; the candidate then stays pending.
+ */
+export async function approveCandidate(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  { head, seen, ...edit }: ApprovalEdit & Judged,
+): Promise<Approval & { candidateId: string; status: 'approved' }> {
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
+  const actor = actorOf(caller)
+  const approval = await writeJudged(ctx, kb, { candidateId, head, seen }, (staging) =>
+    approveStaged(kb, staging, candidateId, edit, actor, ctx.now()),
+  )
+  return { candidateId, status: 'approved', ...approval }
+}

@@ -1,0 +1,125 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { DiffPool } from '../compare/diff-pool.ts'
+import type { CandidateDetail } from '../contract/candidates.ts'
+import { MergeConflict } from '../contract/envelope.ts'
+import { GanglionError } from '../contract/errors.ts'
+import { authorOfCommit } from '../git/objects/object.ts'
+import type { Context } from '../kb/context.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import type { CandidateRow } from '../kb/projection/candidate-index.ts'
+import { findNeuron } from '../kb/projection/neuron-queries.ts'
+import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
+import { baseOf } from '../kb/writing/merge-candidate.ts'
+import { proposalOf } from '../kb/writing/proposal.ts'
+import { replaceContent } from '../markdown/file/file-body.ts'
+import { fileLayout } from '../markdown/file/front-matter.ts'
+import { formatNeuron, type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import type { Candidate } from '../rules/candidate.ts'
+import { unixLines } from '../rules/text/line-endings.ts'
+import { readQueued } from './find-queued.ts'
+import { toSummary } from './list-candidates.ts'
+
+type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
+
+/** A candidate as a curator reviews it: what it says, what was decided, and what it changes. @throws {GanglionError} `not_found` */
+export async function readCandidate(ctx: Context, caller: Caller, candidateId: string): Promise<CandidateDetail> {
+  const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
+  const { before, after, ...conflict } =
+    row.approval === undefined
+      ? await sidesOfProposal(kb, candidate)
+      : await sidesOfApproval(kb, candidate, row.approval)
+  const sides = { before: before && unixLines(before), after: after && unixLines(after), ...conflict }
+  return {
+    ...toSummary(ctx, kb.identity.id, row),
+    content: unixLines(candidate.content),
+    metadata: candidate.metadata,
+    decisions: [
+      ...candidate.decisions.map(({ action, at, by, reason }) => ({
+        action,
+        at,
+        by: by.name,
+        ...(reason === undefined ? {} : { reason }),
+      })),
+      ...(await approvalDecision(kb, row)),
+    ],
+    ...sides,
+    ...(await diffOf(ctx, sides, row)),
+  }
+}
+
+export async function approvalDecision(
+  kb: KnowledgeBase,
+  { approval }: CandidateRow,
+): Promise<CandidateDetail['decisions']> {
+  if (approval === undefined) return []
+  const { name, at } = authorOfCommit((await kb.repository.read(approval.commit)).data)
+  return [{ action: 'approve', at: at.toISOString(), by: name }]
+}
+
+/** What approval would change, of whole pages where one was proposed, or what is proposed where that conflicts with main. */
+async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise<Sides> {
+  const view = { sql: kb.projection.read, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
+  const isPage = candidate.frontMatter !== null
+  if (candidate.target === null) {
+    return { before: null, after: isPage ? (await proposalOf(view, candidate)).text : candidate.content }
+  }
+  const target = findNeuron(view.sql, candidate.target)
+  if (target === undefined || candidate.base === null) {
+    return { before: null, after: isPage && target === undefined ? (await proposalOf(view, candidate)).text : null }
+  }
+  const current = await view.readText(target.blob)
+  const before = isPage ? current : parseNeuronFile(current).content
+  try {
+    if (candidate.removes || isPage) return { before, after: (await proposalOf(view, candidate)).text }
+    return shownSides(current, (await proposalOf(view, candidate)).text ?? '')
+  } catch (error) {
+    if (!(error instanceof GanglionError)) throw error
+    if (error.code === 'target_unreadable') return { before, after: null }
+    if (error.code !== 'merge_conflict') throw error
+    const conflicts = z.array(MergeConflict).parse(error.details.conflicts)
+    return { ...sidesOfConflict(candidate, (await baseOf(view, candidate)) ?? ''), conflicts }
+  }
+}
+
+/** From the version that it was written against to what it says, since main has changed otherwise. */
+function sidesOfConflict({ frontMatter, content, removes }: Candidate, base: string): Sides {
+  if (frontMatter === null) return { before: parseNeuronFile(base).content, after: removes ? null : content }
+  const body = base.slice(fileLayout(base).bodyStart)
+  return { before: base, after: frontMatter + replaceContent(body, content, fileLayout(frontMatter).eol) }
+}
+
+async function sidesOfApproval(
+  kb: KnowledgeBase,
+  { frontMatter }: Candidate,
+  { seqId, commit }: NonNullable<CandidateRow['approval']>,
+): Promise<Sides> {
+  const { read: sql } = kb.projection
+  const after = versionAt(sql, seqId, commit)
+  const before = after === undefined ? undefined : versionBefore(sql, seqId, after.version)
+  const pageOf = async (blob: string | null | undefined) => (blob == null ? null : kb.repository.readText(blob))
+  const sides = { before: await pageOf(before?.blob), after: await pageOf(after?.blob) }
+  return frontMatter === null ? shownSides(sides.before, sides.after) : sides
+}
+
+/** The contents of two pages, below their titles and tags where those differ. */
+function shownSides(before: string | null, after: string | null): Sides {
+  const [old, page] = [before, after].map((text) => (text === null ? null : parseNeuronFile(text)))
+  if (old == null || page == null) return { before: old?.content ?? null, after: page?.content ?? null }
+  const headOf = ({ fields: { title, tags } }: NeuronFile) => ({ title, tags })
+  const isSame = isDeepStrictEqual(headOf(old), headOf(page))
+  const shown = (file: NeuronFile) => (isSame ? file.content : formatNeuron(headOf(file), file.content))
+  return { before: shown(old), after: shown(page) }
+}
+
+async function diffOf(
+  ctx: Context,
+  { before, after: proposed }: Sides,
+  { removes }: CandidateRow,
+): Promise<Pick<CandidateDetail, 'diff' | 'diffTruncated'>> {
+  const after = proposed ?? (removes ? '' : null)
+  if (after === null) return { diff: '' }
+  const { diff, isTruncated } = await ctx.threads.of(DiffPool).diff(before, after)
+  return isTruncated ? { diff, diffTruncated: true } : { diff }
+}

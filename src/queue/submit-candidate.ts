@@ -1,0 +1,269 @@
+import { type CandidateInput, CandidateReceipt, type Warning } from '../contract/candidates.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import type { CandidateKind } from '../contract/vocabulary.ts'
+import type { Staging } from '../git/staging.ts'
+import { type Visibility, visibilityFor } from '../kb/access/visibility.ts'
+import type { Context } from '../kb/context.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import {
+  type CandidateRow,
+  candidateOfFingerprint,
+  countPending,
+  findCandidate,
+} from '../kb/projection/candidate-index.ts'
+import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
+import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
+import { recordCandidate } from '../kb/writing/record.ts'
+import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
+import { actorOf, type Caller } from '../rules/access/caller.ts'
+import { isInternal, narrowed } from '../rules/audience.ts'
+import type { Actor, Candidate } from '../rules/candidate.ts'
+import { candidateIdFor } from '../rules/candidate-id.ts'
+import { parseMetadata, readMetadata, unfitKeys } from '../rules/metadata.ts'
+import { judge } from '../rules/policy.ts'
+import { oneLine } from '../rules/text/text.ts'
+import { once } from '../state/once.ts'
+import { approveByPolicy, viewOf } from './approval.ts'
+import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
+import { takenNames } from './taken-names.ts'
+
+/** Candidates of one knowledge base that may wait. */
+export const maxPending = 10_000
+const defaultConnector = 'api'
+/** Kinds that change the Neuron they name, where they name one; every other makes a new one. */
+const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', 'ingest-page-update'])
+
+export type SubmitOptions = {
+  idempotencyKey?: string | undefined
+  /** What the key is bound to, where the candidate is not what the client sent. */
+  request?: { route: string; body: unknown }
+  /** The tag of the Neuron that was read, as HTTP sends it; see `metadata.baseCommit`. */
+  ifMatch?: string | undefined
+  /** Whether the title is about the proposal, and no new one for its target. */
+  isSubject?: boolean
+  /** A part of the service that speaks for itself: of candidates with one fingerprint, which the metadata holds, it makes one. */
+  service?: { actor: Actor; fingerprint: string }
+}
+
+/**
+ * Puts a candidate into its knowledge base's queue; where the policy says so, approves it at once.
+ * @throws {GanglionError} `not_found`, `queue_full`, `idempotency_key_reused`, `merge_conflict` if it says what it was written from
+ * @throws {ValidationError} for metadata that is none, or names no version of the target
+ */
+export async function submitCandidate(
+  ctx: Context,
+  caller: Caller,
+  input: CandidateInput,
+  { idempotencyKey, request, ...options }: SubmitOptions = {},
+): Promise<CandidateReceipt> {
+  const kb = await ctx.kb(caller.tenantId, input.knowledgeBaseId)
+  const build = await prepareCandidate(kb, caller, input, options)
+  const submit = (id: string) =>
+    kb
+      .write((staging) => submitStaged(kb, staging, build, id, ctx.now()))
+      .then((submitted) => toReceipt(ctx, kb, submitted))
+  const keyed = request ?? {
+    route: 'POST /api/v1/queue/candidates',
+    body: { ...input, knowledgeBaseId: kb.identity.id, ifMatch: options.ifMatch },
+  }
+  const newId = () => candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
+  const parse = (answer: unknown) => CandidateReceipt.parse(answer)
+  return once(ctx, caller, { ...keyed, idempotencyKey, newId, parse }, submit)
+}
+
+type Draft = Pick<
+  Candidate,
+  'kind' | 'title' | 'content' | 'metadata' | 'confidence' | 'impactEstimate' | 'connector'
+> & {
+  createdBy: Actor
+  fingerprint: string | undefined
+  trustedConnector: boolean
+  fields: ReturnType<typeof readMetadata>
+  /** Whether the caller may know of a Neuron. */
+  sees: Visibility['of']
+  role: Caller['role']
+  ifMatch: string | undefined
+  isSubject: boolean
+  settings: Awaited<ReturnType<KnowledgeBase['settings']>>
+  /** What the sender is told of what it sent. */
+  warnings: Warning[]
+  /** Whether front matter of its content may hide the page, and cannot be read. */
+  isUnreadable: boolean
+}
+
+/** The candidate as it stands, and what its sender is told. */
+type Submitted = { row: CandidateRow; warnings: Warning[] }
+
+async function prepareCandidate(
+  kb: KnowledgeBase,
+  caller: Caller,
+  input: CandidateInput,
+  { service, ifMatch, isSubject = false }: SubmitOptions,
+): Promise<Draft> {
+  const settings = await kb.settings()
+  const { content, metadata: text, fields, warnings, isUnreadable } = opened(input, settings)
+  const connector = fields.connector ?? defaultConnector
+  const title = oneLine(input.title, 2 * 500)
+  if (title === '') throw new ValidationError({ title: ['must not be blank'] })
+  return {
+    kind: input.kind,
+    title,
+    content,
+    metadata: text,
+    confidence: input.confidence,
+    impactEstimate: input.impactEstimate,
+    connector,
+    createdBy: service?.actor ?? actorOf(caller),
+    fingerprint: service?.fingerprint,
+    trustedConnector: caller.connectors.includes(connector),
+    fields,
+    sees: (await visibilityFor(caller, kb)).of,
+    role: caller.role,
+    ifMatch,
+    isSubject,
+    settings,
+    warnings,
+    isUnreadable,
+  }
+}
+
+/**
+ * The content without the front matter that opens it, whose keys count as metadata where the metadata has none of their name. A tag
+ * that hides the page counts in any case, and an audience shows it to nobody more.
+ */
+function opened(
+  input: Pick<CandidateInput, 'content' | 'metadata'>,
+  { defaultAudience }: Pick<Draft['settings'], 'defaultAudience'>,
+): Pick<Draft, 'content' | 'metadata' | 'fields' | 'warnings' | 'isUnreadable'> {
+  const sent = parseMetadata(input.metadata)
+  const { content, data, tags, audience, dropped: reserved, isUnreadable } = openContent(input.content)
+  const { title: _, ...found } = data
+  const unfit = unfitKeys(found)
+  const dropped = [...reserved, ...unfit]
+  const own = Object.fromEntries(Object.entries(found).filter(([key]) => !unfit.includes(key)))
+  const { tags: sentTags = undefined } = sent.data
+  const allTags =
+    sentTags === undefined ? tags : [...readMetadata(sent.data).tags, ...tags.filter((tag) => isInternal([tag]))]
+  const { audience: sentAudience } = readMetadata(sent.data)
+  const wished = sentAudience ?? audience
+  const kept = wished && narrowed(narrowed(wished, audience ?? wished), defaultAudience)
+  const isNarrowed = wished?.some((name) => !kept?.includes(name)) ?? false
+  const merged = { ...own, ...sent.data, ...(tags.length > 0 && { tags: allTags }), ...(kept && { audience: kept }) }
+  const isSame = content === input.content && !isNarrowed
+  const metadata = isSame ? sent.text : parseMetadata(merged).text
+  const warnings: Warning[] = []
+  if (dropped.length > 0) {
+    const message = `The front matter of the content has keys that do not count there, or have no fitting value; they were dropped: ${dropped.join(', ')}.`
+    warnings.push({ code: 'reserved_keys', message })
+  }
+  if (isNarrowed) {
+    const message = `An audience only narrows who sees a page; of this one counts: ${kept?.join(', ') || 'nothing, so that only curators see it'}.`
+    warnings.push({ code: 'audience_narrowed', message })
+  }
+  if (isUnreadable) warnings.push({ code: 'front_matter_unreadable', message: unreadable })
+  return { content, metadata, fields: readMetadata(parseMetadata(metadata).data), warnings, isUnreadable }
+}
+
+const unreadable = `The content ${unreadableHead}: a curator decides.`
+
+async function submitStaged(
+  kb: KnowledgeBase,
+  staging: Staging,
+  draft: Draft,
+  id: string,
+  now: Date,
+): Promise<Submitted> {
+  const { write: sql } = kb.projection
+  const { connector, fingerprint } = draft
+  const warnings = [...draft.warnings]
+  const earlier = fingerprint === undefined ? undefined : candidateOfFingerprint(sql, connector, fingerprint)
+  if (earlier !== undefined) return { row: earlier, warnings }
+  const known = findCandidate(sql, id)
+  if (known === undefined) {
+    const { candidate, base } = await toCandidate(kb, staging, draft, id, now)
+    warnings.push(...(base?.warnings ?? []))
+    if (base?.isGiven === true && candidate.verdict.approve) await refuseConflict(viewOf(kb, staging), candidate)
+    if (!candidate.verdict.approve && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
+    await recordCandidate(kb, staging, candidate, 'Propose')
+  }
+  const row = findCandidate(sql, id)
+  if (row === undefined) throw new GanglionError('internal')
+  if (row.status !== 'pending' || !row.approvedByPolicy) return { row, warnings }
+  await approveByPolicy(kb, staging, id, now)
+  const judged = findCandidate(sql, id) ?? row
+  const isOneMore = known === undefined && judged.status === 'pending'
+  if (isOneMore && countPending(sql) > maxPending) throw new GanglionError('queue_full')
+  const { approval } = judged
+  const isVisible = (seqId: string) => draft.sees(accessOf(sql, seqId) ?? { audience: [], tags: [] })
+  return { row: judged, warnings: [...warnings, ...(approval ? takenNames(sql, approval.seqId, isVisible) : [])] }
+}
+
+async function toCandidate(
+  kb: KnowledgeBase,
+  staging: Staging,
+  draft: Draft,
+  id: string,
+  now: Date,
+): Promise<{ candidate: Candidate; base: CorrectionBase | undefined }> {
+  const { fields, settings, trustedConnector, isUnreadable } = draft
+  const { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy } = draft
+  const record = { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy }
+  const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
+  const targetProblem = problemWithTarget(fields.targetNeuron, named, draft.sees)
+  const actionZone = fields.actionZone ?? null
+  const judged = judge({ ...record, trustedConnector, actionZone, targetProblem }, settings)
+  const verdict = isUnreadable
+    ? { ...judged, approve: false, reason: 'unreadable front matter', warnings: [...judged.warnings, unreadable] }
+    : judged
+  const target = targetingKinds.has(draft.kind) ? (fields.targetNeuron ?? null) : null
+  const isKnown = target !== null && named !== undefined && targetProblem === null
+  const read = { ...fields, ifMatch: draft.ifMatch }
+  const base = isKnown ? await correctionBase(kb, viewOf(kb, staging), named, { ...draft, read }, now) : undefined
+  const isNamed = base === undefined || draft.isSubject || title === oneLine(base.title, 2 * 500)
+  const candidate: Candidate = {
+    ...record,
+    id,
+    target,
+    base: target === null ? null : (base?.blob ?? named?.blob ?? null),
+    ...(isNamed ? {} : { renames: true }),
+    removes: false,
+    frontMatter: null,
+    verdict,
+    createdAt: now.toISOString(),
+    decisions: [],
+  }
+  return { candidate, base }
+}
+
+/** Who says what it was written from is told of a conflict at once, unless that would show a comment. @throws {GanglionError} */
+async function refuseConflict(view: ProposalView, candidate: Candidate): Promise<void> {
+  try {
+    await proposalOf(view, candidate)
+  } catch (error) {
+    const isConflict = error instanceof GanglionError && error.code === 'merge_conflict'
+    if (isConflict && (await isConflictShown(view, candidate))) throw error
+  }
+}
+
+/** A target that the sender may not know of is treated as one that is not there, but a curator may still approve it. */
+function problemWithTarget(
+  target: string | undefined,
+  neuron: NeuronRow | undefined,
+  sees: Visibility['of'],
+): string | null {
+  if (target === undefined || (neuron !== undefined && sees(neuron))) return null
+  return neuron === undefined
+    ? `The target ${target} does not exist.`
+    : `The sender may not see the target ${target}: it did not know the text that it replaces.`
+}
+
+function toReceipt(ctx: Context, kb: KnowledgeBase, { row, warnings }: Submitted): CandidateReceipt {
+  return {
+    candidateId: row.id,
+    status: row.status,
+    kbId: kb.identity.id,
+    queueUrl: ctx.urls.candidate(row.id),
+    ...(row.approval === undefined ? {} : { seqId: row.approval.seqId, commit: row.approval.commit }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  }
+}

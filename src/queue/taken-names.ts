@@ -1,0 +1,45 @@
+import type { Warning } from '../contract/candidates.ts'
+import type { CandidateRow } from '../kb/projection/candidate-index.ts'
+import { namesByKey, namesOfNeuron } from '../kb/projection/link-queries.ts'
+import type { MainTables } from '../kb/projection/projection.ts'
+import type { Candidate } from '../rules/candidate.ts'
+import { isFirstCome } from '../rules/first-come.ts'
+import { doesYield, namesOf } from '../rules/links/link-target.ts'
+import { oneLine } from '../rules/text/text.ts'
+
+/**
+ * Warns of the names of a Neuron that links do not lead to it by, since others had them first.
+ * @param isVisible whether the sender sees a Neuron: no other is told of
+ */
+export function takenNames(
+  sql: MainTables,
+  seqId: string,
+  isVisible: (seqId: string) => boolean,
+  names: ReturnType<typeof namesOfNeuron> = namesOfNeuron(sql, seqId),
+): Warning[] {
+  const taken = new Map<string, string>()
+  for (const { key, exact, kind, claim } of names) {
+    if (!claim.yields) continue
+    const holder = namesByKey(sql, key).find(
+      (other) => doesYield({ seqId, kind, claim }, other) && isVisible(other.seqId),
+    )
+    if (holder !== undefined) taken.set(holder.seqId, exact)
+  }
+  return [...taken].map(([other, name]) => ({
+    code: 'name_taken',
+    message: `Links by the name "${oneLine(name, 200)}" lead to ${other}, which had it first: the new page is reached by its seqId and its path.`,
+    seqId: other,
+  }))
+}
+
+/** Warns a curator of the name that a candidate's Neuron would yield to another, or yields once it is approved. */
+export function namesTakenFrom(sql: MainTables, { approval, target }: CandidateRow, candidate: Candidate): string[] {
+  const { title, removes, renames = false } = candidate
+  if (removes || !isFirstCome(candidate)) return []
+  const claim = { since: Number.POSITIVE_INFINITY, yields: true }
+  const isNamed = target === null || renames
+  const wished = isNamed ? namesOf({ seqId: '', path: '', title, aliases: [] }).map((name) => ({ ...name, claim })) : []
+  const seqId = approval?.seqId ?? target ?? ''
+  const taken = takenNames(sql, seqId, () => true, approval === undefined ? wished : undefined)
+  return taken.map(({ message }) => message)
+}

@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { NeuronFile } from '../markdown/file/neuron-file.ts'
+import type { NeuronFields, SourceReference } from '../rules/neuron.ts'
+
+/** A key of the front matter, as lines for people. */
+export type FieldChange = { name: string; before: string[]; after: string[]; isChanged: boolean }
+
+/** Keys that the server sets: nobody decides on them. */
+const own: ReadonlySet<string> = new Set(['seqId', 'id', 'candidate'])
+
+/** The front matter of a page before and after, key by key: what Ganglion knows, then a curator's own. */
+export function fieldChanges(before: NeuronFile | undefined, after: NeuronFile | undefined): FieldChange[] {
+  const [old, fresh] = [valuesOf(before), valuesOf(after)]
+  return [...new Set([...old.keys(), ...fresh.keys()])].map((name) => {
+    const lines = { before: old.get(name) ?? [], after: fresh.get(name) ?? [] }
+    return { name, ...lines, isChanged: !isDeepStrictEqual(lines.before, lines.after) }
+  })
+}
+
+function valuesOf(file: NeuronFile | undefined): Map<string, string[]> {
+  if (file === undefined) return new Map()
+  const known = Object.entries(file.fields).filter(([name]) => !own.has(name))
+  const lines = [...known, ...Object.entries(file.extra)].map(([name, value]) => [name, linesOf(name, value)] as const)
+  return new Map(lines.filter(([, shown]) => shown.length > 0))
+}
+
+function linesOf(name: string, value: unknown): string[] {
+  if (value === undefined || value === null || value === false) return []
+  if (name === 'edges') return (value as NeuronFields['edges']).map(({ type, target }) => `${type} → ${target}`)
+  if (name === 'sources') return (value as NeuronFields['sources']).map(sourceLine)
+  if (Array.isArray(value)) return value.map(lineOf)
+  return [lineOf(value)]
+}
+
+function lineOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function sourceLine(source: SourceReference): string {
+  return [source.filename ?? source.id ?? 'Source', placeLine(source)].filter((part) => part !== undefined).join(', ')
+}
+
+function placeLine({ page, slide, sheet, time }: SourceReference): string | undefined {
+  if (page !== undefined) return `${page.includes('-') ? 'pages' : 'page'} ${page.replace('-', '–')}`
+  if (slide !== undefined) return `${slide.includes('-') ? 'slides' : 'slide'} ${slide.replace('-', '–')}`
+  if (sheet !== undefined) return `sheet ${sheet}`
+  return time === undefined ? undefined : `from ${time} seconds`
+}

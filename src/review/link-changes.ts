@@ -1,0 +1,58 @@
+import type { EdgeType } from '../contract/vocabulary.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { titleOf } from '../kb/projection/neuron-queries.ts'
+import type { NeuronFile } from '../markdown/file/neuron-file.ts'
+import { LinkView } from '../pages/graph/link-view.ts'
+import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
+
+/** A link that a change brings or takes away, as it is written, and what it leads to now. */
+export type LinkChange = {
+  type: EdgeType
+  target: string
+  /** Another knowledge base, as it is named. */
+  kb?: string
+  leadsTo: { seqId: string; title: string } | 'a file' | 'nothing' | 'several' | 'elsewhere'
+}
+
+/** The first of each, and how many there are. */
+export type LinkChanges = { gained: LinkChange[]; lost: LinkChange[]; gainedCount: number; lostCount: number }
+
+const maxShown = 50
+
+/** The links that one side of a change has and the other has not. A curator sees what every one leads to. */
+export async function linkChanges(
+  kb: KnowledgeBase,
+  { before, after }: { before: NeuronFile | undefined; after: NeuronFile | undefined },
+  path: string,
+): Promise<LinkChanges> {
+  const [old, fresh] = [await linksIn(kb, before), await linksIn(kb, after)]
+  const view = new LinkView(kb.identity, kb.projection.read, () => true)
+  const missingIn = (links: Map<string, WrittenLink>, others: Map<string, WrittenLink>) =>
+    [...links].filter(([key]) => !others.has(key)).map(([, link]) => link)
+  const shown = (link: WrittenLink) => toChange(kb, view, link, path)
+  const [gained, lost] = [missingIn(fresh, old), missingIn(old, fresh)]
+  return {
+    gained: gained.slice(0, maxShown).map(shown),
+    lost: lost.slice(0, maxShown).map(shown),
+    gainedCount: gained.length,
+    lostCount: lost.length,
+  }
+}
+
+async function linksIn(kb: KnowledgeBase, file: NeuronFile | undefined): Promise<Map<string, WrittenLink>> {
+  if (file === undefined) return new Map()
+  const { links } = await kb.parser.links(file.content)
+  const written = writtenLinks({ edges: file.fields.edges, properties: file.propertyLinks }, links)
+  return new Map(written.map((link) => [JSON.stringify([link.type, link.kb, link.target]), link]))
+}
+
+function toChange(kb: KnowledgeBase, view: LinkView, link: WrittenLink, path: string): LinkChange {
+  const { type, target } = link
+  if (!view.isOwn(link.kb)) return { type, target, kb: link.kb ?? '', leadsTo: 'elsewhere' }
+  const meaning = view.resolve({ target, form: link.form, from: path })
+  if ('seqId' in meaning) {
+    const { seqId } = meaning
+    return { type, target, leadsTo: { seqId, title: titleOf(kb.projection.read, seqId) ?? seqId } }
+  }
+  return { type, target, leadsTo: 'attachment' in meaning ? 'a file' : 'ambiguous' in meaning ? 'several' : 'nothing' }
+}

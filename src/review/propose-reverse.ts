@@ -1,0 +1,112 @@
+import { GanglionError } from '../contract/errors.ts'
+import type { Staging } from '../git/staging.ts'
+import type { Context } from '../kb/context.ts'
+import { kbOfCandidate } from '../kb/kb-access.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { countPending, findCandidate } from '../kb/projection/candidate-index.ts'
+import { pendingLike } from '../kb/projection/candidate-queue.ts'
+import { findNeuron } from '../kb/projection/neuron-queries.ts'
+import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
+import { recordCandidate } from '../kb/writing/record.ts'
+import { parseCandidate } from '../markdown/file/candidate-file.ts'
+import { fileLayout } from '../markdown/file/front-matter.ts'
+import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { neuronTitle } from '../markdown/neuron-title.ts'
+import { maxPending } from '../queue/submit-candidate.ts'
+import { actorOf, type Caller } from '../rules/access/caller.ts'
+import type { Actor, Candidate } from '../rules/candidate.ts'
+import { candidateIdFor } from '../rules/candidate-id.ts'
+
+const connector = 'console'
+const changedSince = 'The Neuron was changed since: removing it takes those changes as well.'
+
+/**
+ * Proposes to take back what an approved candidate did: a candidate of its own, since main's history is never rewritten. It
+ * removes a new Neuron, brings back a removed one, or merges the version before into what the Neuron has become. Asked for
+ * again, it is the one that waits.
+ * @returns the id of the candidate
+ * @throws {GanglionError} `not_found`, `not_approved`, `target_not_found` where the Neuron is gone, `queue_full`
+ */
+export async function proposeReverse(ctx: Context, caller: Caller, candidateId: string): Promise<string> {
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
+  const actor = actorOf(caller)
+  return kb.write(async (staging) => {
+    const reverse = await reverseOf(kb, staging, candidateId, { actor, at: ctx.now() })
+    const waiting = await waitingLike(kb, staging, reverse)
+    if (waiting !== undefined) return waiting
+    if (countPending(kb.projection.write) >= maxPending) throw new GanglionError('queue_full')
+    await recordCandidate(kb, staging, reverse, 'Propose')
+    return reverse.id
+  })
+}
+
+async function reverseOf(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidateId: string,
+  { actor, at }: { actor: Actor; at: Date },
+): Promise<Candidate> {
+  const { write: sql } = kb.projection
+  const row = findCandidate(sql, candidateId)
+  if (row === undefined) throw new GanglionError('not_found')
+  if (row.approval === undefined) throw new GanglionError('not_approved')
+  const { seqId, commit } = row.approval
+  const done = versionAt(sql, seqId, commit)
+  const before = done && versionBefore(sql, seqId, done.version)
+  const target = findNeuron(sql, seqId)
+  // Nothing to take back where the Neuron went, or came back, by another way.
+  if (done === undefined || (target === undefined) !== (done.blob === null)) throw new GanglionError('target_not_found')
+  const record: Omit<Candidate, 'title' | 'content' | 'frontMatter' | 'metadata' | 'removes' | 'base' | 'verdict'> = {
+    id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
+    kind: 'user-correction',
+    confidence: null,
+    impactEstimate: null,
+    connector,
+    target: seqId,
+    createdAt: at.toISOString(),
+    createdBy: actor,
+    decisions: [],
+  }
+  const verdict = (warnings: string[]) => ({
+    approve: false,
+    zone: null,
+    reason: `takes back "${row.title}"`,
+    warnings,
+  })
+  if (typeof before?.blob === 'string') {
+    const text = await staging.readText(before.blob)
+    const page = parseNeuronFile(text)
+    return {
+      ...record,
+      title: neuronTitle(page, before.path),
+      content: page.content,
+      frontMatter: text.slice(0, fileLayout(text).bodyStart),
+      metadata: JSON.stringify({ connector, path: before.path }),
+      removes: false,
+      base: done.blob ?? before.blob,
+      verdict: verdict([]),
+    }
+  }
+  if (target === undefined) throw new GanglionError('target_not_found')
+  return {
+    ...record,
+    title: target.title,
+    content: parseNeuronFile(await staging.readText(target.blob)).content,
+    frontMatter: null,
+    metadata: null,
+    removes: true,
+    base: target.blob,
+    verdict: verdict(target.blob === done.blob ? [] : [changedSince]),
+  }
+}
+
+/** The pending candidate that proposes the same. */
+async function waitingLike(kb: KnowledgeBase, staging: Staging, reverse: Candidate): Promise<string | undefined> {
+  const { id, target, base, content, removes } = reverse
+  const rows = pendingLike(kb.projection.write, { id, target, titleKey: '', textKey: '' }, 100)
+  for (const row of rows.filter((other) => other.target === target && other.connector === connector)) {
+    const known = parseCandidate(await staging.readText(row.blob))
+    if (known.base === base && known.content === content && known.removes === removes) return row.id
+  }
+  return undefined
+}

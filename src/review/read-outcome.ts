@@ -1,0 +1,36 @@
+import type { CandidateStatus } from '../contract/vocabulary.ts'
+import type { Context } from '../kb/context.ts'
+import { readQueued } from '../queue/find-queued.ts'
+import { approvalDecision } from '../queue/read-candidate.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { lastVerdict } from '../rules/candidate.ts'
+
+/** What became of a candidate, and who decided. */
+export type Outcome = {
+  id: string
+  title: string
+  /** Slug. */
+  kb: string
+  status: CandidateStatus
+  /** Of the Neuron that it became, or that it removed. */
+  seqId?: string
+  isRemoval: boolean
+  /** The last decision, if there is one. */
+  by?: string
+  at?: string
+}
+
+/** @throws {GanglionError} `not_found` */
+export async function readOutcome(ctx: Context, caller: Caller, candidateId: string): Promise<Outcome> {
+  const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
+  const { id, title, status, approval, removes: isRemoval } = row
+  const [approved] = await approvalDecision(kb, row)
+  const verdict = lastVerdict(candidate)
+  const decision = approved ?? (verdict && { by: verdict.by.name, at: verdict.at })
+  return {
+    ...{ id, title, status, isRemoval },
+    kb: kb.identity.slug,
+    ...(approval === undefined ? {} : { seqId: approval.seqId }),
+    ...(decision === undefined ? {} : { by: decision.by, at: decision.at }),
+  }
+}

@@ -1,0 +1,92 @@
+import type { Context } from '../kb/context.ts'
+import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import type { CandidateRow } from '../kb/projection/candidate-index.ts'
+import { pendingLike } from '../kb/projection/candidate-queue.ts'
+import { readQueued } from '../queue/find-queued.ts'
+import { type QueueEntry, type QueueView, toEntry } from '../queue/list-queue.ts'
+import { type Neighbours, neighboursOf } from '../queue/queue-neighbours.ts'
+import { approvalDecision } from '../queue/read-candidate.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import type { Candidate } from '../rules/candidate.ts'
+import { type FieldChange, fieldChanges } from './field-changes.ts'
+import { type LinkChanges, linkChanges } from './link-changes.ts'
+import { type ReviewSides, sidesOf } from './review-sides.ts'
+import { type SourcePassage, sourcePassages } from './source-passage.ts'
+
+/** What somebody did with a candidate, oldest first. */
+export type ReviewStep = {
+  action: 'approve' | 'dismiss' | 'reopen' | 'comment' | 'revise'
+  at: string
+  by: string
+  /** Of a comment: Markdown. */
+  reason?: string
+}
+
+/** Another candidate that waits, and what it has in common. */
+export type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' | 'same text')[] }
+
+/** A candidate with all that a curator decides by. */
+export type Review = Neighbours & {
+  entry: QueueEntry
+  kb: KbLabel
+  /** A JSON object as text, as submitted. */
+  metadata: string | null
+  sides: ReviewSides
+  fields: FieldChange[]
+  links: LinkChanges
+  sources: SourcePassage[]
+  duplicates: Duplicate[]
+  steps: ReviewStep[]
+}
+
+const maxDuplicates = 10
+
+/** @throws {GanglionError} `not_found` */
+export async function reviewCandidate(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  view: QueueView,
+): Promise<Review> {
+  const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
+  const sides = await sidesOf(kb, row, candidate)
+  const { before, after, path = '' } = sides
+  const fields = (after ?? before)?.fields
+  const [links, sources, neighbours, approval] = await Promise.all([
+    linkChanges(kb, sides, path),
+    sourcePassages(ctx, caller.tenantId, { sources: fields?.sources ?? [], content: candidate.content }),
+    neighboursOf(ctx, caller, row, view),
+    approvalDecision(kb, row),
+  ])
+  return {
+    entry: toEntry(kb.identity, kb.projection.read, row),
+    kb: await kbLabel(kb),
+    metadata: candidate.metadata,
+    sides,
+    fields: fieldChanges(before, after),
+    links,
+    sources,
+    duplicates: duplicatesOf(kb, row),
+    steps: [...stepsOf(candidate), ...approval],
+    ...neighbours,
+  }
+}
+
+function stepsOf({ decisions }: Candidate): ReviewStep[] {
+  return decisions.map(({ action, at, by, reason }) => ({
+    ...{ action, at, by: by.name },
+    ...(reason === undefined ? {} : { reason }),
+  }))
+}
+
+function duplicatesOf(kb: KnowledgeBase, row: CandidateRow): Duplicate[] {
+  return pendingLike(kb.projection.read, row, maxDuplicates).map((other) => ({
+    entry: toEntry(kb.identity, kb.projection.read, other),
+    why: [
+      ...(other.target !== null && other.target === row.target ? ['same Neuron' as const] : []),
+      ...(other.titleKey !== '' && other.titleKey === row.titleKey ? ['same title' as const] : []),
+      ...(other.textKey === row.textKey ? ['same text' as const] : []),
+    ],
+  }))
+}

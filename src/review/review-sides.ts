@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { MergeConflict } from '../contract/envelope.ts'
+import { type ErrorCode, GanglionError, ValidationError } from '../contract/errors.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import type { CandidateRow } from '../kb/projection/candidate-index.ts'
+import { findNeuron } from '../kb/projection/neuron-queries.ts'
+import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
+import { baseOf, type MainView, mergeIntoTarget } from '../kb/writing/merge-candidate.ts'
+import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
+import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import type { Candidate } from '../rules/candidate.ts'
+import { unixLines } from '../rules/text/line-endings.ts'
+
+/** Three texts of one page that cannot be merged. */
+export type ConflictSides = {
+  /** What both sides began with. */
+  base: string
+  /** What the Neuron says now. */
+  current: string
+  /** What the candidate says; null where it removes the Neuron. */
+  proposed: string | null
+  conflicts: z.infer<typeof MergeConflict>[]
+  /** The commit of the Neuron's present version: the base of an edit that solves the conflict. */
+  commit: string
+  /** Whether an edit of the content solves it; else the front matter conflicts, or a removal. */
+  isSolvable: boolean
+}
+
+/** The page without and with a candidate, as files. */
+export type ReviewSides = {
+  before: NeuronFile | undefined
+  after: NeuronFile | undefined
+  path: string | undefined
+  /** Where the page stands now, where approving moves it. */
+  movedFrom?: string | undefined
+  title: string
+  /** The commit of the version that `before` is. */
+  commit?: string | undefined
+  /** Why it cannot be approved as it is. */
+  problem?: ErrorCode
+  conflict?: ConflictSides
+}
+
+/** What a candidate that is not approved would change, or what an approved one changed. */
+export async function sidesOf(kb: KnowledgeBase, row: CandidateRow, candidate: Candidate): Promise<ReviewSides> {
+  const view = { sql: kb.projection.read, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
+  return row.approval === undefined
+    ? proposedSides(view, candidate)
+    : approvedSides(view, row.approval, candidate.title)
+}
+
+async function proposedSides(view: ProposalView, candidate: Candidate): Promise<ReviewSides> {
+  const target = candidate.target === null ? undefined : findNeuron(view.sql, candidate.target)
+  const before = target && shownFile(await view.readText(target.blob))
+  const shown = { before, title: candidate.title, path: target?.path, commit: target?.commit }
+  try {
+    const { text, ...proposal } = await proposalOf(view, candidate)
+    return { ...shown, ...proposal, after: text === null ? undefined : shownFile(text) }
+  } catch (error) {
+    if (error instanceof ValidationError) return { ...shown, after: undefined, problem: 'malformed_request' }
+    if (!(error instanceof GanglionError)) throw error
+    const after = candidate.removes ? undefined : shownFile((candidate.frontMatter ?? '') + candidate.content)
+    if (error.code !== 'merge_conflict' || target === undefined || before === undefined) {
+      return { ...shown, after, problem: error.code }
+    }
+    const base = shownFile((await baseOf(view, candidate)) ?? '')
+    const conflict = {
+      base: base.content,
+      current: before.content,
+      proposed: candidate.removes ? null : unixLines(candidate.content),
+      conflicts: z.array(MergeConflict).parse(error.details.conflicts),
+      commit: target.commit,
+      isSolvable: !candidate.removes && (await isConflict(() => mergeIntoTarget(view, candidate, {}, target))),
+    }
+    return { ...shown, after, problem: error.code, conflict }
+  }
+}
+
+function shownFile(text: string): NeuronFile {
+  const file = parseNeuronFile(text)
+  return { ...file, content: unixLines(file.content) }
+}
+
+async function isConflict(merge: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await merge()
+    return false
+  } catch (error) {
+    if (error instanceof GanglionError && error.code === 'merge_conflict') return true
+    throw error
+  }
+}
+
+async function approvedSides(
+  { sql, readText }: MainView,
+  { seqId, commit }: NonNullable<CandidateRow['approval']>,
+  title: string,
+): Promise<ReviewSides> {
+  const after = versionAt(sql, seqId, commit)
+  const before = after && versionBefore(sql, seqId, after.version)
+  const fileOf = async (blob: string | null | undefined) =>
+    blob === undefined || blob === null ? undefined : shownFile(await readText(blob))
+  const movedFrom = before !== undefined && before.path !== after?.path ? before.path : undefined
+  return {
+    before: await fileOf(before?.blob),
+    after: await fileOf(after?.blob),
+    path: after?.path,
+    movedFrom,
+    title,
+    commit: before?.commit,
+  }
+}

@@ -1,0 +1,33 @@
+import type { GitFetch, Role } from '../../contract/vocabulary.ts'
+import type { Actor } from '../candidate.ts'
+
+/** Who calls: an API key, or a person in a session. */
+export type Caller = {
+  /** `key:<id>` or `user:<id>`. */
+  id: string
+  /** Of the key or the person, for people. */
+  name: string
+  tenantId: string
+  /** Of a person: what the API lets them do. An admin is a curator here. */
+  role: Role
+  /** Connectors that the key may speak as. */
+  connectors: readonly string[]
+  /** Of a key that is no curator's: what it may fetch; absent: nothing. */
+  git?: GitFetch
+  /** Of a person: where the request comes from. */
+  address?: string
+}
+
+export function actorOf({ id, name }: Pick<Caller, 'id' | 'name'>): Actor {
+  return { id, name }
+}
+
+/** The caller's own id, without its kind. */
+export function bareId({ id }: Pick<Caller, 'id'>): string {
+  return id.slice(id.indexOf(':') + 1)
+}
+
+/** Whether a person in a session calls. */
+export function isPerson({ id }: Pick<Caller, 'id'>): boolean {
+  return id.startsWith('user:')
+}

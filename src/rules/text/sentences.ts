@@ -1,0 +1,49 @@
+import { primaryLanguage } from './language.ts'
+
+/** A part of a text, in UTF-16 units. */
+export type Range = { start: number; end: number }
+
+export type Sentence = Range & { text: string }
+
+/** Abbreviations that a sentence goes on after, whatever follows; Unicode's rules end it where a capital does. */
+const beforeName = /(?:^|[\s(])(?:Capt|Col|Dr|Gen|Lt|Mr|Mrs|Ms|Prof|Rep|Sen|Sgt|St|cf|e\.g|i\.e|vs)\.\s*$/
+
+/** Abbreviations that it goes on after where a number follows. */
+const beforeNumber =
+  /(?:^|[\s(])(?:Apr|Art|Aug|Ch|Dec|Eqs?|Feb|Figs?|Jan|Jul|Jun|Mar|Nos?|Nov|Oct|Sec|Sept?|Vol|approx|ca|pp?)\.\s*$/i
+
+const segmenters = new Map<string, Intl.Segmenter>()
+
+/**
+ * The sentences of a text by Unicode's rules (UAX 29) for a language (BCP 47), without the space around them. The end of a
+ * line ends one too, the number of a list's item does not. `start` and `end` are UTF-16 offsets.
+ */
+export function sentencesOf(text: string, language: string): Sentence[] {
+  const segmenter = segmenterFor(primaryLanguage(language))
+  return Array.from(text.matchAll(/[^\r\n]+/g)).flatMap(({ 0: line, index }) => {
+    let start = 0
+    return Array.from(segmenter.segment(line)).flatMap((segment): Sentence[] => {
+      const end = segment.index + segment.segment.length
+      const sentence = line.slice(start, end)
+      if (end < line.length && goesOn(sentence, line.charAt(end))) return []
+      const from = index + start + sentence.length - sentence.trimStart().length
+      start = end
+      const trimmed = sentence.trim()
+      return trimmed === '' ? [] : [{ start: from, end: from + trimmed.length, text: trimmed }]
+    })
+  })
+}
+
+function goesOn(sentence: string, next: string): boolean {
+  // The end tells, and looking at no more of it keeps the time linear.
+  const end = sentence.slice(-16)
+  return beforeName.test(end) || (/\d/.test(next) && beforeNumber.test(end)) || /^\s*\p{N}+[.)]\s*$/u.test(end)
+}
+
+function segmenterFor(language: string): Intl.Segmenter {
+  const known = segmenters.get(language)
+  if (known !== undefined) return known
+  const segmenter = new Intl.Segmenter(language, { granularity: 'sentence' })
+  segmenters.set(language, segmenter)
+  return segmenter
+}

@@ -1,0 +1,292 @@
+import { randomUUID } from 'node:crypto'
+import { GanglionError } from '../../contract/errors.ts'
+import { hasInlineTags } from '../../kb/projection/neuron-index.ts'
+import { everyNeuronVersion, findNeuron } from '../../kb/projection/neuron-queries.ts'
+import { candidatesOf, changedSince } from '../../kb/projection/version-queries.ts'
+import type { ReadableKb } from '../../kb/readable-kb.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import { isUuid } from '../../rules/candidate-id.ts'
+import { coalesce } from '../../system/concurrency/coalesce.ts'
+import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
+import { pauses } from '../../system/pauses.ts'
+import type { IndexAddress } from '../index-host.ts'
+import { type IndexedDocument, StaleIndex } from '../search-index.ts'
+import type { SearchPool } from '../search-pool.ts'
+import type { VectorsAddress } from '../vectors/kb-vectors.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { neuronDocument, versionOf } from './neuron-document.ts'
+import type { SearchedSources } from './searched-sources.ts'
+
+/** Neurons that the index takes in at a time, and the characters that are enough for once; queries are answered between. */
+const batchSize = 50
+const batchLength = 512 * 1024
+/** Characters of a Source beyond which no query waits for it, and the chunks of one that the index takes in at a time. */
+const maxAwaited = 256 * 1024
+const partSize = 64
+/** How often something is tried that other changes to the index can make void. */
+const maxAttempts = 3
+
+export type FollowerOptions = {
+  pool: SearchPool
+  parser: ParserPool
+  directory: string
+  sources: SearchedSources
+  /** Without them, search knows words only. */
+  vectors?: VectorsAddress | undefined
+}
+
+/** Keeps the search index of an open knowledge base in step with its projection and its Sources. */
+export class IndexFollower {
+  readonly #kb: ReadableKb
+  readonly #pool: SearchPool
+  readonly #parser: ParserPool
+  readonly #directory: string
+  readonly #sources: SearchedSources
+  readonly #vectors: VectorsAddress | undefined
+  #isClosed = false
+  #updatingSince: number | undefined
+  #complete: IndexAddress | undefined
+  /** What the index stands for; undefined where only the index itself can tell. */
+  #followed: { main: string | undefined; inlineTags: boolean; sources: string; address: IndexAddress } | undefined
+  #stamp = ''
+  /** What there was when the index was brought up to it last; see {@link currentState}. */
+  #seen: { projection: number; sources: number } | undefined
+  /** Whoever changes the index, or asks what it holds, has a turn: the stamp would not fit otherwise. */
+  readonly #turns = new KeyedLock()
+  /** The keys of Sources that are too big to be waited for, and the work on them. */
+  readonly #big = new Set<string>()
+  #takingBig: Promise<void> | undefined
+
+  constructor(kb: ReadableKb, { pool, parser, directory, sources, vectors }: FollowerOptions) {
+    this.#kb = kb
+    this.#pool = pool
+    this.#parser = parser
+    this.#directory = directory
+    this.#sources = sources
+    this.#vectors = vectors
+  }
+
+  /** Brings the index up to the projection as it is now, and to the Sources but for big ones, which it begins with. */
+  readonly follow = coalesce(async () => {
+    this.#updatingSince = performance.now()
+    try {
+      await unlessStale(() => this.#inTurn(() => this.#follow()))
+    } finally {
+      this.#updatingSince = undefined
+    }
+    if (this.#big.size > 0) this.#takingBig ??= this.#takeBig()
+  })
+
+  /** Where the index is, as the settings are now. */
+  async address(): Promise<IndexAddress> {
+    const { language, searchEngine: engine } = await this.#kb.settings()
+    return { directory: this.#directory, language, engine, vectors: this.#vectors }
+  }
+
+  /** Where the index is, once it has been complete. */
+  get complete(): IndexAddress | undefined {
+    return this.#complete
+  }
+
+  /** What the index holds after all that was sent to it; see `IndexRequests`. */
+  get stamp(): string {
+    return this.#stamp
+  }
+
+  /**
+   * Names main and what the index holds, if the index surely stands for all that there is now: another name after every change of
+   * either. Otherwise it has to {@link follow} first.
+   */
+  get currentState(): string | undefined {
+    if (this.#followed === undefined || this.#updatingSince !== undefined) return undefined
+    const { projection, sources } = this.#now()
+    const isCurrent = this.#seen?.projection === projection && this.#seen.sources === sources
+    return isCurrent ? `${this.#stamp} ${this.#followed.main}` : undefined
+  }
+
+  /** When the update that is under way began, on the clock of `performance.now`. */
+  get updatingSince(): number | undefined {
+    return this.#updatingSince
+  }
+
+  /** Looks at the index anew the next time, unless it was changed since it had this stamp. */
+  distrust(stamp: string | undefined): void {
+    if (stamp !== this.#stamp) return
+    this.#followed = undefined
+    this.#complete = undefined
+  }
+
+  /** Lets what is under way come to a quick end. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([this.follow(), this.#takingBig])
+  }
+
+  async #follow(): Promise<void> {
+    if (this.#isClosed) return
+    const now = this.#now()
+    const { read: sql } = this.#kb.projection
+    const { main } = this.#kb.projection.heads(sql)
+    const address = await this.address()
+    const sources = await this.#sources.mark()
+    const inlineTags = hasInlineTags(sql)
+    const before = this.#followed
+    const isSame =
+      before?.address.language === address.language &&
+      before.address.engine === address.engine &&
+      before.inlineTags === inlineTags
+    if (isSame && before.main === main && before.sources === sources) {
+      this.#seen = now
+      return
+    }
+    this.#followed = undefined
+    if (!isSame) this.#complete = undefined
+    const isContinued = isSame && before.main !== undefined && before.sources === sources
+    const changed = isContinued && before.main !== undefined ? changedSince(sql, before.main) : undefined
+    const isWhole = await this.#applyAll(address, changed ?? (await this.#differences(address)))
+    if (!isWhole) return
+    this.#followed = { main, inlineTags, sources, address }
+    this.#seen = now
+    this.#complete = address
+  }
+
+  /** Numbers that change with what the index is made from. */
+  #now(): { projection: number; sources: number } {
+    return { projection: this.#kb.projection.revision(), sources: this.#sources.changes() }
+  }
+
+  /** The keys of which the index holds another version than there is now, or that only one of the two holds. */
+  async #differences(address: IndexAddress): Promise<string[]> {
+    const { stamp, versions } = await this.#pool.versions(address)
+    this.#stamp = stamp
+    const different: string[] = []
+    for (const neuron of everyNeuronVersion(this.#kb.projection.read)) {
+      if (versions.get(neuron.seqId) !== versionOf(neuron)) different.push(neuron.seqId)
+      versions.delete(neuron.seqId)
+    }
+    for (const [key, version] of await this.#sources.versions()) {
+      if (versions.get(key) !== version) different.push(key)
+      versions.delete(key)
+    }
+    return [...different, ...versions.keys()]
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.run('', work)
+  }
+
+  /** @returns false where it was closed on the way. */
+  async #applyAll(address: IndexAddress, keys: readonly string[]): Promise<boolean> {
+    const pause = pauses()
+    let next = 0
+    while (next < keys.length) {
+      const put: Promise<IndexedDocument>[] = []
+      const remove: string[] = []
+      let length = 0
+      for (; next < keys.length && put.length + remove.length < batchSize && length < batchLength; next++) {
+        if (this.#isClosed) return false
+        const key = keys[next] ?? ''
+        const neuron = findNeuron(this.#kb.projection.read, key)
+        if (neuron === undefined) {
+          if (!isUuid(key)) remove.push(key)
+          else put.push(...(await this.#source(address, key)))
+          length += batchLength
+          continue
+        }
+        const text = await this.#kb.repository.readTextOnce(neuron.blob)
+        length += text.length
+        // A page that is divided without a thread is so at once.
+        await pause()
+        const candidates = candidatesOf(this.#kb.projection.read, key)
+        put.push(neuronDocument(neuron, { text, candidates }, this.#parser))
+      }
+      await this.#apply(address, { put: await Promise.all(put), remove })
+    }
+    return true
+  }
+
+  async #apply(
+    address: IndexAddress,
+    changes: { put: readonly IndexedDocument[]; remove: readonly string[] },
+  ): Promise<void> {
+    await this.#pool.ask(address, 'apply', { ...this.#nextStamp(), ...changes })
+  }
+
+  /** For a change that is sent at once: what is asked from now on is answered after it. */
+  #nextStamp(): { stamp: string; newStamp: string } {
+    const [stamp, newStamp] = [this.#stamp, randomUUID()]
+    this.#stamp = newStamp
+    return { stamp, newStamp }
+  }
+
+  /** A Source to be put; none that is gone, or is too big and is begun with, as is one whose text is out of reach. */
+  async #source(address: IndexAddress, key: string): Promise<Promise<IndexedDocument>[]> {
+    let source: Awaited<ReturnType<SearchedSources['document']>>
+    try {
+      source = await this.#sources.document(key)
+    } catch {
+      this.#big.add(key)
+      return []
+    }
+    const isBig = source !== undefined && source.length > maxAwaited
+    const isGone = !isBig && (await this.#pool.ask(address, 'shrink', { ...this.#nextStamp(), key })) === 0
+    if (!isGone) this.#big.add(key)
+    return isGone && source !== undefined ? [source.read()] : []
+  }
+
+  /** Big Sources, one after the other. What fails is tried again with the next that is followed. */
+  async #takeBig(): Promise<void> {
+    try {
+      for (const key of this.#big) {
+        if (this.#isClosed) return
+        this.#big.delete(key)
+        await this.#takeSource(key)
+      }
+    } catch {
+      await this.#inTurn(async () => {
+        this.#followed = undefined
+        this.#big.clear()
+      })
+    } finally {
+      this.#takingBig = undefined
+    }
+  }
+
+  /** Part by part, between which the index answers queries. */
+  async #takeSource(key: string): Promise<void> {
+    const source = await this.#sources.document(key)
+    const held = await this.#pool.ask(await this.address(), 'version', { key })
+    if (this.#isClosed || held === source?.version) return
+    const document = await source?.read()
+    const total = document?.chunks.length ?? 0
+    const fingerprint = document === undefined ? '' : fingerprintOf(document)
+    // What is in the way is taken out first, so that the count can fall, too.
+    for (let [count, goal] = [document === undefined ? 1 : 0, total]; count !== goal && !this.#isClosed; ) {
+      count = await this.#inTurn(async () => {
+        const address = await this.address()
+        if (document === undefined) return this.#pool.ask(address, 'shrink', { ...this.#nextStamp(), key })
+        // It may have been archived, or read again, since: then it is looked at anew.
+        const isLast = count + partSize >= total
+        if (isLast && (await this.#sources.versions()).get(key) !== document.version) {
+          this.#big.add(key)
+          return total
+        }
+        const chunks = document.chunks.slice(count, count + partSize)
+        const part = { ...document, chunks, fingerprint, start: count, total }
+        return this.#pool.ask(address, 'grow', { ...this.#nextStamp(), part })
+      })
+    }
+  }
+}
+
+/** The index can change between two steps: another process may write to it or replace it. */
+export async function unlessStale<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof StaleIndex)) throw error
+      if (attempt === maxAttempts) throw new GanglionError('unavailable')
+    }
+  }
+}

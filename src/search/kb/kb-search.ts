@@ -1,0 +1,186 @@
+import { GanglionError } from '../../contract/errors.ts'
+import { type Context, onePer } from '../../kb/context.ts'
+import { accessOf } from '../../kb/projection/neuron-queries.ts'
+import type { ReadableKb } from '../../kb/readable-kb.ts'
+import type { EmbeddingModel } from '../../models/embedding-model.ts'
+import { maySee } from '../../rules/audience.ts'
+import { isUuid } from '../../rules/candidate-id.ts'
+import type { IndexAddress, IndexRequests } from '../index-host.ts'
+import { type PageHit, StaleIndex, type View } from '../search-index.ts'
+import { SearchPool } from '../search-pool.ts'
+import { type FollowerOptions, IndexFollower, unlessStale } from './index-follower.ts'
+import { KbEmbedder } from './kb-embedder.ts'
+import { QuestionVectors } from './question-vectors.ts'
+import { searchedSources } from './source-shelf.ts'
+
+/** Milliseconds that a query waits for an index that is being built, and for its answer. */
+const patience = 10_000
+/** Milliseconds after which queries no longer wait for an update of the index, and are answered from it as it is. */
+const updatePatience = 8_000
+
+type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp' | 'vector'>
+type Answer<Method extends 'search' | 'retrieve'> = Promise<IndexRequests[Method]['result']>
+
+export type KbSearchOptions = FollowerOptions & {
+  updatePatience?: number
+  /** Without it, search knows words only. */
+  embedding?: { model: EmbeddingModel; now: () => Date } | undefined
+}
+
+/** Returns the search index of an open knowledge base. */
+export const kbSearch = onePer((kb: ReadableKb, ctx: Context) => {
+  const { directory, embeddingModel: model, parser, now } = ctx
+  const { id } = kb.identity
+  return new KbSearch(kb, {
+    pool: ctx.threads.of(SearchPool),
+    parser,
+    directory: directory.index(id),
+    sources: searchedSources(kb.identity, ctx),
+    vectors: model && { file: directory.vectors(id), model: model.name },
+    embedding: model && { model, now },
+  })
+})
+
+/** The search index of an open knowledge base, which follows its projection. */
+export class KbSearch {
+  readonly #kb: ReadableKb
+  readonly #pool: SearchPool
+  readonly #directory: string
+  readonly #index: IndexFollower
+  readonly #updatePatience: number
+  /** Undefined where search knows words only. */
+  readonly embedder: KbEmbedder | undefined
+  readonly #questions: QuestionVectors | undefined
+  #isClosed = false
+
+  constructor(kb: ReadableKb, options: KbSearchOptions) {
+    this.#kb = kb
+    this.#pool = options.pool
+    this.#directory = options.directory
+    this.#index = new IndexFollower(kb, options)
+    this.#updatePatience = options.updatePatience ?? updatePatience
+    const { pool, embedding } = options
+    if (embedding === undefined) return
+    const address = () => this.#index.address()
+    this.embedder = new KbEmbedder({ ...embedding, pool, address })
+    this.#questions = new QuestionVectors(embedding.model)
+  }
+
+  /** See {@link IndexFollower.follow}. Begins to embed what it brought. */
+  async follow(): Promise<void> {
+    await this.#index.follow()
+    this.#embed()
+  }
+
+  /** See {@link IndexFollower.currentState}. */
+  get currentState(): string | undefined {
+    return this.#index.currentState
+  }
+
+  /**
+   * Asks the index: up to date, or where an update has been under way for 8 seconds, as it is. Then new pages can be missing and
+   * changed ones be found as they were, but nothing is shown that the caller may not see now.
+   * @throws {GanglionError} `unavailable` where it cannot be brought up to date and answer in time, or the knowledge base is
+   * being closed. @throws what `SearchPool.ask` throws.
+   */
+  search(asked: Asked<'search'>): Answer<'search'> {
+    return this.#ask(async (address, stamp, isCurrent) => {
+      const found = await this.#pool.ask(address, 'search', { ...asked, stamp })
+      if (isCurrent) return found
+      const hits = found.hits.filter(({ key }) => this.#isVisible(key, asked.scope))
+      // A suggestion is made of pages that may be hidden by now.
+      return { hits, total: found.total - (found.hits.length - hits.length), matched: found.matched }
+    })
+  }
+
+  /** As {@link search}; by meaning, too, where a model of embeddings gives the question's vector in time. */
+  retrieve(asked: Asked<'retrieve'>): Answer<'retrieve'> {
+    const asking = this.#vectorOf(asked.question)
+    return this.#ask(async (address, stamp, isCurrent) => {
+      const vector = await asking
+      const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector })
+      return isCurrent ? hits : hits.filter(({ key }) => this.#isVisible(key, asked.scope))
+    })
+  }
+
+  /** Of a Neuron as it is now, which the index may hold as it was. */
+  #isVisible(key: string, { audience, defaultAudience }: View): boolean {
+    if (isUuid(key)) return true
+    const { tags, audience: listed } = accessOf(this.#kb.projection.read, key) ?? {}
+    return tags !== undefined && maySee(audience, { tags, ...(listed && { audience: listed }) }, defaultAudience)
+  }
+
+  /** Lets what is under way come to a quick end. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.embedder?.close()
+    await within(patience, this.#index.close(), () => undefined).catch(() => undefined)
+    await within(patience, this.#pool.release(this.#directory), () => undefined)
+  }
+
+  /** Pages that are near a query by meaning; undefined where no model gives its vector in time. As {@link search} else. */
+  async near({ q, scope }: Pick<Asked<'search'>, 'q' | 'scope'>): Promise<PageHit[] | undefined> {
+    const vector = await this.#vectorOf(q)
+    if (vector === undefined) return undefined
+    return this.#ask(async (address, stamp, isCurrent) => {
+      const hits = await this.#pool.ask(address, 'near', { vector, scope, stamp })
+      return isCurrent ? hits : hits.filter(({ key }) => this.#isVisible(key, scope))
+    })
+  }
+
+  /** Undefined where no chunk has a vector: the model would be asked in vain. */
+  async #vectorOf(question: string): Promise<Float32Array | undefined> {
+    // An index that was closed meanwhile looks at its vectors anew.
+    this.#embed()
+    return this.embedder?.progress.embedded ? this.#questions?.of(question) : undefined
+  }
+
+  #embed(): void {
+    if (!this.#isClosed) this.embedder?.run()
+  }
+
+  #ask<Result>(send: (address: IndexAddress, stamp: string, isCurrent: boolean) => Promise<Result>): Promise<Result> {
+    const attempt = async () => {
+      let stamp: string | undefined
+      try {
+        const isCurrent = await this.#update()
+        const address = this.#index.complete
+        stamp = this.#index.stamp
+        if (!this.#isClosed && address !== undefined) return await send(address, stamp, isCurrent)
+      } catch (error) {
+        // What was followed since is not in question.
+        if (error instanceof StaleIndex) this.#index.distrust(stamp)
+        if (!this.#isClosed) throw error
+      }
+      throw new GanglionError('unavailable')
+    }
+    return within(patience, unlessStale(attempt), refuse)
+  }
+
+  /** Whether the index is up to date; false where the update takes too long, and the index was complete before. */
+  async #update(): Promise<boolean> {
+    if (this.#index.currentState !== undefined) return true
+    const followed = this.#index.follow().then(() => true)
+    if (this.#index.complete === undefined) return followed
+    followed.catch(() => undefined) // told to whoever waits for it
+    const age = performance.now() - (this.#index.updatingSince ?? performance.now())
+    return within(Math.max(0, this.#updatePatience - age), followed, () => false)
+  }
+}
+
+/** The result of some work, or, where that takes longer than some time, another one. */
+async function within<Result>(milliseconds: number, work: Promise<Result>, late: () => Result): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds)
+  })
+  try {
+    return await Promise.race([work, timeout.then(late)])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function refuse(): never {
+  throw new GanglionError('unavailable', 'The search index is busy or being built; try again in a moment.')
+}

@@ -1,0 +1,57 @@
+import type { NeuronRow, NeuronVersion } from '../../kb/projection/neuron-queries.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { fileTitle } from '../../markdown/neuron-title.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
+import { idTail } from '../../rules/candidate-id.ts'
+import { linkKey } from '../../rules/links/link-target.ts'
+import type { IndexedDocument } from '../search-index.ts'
+
+/** Raised whenever other parts of a page are indexed. */
+const pageFormat = 9
+
+/**
+ * A page without a title is called by its path. Whether the tags of its text count is the settings' to say: there are more of them
+ * then, if it has any of its own.
+ */
+export function versionOf({ blob, path, tags, updatedAt }: NeuronVersion): string {
+  return `${pageFormat} ${blob} ${path} ${tags.length} ${updatedAt}`
+}
+
+/** The blob of a {@link versionOf}. */
+export function blobOfVersion(version: string): string {
+  return version.split(' ')[1] ?? ''
+}
+
+/** A Neuron as the index takes it. @param text of its file. @param candidates that made its versions. */
+export async function neuronDocument(
+  neuron: NeuronRow,
+  { text, candidates }: { text: string; candidates: readonly string[] },
+  parser: ParserPool,
+): Promise<IndexedDocument> {
+  const { seqId, title, tags, audience, path, updatedAt } = neuron
+  const file = parseNeuronFile(text)
+  const { chunks } = await parser.chunks(shownContent(file))
+  const { note, noteShared, aliases } = file.fields
+  const name = searchedName(path, candidates)
+  return {
+    key: seqId,
+    kind: 'wiki',
+    version: versionOf(neuron),
+    title,
+    aliases: linkKey(name) === linkKey(title) ? aliases : [...aliases, name],
+    tags,
+    path: path.replace(/^neurons\//, '').replace(/\.(?:md|markdown)$/i, ''),
+    changedAt: updatedAt,
+    audience,
+    note: noteShared ? note : undefined,
+    chunks,
+  }
+}
+
+/** A name that the server chose ends in part of a candidate's id, which is no word to search for. */
+function searchedName(path: string, candidates: readonly string[]): string {
+  const name = fileTitle(path)
+  const [, stem = name, tail] = /^(.+)-([0-9a-f]{6})$/.exec(name) ?? []
+  return candidates.some((id) => idTail(id) === tail) ? stem : name
+}

@@ -1,0 +1,63 @@
+import { LRUCache } from 'lru-cache'
+import type { Ranking, SearchHit } from '../../contract/search.ts'
+import { type Context, onePer } from '../../kb/context.ts'
+import type { ReadableKb } from '../../kb/readable-kb.ts'
+import type { PageHits } from '../search-index.ts'
+
+/** What was found: hits, how many there are in all, and how the query was understood. */
+export type Found = Omit<PageHits, 'hits'> & { hits: SearchHit[]; ranking?: Ranking }
+
+type Kept = { found: Found; state: string; database: string | undefined }
+
+/** Bytes, roughly: of answers as objects, and of the texts that HTTP makes of them. */
+const maxBytes = 16 * 2 ** 20
+const hitBytes = 600
+const facetBytes = 60
+
+export const searchAnswers = onePer(({ database }: Context) => new SearchAnswers(database.revision))
+
+/**
+ * What was found, for as long as it would be found again: until main, the index or, for Sources, the database changes. People come
+ * back to a list of hits, turn its pages and ask for the same words.
+ */
+class SearchAnswers {
+  readonly #kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: ({ found }) => sizeOf(found) })
+  readonly #databaseRevision: () => string | undefined
+
+  /** @param databaseRevision see `Database.revision` */
+  constructor(databaseRevision: () => string | undefined) {
+    this.#databaseRevision = databaseRevision
+  }
+
+  /**
+   * @param index whose `currentState` is another one whenever main or the index is
+   * @param key names the query and the audience
+   * @param find finds the pages in the knowledge base and its index; what it finds may depend on nothing else
+   */
+  async get(
+    { identity }: Pick<ReadableKb, 'identity'>,
+    index: { readonly currentState: string | undefined },
+    key: string,
+    find: () => Promise<Found>,
+  ): Promise<Found> {
+    const name = `${identity.id} ${key}`
+    const known = this.#kept.get(name)
+    const state = index.currentState
+    const database = this.#databaseRevision()
+    const isCurrent = known !== undefined && known.state === state
+    if (isCurrent && (known.database === undefined || known.database === database)) return known.found
+    const found = await find()
+    // What was found while something changed may be of both states.
+    if (state === undefined || state !== index.currentState) return found
+    const hasSource = found.hits.some(({ kind }) => kind === 'source')
+    if (hasSource && database === undefined) return found
+    this.#kept.set(name, { found, state, database: hasSource ? database : undefined })
+    return found
+  }
+}
+
+function sizeOf({ hits, facets }: Found): number {
+  const ofHits = hits.reduce((sum, { highlight }) => sum + hitBytes + 3 * highlight.length, hitBytes)
+  const facetCount = Object.values(facets ?? {}).reduce((sum, { length }) => sum + length, 0)
+  return ofHits + facetBytes * facetCount
+}

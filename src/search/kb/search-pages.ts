@@ -1,0 +1,93 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { SearchHit, SearchQuery } from '../../contract/search.ts'
+import type { Context } from '../../kb/context.ts'
+import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import type { Facets, PageHits } from '../search-index.ts'
+import { findPages } from './search.ts'
+
+export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
+  /** The last word is still being typed: what begins so is found, too. */
+  isTyping: boolean
+}
+
+/** A page of hits, best first. */
+export type HitPage = {
+  hits: SearchHit[]
+  /** How many there are in all. */
+  total: number
+  page: number
+  pages: number
+  /** See `PageHits`. */
+  matched: PageHits['matched']
+  suggestion?: string
+  facets?: Facets
+}
+
+/** What one of several knowledge bases holds: the best hits. `isUnavailable`: it could not be asked. */
+export type KbHits = { kb: { slug: string; title: string }; hits: SearchHit[]; total: number; isUnavailable: boolean }
+
+const perPage = 20
+const maxPages = 25
+const perKb = 5
+const maxKbs = 50
+
+/**
+ * A page of what a person's query finds in a knowledge base.
+ * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a query beyond the limits.
+ */
+export async function searchPages(
+  ctx: Context,
+  caller: Caller,
+  kbName: string,
+  { q, kind, isTyping, tag, page }: PersonQuery & { tag?: string | undefined; page: number },
+): Promise<HitPage> {
+  const asked = Math.min(page, maxPages)
+  const filter = tagFilter(tag)
+  const query = { q: filter + q, kind, limit: asked * perPage, interactive: isTyping, facets: true }
+  const { hits, total, matched, suggestion, facets } = await findPages(ctx, caller, kbName, query)
+  return {
+    hits: hits.slice((asked - 1) * perPage, asked * perPage),
+    total,
+    page: asked,
+    pages: Math.min(maxPages, Math.ceil(total / perPage)),
+    matched,
+    ...(suggestion === undefined ? {} : { suggestion: suggestion.slice(filter.length) }),
+    ...(facets === undefined ? {} : { facets }),
+  }
+}
+
+/**
+ * The best of what a person's query finds in each knowledge base of the tenant, by slug, where it finds anything; of the first 50.
+ * @throws {ValidationError} for a query beyond the limits.
+ */
+export async function searchEverywhere(
+  ctx: Context,
+  caller: Caller,
+  { q, kind, isTyping }: PersonQuery,
+): Promise<KbHits[]> {
+  const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
+  const query = { q, kind, limit: perKb, interactive: isTyping }
+  const found = await Promise.all(
+    knowledgeBases.slice(0, maxKbs).map(async ({ id, slug, title }): Promise<KbHits> => {
+      const kb = { slug, title }
+      try {
+        return { kb, ...(await findPages(ctx, caller, id, query)), isUnavailable: false }
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+        return { kb, hits: [], total: 0, isUnavailable: true }
+      }
+    }),
+  )
+  return found.filter(({ total, isUnavailable }) => total > 0 || isUnavailable)
+}
+
+/** A tag as a filter of the query language. */
+function tagFilter(tag: string | undefined): string {
+  const value = (tag ?? '').replace(/["“”„＂]/g, '').trim()
+  return value === '' ? '' : `tag:"${value}" `
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof GanglionError && error.status === 503
+}

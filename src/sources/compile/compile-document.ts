@@ -1,0 +1,218 @@
+import { setImmediate } from 'node:timers/promises'
+import { linkKey } from '../../rules/links/link-target.ts'
+import { tagKey } from '../../rules/tag.ts'
+import { oneLine } from '../../rules/text/text.ts'
+import type { Extracted } from '../extracted.ts'
+import { extentOf, placeOf } from './anchors.ts'
+import { pageText, proseOf } from './block-text.ts'
+import { entitledSource } from './clean-source.ts'
+import type { CompiledPage } from './compiled.ts'
+import { continueParts, doubtOfDocument, type OldPage, summaryKey } from './editions/continue-parts.ts'
+import { gistOf } from './gist.ts'
+import { linkMentions, withoutForgedLinks } from './links/link-text.ts'
+import { type LinkName, NameTrie } from './links/name-trie.ts'
+import type { Draft } from './model/model-draft.ts'
+import {
+  draftTitle,
+  EdgeTargets,
+  listText,
+  statementsText,
+  type WrittenPart,
+  writtenParts,
+} from './model/model-pages.ts'
+import { pageWordsFor } from './page-words.ts'
+import { type TitledPart, titleParts } from './parts/part-titles.ts'
+import { type PlannedPart, planParts } from './parts/plan-parts.ts'
+import { type SourceBlock, sizeOf } from './source-blocks.ts'
+import { summaryText } from './summary-text.ts'
+import { termsOf } from './terms.ts'
+import { languageOf, stopWordsFor, wordsOf } from './words.ts'
+
+export type CompileInput = {
+  extracted: Extracted
+  /** As it was uploaded. */
+  filename: string
+  /** From the upload. */
+  tags: readonly string[]
+  /** BCP 47, of the knowledge base. */
+  language: string
+  /** Names by which texts may mention other Neurons of the knowledge base. */
+  names: readonly LinkName[]
+  /** The pages of earlier editions, in their order. When the same file is compiled again, its pages are among them. */
+  previous?: readonly OldPage[]
+  /** Reasons, in words, why a curator must decide on all its pages. */
+  doubts?: readonly string[]
+}
+
+/** What a language model made of the document, and what the summary is to say of it. */
+export type Writing = { draft?: Draft; notice?: string }
+
+type Judged = Pick<CompiledPage, 'edges' | 'doubts' | 'isUncertain'>
+
+export type DocumentPlan = {
+  title: string
+  blocks: SourceBlock[]
+  /** The blocks before the first part; all blocks if one page is enough. */
+  preamble: SourceBlock[]
+  parts: TitledPart[]
+  /** Number of parts without the limit. */
+  found: number
+}
+
+/** Characters of a document that becomes one page. */
+const maxSinglePage = 6000
+/** Characters of a document that are used to detect its language. */
+const maxSample = 100_000
+/** UTF-16 units of a heading that a title always contains. */
+const maxShown = 90
+/** Pages that are made before others get their turn. */
+const turn = 8
+
+/**
+ * Compiles a document into pages; deterministic. A small document becomes a single page. A larger one becomes a summary (its best
+ * sentences, the text before its first section, an outline) and a page for each section that is large enough. Takes time linear
+ * in the text, and yields to the event loop now and then. The text of a draft replaces that of its parts.
+ */
+export async function compileDocument(
+  input: CompileInput,
+  { draft, notice = '' }: Writing = {},
+): Promise<CompiledPage[]> {
+  const { extracted, filename, language, previous = [], doubts = [] } = input
+  const plan = planDocument(input)
+  const { blocks, preamble } = plan
+  const taken = takenBy(input.names)
+  const title = draft === undefined ? plan.title : draftTitle(draft, plan, taken)
+  const drafted = draft === undefined ? plan.parts : writtenParts(plan.parts, draft, title, taken)
+  const parts = await continueParts(drafted, drafted.map(textOf), previous, { title, taken })
+  const found = plan.found - plan.parts.length + parts.length
+  await setImmediate()
+
+  const head = { name: title, text: proseOf(preamble) }
+  const texts = [head, ...parts.map((part) => ({ name: part.title, text: proseOf(part.blocks) }))]
+  const stopWords = stopWordsFor(textLanguage(texts, language))
+  const terms = termsOf(texts, stopWords)
+  await setImmediate()
+
+  const words = pageWordsFor(language)
+  const names = new NameTrie([...input.names, ...siblingNames(parts)], stopWords)
+  const linked = (text: string, own: readonly string[]) =>
+    linkMentions(withoutForgedLinks(text, isMarkdown(filename)), names, new Set([title, ...own].map(linkKey)))
+  const targets = new EdgeTargets(input.names, title, parts)
+  const judged = (drafted: Draft['edges'] = [], from = title, doubt?: string): Judged => {
+    const edges = targets.resolve(drafted, from)
+    const all = [...(doubt === undefined ? [] : [doubt]), ...doubts, ...targets.doubtsOf(edges)]
+    return {
+      ...(edges.length > 0 && { edges }),
+      ...(all.length > 0 && { doubts: all }),
+      ...(doubt !== undefined && { isUncertain: true }),
+    }
+  }
+  const opening = linked(pageText(preamble), [])
+  const summary: CompiledPage = {
+    key: summaryKey,
+    kind: 'summary',
+    title,
+    content: opening,
+    tags: joinTags(input.tags, draft?.tags.length ? draft.tags : terms.document),
+    ...judged(draft?.edges, title, await doubtOfDocument(pageText(blocks), previous)),
+    place: placeOf(extracted.anchors, 1, lastLine(blocks)),
+  }
+  if (parts.length === 0) {
+    summary.content = paragraphs(listText(draft?.gist ?? []), opening, notice)
+    return [summary]
+  }
+
+  const gist = draft?.gist.length ? draft.gist : gistOf(blocks, language, stopWords)
+  const count = texts.reduce((sum, { text }) => sum + wordsOf(text, language).length, 0)
+  const figures = { ...extentOf(extracted.anchors), words: count }
+  const file = oneLine(filename, filename.length)
+  summary.content = paragraphs(summaryText({ filename: file, gist, opening, parts, found, figures }, words), notice)
+  const pages = [summary]
+  for (const [index, part] of parts.entries()) {
+    if (index % turn === 0) await setImmediate()
+    const place = placeOf(extracted.anchors, part.line, lastLine(part.blocks))
+    const { key, written, doubt } = part
+    const origin = words.from(`[[${title}]]`, words.place(place))
+    const content = paragraphs(linked(textOf(part), [part.title]), origin)
+    const tags = joinTags(input.tags, written?.tags.length ? written.tags : (terms.own[index + 1] ?? []))
+    const more = judged(written?.edges, part.title, doubt)
+    pages.push({ key, part: part.part, kind: 'part', title: part.title, content, tags, ...more, place })
+  }
+  return pages
+}
+
+/**
+ * Plans the title and the parts of a document. Depends on the document alone, except that no title is one of a Neuron of another
+ * origin.
+ */
+export function planDocument({
+  extracted,
+  filename,
+  names,
+}: Pick<CompileInput, 'extracted' | 'filename' | 'names'>): DocumentPlan {
+  const taken = takenBy(names)
+  const { title, blocks } = entitledSource(extracted, filename, taken)
+  return { title, blocks, ...partsOf(blocks, title, taken) }
+}
+
+function takenBy(names: readonly LinkName[]): Set<string> {
+  return new Set(names.map(({ name }) => linkKey(name)))
+}
+
+function lastLine(blocks: readonly SourceBlock[]): number {
+  return blocks.reduce((last, { line, lines }) => Math.max(last, line + lines.length - 1), 1)
+}
+
+function paragraphs(...texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n\n')
+}
+
+/** No parts where one page is enough. */
+function partsOf(
+  blocks: SourceBlock[],
+  title: string,
+  taken: ReadonlySet<string>,
+): { preamble: SourceBlock[]; parts: TitledPart[]; found: number } {
+  const whole = { preamble: blocks, parts: [], found: 0 }
+  if (sizeOf(blocks) <= maxSinglePage) return whole
+  const { parts, ...plan } = planParts(blocks)
+  if (parts.length > 1) return { ...plan, parts: titleParts(parts, title, taken) }
+  // Without the pieces that the plan has left out.
+  const kept = parts.flatMap((part) => [...(part.heading ? [part.heading] : []), ...part.blocks])
+  return { ...whole, preamble: [...plan.preamble, ...kept] }
+}
+
+function textOf(part: WrittenPart): string {
+  return part.written === undefined ? pageText(shownBlocks(part)) : statementsText(part.written.statements)
+}
+
+/** With the heading, where the title does not show all of it. */
+function shownBlocks({ heading, blocks }: PlannedPart): SourceBlock[] {
+  const line = heading?.lines[0] ?? ''
+  return heading && (line.length > maxShown || line.includes('](')) ? [heading, ...blocks] : blocks
+}
+
+/** Titles of the document's own parts, except single words, which could mean anything. */
+function siblingNames(parts: readonly TitledPart[]): LinkName[] {
+  return parts.flatMap(({ title }) => (title.includes(' ') ? { name: title, title } : []))
+}
+
+function textLanguage(texts: readonly { text: string }[], fallback: string): string {
+  let sample = ''
+  for (const { text } of texts) if (sample.length < maxSample) sample += `${text.slice(0, maxSample)}\n`
+  return languageOf(wordsOf(sample, fallback), fallback)
+}
+
+/** Whether a file is notes, which may contain wiki links. In other formats brackets are plain text. */
+function isMarkdown(filename: string): boolean {
+  return /\.(?:md|markdown|txt)$/i.test(filename)
+}
+
+/** The upload's, then terms as tags, none twice. */
+function joinTags(tags: readonly string[], terms: readonly string[]): string[] {
+  const joined = new Map<string, string>()
+  for (const tag of [...tags, ...terms.map((term) => term.replaceAll(' ', '-'))]) {
+    if (!joined.has(tagKey(tag))) joined.set(tagKey(tag), tag)
+  }
+  return [...joined.values()]
+}

@@ -1,0 +1,29 @@
+import type { Edge } from '../../rules/neuron.ts'
+
+/** A page that a Source becomes. */
+export type CompiledPage = {
+  /** Stays the same for a part through all editions: `summary`, or a slug of the part's headings when it was first compiled. */
+  key: string
+  /** The part's own name in this edition: a slug of its headings, with a number if they repeat. */
+  part?: string
+  kind: 'summary' | 'part'
+  title: string
+  /** Markdown, without front matter and without the title as a heading. */
+  content: string
+  tags: string[]
+  /** Who shall see it, by the document; it only narrows who does. */
+  audience?: string[]
+  /** Edges to titles in the same document or knowledge base. */
+  edges?: Edge[]
+  place: Place
+  /** Why a curator must decide on it, for them. */
+  doubts?: string[]
+  /** Whether one of the doubts is that it may not be the next version of the page with its key. */
+  isUncertain?: true
+}
+
+/** Where the text of a page is in the original: its pages or slides, or the sheet or the second where it begins. */
+export type Place = { pages?: Span; slides?: Span; sheet?: string; time?: number }
+
+/** From the first to the last, each 1-based. */
+export type Span = readonly [first: number, last: number]

@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto'
+import { withoutComments } from '../../markdown/comments.ts'
+import { linkKey } from '../../rules/links/link-target.ts'
+import type { OnProgress } from '../extracted.ts'
+import { type CompileInput, compileDocument, type DocumentPlan, planDocument } from './compile-document.ts'
+import type { CompiledPage } from './compiled.ts'
+import { NameTrie } from './links/name-trie.ts'
+import { type ShownText, supportedClaims, supportedEdges, supportedTags, supportedTitle } from './model/model-check.ts'
+import type { ModelClient } from './model/model-client.ts'
+import type { Draft, DraftPage, ModelGap } from './model/model-draft.ts'
+import { ModelError } from './model/model-error.ts'
+import { beginningsOf, numbered, piecesOf, type ShownLine } from './model/model-lines.ts'
+import { modelNotice, modelWarning } from './model/model-notice.ts'
+import { outlineRequest, pageRequest } from './model/model-prompt.ts'
+import { languageOf, stopWordsFor, wordsOf } from './words.ts'
+
+/** Keeps what models made of documents. */
+export interface Drafts {
+  /** @param key hexadecimal digits. */
+  find(key: string): Promise<Draft | undefined>
+  keep(key: string, draft: Draft): Promise<void>
+}
+
+export type ModelCompilerOptions = {
+  client: ModelClient
+  drafts: Drafts
+  /** Called for every failure of the model: an operator must notice a wrong key. */
+  failed: (error: ModelError) => void
+}
+
+export type ModelCompileInput = CompileInput & {
+  /** Of Neurons that the model may be told of. */
+  titles: readonly string[]
+  /** Whose drafts these are: what a model wrote for one, with its titles before it, is not for another. */
+  scope: string
+}
+
+type Context = {
+  /** Aborts when nobody wants the result any more. */
+  signal: AbortSignal
+  /** Requests that are done, and how many there are. */
+  onProgress: OnProgress
+}
+
+/** Raised whenever prompts or checks change: results that were kept before are then ignored. */
+const version = 1
+/** A document with fewer characters is its own gist. */
+const shortest = 1500
+const maxConcepts = 8
+/** Pieces of a document that a model is given. */
+const maxPieces = 40
+const leastStatements = 2
+const maxTitles = 100
+const maxTitlesSize = 4000
+/** Characters of a document by which its language is told, and in which titles are looked for. */
+const maxSample = 200_000
+
+/**
+ * Compiles documents with a language model: first it says what a document is about and which pages it should become, then it
+ * writes each of them. What the document does not say is dropped, and the same bytes give the same pages, since what the model made
+ * of them is kept. If the model fails, the pages are those of `compileDocument`, and the summary and a warning say so.
+ */
+export class ModelCompiler {
+  readonly #options: ModelCompilerOptions
+
+  constructor(options: ModelCompilerOptions) {
+    this.#options = options
+  }
+
+  async compile(
+    { titles, scope, ...input }: ModelCompileInput,
+    context: Context,
+  ): Promise<{ pages: CompiledPage[]; warnings: string[] }> {
+    const { drafts, client, failed } = this.#options
+    const { extracted, filename, language } = input
+    if (extracted.markdown.trim().length < shortest) return { pages: await compileDocument(input), warnings: [] }
+    const { title = null } = extracted
+    const markdown = withoutComments(extracted.markdown)
+    const key = createHash('sha256')
+      .update(JSON.stringify([version, client.model, scope, language, filename, title, markdown]))
+      .digest('hex')
+    try {
+      let draft = await drafts.find(key)
+      if (draft === undefined) {
+        draft = await new Drafting(input, titles, client, context).run()
+        await drafts.keep(key, draft)
+      }
+      const notice = draft.gap === undefined ? '' : modelNotice(draft.gap, 'partly', language)
+      const pages = await compileDocument(input, { draft, notice })
+      return { pages, warnings: draft.gap === undefined ? [] : [modelWarning(draft.gap, 'partly')] }
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error
+      failed(error)
+      const pages = await compileDocument(input, { notice: modelNotice(error.gap, 'whole', language) })
+      return { pages, warnings: [modelWarning(error.gap, 'whole')] }
+    }
+  }
+}
+
+/** One document. */
+class Drafting {
+  readonly #plan: DocumentPlan
+  readonly #client: ModelClient
+  readonly #context: Context
+  readonly #language: string
+  readonly #titles: readonly string[]
+  #gap: ModelGap | undefined
+
+  constructor(input: CompileInput, titles: readonly string[], client: ModelClient, context: Context) {
+    this.#plan = planDocument(input)
+    this.#client = client
+    this.#context = context
+    const sample = input.extracted.markdown.slice(0, maxSample)
+    this.#language = languageOf(wordsOf(sample, input.language), input.language)
+    this.#titles = titlesToShow(titles, sample, this.#language)
+  }
+
+  /** @throws {ModelError} where there would be nothing of the model's in the pages. */
+  async run(): Promise<Draft> {
+    const { preamble, parts } = this.#plan
+    const shown = this.#shown(beginningsOf(preamble, parts))
+    const { signal } = this.#context
+    const outline = await this.#client.ask(outlineRequest(this.#request(shown)), signal)
+    const concepts = this.#concepts(outline.concepts)
+    const pages = await this.#pages(concepts)
+    const gist = supportedClaims(outline.gist.slice(0, 5), shown).statements.map(({ text }) => text)
+    if (gist.length < leastStatements) this.#gap ??= 'unsupported'
+    if (parts.length > 0 ? pages.length === 0 : gist.length < leastStatements) {
+      throw new ModelError(
+        this.#gap ?? 'unsupported',
+        'The document supports too little of what the language model wrote.',
+      )
+    }
+    const title = supportedTitle(outline.title, shown)
+    const own = new Set(pages.map((page) => linkKey(page.title)))
+    return {
+      ...(title === '' ? {} : { title }),
+      gist: gist.length < leastStatements ? [] : gist,
+      tags: supportedTags(outline.tags, shown),
+      edges: supportedEdges(outline.edges, shown, (target) => own.has(linkKey(target))),
+      pages,
+      ...(this.#gap === undefined ? {} : { gap: this.#gap }),
+    }
+  }
+
+  /** Each with parts that there are. */
+  #concepts(concepts: readonly { title: string; parts: readonly number[] }[]): { title: string; parts: number[] }[] {
+    const { parts } = this.#plan
+    return concepts.slice(0, maxConcepts).flatMap(({ title, parts: numbers }) => {
+      const own = [...new Set(numbers.map((number) => number - 1))].filter((index) => parts[index] !== undefined)
+      return own.length === 0 ? [] : [{ title: title.slice(0, 200), parts: own.sort((a, b) => a - b) }]
+    })
+  }
+
+  async #pages(concepts: readonly { title: string; parts: number[] }[]): Promise<DraftPage[]> {
+    const { onProgress } = this.#context
+    const cut = concepts.map((concept) => ({ ...concept, pieces: piecesOf(this.#plan.parts, concept.parts) }))
+    const wanted = cut.reduce((sum, { pieces }) => sum + pieces.length, 0)
+    const total = Math.min(wanted, maxPieces) + 1
+    if (wanted > maxPieces) this.#gap = 'too-long'
+    let done = 1
+    onProgress(done, total)
+    const own = new Set(concepts.map(({ title }) => linkKey(title)))
+    const pages: DraftPage[] = []
+    for (const { title, pieces, parts } of cut) {
+      const page: DraftPage = { title, parts: [], statements: [], tags: [], edges: [] }
+      for (const piece of pieces) {
+        if (done === total) break
+        await this.#write(page, piece, own)
+        onProgress(++done, total)
+      }
+      if (page.statements.length < leastStatements) this.#gap ??= 'unsupported'
+      else pages.push({ ...page, title: this.#titleOf(title, parts), parts: page.parts.sort((a, b) => a - b) })
+    }
+    return pages
+  }
+
+  /** Adds what a piece says of a page's concept. */
+  async #write(page: DraftPage, piece: readonly ShownLine[], own: ReadonlySet<string>): Promise<void> {
+    const shown = this.#shown(piece)
+    try {
+      const request = pageRequest(page.title, this.#request(shown))
+      const { statements, tags, edges } = await this.#client.ask(request, this.#context.signal)
+      const supported = supportedClaims(statements, shown)
+      page.statements.push(...supported.statements)
+      // A part without statements would be lost: it keeps its own page.
+      page.parts = [...new Set([...page.parts, ...supported.parts])]
+      if (page.tags.length === 0) page.tags = supportedTags(tags, shown)
+      page.edges.push(...supportedEdges(edges, shown, (target) => own.has(linkKey(target))))
+    } catch (error) {
+      if (!(error instanceof ModelError) || (error.gap !== 'invalid' && error.gap !== 'refused')) throw error
+      this.#gap = error.gap
+    }
+  }
+
+  /** Its own, or where the document does not have its words, that of the first of its parts. */
+  #titleOf(title: string, parts: readonly number[]): string {
+    const { parts: all } = this.#plan
+    const [first = 0] = parts
+    const lines = piecesOf(all, parts).flat()
+    return supportedTitle(title, this.#shown(lines)) || (all[first]?.title ?? this.#plan.title)
+  }
+
+  #shown(lines: readonly ShownLine[]): ShownText {
+    return { lines, parts: this.#plan.parts, title: this.#plan.title, language: this.#language }
+  }
+
+  #request({ lines, parts, language }: ShownText) {
+    return { text: numbered(lines, parts), titles: this.#titles, language }
+  }
+}
+
+/** Titles that the document mentions, then others, as many as fit. */
+function titlesToShow(titles: readonly string[], text: string, language: string): string[] {
+  const names = new NameTrie(
+    titles.map((title) => ({ name: title, title })),
+    stopWordsFor(language),
+  )
+  const mentioned = text.split('\n').flatMap((line) => names.mentionsIn(line).map(({ title }) => title))
+  let size = 0
+  return [...new Set([...mentioned, ...titles])].slice(0, maxTitles).filter((title) => {
+    size += title.length
+    return size <= maxTitlesSize
+  })
+}

@@ -1,0 +1,122 @@
+import { linkKey } from '../../../rules/links/link-target.ts'
+import type { Edge } from '../../../rules/neuron.ts'
+import { slugify, uniqueSlug } from '../../../rules/paths/slug.ts'
+import { escapeInline } from '../inline-text.ts'
+import type { LinkName } from '../links/name-trie.ts'
+import { type TitledPart, uniqueTitle } from '../parts/part-titles.ts'
+import { linkableTitle } from '../titles/linkable-title.ts'
+import type { Draft, DraftEdge, DraftPage, Statement } from './model-draft.ts'
+
+/** A part of a document, or what a model wrote from some. */
+export type WrittenPart = TitledPart & { written?: DraftPage }
+
+/** Sentences of a paragraph. */
+const maxSentences = 4
+/** Bytes of a page's name in its key. */
+const maxSlug = 60
+
+/**
+ * The parts, with the pages of a draft in the place of those that they stand for. A page has the key of the first of its parts
+ * that no other has: with a model or without, the same Neuron tells of the same part. `taken` are titles, as `linkKey` has them.
+ */
+export function writtenParts(
+  parts: readonly TitledPart[],
+  draft: Draft,
+  document: string,
+  taken: ReadonlySet<string>,
+): WrittenPart[] {
+  const covered = new Set(draft.pages.flatMap((page) => page.parts))
+  const left = parts.filter((_, index) => !covered.has(index))
+  const titles = new Set([...taken, linkKey(document), ...left.map(({ title }) => linkKey(title))])
+  const known = new Set(['summary', ...parts.map(({ key }) => key)])
+  const used = new Set<string>()
+  const pages = draft.pages.flatMap((written) => {
+    const own = written.parts.flatMap((index) => parts[index] ?? [])
+    const [first] = own
+    if (first === undefined) return []
+    const { line, path } = first
+    const free = own.find(({ key }) => !used.has(key))?.key
+    const key = free ?? uniqueSlug(slugify(written.title, maxSlug), (slug) => known.has(slug) || used.has(slug))
+    used.add(key)
+    const base = linkableTitle(written.title)
+    const place = own.length === 1 ? path : []
+    const title = uniqueTitle(base, place, document, titles)
+    const page: WrittenPart = { key, base, title, name: title, path: place, line, blocks: [], written }
+    for (const { blocks } of own) page.blocks.push(...blocks)
+    return [page]
+  })
+  return [...left, ...pages].sort((a, b) => a.line - b.line)
+}
+
+/** The document's title as the model has it, if nothing else is called that. */
+export function draftTitle(
+  draft: Draft,
+  plan: { title: string; parts: readonly TitledPart[] },
+  taken: ReadonlySet<string>,
+) {
+  const title = linkableTitle(draft.title ?? '')
+  const isTaken = taken.has(linkKey(title)) || plan.parts.some((part) => linkKey(part.title) === linkKey(title))
+  return title === '' || isTaken ? plan.title : title
+}
+
+/** Sentences in paragraphs, and items in lists. All that could be markup is text. */
+export function statementsText(statements: readonly Statement[]): string {
+  const blocks: { isItem: boolean; texts: string[] }[] = []
+  for (const { text, isItem } of statements) {
+    const open = blocks.at(-1)
+    const goesOn = open?.isItem === isItem && (isItem || open.texts.length < maxSentences)
+    if (goesOn) open.texts.push(text)
+    else blocks.push({ isItem, texts: [text] })
+  }
+  return blocks.map(({ isItem, texts }) => (isItem ? listText(texts) : lineText(texts.join(' ')))).join('\n\n')
+}
+
+export function listText(texts: readonly string[]): string {
+  return texts.map((text) => `- ${lineText(text)}`).join('\n')
+}
+
+/** Also where a line begins. */
+function lineText(text: string): string {
+  return escapeInline(text)
+    .replace(/^(\d{1,9})(?=[.)](?:\s|$))/, '$1\\')
+    .replace(/^[#>+\-=:]/, '\\$&')
+}
+
+/** What edges may lead to: other pages of the document, also by the names that the model gave them, and Neurons by their names. */
+export class EdgeTargets {
+  readonly #titles = new Map<string, string | undefined>()
+  readonly #own: ReadonlySet<string>
+
+  constructor(names: readonly LinkName[], document: string, parts: readonly WrittenPart[]) {
+    for (const { name, title } of names) {
+      const key = linkKey(name)
+      // A name of two Neurons names neither.
+      this.#titles.set(key, !this.#titles.has(key) || this.#titles.get(key) === title ? title : undefined)
+    }
+    for (const { title, written } of parts) {
+      if (written !== undefined && !this.#titles.has(linkKey(written.title))) {
+        this.#titles.set(linkKey(written.title), title)
+      }
+      this.#titles.set(linkKey(title), title)
+    }
+    this.#titles.set(linkKey(document), document)
+    this.#own = new Set([document, ...parts.map(({ title }) => title)])
+  }
+
+  /** Of the page of a title, none twice. */
+  resolve(edges: readonly DraftEdge[], from: string): Edge[] {
+    const resolved = new Map<string, Edge>()
+    for (const { type, target } of edges) {
+      const title = this.#titles.get(linkKey(target))
+      if (title !== undefined && title !== from) resolved.set(`${type} ${title}`, { type, target: title })
+    }
+    return [...resolved.values()]
+  }
+
+  /** Why a curator must decide on edges, for them: no model alone says that a Neuron of another origin is wrong or outdated. */
+  doubtsOf(edges: readonly Edge[]): string[] {
+    return edges
+      .filter(({ type, target }) => (type === 'supersedes' || type === 'contradicts') && !this.#own.has(target))
+      .map(({ type, target }) => `The language model says that this ${type} [[${target}]].`)
+  }
+}

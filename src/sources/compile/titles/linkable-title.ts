@@ -1,0 +1,23 @@
+import { isWritableTarget } from '../../../markdown/file/rewrite-links.ts'
+import { shorten } from '../../../rules/text/inert-text.ts'
+import { oneLine } from '../../../rules/text/text.ts'
+import { withoutOuterFormatSigns } from '../../format-signs.ts'
+
+/** UTF-16 units of a title, which must fit into a wiki link. */
+export const maxTitle = 200
+
+const replacements: Readonly<Record<string, string>> = { '[': '(', ']': ')', '|': '/', '\\': '/' }
+/** Forms of the signs that search and links take for the same (NFKD), and that end nothing in a link. */
+const wideHash = '＃'
+const wideColon = '：'
+
+/** Returns a title of at most `max` UTF-16 units that can be the target of a wiki link; empty if nothing visible is left. */
+export function linkableTitle(text: string, max = maxTitle): string {
+  const bare = withoutOuterFormatSigns(oneLine(text, text.length)).replace(
+    /[[\]|\\]/g,
+    (sign) => replacements[sign] ?? ' ',
+  )
+  const title = shorten(bare.replaceAll('#', wideHash), max)
+  if (title === '' || isWritableTarget(title)) return title
+  return title.replaceAll(':', wideColon)
+}

@@ -1,0 +1,79 @@
+import { plainLine } from '../markdown/inline-text.ts'
+import { blanksForHyphens, hasHyphensForBlanks, withoutAbsurdHyphens } from '../pdf/ocr-hyphens.ts'
+import { type Box, median, type Row, rowsOf } from '../pdf/ocr-rows.ts'
+import { joinLines } from '../pdf/pdf-lines.ts'
+import { columnsOf } from './ocr-columns.ts'
+
+/** Characters of what a heading stands above. */
+const leastProse = 60
+
+/**
+ * Markdown of a page in reading order: rows by the overlap of neighbouring words, columns by the gutter that most rows leave
+ * free, paragraphs by gaps, indents and short last lines, headings by the size of their print.
+ */
+export function layoutMarkdown(boxes: readonly Box[]): string {
+  const words = boxes.filter(({ text, width, height }) => text.trim() !== '' && width > 0 && height > 0)
+  const { upright = [], sideways = [] } = Object.groupBy(words, (box) => (isSideways(box) ? 'sideways' : 'upright'))
+  const rows = rowsOf(upright)
+  const size = median(rows.map((row) => row.size))
+  const paragraphs = columnsOf(rows, size).flatMap((column) => paragraphsOf(column, size))
+  const margin = plainLine(sideways.map(({ text }) => text).join(' '))
+  return [...paragraphs, margin].filter((paragraph) => paragraph !== '').join('\n\n')
+}
+
+/** Print that runs up or down a margin. */
+export function isSideways({ text, width, height }: Pick<Box, 'text' | 'width' | 'height'>): boolean {
+  return text.length > 2 && height > width * 2
+}
+
+type Paragraph = { text: string; size: number; rows: number; isHyphenated: boolean }
+
+/** @param size of the print of the page */
+function paragraphsOf(rows: readonly Row[], size: number): string[] {
+  const pitch = median(rows.slice(1).map(({ top }, at) => top - (rows[at]?.top ?? 0)))
+  const left = median(rows.map((row) => row.left))
+  const right = Math.max(...rows.map((row) => row.right))
+  const texts = rows.map((row) => row.boxes.map((box) => box.text.trim()).join(' '))
+  const paragraphs: Paragraph[] = []
+  let previous: Row | undefined
+  for (const [at, row] of rows.entries()) {
+    const text = texts[at] ?? ''
+    const isHyphenated = hasHyphensForBlanks(text, texts[at + 1] ?? '')
+    const last = paragraphs.at(-1)
+    const continues = last?.isHyphenated === true && isHyphenated && /^\p{Ll}/u.test(text)
+    const begins =
+      last === undefined ||
+      previous === undefined ||
+      row.top - previous.top > pitch * 1.4 ||
+      isLarge(row.size, previous.size) ||
+      isLarge(previous.size, row.size) ||
+      last.isHyphenated !== isHyphenated ||
+      (row.left > left + size && previous.left <= left + size) ||
+      (previous.right < right - (right - left) * 0.15 && /[.:;!?]["”’)]?$/.test(last.text))
+    if (begins && !continues) paragraphs.push({ text, size: row.size, rows: 1, isHyphenated })
+    else {
+      last.text = isHyphenated ? `${last.text} ${text}` : joinLines(last.text, text)
+      last.rows += 1
+    }
+    previous = row
+  }
+  return paragraphs.map((paragraph, at) => {
+    const isHeading =
+      paragraph.rows <= 2 &&
+      /\p{L}{4}/u.test(paragraph.text) &&
+      (isLarge(paragraph.size, size) || isHyphenatedHeading(paragraph, paragraphs[at - 1], paragraphs[at + 1]))
+    const bare = paragraph.isHyphenated ? blanksForHyphens(paragraph.text) : withoutAbsurdHyphens(paragraph.text)
+    return (isHeading ? '## ' : '') + plainLine(isHeading ? bare.replace(/(?<=\p{L})[-–]+$/u, '') : bare)
+  })
+}
+
+/** Where blanks of one font alone were recognised as hyphens, it is that of the headings. */
+function isHyphenatedHeading({ text, isHyphenated }: Paragraph, before?: Paragraph, after?: Paragraph): boolean {
+  if (!isHyphenated || before?.isHyphenated || after === undefined || after.isHyphenated) return false
+  const isCaption = /^(?:Table|Figure) ?\d+$/.test(before?.text ?? '')
+  return /^\p{Lu}/u.test(text) && !isCaption && after.text.length >= leastProse
+}
+
+function isLarge(size: number, other: number): boolean {
+  return size > other * 1.3
+}

@@ -1,0 +1,75 @@
+import type { Extractor } from '../extracted.ts'
+import type { ExtractLimits } from './limits.ts'
+
+/** How a family of formats is read, and what its process needs beyond reading its input and the program's own files. */
+export type Family = {
+  load: () => Promise<Extractor>
+  /** Native code. */
+  addons?: true
+  /** A folder to write in. */
+  scratch?: true
+  /** An endpoint that transcribes. */
+  network?: true
+  /** What it may take beyond what documents may. */
+  limits?: Partial<ExtractLimits>
+  /** The key of the family that reads what ends the process of this one by a signal. */
+  second?: string
+}
+
+const pdf: Family = {
+  load: async () => (await import('./pdf.ts')).extractPdf,
+  addons: true,
+  scratch: true,
+  second: 'pdf-plain',
+}
+const image: Family = { load: async () => (await import('./image/image.ts')).extractImage, addons: true, scratch: true }
+const tiff: Family = { load: async () => (await import('./image/tiff.ts')).extractTiff, addons: true, scratch: true }
+const audio: Family = {
+  load: async () => (await import('./audio/audio.ts')).extractAudio,
+  network: true,
+  limits: { wallTime: 30 * 60_000 },
+}
+const docx: Family = { load: async () => (await import('./office/docx/docx.ts')).extractDocx }
+const pptx: Family = { load: async () => (await import('./office/pptx/pptx.ts')).extractPptx }
+const xlsx: Family = { load: async () => (await import('./office/xlsx/xlsx.ts')).extractXlsx }
+const csv: Family = { load: async () => (await import('./text/csv.ts')).extractCsv }
+const subtitles: Family = { load: async () => (await import('./text/subtitles.ts')).extractSubtitles }
+const code: Family = { load: async () => (await import('./text/code.ts')).extractCode }
+const html: Family = { load: async () => (await import('./html/html.ts')).extractHtml }
+
+/** By file type: an extension in lower case, without dot. */
+export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
+  ['pdf', pdf],
+  ['pdf-plain', { load: async () => (await import('./pdf/pdf-plain.ts')).extractPlainPdf }],
+  ...['docx', 'docm'].map((type): [string, Family] => [type, docx]),
+  ...['pptx', 'pptm'].map((type): [string, Family] => [type, pptx]),
+  ...['xlsx', 'xlsm'].map((type): [string, Family] => [type, xlsx]),
+  ['odt', { load: async () => (await import('./office/open-document/odt.ts')).extractOdt }],
+  ['ods', { load: async () => (await import('./office/open-document/ods.ts')).extractOds }],
+  ['odp', { load: async () => (await import('./office/open-document/odp.ts')).extractOdp }],
+  ['epub', { load: async () => (await import('./html/epub.ts')).extractEpub }],
+  ['rtf', { load: async () => (await import('./text/rtf.ts')).extractRtf }],
+  ['eml', { load: async () => (await import('./html/eml.ts')).extractEml }],
+  ['ipynb', { load: async () => (await import('./text/ipynb.ts')).extractNotebook }],
+  ['vtt', subtitles],
+  ['srt', subtitles],
+  ['json', code],
+  ['xml', code],
+  ['html', html],
+  ['htm', html],
+  ['csv', csv],
+  ['tsv', csv],
+  ['md', { load: async () => (await import('./text/markdown.ts')).extractMarkdown }],
+  ['txt', { load: async () => (await import('./plain-text.ts')).extractPlainText }],
+  ['svg', { load: async () => (await import('./image/svg.ts')).extractSvg }],
+  ...['png', 'jpg', 'jpeg', 'webp', 'gif', 'bmp'].map((type): [string, Family] => [type, image]),
+  ...['tif', 'tiff'].map((type): [string, Family] => [type, tiff]),
+  ...['wav', 'mp3', 'm4a', 'ogg', 'flac', 'aac', 'mp4'].map((type): [string, Family] => [type, audio]),
+])
+
+/** Formats that nothing here reads, and the one to save them as instead. */
+export const successors: ReadonlyMap<string, string> = new Map([
+  ['doc', 'docx'],
+  ['ppt', 'pptx'],
+  ['xls', 'xlsx'],
+])

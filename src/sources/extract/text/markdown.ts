@@ -1,0 +1,95 @@
+import { withoutComments } from '../../../markdown/comments.ts'
+import type { Extractor } from '../../extracted.ts'
+import { withAtxHeadings } from '../atx-headings.ts'
+import { openDocument } from '../document-head.ts'
+import { readText } from '../encoding/read-text.ts'
+import { cleanMarkdown } from '../markdown/clean-markdown.ts'
+import { fencedLines } from '../markdown/fenced-lines.ts'
+
+const opening = /<!--|<(?:script|style|table)(?=[\s>])/i
+const maxHtmlLines = 500
+const heading = /^#\s+(.+)$/
+
+/** Markdown: its front matter gives title, tags and audience and goes, underlined headings become those of `#`, HTML goes. */
+export const extractMarkdown: Extractor = async ({ file }) => {
+  const { text, doubts } = await readText(file)
+  const { content, head } = openDocument(text, doubts)
+  const markdown = cleanMarkdown(await normalised(content), 'drop')
+  return { ...head, title: head.title ?? firstTitle(markdown), markdown, anchors: [] }
+}
+
+/** Runs of lines that are no code, each with its headings put right, and without the HTML that spans lines. */
+async function normalised(text: string): Promise<string> {
+  const lines = text.split('\n')
+  const isFenced = fencedLines(lines)
+  const result: string[] = []
+  let run: string[] = []
+  const endRun = async () => {
+    result.push(...withAtxHeadings(await withoutLongHtml(run)))
+    run = []
+  }
+  for (const [index, line] of lines.entries()) {
+    if (!isFenced[index]) run.push(line)
+    else {
+      await endRun()
+      result.push(line)
+    }
+  }
+  await endRun()
+  return result.join('\n')
+}
+
+/**
+ * Tables of HTML become those of Markdown; comments, scripts and styles that go on to another line go. What is not closed stays, and
+ * is escaped.
+ */
+async function withoutLongHtml(lines: readonly string[]): Promise<string[]> {
+  const result: string[] = []
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    const start = opening.exec(line)
+    const end = start && closing(lines, at, start)
+    if (!start || !end) result.push(line)
+    else {
+      const before = line.slice(0, start.index)
+      if (start[0].toLowerCase() !== '<table') result.push(before + end.rest)
+      else result.push(before, '', ...(await tableLines(end.html)), '', end.rest)
+      at = end.index
+    }
+  }
+  return result
+}
+
+/** What reads HTML takes longer to load than most pages take to read, and few pages have a table of HTML. */
+async function tableLines(html: string): Promise<string[]> {
+  const { htmlToMarkdown } = await import('../html/html-to-markdown.ts')
+  return htmlToMarkdown(html).split('\n')
+}
+
+/** On which line an element or comment ends, all of it, and what is behind it. */
+function closing(
+  lines: readonly string[],
+  from: number,
+  { 0: opened, index: start }: RegExpExecArray,
+): { index: number; html: string; rest: string } | undefined {
+  const tag = opened === '<!--' ? '-->' : `</${opened.slice(1).toLowerCase()}>`
+  for (let index = from; index < Math.min(lines.length, from + maxHtmlLines); index++) {
+    const line = lines[index] ?? ''
+    const found = line.toLowerCase().indexOf(tag, index === from ? start : 0)
+    if (found < 0) continue
+    const rest = line.slice(found + tag.length)
+    const html = [...lines.slice(from, index), line.slice(0, line.length - rest.length)].join('\n').slice(start)
+    return { index, html, rest }
+  }
+  return undefined
+}
+
+function firstTitle(markdown: string): string | undefined {
+  const lines = withoutComments(markdown).split('\n')
+  const isFenced = fencedLines(lines)
+  for (const [index, line] of lines.entries()) {
+    const title = isFenced[index] ? undefined : heading.exec(line)?.[1]
+    if (title !== undefined) return title
+  }
+  return undefined
+}

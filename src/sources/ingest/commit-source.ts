@@ -1,0 +1,214 @@
+import { v7 as uuidv7 } from 'uuid'
+import { GanglionError } from '../../contract/errors.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { candidatesOfOrigin, countPending, type OriginRow, originsBelow } from '../../kb/projection/candidate-index.ts'
+import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
+import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { freePagePath, takenOnMain } from '../../kb/writing/free-path.ts'
+import { proposalOf } from '../../kb/writing/proposal.ts'
+import { sightOf } from '../../kb/writing/rename/name-change.ts'
+import { aliasesToKeep } from '../../kb/writing/rename/rename-neuron.ts'
+import { nextNumbers } from '../../kb/writing/seq-numbers.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { hasReadableSize } from '../../markdown/file/front-matter.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { opensUp } from '../../queue/approval.ts'
+import { maxPending } from '../../queue/submit-candidate.ts'
+import { type Candidate, lastVerdict } from '../../rules/candidate.ts'
+import { pathKey } from '../../rules/paths/portable-path.ts'
+import { formatSeqId } from '../../rules/seq-id.ts'
+import type { CompiledPage } from '../compile/compiled.ts'
+import {
+  fingerprintOf,
+  type IngestedSource,
+  type IngestWrite,
+  ingestActor,
+  ingestConnector,
+  originOf,
+  originPrefix,
+  pageCandidate,
+  removalCandidate,
+} from './source-candidate.ts'
+
+/** What became of a Source's pages. */
+export type IngestOutcome = {
+  created: number
+  updated: number
+  unchanged: number
+  /** That wait for a curator: by the policy, since one has edited the Neuron, or to remove what the Source no longer holds. */
+  pending: number
+  /** Of the Neurons that are on main. */
+  seqIds: string[]
+  commit: string | undefined
+}
+
+/** What is under way. */
+type Batch = IngestWrite & {
+  /** Of the next Neuron. */
+  nextNumber: () => number
+  candidates: Map<string, Candidate>
+  files: Map<string, string | null>
+  /** Of new pages. */
+  pathKeys: Set<string>
+  trailers: [string, string][]
+  outcome: IngestOutcome
+}
+
+/**
+ * Takes the pages of a Source: each is a candidate under the knowledge base's policy, and all that it approves is one commit. A
+ * page that was taken before changes its own Neuron, or nothing where it is the same; what a curator has edited since is never
+ * overwritten, but becomes a candidate that waits. May be repeated at any time, also after a crash.
+ */
+export function commitSource(
+  kb: KnowledgeBase,
+  source: IngestedSource,
+  pages: readonly CompiledPage[],
+  now: () => Date,
+): Promise<IngestOutcome> {
+  return kb.write(async (staging) => {
+    const at = now()
+    const batch: Batch = {
+      ...{ kb, staging, source, at, nextNumber: nextNumbers(kb) },
+      ...{ candidates: new Map(), files: new Map(), pathKeys: new Set(), trailers: [] },
+      outcome: { created: 0, updated: 0, unchanged: 0, pending: 0, seqIds: [], commit: undefined },
+    }
+    if (!(await source.isWanted())) return batch.outcome
+    for (const page of pages) await takePage(batch, page)
+    await proposeRemovals(batch, new Set(pages.map(({ key }) => originOf(source, key))))
+    const { candidates, files, trailers, outcome } = batch
+    if (outcome.pending > 0 && countPending(kb.projection.write) + outcome.pending > maxPending) {
+      throw new GanglionError('queue_full')
+    }
+    const author = signatureOf(ingestActor, at)
+    const tail: [string, string][] = [
+      ['Connector', ingestConnector],
+      ['Source', source.id],
+    ]
+    if (candidates.size > 0) {
+      const ids = [...candidates.keys()].map((id): [string, string] => ['Candidate', id])
+      const message = commitMessage(`Propose pages of ${source.filename}`, [...ids, ...tail])
+      await kb.commitToQueue(staging, { candidates: [...candidates.values()], message, author, at })
+    }
+    if (files.size > 0) {
+      const message = commitMessage(`Ingest ${source.filename}`, [
+        ...trailers,
+        ...tail,
+        ['Approved-By', "The knowledge base's policy <policy>"],
+      ])
+      outcome.commit = await kb.commitToMain(staging, { files, message, author, at })
+    }
+    return outcome
+  })
+}
+
+async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
+  const { kb, source, outcome } = batch
+  const { write: sql } = kb.projection
+  const origin = originOf(source, page.key)
+  const fingerprint = fingerprintOf(page)
+  const past = candidatesOfOrigin(sql, ingestConnector, origin)
+  const approved = past.filter(({ approval }) => approval !== undefined)
+  const [last] = approved
+  const target = last?.approval === undefined ? undefined : findNeuron(sql, last.approval.seqId)
+  const proposed = approved.find(({ removes }) => !removes)
+  const latest = target === undefined ? last : proposed
+  const waiting = past.filter(({ status }) => status === 'pending')
+  const same = waiting.find((row) => row.fingerprint === fingerprint)
+  for (const row of waiting) if (row !== same) await withdraw(batch, row, 'The Source was compiled anew.')
+  if (latest?.fingerprint === fingerprint) {
+    outcome.unchanged++
+    if (target !== undefined) outcome.seqIds.push(target.seqId)
+    return
+  }
+  // What went since the Source had lost it is wanted again with it; what a curator deleted is not.
+  const isDeleted = latest !== undefined && target === undefined && !latest.removes
+  if (isDeleted || (same === undefined && (await isRefused(batch, past, fingerprint)))) {
+    outcome.unchanged++
+    return
+  }
+  const candidate =
+    same === undefined
+      ? await pageCandidate(batch, page, { origin, fingerprint, target, latest, proposed })
+      : parseCandidate(await batch.staging.readText(same.blob))
+  if (same === undefined) batch.candidates.set(candidate.id, candidate)
+  if (candidate.verdict.approve && (await approve(batch, candidate, target))) return
+  outcome.pending++
+  if (target !== undefined) outcome.seqIds.push(target.seqId)
+}
+
+/** Whether a curator dismissed this very page: that stands, as does the deletion of a Neuron. */
+async function isRefused(batch: Batch, past: readonly OriginRow[], fingerprint: string): Promise<boolean> {
+  for (const row of past) {
+    if (row.fingerprint === fingerprint && (await isDismissed(batch, row))) return true
+  }
+  return false
+}
+
+/** By a curator; what ingest took back is none's verdict. */
+async function isDismissed({ staging }: Batch, { status, blob }: OriginRow): Promise<boolean> {
+  return status === 'dismissed' && lastVerdict(parseCandidate(await staging.readText(blob)))?.by.id !== ingestActor.id
+}
+
+/** @returns false where a curator must decide, since the Neuron would be shown to more readers. */
+async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | undefined): Promise<boolean> {
+  const { kb, staging, candidates, files, pathKeys, trailers, outcome } = batch
+  const seqId = target?.seqId ?? candidate.target ?? formatSeqId(kb.identity.prefix, batch.nextNumber())
+  const view = { sql: kb.projection.write, readText: (oid: string) => staging.readText(oid), parser: kb.parser }
+  const ids = { seqId, id: target?.documentId ?? uuidv7() }
+  const { path: wished, text, title } = await proposalOf(view, candidate, { ids })
+  if (await opensUp(kb, staging, seqId, { text, target })) {
+    const verdict = { ...candidate.verdict, approve: false, reason: 'more readers would see the Neuron' }
+    candidates.set(candidate.id, { ...candidate, verdict })
+    return false
+  }
+  const path = target === undefined ? freePagePath(wished, takenOnMain(kb.projection.write, pathKeys)) : wished
+  pathKeys.add(pathKey(path))
+  const isRenamed = target !== undefined && title !== target.title
+  const own = text === null ? [] : parseNeuronFile(text).fields.aliases
+  const sight = target && sightOf(view.sql, seqId, (await kb.settings()).defaultAudience)
+  const kept = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: own }, { sight }) : []
+  const aliases = kept.length === 0 ? [] : [...new Set([...own, ...kept])]
+  const named = aliases.length === 0 || text === null ? text : editNeuron(text, { aliases })
+  files.set(path, named === null || hasReadableSize(named) ? named : text)
+  trailers.push(['Candidate', candidate.id], ['Neuron', seqId])
+  outcome.seqIds.push(seqId)
+  if (target === undefined) outcome.created++
+  else outcome.updated++
+  return true
+}
+
+/** Neurons of parts that the Source no longer has: a curator decides. */
+async function proposeRemovals(batch: Batch, present: ReadonlySet<string>): Promise<void> {
+  const { kb, source, candidates, outcome } = batch
+  const { write: sql } = kb.projection
+  for (const origin of originsBelow(sql, ingestConnector, originPrefix(source.editionOf))) {
+    if (present.has(origin)) continue
+    const past = candidatesOfOrigin(sql, ingestConnector, origin)
+    const latest = past.find(({ approval, removes }) => approval !== undefined && !removes)
+    const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
+    for (const row of past)
+      if (row.status === 'pending' && !row.removes) await withdraw(batch, row, 'The Source no longer has it.')
+    if (target === undefined || (await isRemovalKnown(batch, past, target.seqId))) continue
+    const candidate = await removalCandidate(batch, origin, target)
+    candidates.set(candidate.id, candidate)
+    outcome.pending++
+  }
+}
+
+/** Whether a Neuron's removal waits for a curator, was refused by one, or was undone by one. */
+async function isRemovalKnown(batch: Batch, past: readonly OriginRow[], seqId: string): Promise<boolean> {
+  const page = past.findIndex(({ approval, removes }) => approval !== undefined && !removes)
+  for (const [at, row] of past.entries()) {
+    if (!row.removes || row.target !== seqId) continue
+    const isUndone = row.approval !== undefined && at < page
+    if (row.status === 'pending' || isUndone || (await isDismissed(batch, row))) return true
+  }
+  return false
+}
+
+/** Takes back what waits no longer for anything. */
+async function withdraw({ staging, candidates, at }: Batch, row: OriginRow, reason: string): Promise<void> {
+  const record = parseCandidate(await staging.readText(row.blob))
+  const decision = { action: 'dismiss', at: at.toISOString(), by: ingestActor, reason } as const
+  candidates.set(row.id, { ...record, decisions: [...record.decisions, decision] })
+}

@@ -1,0 +1,46 @@
+import type { IngestReceipt } from '../../contract/documents.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { sourceSight } from '../../kb/access/source-sight.ts'
+import { visibilityFor } from '../../kb/access/visibility.ts'
+import type { Context } from '../../kb/context.ts'
+import { readTables } from '../../kb/kb-access.ts'
+import { seqIdOfDocument } from '../../kb/projection/neuron-queries.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { isUuid } from '../../rules/candidate-id.ts'
+import { inTransaction } from '../../state/database/transaction.ts'
+import { insertIngestEvent } from './ingest-source.ts'
+
+/**
+ * Lets a Source that was ingested, or failed, be ingested again. One that the caller may not know of is not there.
+ * @throws {GanglionError} `not_found`; `not_a_source` for a Neuron; `already_processing` while one waits or runs.
+ */
+export async function ingestDocument(ctx: Context, caller: Caller, docId: string): Promise<IngestReceipt> {
+  const { tenantId } = caller
+  const found = await ctx.sources.find(tenantId, docId)
+  const isKnown = found !== undefined && (await sourceSight(ctx, caller, found.kbId))(found)
+  const source = isKnown ? found : undefined
+  if (source === undefined) throw new GanglionError((await isNeuron(ctx, caller, docId)) ? 'not_a_source' : 'not_found')
+  if (source.archivedAt !== null) throw new GanglionError('not_found')
+  const job = { documentId: source.id, tenantId, kbId: source.kbId }
+  await inTransaction(
+    ctx.database.db,
+    async (db) => {
+      const change = { status: 'processing', errorMessage: null, attempt: source.attempt + 1 } as const
+      const isFree = await ctx.sources.change(source.id, ['failed', 'success'], change, db)
+      if (!isFree || !(await ctx.jobs.within(db).enqueue(job, ctx.now()))) throw new GanglionError('already_processing')
+      await insertIngestEvent(ctx, db, job, 'ingest.started', { status: 'processing' })
+    },
+    'read committed',
+  )
+  return { ok: true, message: `The ingest of ${source.filename} begins.` }
+}
+
+async function isNeuron(ctx: Context, caller: Caller, docId: string): Promise<boolean> {
+  if (!isUuid(docId)) return false
+  for (const identity of await ctx.knowledgeBases.list(caller.tenantId)) {
+    const seqId = await readTables(ctx, identity, (sql) => seqIdOfDocument(sql, docId))
+    if (seqId === undefined) continue
+    if ((await visibilityFor(caller, await ctx.kbs.open(identity))).ofSeqId(seqId)) return true
+  }
+  return false
+}

@@ -1,0 +1,150 @@
+import type { Context } from '../../kb/context.ts'
+import { followEvents } from '../../kb/events/follow-events.ts'
+import { seenWith } from '../../kb/writing/rename/name-change.ts'
+import { takenNames } from '../../queue/taken-names.ts'
+import { isInternal, isSeenByMore, narrowed } from '../../rules/audience.ts'
+import { type Source, tagsOf } from '../../state/sources/source.ts'
+import { compileDocument } from '../compile/compile-document.ts'
+import type { CompiledPage } from '../compile/compiled.ts'
+import { leftOut, tellLeftOut } from '../compile/left-out.ts'
+import { ModelClient, type ModelOptions } from '../compile/model/model-client.ts'
+import { ModelCompiler } from '../compile/model-compiler.ts'
+import { qualityDoubts } from '../compile/text-quality.ts'
+import { type ExtractOptions, extractDocument } from '../extract/extract.ts'
+import { type Extracted, ExtractionError, type Transcriber } from '../extracted.ts'
+import { commitSource } from './commit-source.ts'
+import { formatProblem } from './format-problem.ts'
+import type { IngestSteps } from './ingest-source.ts'
+import { linkableNames } from './linkable-names.ts'
+import { modelDrafts } from './model-drafts.ts'
+import { previousPages } from './previous-pages.ts'
+import { sourceTexts } from './source-texts.ts'
+
+/** Names that others had first, of which a Source tells. */
+const maxTaken = 20
+
+export type IngestModels = {
+  /** Without it, sound has no text. */
+  transcriber?: Transcriber | undefined
+  /** Without it, or where it fails, pages are made of the document's own sentences. */
+  languageModel?: ModelOptions | undefined
+  /** Is told why the language model failed. */
+  modelFailed?: (error: Error) => void
+}
+
+/** Reads, compiles and commits Sources of a deployment. */
+export function ingestSteps(
+  ctx: Context,
+  { transcriber, languageModel, modelFailed: failed = () => {} }: IngestModels = {},
+): IngestSteps {
+  const drafts = modelDrafts(ctx)
+  const compiler = languageModel && new ModelCompiler({ client: new ModelClient(languageModel), drafts, failed })
+  return {
+    extract: (source, context) => extractSource(ctx, source, { transcriber, ...context }),
+    async compile(source, extracted, context) {
+      const kb = await ctx.kb(source.tenantId, source.kbId)
+      const { language, defaultAudience } = await kb.settings()
+      const { filename, editionOf, contentHash: sha256 } = source
+      const tags = [...new Set([...tagsOf(source), ...(extracted.tags ?? [])])]
+      const audience = extracted.audience && narrowed(extracted.audience, defaultAudience)
+      const withAudience = (pages: CompiledPage[]) =>
+        audience === undefined ? pages : pages.map((page) => ({ ...page, audience }))
+      const names = await linkableNames(kb, editionOf, { tags, audience })
+      const previous = await previousPages(kb, { editionOf, sha256 })
+      const quality = qualityDoubts(extracted)
+      const plain = await compileDocument({ extracted, filename, tags, language, names, previous, doubts: quality })
+      const loss = tellLeftOut(await leftOut(extracted, plain))
+      const doubts = [...quality, ...loss.doubts]
+      const told = [...quality, ...loss.warnings]
+      const input = { extracted, filename, tags, language, names, previous, doubts }
+      // What only curators may see is told to nobody else.
+      if (compiler === undefined || isInternal(tags) || audience?.length === 0) {
+        const pages = loss.doubts.length === 0 ? plain : await compileDocument(input)
+        return { pages: withAudience(pages), warnings: told }
+      }
+      const titles = [...new Set(names.map(({ title }) => title))]
+      const { pages, warnings } = await compiler.compile({ ...input, titles, scope: kb.identity.id }, context)
+      return { pages: withAudience(pages), warnings: [...told, ...warnings] }
+    },
+    async commit(source, pages) {
+      const { sources, events, now } = ctx
+      const { id, tenantId, kbId, filename, contentHash: sha256, editionOf, sourceUrl } = source
+      const kb = await ctx.kb(tenantId, kbId)
+      // Before anything of it is written, so that no older edition is written after it.
+      await sources.supersede(source, now())
+      const isWanted = async () => (await sources.get(id))?.archivedAt === null
+      const ingested = { id, filename, sha256, editionOf, sourceUrl, isWanted }
+      const { seqIds, pending, commit } = await commitSource(kb, ingested, pages, now)
+      // They come before the event that ends the ingest.
+      await followEvents(events, kb, now)
+      const { read: sql } = kb.projection
+      const { defaultAudience } = await kb.settings()
+      const taken = seqIds.flatMap((seqId) => takenNames(sql, seqId, seenWith(sql, seqId, defaultAudience)))
+      return { seqIds, pending, commit, warnings: taken.slice(0, maxTaken).map(({ message }) => message) }
+    },
+  }
+}
+
+/**
+ * Reads again the Sources whose text is not there any more, as after a restore, one after the other. For one of the nodes that share
+ * the state.
+ * @returns how to stop it.
+ */
+export function rereadSources(
+  ctx: Context,
+  { transcriber, onError }: { transcriber: Transcriber | undefined; onError: (error: unknown) => void },
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const reread = async () => {
+    for (const source of await ctx.sources.ingested()) {
+      if (signal.aborted) return
+      try {
+        if (source.extractedAt !== null && (await sourceTexts(ctx).has(source))) continue
+        await extractSource(ctx, source, { transcriber, signal })
+        await ctx.events.wakeAll(source.tenantId)
+      } catch (error) {
+        if (!signal.aborted) onError(error)
+      }
+    }
+  }
+  const running = reread().catch(onError)
+  return async () => {
+    stopping.abort()
+    await running
+  }
+}
+
+/** A Source's text: as it was read before, or from its bytes. @throws {ExtractionError} */
+async function extractSource(
+  ctx: Context,
+  source: Source,
+  options: Pick<ExtractOptions, 'signal' | 'onProgress'> & { transcriber: Transcriber | undefined },
+): Promise<Extracted> {
+  const { blobs, sources, directory, now } = ctx
+  const known = await sourceTexts(ctx).find(source)
+  if (known !== undefined && source.extractedAt !== null) return known
+  const { contentHash, filename, fileType } = source
+  const { transcriber, ...more } = options
+  const read = () =>
+    blobs.withFile(contentHash, async (file) => {
+      const problem = await formatProblem(file, fileType)
+      if (problem !== undefined) throw new ExtractionError('wrong-type', problem)
+      return extractDocument({ file, filename, fileType, transcriber }, { ...more, scratchIn: directory.incoming })
+    })
+  const extracted = known ?? (await read())
+  // A process that was killed may have kept the text, and not said so.
+  if (known === undefined) await sourceTexts(ctx).keep(source, extracted)
+  const change = { extractedAt: now().toISOString(), ...(await hiddenBy(ctx, source, extracted)) }
+  await sources.change(source.id, ['pending', 'ready', 'processing', 'success'], change)
+  return extracted
+}
+
+/** The tags of a Source whose front matter hides its pages from some: the text and the name must not tell what they do not. */
+async function hiddenBy(ctx: Context, source: Source, { tags = [], audience }: Extracted): Promise<{ tags?: string }> {
+  const own = tagsOf(source)
+  const { defaultAudience } = await (await ctx.kb(source.tenantId, source.kbId)).settings()
+  const asRead = { tags, audience: audience && narrowed(audience, defaultAudience) }
+  const isHidden = isSeenByMore({ tags: own }, asRead, defaultAudience)
+  return isHidden ? { tags: [...own, 'internal'].join(',') } : {}
+}

@@ -1,0 +1,110 @@
+import { inUse } from '../../kb/open/kb-use.ts'
+import type { Job, Jobs } from '../../state/jobs.ts'
+
+export type JobRunnerOptions = {
+  /** Tells its leases from those of others. */
+  owner: string
+  now: () => Date
+  onError: (error: unknown) => void
+  /** Jobs that run at once. */
+  concurrency?: number
+  leaseMs?: number
+  /** Between two extensions of the leases. */
+  heartbeatMs?: number
+}
+
+/** Why a job's signal is aborted. */
+export type JobEnd = 'stopping' | 'cancelled' | 'lost'
+
+/** A timer of a day and more is none; a clock that jumps is noticed after so long. */
+const longestWaitMs = 60_000
+
+/**
+ * Runs the jobs of a queue, some at a time, as they come or become due. The work ends its job itself; a job whose work throws
+ * keeps its lease, and is taken again when that has ended.
+ */
+export class JobRunner {
+  readonly #jobs: Jobs
+  readonly #work: (job: Job, signal: AbortSignal) => Promise<void>
+  readonly #options: Required<JobRunnerOptions>
+  readonly #running = new Map<string, { done: Promise<void>; ending: AbortController }>()
+  #isStopping = false
+  #waiting = Promise.withResolvers<void>()
+
+  /** @param work gets a signal that is aborted with a {@link JobEnd}. */
+  constructor(jobs: Jobs, work: (job: Job, signal: AbortSignal) => Promise<void>, options: JobRunnerOptions) {
+    this.#jobs = jobs
+    this.#work = work
+    this.#options = { concurrency: 2, leaseMs: 30_000, heartbeatMs: 10_000, ...options }
+  }
+
+  /** @returns how to stop it, which asks the work that runs to end, and waits for it. */
+  start(): () => Promise<void> {
+    const stopListening = this.#jobs.listen({
+      onWaiting: () => this.#waiting.resolve(),
+      onCancelled: (documentId) => this.#end(documentId, 'cancelled'),
+    })
+    const looping = this.#loop()
+    const heartbeat = setInterval(() => this.#heartbeat().catch(this.#options.onError), this.#options.heartbeatMs)
+    return async () => {
+      this.#isStopping = true
+      this.#waiting.resolve()
+      for (const documentId of this.#running.keys()) this.#end(documentId, 'stopping')
+      await looping
+      await Promise.all([...this.#running.values()].map(({ done }) => done))
+      clearInterval(heartbeat)
+      stopListening()
+    }
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#isStopping) {
+      this.#waiting = Promise.withResolvers()
+      const wait = await this.#fill().catch((error) => {
+        this.#options.onError(error)
+        return this.#options.heartbeatMs // the disk may be full
+      })
+      const timer = setTimeout(() => this.#waiting.resolve(), wait)
+      await this.#waiting.promise
+      clearTimeout(timer)
+    }
+  }
+
+  /** Claims what is due. @returns milliseconds until something more may be. */
+  async #fill(): Promise<number> {
+    const { owner, now, leaseMs, concurrency } = this.#options
+    while (!this.#isStopping && this.#running.size < concurrency) {
+      const job = await this.#jobs.claim(owner, { now: now(), leaseMs, except: [...this.#running.keys()] })
+      if (job !== undefined) this.#run(job)
+      else {
+        const due = await this.#jobs.nextDue(owner)
+        return Math.min(longestWaitMs, Math.max(0, (due?.getTime() ?? Number.POSITIVE_INFINITY) - now().getTime()) + 1)
+      }
+    }
+    return longestWaitMs
+  }
+
+  #run(job: Job): void {
+    const ending = new AbortController()
+    const done = inUse(() => this.#work(job, ending.signal))
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#running.delete(job.documentId)
+        this.#waiting.resolve()
+      })
+    this.#running.set(job.documentId, { done, ending })
+    if (this.#isStopping) this.#end(job.documentId, 'stopping')
+  }
+
+  #end(documentId: string, reason: JobEnd): void {
+    this.#running.get(documentId)?.ending.abort(reason)
+  }
+
+  async #heartbeat(): Promise<void> {
+    if (this.#running.size === 0) return
+    const asked = [...this.#running.keys()]
+    const { owner, now, leaseMs } = this.#options
+    const held = new Set(await this.#jobs.heartbeat(owner, { now: now(), leaseMs, documentIds: asked }))
+    for (const documentId of asked.filter((id) => !held.has(id))) this.#end(documentId, 'lost')
+  }
+}

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto'
+import type { Staging } from '../../git/staging.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import type { OriginRow } from '../../kb/projection/candidate-index.ts'
+import type { NeuronRow } from '../../kb/projection/neuron-queries.ts'
+import { versionAt, versionOfBlob } from '../../kb/projection/version-queries.ts'
+import { asProposed } from '../../kb/writing/merge-candidate.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { fileLayout } from '../../markdown/file/front-matter.ts'
+import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { narrowed } from '../../rules/audience.ts'
+import type { Actor, Candidate } from '../../rules/candidate.ts'
+import { candidateIdFor, idTail } from '../../rules/candidate-id.ts'
+import type { SourceReference } from '../../rules/neuron.ts'
+import { slugify } from '../../rules/paths/slug.ts'
+import { judge } from '../../rules/policy.ts'
+import type { CompiledPage, Span } from '../compile/compiled.ts'
+
+/** The Source that pages were compiled from. */
+export type IngestedSource = {
+  /** Document UUID. */
+  id: string
+  filename: string
+  sha256: string
+  /** The same for every edition of the document: its pages are found again by it. */
+  editionOf: string
+  sourceUrl: string | null
+  /** Whether it still stands, when its turn to write has come. */
+  isWanted: () => Promise<boolean>
+}
+
+/** The write in which the pages of a Source are taken. */
+export type IngestWrite = { kb: KnowledgeBase; staging: Staging; source: IngestedSource; at: Date }
+
+/**
+ * What is known of a page: `target` is its Neuron where that is there, `latest` the candidate by which it last came to main. Where
+ * it is not there, that may be the one by which it went, since its Source had lost it.
+ */
+export type PagePast = {
+  origin: string
+  fingerprint: string
+  target: NeuronRow | undefined
+  latest: OriginRow | undefined
+  /** What ingest proposed last of what main has taken, and did not remove. */
+  proposed: OriginRow | undefined
+}
+
+export const ingestConnector = 'ingest'
+export const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
+const edited = 'The Neuron was edited since its Source was ingested: approving merges the two.'
+const editedBefore = 'The Neuron was edited before it was removed: its edits come back only by hand.'
+
+/**
+ * That a page becomes a Neuron, or the next version of its own, which comes back where the Source had lost it: by the policy, but
+ * never where somebody has edited that.
+ */
+export async function pageCandidate(
+  write: IngestWrite,
+  page: CompiledPage,
+  { origin, fingerprint, target, latest, proposed }: PagePast,
+): Promise<Candidate> {
+  const { kb, staging, source } = write
+  const { doubts = [] } = page
+  const kind = target === undefined ? 'ingest-summary' : 'ingest-page-update'
+  const approved =
+    proposed?.approval && versionAt(kb.projection.write, proposed.approval.seqId, proposed.approval.commit)
+  const base = target === undefined ? null : (approved?.blob ?? target.blob)
+  const gone = target === undefined && latest?.removes ? await removedPage(write, latest) : undefined
+  const known = base === null ? gone?.text : await staging.readText(base)
+  const original =
+    known === undefined || proposed === undefined
+      ? undefined
+      : await originalOf((oid) => staging.readText(oid), proposed)
+  const hasEdits = known !== undefined && original !== undefined && asProposed(known, original.record) !== known
+  const mergeBase = hasEdits && base !== null ? { mergeBase: original.blob } : {}
+  // An edit around the server keeps the back-pointer.
+  const isEdited = hasEdits || (target !== undefined && (target.candidateId !== proposed?.id || target.blob !== base))
+  const seenBy = known === undefined ? undefined : parseNeuronFile(known).fields.audience
+  const fields = {
+    ...(page.audience && { audience: narrowed(page.audience, seenBy ?? page.audience) }),
+    title: page.title,
+    tags: page.tags,
+    connector: ingestConnector,
+    edges: page.edges ?? [],
+    sources: [referenceTo(source, page)],
+    ...(source.sourceUrl === null ? {} : { sourceUrl: source.sourceUrl }),
+  }
+  const text = known === undefined ? formatNeuron(fields, page.content) : editNeuron(known, fields, page.content)
+  const claim = {
+    kind,
+    confidence: null,
+    connector: ingestConnector,
+    trustedConnector: true,
+    actionZone: doubts.length > 0 ? 'yellow' : null,
+    targetProblem: null,
+  } as const
+  const { warnings, ...verdict } = judge(claim, await kb.settings())
+  // One that is there stays where a curator may have moved it.
+  const place = target === undefined ? { path: gone?.path ?? pathOf(source, page) } : {}
+  const { part, isUncertain } = page
+  return {
+    ...ofIngest(write, { filename: origin, fingerprint, part, isUncertain, ...place, tags: page.tags }),
+    kind,
+    title: page.title,
+    content: page.content,
+    frontMatter: text.slice(0, fileLayout(text).bodyStart),
+    target: target?.seqId ?? gone?.seqId ?? null,
+    removes: false,
+    base,
+    ...mergeBase,
+    verdict: {
+      ...verdict,
+      ...(isEdited ? { approve: false, reason: 'the Neuron was edited since' } : {}),
+      warnings: [...warnings, ...(isEdited ? [target === undefined ? editedBefore : edited] : []), ...doubts],
+    },
+  }
+}
+
+/** What ingest itself proposed, whatever a curator made of it before they approved it, and the blob that holds it. */
+export async function originalOf(
+  readText: (oid: string) => Promise<string>,
+  { blob }: OriginRow,
+): Promise<{ blob: string; record: Candidate }> {
+  const record = parseCandidate(await readText(blob))
+  const { original } = record
+  if (original === undefined) return { blob, record }
+  return { blob: original, record: parseCandidate(await readText(original)) }
+}
+
+/** A Neuron that went by the approval of a candidate, as it was; nothing where its page does not say that it is that. */
+async function removedPage(
+  { kb, staging }: IngestWrite,
+  { blob, target }: OriginRow,
+): Promise<{ seqId: string; path: string | undefined; text: string } | undefined> {
+  const { base } = parseCandidate(await staging.readText(blob))
+  if (base === null || target === null) return undefined
+  const text = await staging.readText(base)
+  if (parseNeuronFile(text).fields.seqId !== target) return undefined
+  return { seqId: target, path: versionOfBlob(kb.projection.write, target, base)?.path, text }
+}
+
+/** That a Neuron goes whose part the Source no longer has. A curator decides. */
+export async function removalCandidate(write: IngestWrite, origin: string, target: NeuronRow): Promise<Candidate> {
+  return {
+    ...ofIngest(write, { filename: origin, fingerprint: `removal ${target.blob}` }),
+    kind: 'ingest-page-update',
+    title: target.title,
+    content: parseNeuronFile(await write.staging.readText(target.blob)).content,
+    frontMatter: null,
+    target: target.seqId,
+    removes: true,
+    base: target.blob,
+    verdict: { approve: false, zone: null, reason: 'the Source no longer has this part', warnings: [] },
+  }
+}
+
+function ofIngest({ kb, at }: IngestWrite, metadata: Record<string, unknown>) {
+  return {
+    id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
+    metadata: JSON.stringify({ connector: ingestConnector, ...metadata }),
+    confidence: null,
+    impactEstimate: null,
+    connector: ingestConnector,
+    createdAt: at.toISOString(),
+    createdBy: ingestActor,
+    decisions: [],
+  }
+}
+
+/** Of the origins of a Source's candidates. */
+export function originPrefix(editionOf: string): string {
+  return `${editionOf}/`
+}
+
+/** Of a page, as its candidates name it. */
+export function originOf({ editionOf }: IngestedSource, key: string): string {
+  return originPrefix(editionOf) + key
+}
+
+/** What a page says, whatever became of it in the knowledge base. */
+export function fingerprintOf({ title, content, tags, place, edges, audience }: CompiledPage): string {
+  return createHash('sha256')
+    .update(JSON.stringify([title, content, tags, place, edges, ...(audience ?? [])]))
+    .digest('hex')
+}
+
+function referenceTo({ id, filename, sha256 }: IngestedSource, { place }: CompiledPage): SourceReference {
+  const { pages, slides, sheet, time } = place
+  return {
+    ...{ id, filename, sha256 },
+    ...(pages === undefined ? {} : { page: spanText(pages) }),
+    ...(slides === undefined ? {} : { slide: spanText(slides) }),
+    ...(sheet === undefined ? {} : { sheet }),
+    ...(time === undefined ? {} : { time: String(Math.floor(time)) }),
+  }
+}
+
+function spanText([first, last]: Span): string {
+  return first === last ? String(first) : `${first}-${last}`
+}
+
+/** Below `neurons/`. With a part of the document's id, so that it tells nothing of other documents of the same name. */
+function pathOf({ filename, editionOf }: IngestedSource, { kind, key }: CompiledPage): string {
+  const folder = `sources/${slugify(filename.replace(/\.[^.]*$/, ''))}-${idTail(editionOf)}`
+  return kind === 'summary' ? folder : `${folder}/${slugify(key)}`
+}

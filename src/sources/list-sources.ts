@@ -1,0 +1,44 @@
+import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
+import type { SourcePage, SourceQuery } from '../contract/documents.ts'
+import { sourceSight } from '../kb/access/source-sight.ts'
+import type { Context } from '../kb/context.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import type { Source } from '../state/sources/source.ts'
+import type { SourceFilter } from '../state/sources/sources.ts'
+import { findKb } from './find-source.ts'
+import { toSource } from './source-view.ts'
+
+const seq = /^[1-9][0-9]{0,14}$/
+
+/** Which Sources are asked for. */
+export type SourceSearch = SourceQuery & SourceFilter
+
+/**
+ * A page of the Sources of a knowledge base that are visible to the caller, newest first.
+ * @throws {GanglionError} `not_found`
+ * @throws {ValidationError} for a cursor that no page gave.
+ */
+export async function listSources(
+  ctx: Context,
+  caller: Caller,
+  kbName: string,
+  { status, cursor, limit, ...filter }: SourceSearch,
+): Promise<SourcePage> {
+  const below = cursor === undefined ? undefined : Number(decodeCursor(cursor, (place) => seq.test(place)))
+  const { id } = await findKb(ctx, caller, kbName)
+  const isSeen = await sourceSight(ctx, caller, id)
+  const statuses = status === undefined ? filter.statuses : [status]
+  const found: Source[] = []
+  for (let from = below, isLast = false; found.length <= limit && !isLast; ) {
+    const rows = await ctx.sources.list(id, { ...filter, statuses, below: from, limit: limit + 1 })
+    found.push(...rows.filter(isSeen))
+    isLast = rows.length <= limit
+    from = rows.at(-1)?.seq
+  }
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    documents: page.map(toSource),
+    nextCursor: found.length > limit && last !== undefined ? encodeCursor(String(last.seq)) : null,
+  }
+}

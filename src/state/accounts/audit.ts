@@ -1,0 +1,77 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Actor } from '../../rules/candidate.ts'
+import type { Schema } from '../database/schema.ts'
+
+/** An action of somebody on a tenant. Changes of its knowledge are in git, and not here. */
+export type AuditEntry = {
+  actor: Actor
+  /** `<what>.<done>`, e.g. `user.disabled`. */
+  action: string
+  /** Whom or what it was done to, in words. */
+  subject: string
+  /** In words; empty if the action says it all. */
+  detail: string
+  /** The client's address; null for commands on the server's machine. */
+  address: string | null
+}
+
+export type StoredAuditEntry = AuditEntry & {
+  /** Grows. */
+  id: number
+  /** ISO 8601, UTC. */
+  at: string
+}
+
+/** Milliseconds for which an entry is kept: 400 days, which is more than a year. */
+const lifetime = 400 * 24 * 60 * 60 * 1000
+
+export class Audit {
+  readonly #db: Kysely<Schema> | Transaction<Schema>
+
+  constructor(db: Kysely<Schema> | Transaction<Schema>) {
+    this.#db = db
+  }
+
+  async record(tenantId: string, { actor, action, subject, detail, address }: AuditEntry, now: Date): Promise<void> {
+    await this.#db
+      .insertInto('audit')
+      .values({
+        tenant_id: tenantId,
+        at: now.toISOString(),
+        actor_id: actor.id,
+        actor_name: actor.name,
+        action,
+        subject,
+        detail,
+        address,
+      })
+      .execute()
+  }
+
+  /** A tenant's entries, the latest first; `before` is the id of the last one of the page before. */
+  async list(tenantId: string, { before, limit }: { before?: number | undefined; limit: number }) {
+    const rows = await this.#db
+      .selectFrom('audit')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(
+      ({ id, at, actor_id, actor_name, action, subject, detail, address }): StoredAuditEntry => ({
+        ...{ id, at, action, subject, detail, address },
+        actor: { id: actor_id, name: actor_name },
+      }),
+    )
+  }
+
+  /** Removes old entries; answers how many. */
+  async sweep(now: Date): Promise<number> {
+    const result = await this.#db
+      .deleteFrom('audit')
+      .where('at', '<=', new Date(now.getTime() - lifetime).toISOString())
+      .executeTakeFirst()
+    return Number(result.numDeletedRows)
+  }
+}

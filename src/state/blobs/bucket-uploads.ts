@@ -1,0 +1,147 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import type { ReceivedFile } from '../../system/received-file.ts'
+import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
+import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
+import { endOf, type UploadChunk, type UploadChunks } from '../sources/upload-chunks.ts'
+import type { Upload } from '../sources/uploads.ts'
+import { startClock } from '../start-clock.ts'
+import { receiveFile } from './receive-file.ts'
+import { type Appended, type Chunk, ChunkDiffers, type UploadBytes, UploadChanged } from './upload-bytes.ts'
+import { UploadFiles } from './upload-files.ts'
+
+const hour = 60 * 60_000
+/** Milliseconds after which an object that was put is no longer named, and after which one that is not named is removed. */
+const nameWithin = hour
+const keptUnnamed = 24 * hour
+/** Bytes below which the last chunk is put again together with what comes: so an upload has no more than its size asks for. */
+const smallChunk = 2 ** 20
+/** How often a chunk is added anew where other processes are first. */
+const maxAttempts = 20
+
+/**
+ * Uploads in chunks in a bucket that several nodes share: each chunk is an object, under a key that is used once, and its row says where
+ * in the upload it belongs. A node has a chunk on its disk only until it is in the bucket.
+ */
+export class BucketUploads implements UploadBytes {
+  readonly #bucket: S3Bucket
+  readonly #chunks: UploadChunks
+  readonly #scratch: string
+  readonly #now: () => Date
+
+  /** @param scratch folder for what is received. */
+  constructor(options: S3Options, chunks: UploadChunks, { scratch, now }: { scratch: string; now: () => Date }) {
+    this.#bucket = new S3Bucket(options)
+    this.#chunks = chunks
+    this.#scratch = scratch
+    this.#now = now
+  }
+
+  /** The row of the upload may come from one machine, whose chunks were in a folder. */
+  async size({ id }: Pick<Upload, 'id'>): Promise<number> {
+    return endOf((await this.#chunks.of(id)).at(-1))
+  }
+
+  async append(id: string, { start, bytes }: Chunk, admit: () => Promise<number>): Promise<Appended> {
+    await admit()
+    const [files, name] = [new UploadFiles(this.#scratch), randomUUID()]
+    try {
+      const { failure } = await files.append(name, { received: 0, start: 0, bytes })
+      const came = await readFile(join(this.#scratch, name))
+      for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+        await admit()
+        const appended = await this.#add(id, start, came)
+        if (appended !== undefined) return { received: appended.received, failure: appended.failure ?? failure }
+      }
+      throw new UploadChanged(id)
+    } finally {
+      await files.remove(name)
+    }
+  }
+
+  async withFile<Result>(id: string, size: number, work: (file: ReceivedFile) => Promise<Result>): Promise<Result> {
+    const file = await receiveFile(this.#read(id, await this.#chunks.of(id)), this.#scratch, { maxBytes: size })
+    try {
+      if (file.size !== size) throw new UploadChanged(id)
+      return await work(file)
+    } finally {
+      await rm(file.path, { force: true })
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#delete(await this.#chunks.take(id))
+  }
+
+  async sweep(): Promise<void> {
+    const now = this.#now()
+    await this.#delete(await this.#chunks.takeUnwanted(now))
+    await sweepUnnamed(this.#bucket, new Date(now.getTime() - keptUnnamed), (keys) => this.#chunks.named(keys))
+  }
+
+  /** @returns undefined where the upload has changed meanwhile */
+  async #add(id: string, start: number, came: Buffer): Promise<Appended | undefined> {
+    try {
+      const chunks = await this.#chunks.of(id)
+      const last = chunks.at(-1)
+      const received = endOf(last)
+      if (received < start) return undefined
+      const repeated = came.subarray(0, received - start)
+      const end = start + repeated.length
+      if (!repeated.equals(await buffer(this.#read(id, chunks, { start, end })))) {
+        return { received, failure: new ChunkDiffers() }
+      }
+      if (repeated.length === came.length) return { received, failure: undefined }
+      const replaced = last !== undefined && last.size < smallChunk ? last : undefined
+      const before = replaced === undefined ? [] : [await buffer(this.#read(id, [replaced]))]
+      const body = Buffer.concat([...before, came.subarray(repeated.length)])
+      const isAdded = await this.#put(id, body, { at: replaced?.start ?? received, replaced })
+      return isAdded ? { received: start + came.length, failure: undefined } : undefined
+    } catch (error) {
+      if (error instanceof UploadChanged) return undefined
+      throw error
+    }
+  }
+
+  async #put(
+    id: string,
+    body: Buffer,
+    { at, replaced }: { at: number; replaced: UploadChunk | undefined },
+  ): Promise<boolean> {
+    const sincePut = startClock()
+    const key = `${id}/${at}-${randomBytes(4).toString('hex')}`
+    await this.#bucket.putBytes(key, body)
+    const check = () => {
+      if (sincePut() > nameWithin) throw new Error('A chunk was put too long ago to be named.')
+    }
+    const chunk = { start: at, size: body.length, key }
+    const isAdded = await this.#chunks.add(id, chunk, { replaced, check, now: this.#now() })
+    // Where the answer to the commit was lost, both stay: one of them is named.
+    if (!isAdded) await this.#delete([key])
+    else if (replaced !== undefined) await this.#delete([replaced.key])
+    return isAdded
+  }
+
+  /** The bytes of chunks from `start` up to `end`. @throws {UploadChanged} */
+  async *#read(
+    id: string,
+    chunks: readonly UploadChunk[],
+    { start = 0, end = Number.POSITIVE_INFINITY }: { start?: number; end?: number } = {},
+  ): AsyncGenerator<Uint8Array> {
+    for (const chunk of chunks) {
+      const first = Math.max(start - chunk.start, 0)
+      const last = Math.min(end - chunk.start, chunk.size) - 1
+      if (first > last) continue
+      const bytes = await this.#bucket.get(chunk.key, chunk.size, { first, last })
+      if (bytes === undefined) throw new UploadChanged(id)
+      yield* bytes
+    }
+  }
+
+  /** What cannot be deleted now is left to the sweep. */
+  async #delete(keys: readonly string[]): Promise<void> {
+    for (const key of keys) await this.#bucket.delete(key).catch(() => {})
+  }
+}

@@ -1,0 +1,88 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { maxChunkedBytes } from '../../contract/documents.ts'
+import type { ByteRange, ReceivedFile } from '../../system/received-file.ts'
+import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
+import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
+import { startClock } from '../start-clock.ts'
+import type { BlobKeys } from './blob-keys.ts'
+import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
+
+/** Milliseconds after which a blob that was put is no longer named: the sweep may already be at it. */
+const nameWithin = 6 * 60 * 60_000
+const blobKey = /^[0-9a-f]{2}\/[0-9a-f]{2}\/(?<sha256>[0-9a-f]{64})(?:-(?<random>[0-9a-f]{8}))?$/
+
+/**
+ * Blobs in a bucket of an S3-compatible store, as `<prefix>ab/cd/<sha256>-<random>`. No key is used twice, so a sweep removes nothing
+ * that another process is about to name. Blobs that were put before there were such keys are found as `<prefix>ab/cd/<sha256>`.
+ */
+export class S3Blobs implements BlobStore {
+  readonly #bucket: S3Bucket
+  readonly #keys: BlobKeys
+  readonly #scratch: string
+
+  /** @param scratch folder for copies that are read as files. */
+  constructor(options: S3Options, keys: BlobKeys, scratch: string) {
+    this.#bucket = new S3Bucket(options)
+    this.#keys = keys
+    this.#scratch = scratch
+  }
+
+  async keep<Result>(file: ReceivedFile, name: (note: NoteBlob) => Promise<Result>): Promise<Result> {
+    const { sha256 } = file
+    const sinceBegun = startClock()
+    const key = `${plainKeyOf(sha256)}-${randomBytes(4).toString('hex')}`
+    await this.#bucket.put(key, file)
+    return name(async (transaction) => {
+      await this.#keys.note(transaction, sha256, key)
+      if (sinceBegun() > nameWithin) throw new Error('A blob was put too long ago to be named.')
+    })
+  }
+
+  async get(sha256: string, range?: ByteRange): Promise<Readable> {
+    const bytes = await this.#first(sha256, (key) => this.#bucket.get(key, maxChunkedBytes, range))
+    if (bytes === undefined) throw new BlobNotFound(sha256)
+    return bytes
+  }
+
+  async has(sha256: string): Promise<boolean> {
+    return (await this.#first(sha256, async (key) => (await this.#bucket.has(key)) || undefined)) ?? false
+  }
+
+  async withFile<Result>(sha256: string, work: (path: string) => Promise<Result>): Promise<Result> {
+    const path = join(this.#scratch, randomUUID())
+    try {
+      await pipeline(await this.get(sha256), createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+      return await work(path)
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
+
+  sweep(isNamed: (sha256: string) => Promise<boolean>, now: Date): Promise<number> {
+    const before = new Date(now.getTime() - keptUnnamed)
+    return sweepUnnamed(this.#bucket, before, async (keys) => {
+      const named = await this.#keys.noted(keys)
+      for (const key of keys) {
+        const { sha256, random } = blobKey.exec(key)?.groups ?? {}
+        // What else is below the prefix is not ours to remove.
+        if (sha256 === undefined || (random === undefined && (await isNamed(sha256)))) named.add(key)
+      }
+      return named
+    })
+  }
+
+  /** Looks where a blob is noted to be, and then where it was before there were notes. */
+  async #first<Found>(sha256: string, look: (key: string) => Promise<Found | undefined>): Promise<Found | undefined> {
+    const key = await this.#keys.find(sha256)
+    return (key && (await look(key))) || look(plainKeyOf(sha256))
+  }
+}
+
+function plainKeyOf(sha256: string): string {
+  return `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
+}

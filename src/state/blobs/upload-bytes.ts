@@ -1,0 +1,45 @@
+import type { ReceivedFile } from '../../system/received-file.ts'
+import type { Upload } from '../sources/uploads.ts'
+
+/** A chunk repeats other bytes than those that came before. */
+export class ChunkDiffers extends Error {
+  constructor() {
+    super('The chunk differs from what was received.')
+    this.name = 'ChunkDiffers'
+  }
+}
+
+/** Another process has finished, abandoned or changed the upload meanwhile. */
+export class UploadChanged extends Error {
+  constructor(id: string) {
+    super(`The bytes of the upload ${id} have changed.`)
+    this.name = 'UploadChanged'
+  }
+}
+
+export type Chunk = {
+  /** Where it begins: not behind the bytes that are there. */
+  start: number
+  bytes: AsyncIterable<Uint8Array>
+}
+
+/** How many bytes from the beginning of an upload are there now, and what the chunk threw. */
+export type Appended = { received: number; failure: unknown }
+
+/** The bytes of uploads that come in chunks. What is told of them survives a power cut. */
+export interface UploadBytes {
+  /** How many bytes from the beginning of an open upload are there. */
+  size(upload: Pick<Upload, 'id' | 'bytesReceived'>): Promise<number>
+  /**
+   * Adds a chunk's bytes, also those that came before the chunk broke off, and notes how many there are. Bytes that are there already
+   * must be the same ones.
+   * @param admit tells how many bytes are there; asked again where another process was first. Throws where the chunk is not wanted.
+   */
+  append(id: string, chunk: Chunk, admit: () => Promise<number>): Promise<Appended>
+  /** Gives work a file with the whole of an upload. @throws {UploadChanged} */
+  withFile<Result>(id: string, size: number, work: (file: ReceivedFile) => Promise<Result>): Promise<Result>
+  /** Removes the bytes of an upload that is over. */
+  remove(id: string): Promise<void>
+  /** Removes the bytes of all uploads that are over. */
+  sweep(): Promise<void>
+}

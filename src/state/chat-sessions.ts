@@ -1,0 +1,210 @@
+import type { Kysely, Transaction } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import type { ChatCitation } from '../contract/chat.ts'
+import type { Audience } from '../rules/audience.ts'
+import type { Schema } from './database/schema.ts'
+import { inTransaction } from './database/transaction.ts'
+
+/** A conversation with one knowledge base. Its answers may hold whatever its audience may see. */
+export type ChatSession = {
+  /** UUIDv7. */
+  id: string
+  tenantId: string
+  kbId: string
+  audience: Audience
+  /** Id of the actor that began it; null where that was not kept. */
+  ownerId: string | null
+}
+
+/** A conversation as a list shows it. Times are ISO 8601, UTC. */
+export type ChatSummary = Pick<ChatSession, 'id' | 'audience'> & {
+  /** The first question that is kept. */
+  question: string
+  turns: number
+  createdAt: string
+  usedAt: string
+}
+
+/** Where a list of conversations goes on. */
+export type ChatPlace = Pick<ChatSummary, 'usedAt' | 'id'>
+
+/** A turn with its place in the conversation, from 1. */
+export type PlacedTurn = ChatTurn & { id: string; ordinal: number; at: string }
+
+/** `grounds`: the seqIds of all Neurons that the answer may rest on, cited or not. */
+export type ChatTurn = {
+  question: string
+  answer: string
+  citations: readonly ChatCitation[]
+  grounds: readonly string[]
+}
+
+/** How long a session that nobody uses is kept, in milliseconds. */
+const lifetime = 30 * 24 * 60 * 60 * 1000
+/** The older turns of a session go when a newer one comes. */
+const maxTurns = 200
+
+/** Conversations, with their turns. */
+export class ChatSessions {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  /** A tenant's session, unless it has expired. */
+  async find(tenantId: string, id: string, now: Date): Promise<ChatSession | undefined> {
+    return this.#db
+      .selectFrom('chat_sessions')
+      .select(['id', 'tenant_id as tenantId', 'kb_id as kbId', 'audience', 'owner_id as ownerId'])
+      .where('tenant_id', '=', tenantId)
+      .where('id', '=', id)
+      .where('used_at', '>', expiry(now))
+      .executeTakeFirst()
+  }
+
+  /** The last turns of a session, oldest first. */
+  async lastTurns(sessionId: string, limit: number): Promise<ChatTurn[]> {
+    const turns = await this.turnsBefore(sessionId, undefined, limit)
+    return turns.map(({ question, answer, citations, grounds }) => ({ question, answer, citations, grounds }))
+  }
+
+  /** Adds a turn to a session, making the session where it is not there yet. Gives the turn's id. */
+  async addTurn(session: ChatSession, turn: ChatTurn, now: Date): Promise<string> {
+    const id = uuidv7()
+    const at = now.toISOString()
+    const add = async (transaction: Transaction<Schema>) => {
+      await transaction
+        .insertInto('chat_sessions')
+        .values({
+          id: session.id,
+          tenant_id: session.tenantId,
+          kb_id: session.kbId,
+          audience: session.audience,
+          created_at: at,
+          used_at: at,
+          owner_id: session.ownerId,
+        })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ used_at: at }))
+        .execute()
+      const last = await transaction
+        .selectFrom('chat_turns')
+        .select((select) => select.fn.max<number | null>('ordinal').as('ordinal'))
+        .where('session_id', '=', session.id)
+        .executeTakeFirst()
+      const ordinal = (last?.ordinal ?? 0) + 1
+      await transaction
+        .insertInto('chat_turns')
+        .values({
+          id,
+          session_id: session.id,
+          ordinal,
+          question: turn.question,
+          answer: turn.answer,
+          citations: JSON.stringify(turn.citations),
+          created_at: at,
+          grounds: JSON.stringify(turn.grounds),
+        })
+        .execute()
+      await transaction
+        .deleteFrom('chat_turns')
+        .where('session_id', '=', session.id)
+        .where('ordinal', '<=', ordinal - maxTurns)
+        .execute()
+    }
+    await inTransaction(this.#db, add, 'read committed')
+    return id
+  }
+
+  /** The conversations of one owner with a knowledge base for these audiences, the last used first; those behind `after`. */
+  async listOf(
+    { kbId, ownerId }: { kbId: string; ownerId: string },
+    { audiences, after, limit }: { audiences: readonly Audience[]; after: ChatPlace | undefined; limit: number },
+    now: Date,
+  ): Promise<ChatSummary[]> {
+    return this.#db
+      .selectFrom('chat_sessions as session')
+      .select(({ selectFrom }) => [
+        'session.id',
+        'session.audience',
+        'session.created_at as createdAt',
+        'session.used_at as usedAt',
+        selectFrom('chat_turns')
+          .select('question')
+          .whereRef('session_id', '=', 'session.id')
+          .orderBy('ordinal')
+          .limit(1)
+          .$asScalar()
+          .$notNull()
+          .as('question'),
+        selectFrom('chat_turns')
+          .select(({ fn }) => fn.countAll<number>().as('turns'))
+          .whereRef('session_id', '=', 'session.id')
+          .$asScalar()
+          .$notNull()
+          .as('turns'),
+      ])
+      .where('owner_id', '=', ownerId)
+      .where('kb_id', '=', kbId)
+      .where('audience', 'in', audiences)
+      .where('used_at', '>', expiry(now))
+      .$if(after !== undefined, (query) =>
+        query.where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('session.used_at', 'session.id'), '<', tuple(after?.usedAt ?? '', after?.id ?? '')),
+        ),
+      )
+      .orderBy('used_at', 'desc')
+      .orderBy('session.id', 'desc')
+      .limit(limit)
+      .execute()
+  }
+
+  /** One turn of a session. */
+  async turn(sessionId: string, id: string): Promise<PlacedTurn | undefined> {
+    const row = await this.#db
+      .selectFrom('chat_turns')
+      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at', 'grounds'])
+      .where('session_id', '=', sessionId)
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return row && toTurn(row)
+  }
+
+  /** Turns of a session before a place in it, oldest first. */
+  async turnsBefore(sessionId: string, ordinal: number | undefined, limit: number): Promise<PlacedTurn[]> {
+    const rows = await this.#db
+      .selectFrom('chat_turns')
+      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at', 'grounds'])
+      .where('session_id', '=', sessionId)
+      .$if(ordinal !== undefined, (query) => query.where('ordinal', '<', ordinal ?? 0))
+      .orderBy('ordinal', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.reverse().map(toTurn)
+  }
+
+  /** Removes a session with its turns. */
+  async remove(id: string): Promise<void> {
+    await this.#db.deleteFrom('chat_sessions').where('id', '=', id).execute()
+  }
+
+  /** Removes sessions that have expired, with their turns; answers how many. */
+  async sweep(now: Date): Promise<number> {
+    const result = await this.#db.deleteFrom('chat_sessions').where('used_at', '<=', expiry(now)).executeTakeFirst()
+    return Number(result.numDeletedRows)
+  }
+}
+
+/** What was last used then or before has expired. */
+function expiry(now: Date): string {
+  return new Date(now.getTime() - lifetime).toISOString()
+}
+
+function toTurn({
+  citations: cited,
+  grounds,
+  ...turn
+}: Omit<PlacedTurn, 'citations' | 'grounds'> & { citations: string; grounds: string | null }): PlacedTurn {
+  const citations: ChatCitation[] = JSON.parse(cited)
+  return { ...turn, citations, grounds: grounds === null ? citations.map(({ seqId }) => seqId) : JSON.parse(grounds) }
+}

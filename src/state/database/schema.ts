@@ -1,0 +1,447 @@
+import type { Generated } from 'kysely'
+import type { SourceStatus } from '../../contract/documents.ts'
+import type { EventKind } from '../../contract/events.ts'
+import type { GitFetch, PersonRole, Role } from '../../contract/vocabulary.ts'
+import type { Audience } from '../../rules/audience.ts'
+
+/** Rows as both engines hold them. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
+export type Schema = {
+  tenants: TenantRow
+  knowledge_bases: KnowledgeBaseRow
+  api_keys: ApiKeyRow
+  idempotency_keys: IdempotencyKeyRow
+  chat_sessions: ChatSessionRow
+  chat_turns: ChatTurnRow
+  events: EventRow
+  event_counters: EventCounterRow
+  event_cursors: EventCursorRow
+  jobs: JobRow
+  webhooks: WebhookRow
+  webhook_deliveries: WebhookDeliveryRow
+  stamps: StampRow
+  rate_uses: RateUseRow
+  tour_marks: TourMarkRow
+  sources: SourceRow
+  uploads: UploadRow
+  upload_chunks: UploadChunkRow
+  blob_keys: BlobKeyRow
+  users: UserRow
+  memberships: MembershipRow
+  sessions: SessionRow
+  one_time_links: OneTimeLinkRow
+  audit: AuditRow
+  forge_links: ForgeLinkRow
+  forge_pulls: ForgePullRow
+  repositories: RepositoryRow
+  repository_refs: RepositoryRefRow
+  repository_packs: RepositoryPackRow
+}
+
+type TenantRow = {
+  /** UUIDv7. */
+  id: string
+  slug: string
+  created_at: string
+}
+
+type KnowledgeBaseRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  slug: string
+  /** What a seqId begins with. */
+  prefix: string
+  created_at: string
+}
+
+export type ApiKeyRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  name: string
+  role: Role
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string
+  /** JSON array of strings. */
+  connectors: string
+  created_at: string
+  expires_at: string | null
+  revoked_at: string | null
+  last_used_at: string | null
+  /** Name of whoever made it, for people; null: not known. */
+  created_by: string | null
+  git: GitFetch
+}
+
+type IdempotencyKeyRow = {
+  tenant_id: string
+  /** An actor's id: `key:<id>` or `user:<id>`. */
+  caller_id: string
+  idempotency_key: string
+  /** Method and path. */
+  route: string
+  body_hash: string
+  /** Id reserved for what the request creates. */
+  subject_id: string
+  /** HTTP status of the answer; null until it is known. */
+  status: number | null
+  /** The answer's body as JSON; null until it is known. */
+  answer: string | null
+  created_at: string
+  /** Until then, the process that answers holds it; null: none does, or it is SQLite, which has one. */
+  leased_until: string | null
+}
+
+type ChatSessionRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  kb_id: string
+  audience: Audience
+  created_at: string
+  used_at: string
+  /** Id of the actor that began it; null where that was not kept. */
+  owner_id: string | null
+}
+
+type ChatTurnRow = {
+  /** UUIDv7. */
+  id: string
+  session_id: string
+  /** Within the session, from 1. */
+  ordinal: number
+  question: string
+  answer: string
+  /** JSON array of citations. */
+  citations: string
+  created_at: string
+  /** JSON array of seqIds; null where only the citations are known. */
+  grounds: string | null
+}
+
+type EventRow = {
+  tenant_id: string
+  /** Within the tenant, from 1, without holes. */
+  id: number
+  kb_id: string
+  kind: EventKind
+  /** When it came into the log. */
+  at: string
+  /** 1: of what only curators may know. */
+  curator_only: number
+  /** JSON object: what the kind tells beside all this. */
+  data: string
+  /** JSON object: an `EventCandidate`; null for events that are of none. */
+  candidate: string | null
+}
+
+/** The id of a tenant's last event. */
+type EventCounterRow = {
+  tenant_id: string
+  last: number
+}
+
+/** The commits of a knowledge base up to which its events have been told; null where the ref was not there. */
+type EventCursorRow = {
+  kb_id: string
+  main: string | null
+  queue: string | null
+}
+
+export type SourceRow = {
+  /** UUIDv7: the document's id. */
+  id: string
+  tenant_id: string
+  kb_id: string
+  /** Within the knowledge base, from 1. */
+  seq: number
+  filename: string
+  /** Folder, absolute. */
+  path: string
+  /** Extension without dot, in lower case. */
+  file_type: string
+  /** Bytes. */
+  file_size: number
+  /** SHA-256 of the bytes, hexadecimal: their name in the blob store. */
+  content_hash: string
+  status: SourceStatus
+  error_message: string | null
+  /** Separated by commas. */
+  tags: string | null
+  connector: string
+  source_url: string | null
+  /** The text of a JSON object, as uploaded. */
+  metadata: string | null
+  uploader_id: string
+  uploader_name: string
+  /** 1: taken although its bytes were there. */
+  is_forced: number
+  /** Ingests that were begun. */
+  attempt: Generated<number>
+  created_at: string
+  extracted_at: string | null
+  archived_at: string | null
+  /** The id of the first of the Sources that are one document, each newer than the one before. */
+  edition_of: string
+  /** JSON array of strings. */
+  warnings: string
+}
+
+export type UploadRow = {
+  /** UUIDv7: of the Source that it becomes, too. */
+  id: string
+  tenant_id: string
+  kb_id: string
+  filename: string
+  path: string
+  metadata: string | null
+  /** Bytes. */
+  file_size: number
+  content_hash: string | null
+  is_forced: number
+  /** 1: asked to be the next edition of what stands at its place under its name. */
+  replaces: Generated<number>
+  /** Bytes that are on the disk, or in `upload_chunks`. */
+  bytes_received: Generated<number>
+  /** When bytes came last; null: none have. */
+  received_at: string | null
+  finalized_at: string | null
+  created_at: string
+  /** Id of the actor that began it; null where that was not kept. */
+  uploader_id: string | null
+}
+
+/** Bytes of an upload, as an object of the store that nodes share. */
+type UploadChunkRow = {
+  /** Below the prefix of uploads. */
+  key: string
+  upload_id: string
+  /** Where in the upload they begin. */
+  start: number
+  /** Bytes. */
+  size: number
+}
+
+/** Where a bucket has the bytes of Sources. */
+type BlobKeyRow = {
+  /** Hexadecimal. */
+  sha256: string
+  /** Below the prefix of blobs. */
+  key: string
+}
+
+/** An ingest that waits or runs. */
+export type JobRow = {
+  /** Of the Source. */
+  document_id: string
+  tenant_id: string
+  kb_id: string
+  /** The lowest is first; see `Jobs`. */
+  turn: number
+  due_at: string
+  /** How often it was begun. */
+  starts: number
+  /** How often it has failed. */
+  failures: number
+  /** Who runs it; null while it waits. */
+  owner: string | null
+  /** Until then, nobody else takes it; null while it waits. */
+  leased_until: string | null
+}
+
+export type WebhookRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  /** Null: events of all knowledge bases. */
+  kb_id: string | null
+  url: string
+  /** In clear, since it signs: `whsec_` and base64. */
+  secret: string
+  /** JSON array; empty: events of all kinds. */
+  kinds: string
+  /** 0: not sent to. */
+  enabled: number
+  /** For people: what is wrong. */
+  note: string | null
+  /** Id of the last event that was delivered, or is none for it. */
+  cursor: number
+  /** Deliveries of the next event that have failed. */
+  failures: number
+  failing_since: string | null
+  due_at: string | null
+  created_at: string
+}
+
+export type UserRow = {
+  /** UUIDv7. */
+  id: string
+  /** Folded; see `foldEmail`. */
+  email: string
+  name: string
+  /** As `hashPassword` gives it; null: signs in by a link or an identity provider only. */
+  password_hash: string | null
+  /** Who the identity provider says it is; both null where none has. */
+  issuer: string | null
+  subject: string | null
+  created_at: string
+  disabled_at: string | null
+}
+
+type MembershipRow = {
+  user_id: string
+  tenant_id: string
+  role: PersonRole
+}
+
+export type SessionRow = {
+  /** UUIDv7. */
+  id: string
+  user_id: string
+  /** Where the person works now. */
+  tenant_id: string
+  /** The role in that tenant when the token was made. */
+  role: PersonRole
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string
+  /** Of the token before; it is still taken for a moment. */
+  previous_hash: string | null
+  rotated_at: string | null
+  /** What the tokens of forms are made with. */
+  form_secret: string
+  /** Where it was begun. */
+  address: string
+  /** The browser's `User-Agent`. */
+  agent: string
+  created_at: string
+  used_at: string
+}
+
+export type OneTimeLinkRow = {
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string
+  purpose: 'set-up' | 'reset'
+  /** Whose password it sets; null: of the user that it makes. */
+  user_id: string | null
+  /** Where it makes an administrator; null: it makes nobody. */
+  tenant_id: string | null
+  created_at: string
+  expires_at: string
+}
+
+export type AuditRow = {
+  id: Generated<number>
+  tenant_id: string
+  at: string
+  actor_id: string
+  actor_name: string
+  /** `<what>.<done>`, e.g. `user.disabled`. */
+  action: string
+  /** Whom or what it was done to, in words. */
+  subject: string
+  /** In words; empty if the action says it all. */
+  detail: string
+  /** The client's address; null for commands on the server's machine. */
+  address: string | null
+}
+
+type WebhookDeliveryRow = {
+  id: Generated<number>
+  webhook_id: string
+  /** Null: a test. */
+  event_id: number | null
+  /** Of the event, or `webhook.test`. */
+  kind: string
+  at: string
+  /** HTTP status of the answer; null where there was none. */
+  status: number | null
+  /** Why it was not taken; null where it was. */
+  note: string | null
+  /** Milliseconds. */
+  duration: number
+}
+
+/** What a person has seen of the tour, or that they have put it away. */
+type TourMarkRow = {
+  tenant_id: string
+  user_id: string
+  mark: 'read' | 'search' | 'dismissed'
+}
+
+/** What was counted under a key until a time: on PostgreSQL only. */
+type RateUseRow = {
+  key: string
+  points: number
+  ends_at: string
+}
+
+/** When something was last done. `restore`: which one was begun and has not ended; its rows come with its end. */
+type StampRow = {
+  name: 'backup' | 'restore'
+  at: string
+}
+
+export type ForgeLinkRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  kb_id: string
+  kind: string
+  url: string
+  api_url: string | null
+  /** JSON: where its parts are, not the parts. */
+  credential: string
+  webhook_secret: string | null
+  max_open: number
+  branch: string
+  main: string | null
+  heard_at: string
+  synced_at: string | null
+  failing_since: string | null
+  failures: number
+  note: string | null
+  due_at: string | null
+  created_at: string
+}
+
+export type ForgePullRow = {
+  link_id: string
+  branch: string
+  number: number | null
+  /** JSON array of candidates' ids. */
+  candidates: string
+  state: 'open' | 'closed' | 'merged'
+  head: string | null
+  change: string | null
+  seen: string | null
+  text: string | null
+  reported: string | null
+  comments: number
+}
+
+/** A repository that several machines share. */
+type RepositoryRow = {
+  /** Of its knowledge base, which may not be there yet. */
+  kb_id: string
+  /** Raised by every change of its refs or packs. */
+  version: number
+}
+
+type RepositoryRefRow = {
+  kb_id: string
+  ref: string
+  /** Of a commit. */
+  oid: string
+}
+
+type RepositoryPackRow = {
+  /** In the store of packs. None is used twice. */
+  key: string
+  kb_id: string
+  /** The pack's checksum, hexadecimal. */
+  name: string
+  /** Bytes. */
+  size: number
+  /** Since when its objects are in another pack; null: it is needed. */
+  replaced_at: string | null
+}

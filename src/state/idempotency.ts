@@ -1,0 +1,213 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Kysely, Transaction } from 'kysely'
+import { isPostgres } from './database/is-postgres.ts'
+import type { Schema } from './database/schema.ts'
+import { inTransaction } from './database/transaction.ts'
+
+/** Whose `Idempotency-Key` it is. */
+export type IdempotencyKey = { tenantId: string; callerId: string; idempotencyKey: string }
+
+export type IdempotentRequest = IdempotencyKey & {
+  /** Method and path. */
+  route: string
+  bodyHash: string
+  /** Id for what the request creates, should this be its first attempt. */
+  subjectId: string
+}
+
+export type Attempt =
+  /** Do the work, creating `subjectId`. */
+  | { state: 'new'; subjectId: string }
+  /** Done before: give this answer again. */
+  | { state: 'replay'; status: number; body: unknown }
+  /** An attempt broke off before its answer was known: `subjectId` may exist already. */
+  | { state: 'retry'; subjectId: string }
+  /** The key was used for another request. */
+  | { state: 'mismatch' }
+
+/** How long an answer is given again, in milliseconds. */
+const LIFETIME = 24 * 60 * 60 * 1000
+
+/** Milliseconds: of a lease on a request that runs, and between two extensions of it. */
+const leaseMs = 30_000
+const heartbeatMs = 10_000
+/** Milliseconds between two looks at a request that runs elsewhere: the first, and at most. */
+const firstPauseMs = 20
+const longestPauseMs = 500
+
+/**
+ * Answers to requests that carry an `Idempotency-Key`. After `begin` said `new` or `retry`, exactly one of `finish`, `forget`
+ * and `abandon` must follow: until then, further requests of the same key wait for it. Those of the same process wait in memory.
+ * On PostgreSQL a request also holds a lease, which others look at, and which ends soon after its process did.
+ */
+export class Idempotency {
+  readonly #db: Kysely<Schema>
+  readonly #now: () => Date
+  readonly #running = new Map<string, PromiseWithResolvers<void>>()
+  /** Requests of this process that hold a lease. */
+  readonly #leased = new Map<string, IdempotencyKey>()
+  #heartbeat: NodeJS.Timeout | undefined
+
+  constructor(db: Kysely<Schema>, now = () => new Date()) {
+    this.#db = db
+    this.#now = now
+  }
+
+  async begin(request: IdempotentRequest, now: Date): Promise<Attempt> {
+    const name = nameOf(request)
+    for (let running = this.#running.get(name); running !== undefined; running = this.#running.get(name)) {
+      await running.promise
+    }
+    this.#running.set(name, Promise.withResolvers())
+    try {
+      const attempt = await this.#attemptInTurn(request, now)
+      if (attempt.state === 'replay' || attempt.state === 'mismatch') this.#release(request)
+      return attempt
+    } catch (error) {
+      this.#release(request)
+      throw error
+    }
+  }
+
+  /** The request succeeded: from now on this is the answer. */
+  async finish(key: IdempotencyKey, answer: { status: number; body: unknown }): Promise<void> {
+    try {
+      await this.#db
+        .updateTable('idempotency_keys')
+        .set({ status: answer.status, answer: JSON.stringify(answer.body), leased_until: null })
+        .where((where) => where.and(columns(key)))
+        .execute()
+    } finally {
+      this.#release(key)
+    }
+  }
+
+  /** The request failed and wrote nothing: the next one of this key is new. */
+  async forget(key: IdempotencyKey): Promise<void> {
+    try {
+      await this.#db
+        .deleteFrom('idempotency_keys')
+        .where((where) => where.and(columns(key)))
+        .execute()
+    } finally {
+      this.#release(key)
+    }
+  }
+
+  /** The request failed and may have written: the next one of this key is a retry. */
+  async abandon(key: IdempotencyKey): Promise<void> {
+    try {
+      if (this.#leased.has(nameOf(key))) await this.#lease(key, null)
+    } finally {
+      this.#release(key)
+    }
+  }
+
+  /** Removes what has expired; answers how many entries. */
+  async sweep(now: Date): Promise<number> {
+    const result = await this.#db
+      .deleteFrom('idempotency_keys')
+      .where('created_at', '<=', expiry(now))
+      .executeTakeFirst()
+    return Number(result.numDeletedRows)
+  }
+
+  /** Waits while the request runs in another process. */
+  async #attemptInTurn(request: IdempotentRequest, now: Date): Promise<Attempt> {
+    const began = performance.now()
+    for (let pause = firstPauseMs; ; pause = Math.min(longestPauseMs, 2 * pause)) {
+      const attempt = await this.#attempt(request, new Date(now.getTime() + performance.now() - began))
+      if (attempt !== 'elsewhere') return attempt
+      await delay(pause)
+    }
+  }
+
+  async #attempt(request: IdempotentRequest, now: Date): Promise<Attempt | 'elsewhere'> {
+    const isLeased = isPostgres(this.#db)
+    const leased_until = isLeased ? later(now, leaseMs) : null
+    const fresh = {
+      leased_until,
+      route: request.route,
+      body_hash: request.bodyHash,
+      subject_id: request.subjectId,
+      status: null,
+      answer: null,
+      created_at: now.toISOString(),
+    }
+    const attempt = async (transaction: Transaction<Schema>) => {
+      const inserted = await transaction
+        .insertInto('idempotency_keys')
+        .values({ ...columns(request), ...fresh })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['tenant_id', 'caller_id', 'idempotency_key'])
+            .doUpdateSet(fresh)
+            .where('idempotency_keys.created_at', '<=', expiry(now)),
+        )
+        .returning('subject_id')
+        .executeTakeFirst()
+      if (inserted !== undefined) return { state: 'new', subjectId: request.subjectId } as const
+      // The row is locked, though it was not changed.
+      const row = await transaction
+        .selectFrom('idempotency_keys')
+        .selectAll()
+        .where((where) => where.and(columns(request)))
+        .executeTakeFirstOrThrow()
+      if (row.route !== request.route || row.body_hash !== request.bodyHash) return { state: 'mismatch' } as const
+      if (row.status !== null && row.answer !== null) {
+        return { state: 'replay', status: row.status, body: JSON.parse(row.answer) } as const
+      }
+      if (row.leased_until !== null && row.leased_until > now.toISOString()) return 'elsewhere'
+      if (isLeased) await this.#lease(request, leased_until, transaction)
+      return { state: 'retry', subjectId: row.subject_id } as const
+    }
+    const result = await inTransaction(this.#db, attempt, 'read committed')
+    if (isLeased && result !== 'elsewhere' && (result.state === 'new' || result.state === 'retry')) this.#keep(request)
+    return result
+  }
+
+  async #lease(key: IdempotencyKey, leased_until: string | null, db: Kysely<Schema> = this.#db): Promise<void> {
+    await db
+      .updateTable('idempotency_keys')
+      .set({ leased_until })
+      .where((where) => where.and(columns(key)))
+      .where('status', 'is', null)
+      .execute()
+  }
+
+  /** Extends the lease of a request until it is released. What one heartbeat cannot extend, the next one does. */
+  #keep(key: IdempotencyKey): void {
+    this.#leased.set(nameOf(key), key)
+    this.#heartbeat ??= setInterval(() => {
+      const until = later(this.#now(), leaseMs)
+      for (const leased of this.#leased.values()) this.#lease(leased, until).catch(() => {})
+    }, heartbeatMs).unref()
+  }
+
+  #release(key: IdempotencyKey): void {
+    const name = nameOf(key)
+    this.#running.get(name)?.resolve()
+    this.#running.delete(name)
+    this.#leased.delete(name)
+    if (this.#leased.size > 0) return
+    clearInterval(this.#heartbeat)
+    this.#heartbeat = undefined
+  }
+}
+
+function columns(key: IdempotencyKey) {
+  return { tenant_id: key.tenantId, caller_id: key.callerId, idempotency_key: key.idempotencyKey }
+}
+
+function nameOf(key: IdempotencyKey): string {
+  return JSON.stringify([key.tenantId, key.callerId, key.idempotencyKey])
+}
+
+/** What was created then or before has expired. */
+function expiry(now: Date): string {
+  return later(now, -LIFETIME)
+}
+
+function later(now: Date, milliseconds: number): string {
+  return new Date(now.getTime() + milliseconds).toISOString()
+}

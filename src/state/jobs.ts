@@ -1,0 +1,214 @@
+import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely'
+import { isPostgres } from './database/is-postgres.ts'
+import { Notifications } from './database/notifications.ts'
+import type { JobRow, Schema } from './database/schema.ts'
+import { within } from './database/transaction.ts'
+
+/** A Source that is to be ingested. */
+export type NewJob = { documentId: string; tenantId: string; kbId: string }
+
+/** A job, leased to one owner. */
+export type Job = NewJob & {
+  owner: string
+  /** How often it was begun, this time included. */
+  starts: number
+  /** How often it has failed in a way that another attempt may mend. */
+  failures: number
+}
+
+/** What a runner of jobs is told at once. */
+export type JobListener = { onWaiting: () => void; onCancelled: (documentId: string) => void }
+
+/** Longer than any lease and any back-off, in milliseconds: a time further off was written by a clock that was set back since. */
+const farOff = 5 * 60_000
+
+const jobOf = ['document_id as documentId', 'tenant_id as tenantId', 'kb_id as kbId', 'starts', 'failures'] as const
+
+/**
+ * The queue of ingests: a row for each that waits or runs, none for what is over. Whoever runs one holds a lease, which others may
+ * take over once it ends: a job runs at least once. Its methods also run {@link within} a transaction.
+ *
+ * Knowledge bases take turns by start-time fair queueing (Goyal, Vin, Cheng 1996): the next job of a knowledge base gets the tag
+ * after its last one's, but none before the first that waits now; the lowest tag is first. Of one document, the oldest edition that has
+ * a job is first, since each edition continues the one before: the next one cannot be claimed until that job is over.
+ */
+export class Jobs {
+  readonly #db: Kysely<Schema>
+  readonly #notifications: Notifications
+
+  constructor(db: Kysely<Schema>, notifications = new Notifications()) {
+    this.#db = db
+    this.#notifications = notifications
+  }
+
+  /** The same queue within a transaction. */
+  within(transaction: Transaction<Schema>): Jobs {
+    return new Jobs(transaction, this.#notifications)
+  }
+
+  /** @returns false where the Source has a job already. */
+  enqueue(job: NewJob, now: Date): Promise<boolean> {
+    return within(this.#db, async (transaction) => {
+      const isNew = await insertJob(transaction, job, now)
+      if (isNew) await this.wake(transaction)
+      return isNew
+    })
+  }
+  /** Leases the next job that is due, or whose lease has ended; none of `except`. Undefined where there is none. */
+  async claim(
+    owner: string,
+    { now, leaseMs, except = [] }: { now: Date; leaseMs: number; except?: readonly string[] },
+  ): Promise<Job | undefined> {
+    const row = await this.#db
+      .updateTable('jobs')
+      .set(({ eb }) => ({ owner, leased_until: later(now, leaseMs), starts: eb('starts', '+', 1) }))
+      .where('document_id', '=', (where) =>
+        where
+          .selectFrom('jobs')
+          .select('document_id')
+          .where(({ eb, or, and }) => {
+            const isPast = (column: 'due_at' | 'leased_until') =>
+              or([eb(column, '<=', now.toISOString()), eb(column, '>', later(now, farOff))])
+            return or([and([eb('owner', 'is', null), isPast('due_at')]), isPast('leased_until')])
+          })
+          .where(hasNoOlderEdition)
+          .$if(except.length > 0, (query) => query.where('document_id', 'not in', except))
+          .orderBy('turn')
+          .orderBy('document_id')
+          .limit(1)
+          // Of several that claim at once, each takes another.
+          .$if(isPostgres(this.#db), (query) => query.forUpdate('jobs').skipLocked()),
+      )
+      .returning(jobOf)
+      .executeTakeFirst()
+    return row && { ...row, owner }
+  }
+
+  /** Holds an owner's leases of some documents' jobs for longer. @returns those that it still has. */
+  async heartbeat(
+    owner: string,
+    { now, leaseMs, documentIds }: { now: Date; leaseMs: number; documentIds: readonly string[] },
+  ): Promise<string[]> {
+    const rows = await this.#db
+      .updateTable('jobs')
+      .set({ leased_until: later(now, leaseMs) })
+      .where('owner', '=', owner)
+      .where('document_id', 'in', documentIds)
+      .returning('document_id')
+      .execute()
+    return rows.map(({ document_id }) => document_id)
+  }
+
+  /** Ends a job, however it went. @returns false where it is no longer its owner's: then nothing may be told of it. */
+  async complete({ documentId, owner }: Job): Promise<boolean> {
+    const result = await this.#db
+      .deleteFrom('jobs')
+      .where('document_id', '=', documentId)
+      .where('owner', '=', owner)
+      .executeTakeFirst()
+    return result.numDeletedRows === 1n
+  }
+
+  /** Puts a job that has failed back, to be tried again later. @returns as {@link complete} does. */
+  async retry(job: Job, dueAt: Date): Promise<boolean> {
+    return this.#release(job, { due_at: dueAt.toISOString(), failures: job.failures + 1 })
+  }
+
+  /** Gives back a job that was not finished for no fault of its own. @param dueAt at once without it. @returns as {@link complete} does. */
+  async release(job: Job, dueAt?: Date): Promise<boolean> {
+    return this.#release(job, { starts: job.starts - 1, ...(dueAt && { due_at: dueAt.toISOString() }) })
+  }
+
+  /** Ends the job of a Source, also one that runs. @returns false where it has none. */
+  cancel(documentId: string): Promise<boolean> {
+    return within(this.#db, async (transaction) => {
+      const result = await transaction.deleteFrom('jobs').where('document_id', '=', documentId).executeTakeFirst()
+      await this.#notifications.send(transaction, 'job-cancelled', documentId)
+      const isCancelled = result.numDeletedRows === 1n
+      if (isCancelled) await this.wake(transaction) // the next edition may have waited for it
+      return isCancelled
+    })
+  }
+
+  /** Frees the jobs of all owners: for a process that has the state for itself, when it starts. */
+  async recover(): Promise<void> {
+    await this.#db.updateTable('jobs').set({ owner: null, leased_until: null }).where('owner', 'is not', null).execute()
+  }
+
+  /**
+   * When the next job that now waits, or is leased to another, may be claimed; undefined where there is none. An edition whose turn comes
+   * with the end of another one is left out: who ends that claims the next.
+   */
+  async nextDue(owner: string): Promise<Date | undefined> {
+    const { at } = await this.#db
+      .selectFrom('jobs')
+      .select(({ fn }) => fn.min(sql<string>`coalesce(leased_until, due_at)`).as('at'))
+      .where('owner', 'is distinct from', owner)
+      .where(hasNoOlderEdition)
+      .executeTakeFirstOrThrow()
+    return at === null ? undefined : new Date(at)
+  }
+
+  /** Tells whoever runs jobs that there may be one, once the transaction is committed. */
+  async wake(db: Kysely<Schema> = this.#db): Promise<void> {
+    await this.#notifications.send(db, 'job-waiting', '')
+  }
+
+  /** @returns how to stop listening. A cancelling that is missed is noticed by {@link heartbeat}. */
+  listen({ onWaiting, onCancelled }: JobListener): () => void {
+    const stops = [
+      this.#notifications.listen('job-waiting', onWaiting),
+      this.#notifications.listen('job-cancelled', (documentId) => documentId !== undefined && onCancelled(documentId)),
+    ]
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }
+
+  #release({ documentId, owner }: Job, changes: Partial<JobRow>): Promise<boolean> {
+    return within(this.#db, async (transaction) => {
+      const result = await transaction
+        .updateTable('jobs')
+        .set({ owner: null, leased_until: null, ...changes })
+        .where('document_id', '=', documentId)
+        .where('owner', '=', owner)
+        .executeTakeFirst()
+      const isReleased = result.numUpdatedRows === 1n
+      if (isReleased) await this.wake(transaction)
+      return isReleased
+    })
+  }
+}
+
+/** Whether no older edition of a job's document has one. */
+function hasNoOlderEdition({ not, exists, selectFrom }: ExpressionBuilder<Schema, 'jobs'>) {
+  return not(
+    exists(
+      selectFrom('sources as own')
+        .innerJoin('sources as older', 'older.edition_of', 'own.edition_of')
+        .innerJoin('jobs as first', 'first.document_id', 'older.id')
+        .select('older.id')
+        .whereRef('own.id', '=', 'jobs.document_id')
+        .whereRef('older.seq', '<', 'own.seq'),
+    ),
+  )
+}
+
+async function insertJob(db: Transaction<Schema>, { documentId, tenantId, kbId }: NewJob, now: Date): Promise<boolean> {
+  const result = await db
+    .insertInto('jobs')
+    .values({
+      ...{ document_id: documentId, tenant_id: tenantId, kb_id: kbId, owner: null, leased_until: null },
+      ...{ due_at: now.toISOString(), starts: 0, failures: 0 },
+      turn: sql<number>`(select max(tag) from (
+        select coalesce((select max(turn) + 1 from jobs where kb_id = ${kbId}), 0) as tag union all
+        select coalesce((select min(turn) from jobs where starts = 0), (select max(turn) from jobs), 0)) as tags)`,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return result.numInsertedOrUpdatedRows === 1n
+}
+
+function later(now: Date, milliseconds: number): string {
+  return new Date(now.getTime() + milliseconds).toISOString()
+}

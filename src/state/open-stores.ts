@@ -1,0 +1,50 @@
+import { ApiKeys } from './accounts/api-keys.ts'
+import { Audit } from './accounts/audit.ts'
+import { OneTimeLinks } from './accounts/one-time-links.ts'
+import { Sessions } from './accounts/sessions.ts'
+import { Tours } from './accounts/tours.ts'
+import { Users } from './accounts/users.ts'
+import { openSourceStores, type Places } from './blobs/open-source-stores.ts'
+import { ChatSessions } from './chat-sessions.ts'
+import { EventLog } from './events.ts'
+import { ForgeLinks } from './forge/forge-links.ts'
+import { ForgePulls } from './forge/forge-pulls.ts'
+import { Idempotency } from './idempotency.ts'
+import { Jobs } from './jobs.ts'
+import { KnowledgeBases } from './knowledge-bases.ts'
+import { rateCounter } from './rate-counter.ts'
+import { Sources } from './sources/sources.ts'
+import { Stamps } from './stamps.ts'
+import { Tenants } from './tenants.ts'
+import { Webhooks } from './webhooks.ts'
+
+/** The state that git does not hold. */
+export type Stores = ReturnType<typeof openStores>
+
+export function openStores(places: Places) {
+  const { database, now } = places
+  const { db, notifications } = database
+  const events = new EventLog(db, { notifications })
+  return {
+    tenants: new Tenants(db),
+    knowledgeBases: new KnowledgeBases(db),
+    apiKeys: new ApiKeys(database),
+    users: new Users(db),
+    sessions: new Sessions(db),
+    oneTimeLinks: new OneTimeLinks(db),
+    audit: new Audit(db),
+    tours: new Tours(db),
+    /** Requests of callers, by what they count as. */
+    requestCounter: rateCounter({ db, now }, { name: 'request', span: 60_000 }),
+    idempotency: new Idempotency(db, now),
+    chatSessions: new ChatSessions(db),
+    events,
+    sources: new Sources(db, events),
+    ...openSourceStores(places),
+    jobs: new Jobs(db, notifications),
+    webhooks: new Webhooks(db),
+    forgeLinks: new ForgeLinks(db),
+    forgePulls: new ForgePulls(db),
+    stamps: new Stamps(db),
+  }
+}

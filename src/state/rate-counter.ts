@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+// The package itself loads a limiter for each of ten databases.
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import type { Database } from './database/database.ts'
+import { isPostgres } from './database/is-postgres.ts'
+
+/** What was counted in a span of time that began with the first of it, and the milliseconds until the span ends. */
+export type Use = { points: number; endsIn: number }
+
+const nothing: Use = { points: 0, endsIn: 0 }
+
+/** Counts what somebody does within a span of time, so that it can be bounded. */
+export interface RateCounter {
+  /** Counts points, also fewer than none. @returns what there is with them */
+  add(key: string, points: number): Promise<Use>
+  read(key: string): Promise<Use>
+  /** Begins anew. */
+  remove(key: string): Promise<void>
+}
+
+export type CounterOptions = {
+  /** Tells its keys from those of others. */
+  name: string
+  /** Milliseconds. */
+  span: number
+}
+
+/** A counter for all nodes that use the database; in memory on SQLite, where there is one. */
+export function rateCounter(database: Pick<Database, 'db' | 'now'>, options: CounterOptions): RateCounter {
+  return isPostgres(database.db) ? new RowCounter(database, options) : new MemoryCounter(options)
+}
+
+/** For one process. */
+export class MemoryCounter implements RateCounter {
+  readonly #limiter: RateLimiterMemory
+
+  constructor({ span }: Pick<CounterOptions, 'span'>) {
+    this.#limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: span / 1000 })
+  }
+
+  async add(key: string, points: number): Promise<Use> {
+    const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key, points)
+    return { points: consumedPoints, endsIn: msBeforeNext }
+  }
+
+  async read(key: string): Promise<Use> {
+    const known = await this.#limiter.get(key)
+    return known === null || known.msBeforeNext <= 0
+      ? nothing
+      : { points: known.consumedPoints, endsIn: known.msBeforeNext }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#limiter.delete(key)
+  }
+}
+
+/** Rows that a crash of the server may empty, so that none waits for the disk. */
+class RowCounter implements RateCounter {
+  readonly #database: Pick<Database, 'db' | 'now'>
+  readonly #options: CounterOptions
+
+  constructor(database: Pick<Database, 'db' | 'now'>, options: CounterOptions) {
+    this.#database = database
+    this.#options = options
+  }
+
+  async add(key: string, points: number): Promise<Use> {
+    const { db, now } = this.#database
+    const at = now()
+    const fresh = { points, ends_at: new Date(at.getTime() + this.#options.span).toISOString() }
+    const isOver = sql<boolean>`rate_uses.ends_at <= ${at.toISOString()}`
+    const row = await db
+      .insertInto('rate_uses')
+      .values({ key: this.#keyOf(key), ...fresh })
+      .onConflict((conflict) =>
+        conflict.column('key').doUpdateSet(({ ref, eb }) => ({
+          points: eb
+            .case()
+            .when(isOver)
+            .then(points)
+            .else(eb(ref('rate_uses.points'), '+', points))
+            .end(),
+          ends_at: eb.case().when(isOver).then(fresh.ends_at).else(ref('rate_uses.ends_at')).end(),
+        })),
+      )
+      .returning(['points', 'ends_at'])
+      .executeTakeFirstOrThrow()
+    return { points: row.points, endsIn: Date.parse(row.ends_at) - at.getTime() }
+  }
+
+  async read(key: string): Promise<Use> {
+    const { db, now } = this.#database
+    const row = await db.selectFrom('rate_uses').selectAll().where('key', '=', this.#keyOf(key)).executeTakeFirst()
+    const endsIn = row === undefined ? 0 : Date.parse(row.ends_at) - now().getTime()
+    return row === undefined || endsIn <= 0 ? nothing : { points: row.points, endsIn }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#database.db.deleteFrom('rate_uses').where('key', '=', this.#keyOf(key)).execute()
+  }
+
+  #keyOf(key: string): string {
+    return `${this.#options.name} ${key}`
+  }
+}
+
+/** Removes counts whose span is over; answers how many. */
+export async function sweepRates({ db, now }: Pick<Database, 'db' | 'now'>): Promise<number> {
+  const result = await db.deleteFrom('rate_uses').where('ends_at', '<=', now().toISOString()).executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

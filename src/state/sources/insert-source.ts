@@ -1,0 +1,128 @@
+import type { Kysely, Transaction } from 'kysely'
+import { isInternal } from '../../rules/audience.ts'
+import type { Schema } from '../database/schema.ts'
+import { type Source, tagsOf, toSource } from './source.ts'
+
+export type NewSource = Omit<
+  Source,
+  'seq' | 'attempt' | 'createdAt' | 'extractedAt' | 'archivedAt' | 'editionOf' | 'warnings'
+>
+
+/** The knowledge base has a Source of the same bytes. */
+export class SourceExists extends Error {
+  readonly existing: Source
+
+  constructor(existing: Source) {
+    super(`Source ${existing.id} has the same bytes.`)
+    this.name = 'SourceExists'
+    this.existing = existing
+  }
+}
+
+/** How a Source is added. */
+export type AddOptions = {
+  /** Also where its bytes are there already. */
+  force: boolean
+  /** Makes it the next edition of the document with its folder and name. */
+  replace: boolean
+  /** Of the Sources that the uploader may know of: to it there are no others. */
+  isVisible: (source: Source) => boolean
+}
+
+/**
+ * Adds a Source with the next number of its knowledge base. Within a transaction that holds the lock of the knowledge base's row.
+ * @throws {SourceExists}
+ */
+export async function insertSource(
+  transaction: Transaction<Schema>,
+  source: NewSource,
+  now: Date,
+  { force, replace, isVisible }: AddOptions,
+): Promise<Source> {
+  const duplicates = await sourcesWithBytes(transaction, source.kbId, source.contentHash)
+  const existing = force ? undefined : duplicates.find(isVisible)
+  if (existing !== undefined) throw new SourceExists(existing)
+  const before = replace ? await editionBefore(transaction, source, isVisible) : undefined
+  const last = await transaction
+    .selectFrom('sources')
+    .select((select) => select.fn.max<number | null>('seq').as('seq'))
+    .where('kb_id', '=', source.kbId)
+    .executeTakeFirst()
+  const row = await transaction
+    .insertInto('sources')
+    .values({
+      id: source.id,
+      tenant_id: source.tenantId,
+      kb_id: source.kbId,
+      seq: (last?.seq ?? 0) + 1,
+      filename: source.filename,
+      path: source.path,
+      file_type: source.fileType,
+      file_size: source.fileSize,
+      content_hash: source.contentHash,
+      status: source.status,
+      error_message: source.errorMessage,
+      tags: before === undefined ? source.tags : tagsOfNext(before, source),
+      connector: source.connector,
+      source_url: source.sourceUrl,
+      metadata: source.metadata,
+      uploader_id: source.uploader.id,
+      uploader_name: source.uploader.name,
+      // What the uploader does not know of is no duplicate to it.
+      is_forced: Number(force || duplicates.length > 0),
+      attempt: 0,
+      created_at: now.toISOString(),
+      extracted_at: null,
+      archived_at: null,
+      edition_of: before?.editionOf ?? source.id,
+      warnings: '[]',
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return toSource(row)
+}
+
+/**
+ * The newest edition of the document that stands at a new Source's place under its name. A document with an edition that is not
+ * visible, ingested or not, is passed over. An internal document comes before one that others see, since it may have been put
+ * beside it by somebody who does not know of it.
+ */
+async function editionBefore(
+  db: Kysely<Schema>,
+  { kbId, path, filename }: NewSource,
+  isVisible: (source: Source) => boolean,
+): Promise<Source | undefined> {
+  const rows = await db
+    .selectFrom('sources')
+    .selectAll()
+    .where('kb_id', '=', kbId)
+    .where('path', '=', path)
+    .where('filename', '=', filename)
+    .where('archived_at', 'is', null)
+    .orderBy('seq', 'desc')
+    .execute()
+  const editions = rows.map(toSource)
+  const hidden = new Set(editions.filter((source) => !isVisible(source)).map(({ editionOf }) => editionOf))
+  const known = editions.filter(({ editionOf }) => !hidden.has(editionOf))
+  return known.find((source) => isInternal(tagsOf(source))) ?? known[0]
+}
+
+/** The tags of an edition: its own, and those of the one before that keep it from all but curators. */
+function tagsOfNext(before: Pick<Source, 'tags'>, { tags }: Pick<Source, 'tags'>): string | null {
+  const kept = tagsOf(before).filter((tag) => isInternal([tag]))
+  const all = [...new Set([...tagsOf({ tags }), ...kept])]
+  return all.length === 0 ? null : all.join(',')
+}
+
+/** The Sources of a knowledge base with these bytes that are not archived, the oldest first. */
+export async function sourcesWithBytes(db: Kysely<Schema>, kbId: string, contentHash: string): Promise<Source[]> {
+  const rows = await db
+    .selectFrom('sources')
+    .selectAll()
+    .where('content_hash', '=', contentHash)
+    .where('kb_id', '=', kbId)
+    .where('archived_at', 'is', null)
+    .orderBy('seq')
+    .execute()
+  return rows.map(toSource)
+}

@@ -1,0 +1,26 @@
+import type { Kysely } from 'kysely'
+import type { Schema } from './database/schema.ts'
+
+type Name = Schema['stamps']['name']
+
+/** When something was last done in this data directory: ISO 8601, UTC. */
+export class Stamps {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  async set(name: Name, at: string): Promise<void> {
+    await this.#db
+      .insertInto('stamps')
+      .values({ name, at })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ at }))
+      .execute()
+  }
+
+  async find(name: Name): Promise<string | undefined> {
+    const row = await this.#db.selectFrom('stamps').select('at').where('name', '=', name).executeTakeFirst()
+    return row?.at
+  }
+}

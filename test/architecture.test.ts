@@ -1,0 +1,92 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** Bottom up: a folder may import those of the floors below its own. Features, beside that, import each other as {@link features} says. */
+const floors = [
+  ['contract', 'system', 'types'],
+  ['rules', 'git', 'models'],
+  ['markdown', 'state', 'compare'],
+  ['kb'],
+  ['queue', 'push', 'pages', 'sources', 'search', 'review', 'chat', 'forge', 'people', 'events'],
+  ['app'],
+  ['operate'],
+  ['http'],
+  ['console'],
+  ['cli'],
+  ['main.js'],
+]
+
+const features: Readonly<Record<string, readonly string[]>> = {
+  push: ['queue'],
+  pages: ['queue', 'push'],
+  sources: ['queue'],
+  search: ['pages', 'sources'],
+  review: ['queue', 'pages', 'sources', 'search'],
+  chat: ['queue', 'pages', 'sources', 'search'],
+  forge: ['queue', 'push', 'review'],
+  events: ['sources'],
+}
+
+const imports = importsOf(globSync('src/**/*.{ts,js}'))
+
+test('files do not import each other in circles', () => {
+  expect(inCircles(imports)).toEqual([])
+})
+
+test('folders do not import each other in circles', () => {
+  const folders = new Set([...imports.keys()].flatMap(ancestors))
+  expect([...folders].flatMap((folder) => inCircles(entriesOf(folder)))).toEqual([])
+})
+
+test('folders import only what stands below them', () => {
+  const floorOf = (name: string) => floors.findIndex((floor) => floor.includes(name))
+  const isAllowed = (from: string, to: string) => floorOf(to) < floorOf(from) || features[from]?.includes(to)
+  const wrong = [...entriesOf('src')].flatMap(([from, to]) =>
+    [...to].filter((name) => !isAllowed(from, name)).map((name) => `${from} imports ${name}`),
+  )
+  expect([[...entriesOf('src').keys()].filter((name) => floorOf(name) < 0), wrong]).toEqual([[], []])
+})
+
+/** What each file imports of ours, types included. */
+function importsOf(files: readonly string[]): Map<string, Set<string>> {
+  const known = new Set(files)
+  return new Map(
+    files.map((file) => {
+      const imported = readFileSync(file, 'utf8').matchAll(/(?:\bfrom |\bimport\(|^import )'(\.[^']+)'/gm)
+      const paths = Array.from(imported, ([, path = '']) => normalize(join(dirname(file), path)))
+      return [file, new Set(paths.filter((path) => known.has(path)))]
+    }),
+  )
+}
+
+function ancestors(path: string): string[] {
+  const parts = dirname(path).split('/')
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
+}
+
+/** What the files and folders of a folder import of each other. */
+function entriesOf(folder: string): Map<string, Set<string>> {
+  const entryOf = (path: string) =>
+    path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split('/')[0] : undefined
+  const graph = new Map<string, Set<string>>()
+  for (const [file, imported] of imports) {
+    const from = entryOf(file)
+    if (from === undefined) continue
+    const known = graph.get(from) ?? new Set()
+    graph.set(from, known)
+    for (const to of [...imported].map(entryOf)) if (to !== undefined && to !== from) known.add(to)
+  }
+  return graph
+}
+
+/** Returns what stands in a circle, or between two: what is left when all is taken away that imports nothing left, or is not imported. */
+function inCircles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  let left = [...graph.keys()]
+  for (let before = -1; before !== left.length; ) {
+    before = left.length
+    left = left.filter((node) => left.some((other) => graph.get(node)?.has(other)))
+    left = left.filter((node) => left.some((other) => graph.get(other)?.has(node)))
+  }
+  return left
+}

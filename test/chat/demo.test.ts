@@ -1,0 +1,57 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { openContext } from '../../src/app/open-context.ts'
+import { chat } from '../../src/chat/chat.ts'
+import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
+import { ChatInput } from '../../src/contract/chat.ts'
+import { firstRun } from '../../src/operate/setup/first-run.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import type { Caller } from '../../src/rules/access/caller.ts'
+import { candidate } from '../kb/support/test-bed.ts'
+import { newState } from '../support/new-database.ts'
+import { tempDir } from '../support/temp.ts'
+import { threads } from '../support/threads.ts'
+
+/** The knowledge base of the first start, as README.md and docs/reading.md use it. */
+async function demo() {
+  const ctx = await openContext({ dataDir: tempDir(), ...(await newState()), threads })
+  onTestFinished(() => ctx.close())
+  await firstRun(ctx)
+  const tenantId = (await ctx.tenants.find('default'))?.id ?? ''
+  const app: Caller = { id: 'key:app', name: 'app', tenantId, role: 'app', connectors: [] }
+  const ask = async (message: string, sessionId?: string) => {
+    const input = ChatInput.parse({
+      message,
+      ...(sessionId === undefined ? { knowledgeBaseId: 'demo' } : { sessionId }),
+    })
+    const answering = chat(ctx, extractAnswerer, app, input, new AbortController().signal)
+    for (;;) {
+      const { done, value } = await answering.next()
+      if (done) return value
+    }
+  }
+  const add = (title: string, content: string) =>
+    submitCandidate(ctx, app, candidate({ knowledgeBaseId: 'demo', title, content, confidence: 0.95 }))
+  return { ask, add }
+}
+
+test('what the tag internal does is answered as README.md says', async () => {
+  const { ask } = await demo()
+  expect(await ask('What does the tag internal do?')).toMatchObject({
+    answer: 'The tag `internal` hides a Neuron from all but curators, whatever else it says. [demo_00000002]',
+  })
+})
+
+test('a question that goes on with And is answered for itself, where it is whole', async () => {
+  const { ask, add } = await demo()
+  await add(
+    'VIP escalation',
+    'When a VIP customer raises a ticket, page the lead within ten minutes. See [[On-call rotation]].',
+  )
+  await add('On-call rotation', 'The lead changes every Monday at nine. The [[VIP escalation]] holds at night too.')
+  const { answer, sessionId } = await ask('When is the lead paged for a VIP ticket?')
+  expect(answer).toMatch(/within ten minutes/)
+  expect((await ask('And when does the lead change?', sessionId)).answer).toMatch(
+    /^The lead changes every Monday at nine/,
+  )
+  expect((await ask('And what is a zone?', sessionId)).answer).toMatch(/^A zone is a traffic light/)
+})

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import type { ActivityItem } from '../../src/events/activity-teller.ts'
+import { type ActivityQuery, readActivity } from '../../src/events/read-activity.ts'
+import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import type { Caller } from '../../src/rules/access/caller.ts'
+import { addSource } from '../kb/support/ingest-support.ts'
+import { candidate, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
+import { neuronText, writtenBed } from '../kb/support/written-neurons.ts'
+import { eventually } from '../support/eventually.ts'
+
+const ada = (caller: Caller): Caller => ({ ...caller, id: 'user:ada', name: 'Ada' })
+
+const tell = ({ kind, by, subject, reason }: ActivityItem) => [kind, by, subject?.title, ...(reason ? [reason] : [])]
+
+async function activity(bed: TestBed, caller: Caller, query: Partial<ActivityQuery> = {}) {
+  return readActivity(bed.ctx, caller, { limit: 50, ...query })
+}
+
+/** Waits until the events of this many are in the log. */
+async function told(bed: TestBed, count: number): Promise<void> {
+  await eventually(async () => {
+    expect((await bed.ctx.events.range(bed.curator.tenantId)).last).toBe(count)
+  })
+}
+
+test('decisions are told with who made them; an approval stands for the page that it made', async () => {
+  const bed = await newTestBed()
+  const { ctx, app } = bed
+  const curator = ada(bed.curator)
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Leave <b>' }))
+  await dismissCandidate(ctx, curator, candidateId, { reason: 'Too short' })
+  await reopenCandidate(ctx, curator, candidateId)
+  await approveCandidate(ctx, curator, candidateId, {})
+  // What is told together is told in the order of the refs.
+  await told(bed, 5)
+  await submitCandidate(ctx, app, candidate({ title: 'Sure', confidence: 0.95 }))
+  await told(bed, 8)
+  const { items, older, last } = await activity(bed, curator)
+  expect(items.map(tell)).toEqual([
+    ['candidate.approved', null, 'Sure'],
+    ['candidate.created', 'The app', 'Sure'],
+    ['candidate.approved', 'Ada', 'Leave <b>'],
+    ['candidate.reopened', 'Ada', 'Leave <b>'],
+    ['candidate.dismissed', 'Ada', 'Leave <b>', 'Too short'],
+    ['candidate.created', 'The app', 'Leave <b>'],
+  ])
+  expect([older, last]).toEqual([null, 8])
+  const pages = await activity(bed, curator, { kind: 'pages' })
+  expect(pages.items.map(tell)).toEqual([
+    ['neuron.created', null, 'Sure'],
+    ['neuron.created', 'Ada', 'Leave <b>'],
+  ])
+})
+
+test('a reader is told of pages that it may see, and not of who wrote them', async () => {
+  const bed = await newTestBed()
+  const { ctx, app, reader } = bed
+  const curator = ada(bed.curator)
+  for (const [title, tags] of [
+    ['Seen', []],
+    ['Hidden', ['internal']],
+  ] as const) {
+    const { candidateId } = await submitCandidate(ctx, app, candidate({ title, metadata: JSON.stringify({ tags }) }))
+    await approveCandidate(ctx, curator, candidateId, {})
+  }
+  await addSource(ctx, { kbId: bed.kbId })
+  await told(bed, 7)
+  for (const kind of [undefined, 'pages'] as const) {
+    const { items } = await activity(bed, reader, { kind })
+    expect(items.map(tell)).toEqual([['neuron.created', undefined, 'Seen']])
+  }
+  for (const kind of ['decisions', 'sources', 'pushes'] as const) {
+    expect((await activity(bed, reader, { kind })).items).toEqual([])
+  }
+})
+
+test('pages follow one another without a hole and without an event twice, whatever is filtered', async () => {
+  const bed = await newTestBed()
+  const { ctx, app, curator, kbId } = bed
+  for (let number = 0; number < 7; number++) await submitCandidate(ctx, app, candidate({ title: `C ${number}` }))
+  await told(bed, 7)
+  await addSource(ctx, { kbId, filename: 'rare.md' })
+  const titles: (string | undefined)[] = []
+  for (let before: number | null | undefined; before !== null; ) {
+    const page = await activity(bed, curator, { before, limit: 3, kind: 'decisions', kb: 'handbook' })
+    expect(page.items.length).toBeLessThanOrEqual(3)
+    titles.push(...page.items.map(({ subject }) => subject?.title))
+    before = page.older
+  }
+  expect(titles).toEqual(['C 6', 'C 5', 'C 4', 'C 3', 'C 2', 'C 1', 'C 0'])
+  const sources = await activity(bed, curator, { kind: 'sources' })
+  expect(sources.items.map(tell)).toEqual([['source.uploaded', 'The app', 'rare.md']])
+  await expect(activity(bed, curator, { kb: 'nowhere' })).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('a page that is gone is told by its last title, and what was pushed by who pushed it', async () => {
+  const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'Before' }) })
+  await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  bed.write({ 'a.md': null })
+  await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  await eventually(async () => {
+    const { items } = await activity(bed, bed.curator)
+    expect(items.find(({ kind }) => kind === 'neuron.deleted')?.subject?.title).toBe('Before')
+    expect(items.some(({ kind }) => kind === 'kb.pushed')).toBe(true)
+  })
+})

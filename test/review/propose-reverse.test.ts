@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { readNeuron } from '../../src/pages/read-neuron.ts'
+import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { proposeReverse } from '../../src/review/propose-reverse.ts'
+import { reviewCandidate } from '../../src/review/review-candidate.ts'
+import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+
+async function newDesk() {
+  const bed = await newTestBed()
+  const { ctx, app, curator } = bed
+  const approve = (id: string) => approveCandidate(ctx, curator, id, {})
+  return {
+    ...bed,
+    approve,
+    add: async (content: string) => {
+      const { candidateId } = await submitCandidate(ctx, app, candidate({ content }))
+      return { id: candidateId, ...(await approve(candidateId)) }
+    },
+    change: async (seqId: string, content: string) => {
+      const { candidateId } = await submitCandidate(ctx, app, correction(seqId, content))
+      await approve(candidateId)
+      return candidateId
+    },
+    reverse: (id: string) => proposeReverse(ctx, curator, id),
+    review: (id: string) => reviewCandidate(ctx, curator, id, { status: 'pending' }),
+    content: async (seqId: string) => (await readNeuron(ctx, curator, { kb: 'handbook', seqId })).content,
+  }
+}
+
+test('a new Neuron is taken back by a removal, and that by what brings it back', async () => {
+  const { add, reverse, review, approve, content } = await newDesk()
+  const { id, seqId } = await add('one\n')
+  const removal = await reverse(id)
+  expect(await review(removal)).toMatchObject({
+    entry: { status: 'pending', intent: { does: 'remove', seqId }, reason: 'takes back "VIP escalation policy"' },
+    sides: { before: { content: 'one\n' }, after: undefined },
+  })
+  await approve(removal)
+  await expect(content(seqId)).rejects.toMatchObject({ code: 'not_found' })
+  await approve(await reverse(removal))
+  expect(await content(seqId)).toBe('one\n')
+})
+
+test('a change is taken back and what others changed since stays', async () => {
+  const { add, change, reverse, approve, content } = await newDesk()
+  const { seqId } = await add('one\ntwo\nthree\nfour\n')
+  const id = await change(seqId, 'ONE\ntwo\nthree\nfour\n')
+  await change(seqId, 'ONE\ntwo\nthree\nFOUR\n')
+  await approve(await reverse(id))
+  expect(await content(seqId)).toBe('one\ntwo\nthree\nFOUR\n')
+})
+
+test('asked for twice, it is one candidate; a removal of what was changed since says so', async () => {
+  const { add, change, reverse, review } = await newDesk()
+  const { id, seqId } = await add('one\n')
+  const first = await reverse(id)
+  expect(await reverse(id)).toBe(first)
+  await change(seqId, 'two\n')
+  const second = await reverse(id)
+  expect(second).not.toBe(first)
+  expect((await review(second)).entry.warnings).toEqual([expect.stringContaining('was changed since')])
+})
+
+test('what is not approved, or gone by another way, cannot be taken back', async () => {
+  const { ctx, app, add, change, reverse, approve } = await newDesk()
+  const { candidateId } = await submitCandidate(ctx, app, candidate())
+  await expect(reverse(candidateId)).rejects.toMatchObject({ code: 'not_approved' })
+  const { id, seqId } = await add('one\n')
+  const changed = await change(seqId, 'two\n')
+  await approve(await reverse(id))
+  await expect(reverse(changed)).rejects.toMatchObject({ code: 'target_not_found' })
+})

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { headingKeys, headingsOf } from '../../../src/rules/links/headings.ts'
+
+test('the headings of a page, as links name them', () => {
+  const page = '# One #\n\nTwo\n===\n\n## [[three|Three]] and [four](a.md)\n\n```\n# code\n```\n\n#\n'
+  expect(headingsOf(page)).toEqual(['One', 'Two', 'Three and four'])
+  expect([...headingKeys(page)]).toEqual(['one', 'two', 'three and four'])
+})
+
+test('a line of more than 1000 characters is none', () => {
+  const long = 'a'.repeat(998)
+  expect(headingsOf(`# ${long}\n\n# ${long}b\n\n${long}bcd\n---\n`)).toEqual([long])
+})
+
+test.each([
+  ['blanks', ' '],
+  ['brackets', '['],
+  ['links', '[a]('],
+])('takes a heading of half a million %s', (_, piece) => {
+  expect(headingsOf(`# a${piece.repeat(500_000 / piece.length)}x\n# b`)).toEqual(['b'])
+})

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type LinkAddress,
+  linkKey,
+  type NamedNeuron,
+  namedNeurons,
+  namesOf,
+  resolveTarget,
+  targetKeys,
+} from '../../../src/rules/links/link-target.ts'
+import { fc } from '../../support/properties.ts'
+import { hostileText } from '../hostile-text.ts'
+
+type Named = Parameters<typeof namesOf>[0]
+
+const neurons: Named[] = [
+  {
+    seqId: 'kb_00000001',
+    path: 'neurons/2026/01/vip-escalation.md',
+    title: 'VIP escalation policy',
+    aliases: ['VIP paging'],
+  },
+  { seqId: 'kb_00000002', path: 'neurons/on-call.md', title: 'On-call rotation', aliases: [] },
+  { seqId: 'kb_00000003', path: 'neurons/people/on-call.md', title: 'People on call', aliases: ['vip-escalation'] },
+  { seqId: 'kb_00000004', path: 'neurons/Crème Brûlée.md', title: 'Crème brûlée', aliases: ['Dessert'] },
+  { seqId: 'kb_00000005', path: 'neurons/sweet/mousse.md', title: 'Mousse', aliases: ['Dessert'] },
+  { seqId: 'kb_00000006', path: 'neurons/case/lower.md', title: 'rust', aliases: [] },
+  { seqId: 'kb_00000007', path: 'neurons/case/upper.md', title: 'Rust', aliases: [] },
+  { seqId: 'kb_00000008', path: 'neurons/a/b.md', title: 'Outer', aliases: ['kb_00000001'] },
+  { seqId: 'kb_00000009', path: 'neurons/x/a/b.md', title: 'Inner', aliases: [] },
+  { seqId: 'kb_00000010', path: 'neurons/tcp.md', title: 'TCP/IP', aliases: [] },
+]
+
+function lookupIn(named: readonly Named[]): (key: string) => NamedNeuron[] {
+  const all = named.flatMap(namedNeurons)
+  return (key) => all.filter((name) => name.key === key)
+}
+
+const wiki = (target: string, from = 'neurons/page.md'): LinkAddress => ({ target, form: 'wiki', from })
+const resolve = (target: string) => resolveTarget(wiki(target), lookupIn(neurons))
+
+describe('resolveTarget', () => {
+  test.each([
+    ['kb_00000002', '2'],
+    ['KB_00000002', '2'],
+    ['2026/01/vip-escalation', '1'],
+    ['neurons/2026/01/vip-escalation.md', '1'],
+    ['/neurons/on-call.md', '2'],
+    ['01/vip-escalation', '1'],
+    ['people/on-call', '3'],
+    ['on-call.md', '2'],
+    ['VIP escalation policy', '1'],
+    ['vip  ESCALATION_policy', '1'],
+    ['VIP paging', '1'],
+    ['On-call rotation', '2'],
+    ['on call rotation', '2'],
+    ['creme brulee', '4'],
+    ['Cre\u0300me Bru\u0302le\u0301e', '4'],
+    ['TCP/IP', '10'],
+    ['  Mousse ', '5'],
+  ])('%j is Neuron %s', (target, number) => {
+    expect(resolve(target)).toEqual({ seqId: `kb_${number.padStart(8, '0')}` })
+  })
+
+  test('a seqId wins over an alias of the same spelling', () => {
+    expect(resolve('kb_00000001')).toEqual({ seqId: 'kb_00000001' })
+  })
+
+  test('a full path wins over the end of another', () => {
+    expect(resolve('a/b')).toEqual({ seqId: 'kb_00000008' })
+    expect(resolve('on-call')).toEqual({ seqId: 'kb_00000002' })
+  })
+
+  test('a file name wins over an alias', () => {
+    expect(resolve('vip-escalation')).toEqual({ seqId: 'kb_00000001' })
+  })
+
+  test('the exact spelling wins over a folded one, also of a better kind', () => {
+    expect(resolve('rust')).toEqual({ seqId: 'kb_00000006' })
+    expect(resolve('Rust')).toEqual({ seqId: 'kb_00000007' })
+    const lookup = lookupIn([
+      { seqId: 'kb_00000001', path: 'neurons/ada.md', aliases: [] },
+      { seqId: 'kb_00000002', path: 'neurons/x.md', title: 'Ada', aliases: [] },
+    ])
+    expect(resolveTarget(wiki('Ada'), lookup)).toEqual({ seqId: 'kb_00000002' })
+    expect(resolveTarget(wiki('ADA'), lookup)).toEqual({ seqId: 'kb_00000001' })
+  })
+
+  test('several Neurons on the best level are ambiguous', () => {
+    expect(resolve('Dessert')).toEqual({ ambiguous: ['kb_00000004', 'kb_00000005'] })
+    expect(resolve('RUST')).toEqual({ ambiguous: ['kb_00000006', 'kb_00000007'] })
+  })
+
+  test.each(['', ' ', '-', '.md', 'Nowhere', 'vip', 'call', 'neurons/', '__proto__', 'a/b/c', 'ation/vip'])(
+    '%j is missing',
+    (target) => {
+      expect(resolve(target)).toEqual({ missing: true })
+    },
+  )
+
+  test('a Neuron answers to each of its names, or the name is ambiguous', () => {
+    const named = fc.record({
+      seqId: fc.integer({ min: 1, max: 99 }).map((n) => `kb_${String(n).padStart(8, '0')}`),
+      path: fc
+        .array(fc.constantFrom('a', 'b', 'É', 'e'), { minLength: 1, maxLength: 3 })
+        .map((p) => `neurons/${p.join('/')}.md`),
+      title: hostileText,
+      aliases: fc.array(hostileText, { maxLength: 2 }),
+    })
+    fc.assert(
+      fc.property(fc.uniqueArray(named, { maxLength: 4, selector: ({ seqId }) => seqId }), (all) => {
+        const lookup = lookupIn(all)
+        for (const neuron of all) {
+          expect(resolveTarget(wiki(neuron.seqId), lookup)).toEqual({ seqId: neuron.seqId })
+          expect(namesOf(neuron).map(({ exact }) => resolveTarget(wiki(exact), lookupIn(all.toReversed())))).toEqual(
+            namesOf(neuron).map(({ exact }) => resolveTarget(wiki(exact), lookup)),
+          )
+          for (const { exact } of namesOf(neuron))
+            expect(resolveTarget(wiki(exact), lookup)).not.toEqual({ missing: true })
+        }
+      }),
+    )
+  })
+})
+
+describe('a link to a folder', () => {
+  const pages = ['guide/README', 'guide/_index', 'Guide/index', 'b/_index', 'b/Readme', 'b/c/page', 'index']
+  const named = pages.map((path, index) => ({ seqId: `kb_${index}`, path: `neurons/${path}.md`, aliases: [] }))
+  const meant = (target: string, from: string, form: LinkAddress['form'] = 'markdown') => {
+    const found = resolveTarget({ target, form, from: `neurons/${from}.md` }, lookupIn(named))
+    return 'seqId' in found
+      ? named.find(({ seqId }) => seqId === found.seqId)?.path.slice('neurons/'.length, -3)
+      : found
+  }
+
+  test.each([
+    ['guide/', 'page', 'guide/README'],
+    ['./Guide/', 'page', 'Guide/index'],
+    ['GUIDE/', 'page', 'Guide/index'],
+    ['../', 'b/c/page', 'b/Readme'],
+    ['..', 'b/c/page', 'b/Readme'],
+    ['./', 'b/page', 'b/Readme'],
+    ['../..', 'b/c/page', 'index'],
+    ['/', 'b/c/page', 'index'],
+    ['/b/', 'b/c/page', 'b/Readme'],
+    ['b/', 'guide/page', 'b/Readme'],
+    ['c/../', 'b/page', 'b/Readme'],
+  ])('%s in %s means %s: its index, README or _index', (target, from, page) => {
+    expect(meant(target, from)).toBe(page)
+    const { key, bareKey = key } = targetKeys({ target, form: 'markdown', from: `neurons/${from}.md` })
+    const keys = named
+      .flatMap((each) => (each.path === `neurons/${page}.md` ? namesOf(each) : []))
+      .map((name) => name.key)
+    expect(keys.includes(key) || keys.includes(bareKey)).toBe(true)
+  })
+
+  test('is a relative wiki link, or one by the path of the folder', () => {
+    expect([meant('../', 'b/c/page', 'wiki'), meant('b/', 'page', 'wiki')]).toEqual(['b/Readme', 'b/Readme'])
+  })
+
+  test.each(['c/', './b/', '../../../', '../', 'x/guide/'])(
+    '%s is missing where the folder has no such page',
+    (target) => {
+      expect(meant(target, target === '../' ? 'page' : 'b/page')).toEqual({ missing: true })
+    },
+  )
+})
+
+test('a Neuron answers to its seqId, path, the ends of its path, title and aliases', () => {
+  expect(
+    namesOf({ seqId: 'kb_00000001', path: 'neurons/A/Über-uns.md', title: 'About us', aliases: ['Us', ' '] }),
+  ).toEqual([
+    { key: 'kb 00000001', exact: 'kb_00000001', kind: 'seqId' },
+    { key: 'a/uber uns', exact: 'A/Über-uns', kind: 'path' },
+    { key: 'a/uber uns', exact: 'A/Über-uns', kind: 'file' },
+    { key: 'uber uns', exact: 'Über-uns', kind: 'file' },
+    { key: 'about us', exact: 'About us', kind: 'title' },
+    { key: 'us', exact: 'Us', kind: 'alias' },
+  ])
+})
+
+test('a link is looked up by its target, and by the path that it may be', () => {
+  expect(targetKeys(wiki('On-call'))).toEqual({ key: 'on call' })
+  expect(targetKeys(wiki(' On call '))).toEqual({ key: 'on call' })
+  expect(targetKeys(wiki('./People/On-call.md', 'neurons/ops/page.md'))).toEqual({
+    key: 'ops/people/on call',
+    bareKey: './people/on call.md',
+  })
+  expect(targetKeys(wiki('C#'))).toEqual({ key: 'c#', bareKey: 'c' })
+  expect(targetKeys({ target: 'b.md', form: 'markdown', from: 'neurons/a/c.md' })).toEqual({ key: 'a/b', bareKey: 'b' })
+  expect(targetKeys(wiki('neurons/x'))).toEqual({ key: 'neurons/x', bareKey: 'x' })
+})
+
+test('whatever Neuron a target means, one of the keys of the target is one of its names', () => {
+  const spelling = fc.constantFrom(
+    ...neurons.flatMap(({ seqId, path, title = '', aliases }) => [seqId, path, title, ...aliases]),
+  )
+  const target = fc.tuple(
+    fc.constantFrom('', './', '/', 'neurons/', ' '),
+    spelling,
+    fc.constantFrom('', '.md', ' ', '.MD'),
+  )
+  fc.assert(
+    fc.property(target, (parts) => {
+      const found = resolve(parts.join(''))
+      const holder = neurons.find(({ seqId }) => 'seqId' in found && found.seqId === seqId)
+      if (holder === undefined) return
+      const keys = new Set(namesOf(holder).map(({ key }) => key))
+      const { key, bareKey = key } = targetKeys(wiki(parts.join('')))
+      expect(keys.has(key) || keys.has(bareKey)).toBe(true)
+    }),
+  )
+})
+
+describe('linkKey', () => {
+  test('spaces, underscores and hyphens are one, accents and case none', () => {
+    const spellings = [
+      'Crème brûlée',
+      'creme-brulee',
+      'CREME_BRULEE',
+      ' creme \u00a0 brulee ',
+      'crème‑brûlée',
+      'creme – brulee',
+    ]
+    expect(new Set(spellings.map(linkKey))).toEqual(new Set(['creme brulee']))
+  })
+
+  test('marks that are letters of a script keep words apart', () => {
+    expect(linkKey('が')).not.toBe(linkKey('か'))
+    expect(linkKey('की')).not.toBe(linkKey('का'))
+  })
+
+  test('the key of a key is the key', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(linkKey(linkKey(text))).toBe(linkKey(text))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})

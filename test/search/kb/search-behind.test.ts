@@ -1,0 +1,69 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
+import { KbSearch } from '../../../src/search/kb/kb-search.ts'
+import { SearchPool } from '../../../src/search/search-pool.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
+import { newTestBed } from '../../kb/support/test-bed.ts'
+import { neuronText } from '../../kb/support/written-neurons.ts'
+import { tempDir } from '../../support/temp.ts'
+
+/** A parser that takes for ever for pages that say so, until it is let go on. */
+class SlowParser extends ParserPool {
+  readonly #gate = Promise.withResolvers<void>()
+
+  override async chunks(content: string) {
+    if (content.includes('for ever')) await this.#gate.promise
+    return super.chunks(content)
+  }
+
+  goOn(): void {
+    this.#gate.resolve()
+  }
+}
+
+test('while an update takes long, search answers from the index as it is, without what is hidden by now', async () => {
+  const { ctx, gitDir, curator } = await newTestBed()
+  const native = new NativeWriter(gitDir)
+  const write = (files: Record<string, string>) =>
+    native.commit('refs/heads/main', new Map(Object.entries(files).map(([path, text]) => [`neurons/${path}`, text])))
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  const parser = new SlowParser()
+  const pool = new SearchPool()
+  const search = new KbSearch(kb, {
+    ...{ parser, pool, directory: tempDir(), updatePatience: 100 },
+    sources: {
+      changes: () => 0,
+      mark: async () => '',
+      versions: async () => new Map(),
+      document: async () => undefined,
+    },
+  })
+  onTestFinished(async () => {
+    parser.goOn()
+    await search.close()
+    await Promise.all([parser.close(), pool.close()])
+  })
+  const scope = { audience: 'tool', defaultAudience: ['tool'], limit: 10 } as const
+  const find = async () => {
+    await kb.sync()
+    const { hits, total } = await search.search({ q: 'ticket', scope })
+    expect(total).toBe(hits.length)
+    return hits.map(({ key }) => Number(key.slice(-8))).sort()
+  }
+  write({ 'a.md': neuronText(1, { title: 'A' }, 'ticket\n'), 'b.md': neuronText(2, { title: 'B' }, 'ticket\n') })
+  expect(await find()).toEqual([1, 2])
+
+  write({
+    'b.md': neuronText(2, { title: 'B', tags: ['internal'] }, 'ticket, for ever\n'),
+    'c.md': neuronText(3, { title: 'C' }, 'ticket\n'),
+  })
+  expect(await find()).toEqual([1])
+  expect(await find()).toEqual([1])
+  expect(
+    (await search.retrieve({ question: 'ticket', scope, reach: 'chunk' })).map(({ key }) => key.slice(-1)),
+  ).toEqual(['1'])
+
+  parser.goOn()
+  await search.follow()
+  expect(await find()).toEqual([1, 3])
+})

@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { extractHtml } from '../../../src/sources/extract/html/html.ts'
+import { htmlToMarkdown } from '../../../src/sources/extract/html/html-to-markdown.ts'
+import { tempDir } from '../../support/temp.ts'
+
+test.each<[string, string, string]>([
+  ['headings', '<h1>A <a href="#a">#</a></h1><h3>B<br>C</h3><h2></h2>', '# A\n\n### B C'],
+  ['lists', '<ul><li>a<ol start="3"><li>b</li></ol></li></ul>', '- a\n\n  3. b'],
+  ['code', '<pre><code class="language-js">a &lt; b</code></pre>', '```js\na < b\n```'],
+  [
+    'links',
+    '<p><a href="https://x.org/">a</a> <a href="javascript:x">b</a> <a href="/c">c</a></p>',
+    '[a](https://x.org/) b c',
+  ],
+  ['images', '<p>An <img src="data:x" alt="owl"></p>', 'An owl'],
+  ['text that looks like HTML', '<p>a &lt;b&gt;</p>', 'a \\<b>'],
+  [
+    'what is not text',
+    '<script>a</script><nav>b</nav><p hidden>c</p><p style="display: none">d</p><!-- e --><p>f</p>',
+    'f',
+  ],
+  ['forms', '<form><p>a</p><input value="b"><button>c</button></form>', 'a'],
+  [
+    'tables',
+    '<table><tr><th>a<th>b|c</tr><tr><td><p>d</p><p>e</p><td>f</table>',
+    '| a | b\\|c |\n| - | - |\n| d e | f |',
+  ],
+  ['spans', '<table><tr><th colspan=2>a<tr><td>b<td>c</table>', '| a | |\n| - | - |\n| b | c |'],
+  ['tables that lay out', '<table><tr><td>x<td><table><tr><th>a<th>b</table></table>', 'x\n\n| a | b |\n| - | - |'],
+  [
+    'footnotes',
+    '<p>a<sup><a href="#footnote-1" id="footnote-ref-1">[1]</a></sup></p><ol><li id="footnote-1"><p>b <a href="#footnote-ref-1">↑</a></p></li></ol>',
+    'a[^1]\n\n[^1]: b',
+  ],
+])('%s', (_, html, markdown) => {
+  expect(htmlToMarkdown(html)).toBe(markdown)
+})
+
+test('a cell that spans a million others does not make them', () => {
+  const html = '<table><tr><td colspan=1000000 rowspan=1000000>a<td>b</tr></table>'.repeat(20)
+  expect(htmlToMarkdown(html).length).toBeLessThan(20_000)
+})
+
+test('elements nested deep become their text', () => {
+  expect(htmlToMarkdown(`${'<div>'.repeat(500)}a<b>b</b>${'</div>'.repeat(500)}`)).toBe('ab')
+})
+
+test.for([
+  ['<p>It is<b> an old harbour </b>now</p>', 'It is **an old harbour** now'],
+  ['<p>A <b><i> quay </i></b>and<i> </i>more</p>', 'A **_quay_** and more'],
+  ['<p><i>Ducks (</i>Aythya <i>to</i> Mergus<i>)</i></p>', '_Ducks_ (Aythya _to_ Mergus)'],
+  ['<p><b>Note:</b> read <i>(this)</i> first.</p>', '**Note:** read _(this)_ first.'],
+  ['<p>un<b>believ</b>able</p>', 'un**believ**able'],
+] as const)('emphasis takes no character references: %s', ([html, markdown]) => {
+  expect(htmlToMarkdown(html)).toBe(markdown)
+})
+
+const prose = 'The clerk keeps the ledger in the archive room and checks it each morning before the doors are opened. '
+const menu = '<ul><li><a href="https://x.org/">Menu</a></li><li><a href="https://x.org/s">Menu of sports</a></li></ul>'
+
+test.for([
+  ['an aside in the text', `<main><p>${prose.repeat(3)}</p><aside class="aside"><p>KEPT</p></aside></main>`],
+  [
+    'an article in an aside',
+    `<div>${menu}</div><main><aside><h1>News</h1><p>KEPT ${prose.repeat(6)}</p></aside></main>`,
+  ],
+  [
+    'a source of a quotation',
+    `<main><p>${prose}</p><blockquote><p>${prose}</p><footer>KEPT</footer></blockquote></main>`,
+  ],
+  ['a question on a button', `<main><p>${prose}</p><h3><button>KEPT</button></h3><p>${prose}</p></main>`],
+  [
+    'a closed answer',
+    `<main><p>${prose}</p><div><button aria-expanded="false">Who?</button></div><div hidden>KEPT ${prose}</div></main>`,
+  ],
+  ['a closed tab', `<main><p>${prose}</p><div role="tabpanel" style="display:none">KEPT ${prose}</div></main>`],
+] as const)('of a page, %s is text, and its menus are none', async ([, html]) => {
+  const file = join(tempDir(), 'page.html')
+  const around = `<nav>${menu}</nav><aside>${menu}</aside>`
+  writeFileSync(file, `<html><body>${around}${html}<button>Menu</button><footer>Menu</footer></body></html>`)
+  const input = { file, filename: 'page.html', fileType: 'html', transcriber: undefined }
+  const { markdown } = await extractHtml(input, () => {})
+  expect(markdown).toContain('KEPT')
+  if (!html.includes('<ul>')) expect(markdown).not.toContain('Menu')
+})

@@ -1,0 +1,191 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PNG } from 'pngjs'
+import UTIF from 'utif2'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { extractImage } from '../../../src/sources/extract/image/image.ts'
+import { imageHeader } from '../../../src/sources/extract/image/image-header.ts'
+import { layoutMarkdown } from '../../../src/sources/extract/image/ocr-layout.ts'
+import { extractTiff } from '../../../src/sources/extract/image/tiff.ts'
+
+/*
+ * The pictures `notice.*` show one page, which PDFium has painted from a PDF; jimp has written them as PNG, JPEG and GIF, and
+ * libwebp as WebP. `notice-turned.jpg` is stored on its side, with orientation 6 in its EXIF; `notice-transparent.png` is black
+ * on nothing.
+ */
+const fixtures = join(import.meta.dirname, 'fixtures')
+const sentence = 'Every crate is weighed twice before it is stored.'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'image-test-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const extract = (file: string) =>
+  extractImage({ file, filename: 'picture', fileType: 'png', transcriber: undefined }, () => {})
+
+async function extractBytes(bytes: Buffer) {
+  const file = join(folder, 'picture')
+  await writeFile(file, bytes)
+  return extract(file)
+}
+
+test.for(['notice.png', 'notice.jpg', 'notice.gif', 'notice.webp', 'notice-turned.jpg', 'notice-transparent.png'])(
+  'reads the text of %s without a network',
+  async (name) => {
+    const fetch = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new Error('no network'))
+    const { markdown, warnings } = await extract(join(fixtures, name))
+    expect(markdown).toContain('## The harbour of Lisbon')
+    expect(markdown).toContain(sentence)
+    expect(warnings.join()).toContain('recognised')
+    expect(fetch).not.toHaveBeenCalled()
+    fetch.mockRestore()
+  },
+)
+
+/** The pixels of `notice.png`. */
+async function notice(): Promise<PNG> {
+  return PNG.sync.read(await readFile(join(fixtures, 'notice.png')))
+}
+
+/** A bitmap of Windows with 8 bits a pixel and a palette, or with 24 bits and its first row on top. */
+function bmp({ width, height, data }: PNG, depth: 8 | 24): Buffer {
+  const rowSize = Math.ceil((width * depth) / 32) * 4
+  const palette = depth === 8 ? 1024 : 0
+  const bytes = Buffer.alloc(54 + palette + rowSize * height)
+  bytes.write('BM')
+  bytes.writeUInt32LE(54 + palette, 10)
+  bytes.writeUInt32LE(40, 14)
+  bytes.writeInt32LE(width, 18)
+  bytes.writeInt32LE(depth === 8 ? height : -height, 22)
+  bytes.writeUInt16LE(depth, 28)
+  for (let grey = 0; grey < 256; grey++) if (depth === 8) bytes.fill(grey, 54 + 4 * grey, 57 + 4 * grey)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const row = 54 + palette + rowSize * (depth === 8 ? height - 1 - y : y)
+      bytes.fill(data[4 * (y * width + x)] ?? 0, row + (x * depth) / 8, row + ((x + 1) * depth) / 8)
+    }
+  }
+  return bytes
+}
+
+test.for([8, 24] as const)('reads the text of a bitmap of %d bits a pixel', async (depth) => {
+  const { markdown, recognised } = await extractBytes(bmp(await notice(), depth))
+  expect(markdown).toContain(sentence)
+  expect(recognised?.confidence).toBeGreaterThan(0.85)
+})
+
+test('reads the text of a TIFF by its pages, and no picture that is too large', async () => {
+  const { width, height, data } = await notice()
+  const bytes = Buffer.from(UTIF.encodeImage(data, width, height))
+  const file = join(folder, 'picture.tif')
+  const extractFile = async (content: Buffer) => {
+    await writeFile(file, content)
+    return extractTiff({ file, filename: 'picture.tif', fileType: 'tif', transcriber: undefined }, () => {})
+  }
+  const { markdown, anchors } = await extractFile(bytes)
+  expect(markdown).toContain(sentence)
+  expect(anchors).toEqual([{ line: 1, page: 1 }])
+  const [widthTag, large] = [Buffer.alloc(2), Buffer.from(bytes)]
+  widthTag.writeUInt16BE(256)
+  large.writeUInt32BE(2 ** 31, large.indexOf(widthTag, 8) + 8)
+  large.writeUInt16BE(4, large.indexOf(widthTag, 8) + 2)
+  await expect(extractFile(large)).rejects.toMatchObject({ problem: 'too-large' })
+  await expect(extractFile(bytes.subarray(0, 200))).rejects.toMatchObject({
+    problem: expect.stringMatching(/corrupt|empty/),
+  })
+  await expect(extractFile(Buffer.from('no picture'))).rejects.toMatchObject({ problem: 'wrong-type' })
+})
+
+test('a picture without text is empty', async () => {
+  const blank = PNG.sync.write(
+    Object.assign(new PNG({ width: 60, height: 40 }), { data: Buffer.alloc(60 * 40 * 4, 255) }),
+  )
+  await expect(extractBytes(blank)).rejects.toMatchObject({ problem: 'empty' })
+})
+
+test('what is no picture is of the wrong type', async () => {
+  await expect(extractBytes(Buffer.from('<html><p>Hello</p></html>'))).rejects.toMatchObject({ problem: 'wrong-type' })
+  await expect(extractBytes(Buffer.alloc(0))).rejects.toMatchObject({ problem: 'wrong-type' })
+})
+
+test.for(['notice.png', 'notice.jpg', 'notice.gif', 'notice.webp'])('half of %s does not crash it', async (name) => {
+  const bytes = await readFile(join(fixtures, name))
+  const outcome = await extractBytes(bytes.subarray(0, bytes.length / 2)).catch((error: unknown) => error)
+  expect(outcome).toEqual(
+    expect.toSatisfy(
+      (value) => value.problem === 'corrupt' || value.problem === 'empty' || value.markdown !== undefined,
+    ),
+  )
+})
+
+test('a picture whose header tells of too many pixels is not decoded', async () => {
+  const bytes = await readFile(join(fixtures, 'notice.png'))
+  bytes.writeUInt32BE(100_000, 16)
+  bytes.writeUInt32BE(100_000, 20)
+  await expect(extractBytes(bytes)).rejects.toMatchObject({ problem: 'too-large' })
+})
+
+test('headers tell type, size and orientation', async () => {
+  const header = async (name: string) => imageHeader(await readFile(join(fixtures, name)))
+  expect(await header('notice.png')).toMatchObject({ type: 'png', width: 760, height: 250, orientation: 1 })
+  expect(await header('notice.gif')).toMatchObject({ type: 'gif', width: 760, height: 250 })
+  expect(await header('notice.webp')).toMatchObject({ type: 'webp', width: 760, height: 250 })
+  expect(await header('notice.jpg')).toMatchObject({ type: 'jpeg', width: 760, height: 250, orientation: 1 })
+  expect(await header('notice-turned.jpg')).toMatchObject({ type: 'jpeg', orientation: 6 })
+})
+
+test('any beginning of a picture has a header or none', async () => {
+  for (const name of ['notice.png', 'notice-turned.jpg', 'notice.gif', 'notice.webp']) {
+    const bytes = await readFile(join(fixtures, name))
+    for (let length = 0; length < 200; length++) expect(() => imageHeader(bytes.subarray(0, length))).not.toThrow()
+  }
+})
+
+/** The words of a line that is set in letters of 10 by 6. */
+function words(line: string, x: number, y: number) {
+  return Array.from(line.matchAll(/\S+/g), ({ 0: text, index }) => ({
+    text,
+    x: x + index * 6,
+    y,
+    width: text.length * 6,
+    height: 10,
+  }))
+}
+
+test('recognised words are read by columns, below what stands above both', () => {
+  const column = (name: string, x: number) =>
+    Array.from({ length: 8 }, (_, at) => words(`${name} column has its line ${at}`, x, 40 + at * 14)).flat()
+  const above = words('This line of the page stands above both of the columns', 20, 10)
+  const markdown = layoutMarkdown([...above, ...column('First', 0), ...column('Other', 190)])
+  expect(markdown.indexOf('above both')).toBeLessThan(markdown.indexOf('First column has its line 0'))
+  expect(markdown.indexOf('First column has its line 7')).toBeLessThan(markdown.indexOf('Other column has its line 0'))
+})
+
+test('blanks that are recognised as hyphens are blanks, and a line of them above text is a heading', () => {
+  const lines = [
+    'The crates are weighed before they are stored, and again when they are taken',
+    'from the stores of the harbour, by whoever is at the quay on that day.',
+    'The-Weights-of-Crates--',
+    'A crate that is full of salt weighs as much as two that are full of the wool-',
+    'len cloth, and half of one that is full of copper.',
+    'Conclusions-',
+    'The weights that were found are those that had been told to the masters of the',
+    'harbour, as far as state-of-the-art scales can show them.',
+  ]
+  expect(layoutMarkdown(lines.flatMap((line, at) => words(line, 0, at * 14))).split('\n\n')).toEqual([
+    `${lines[0]} ${lines[1]}`,
+    '## The Weights of Crates',
+    `${lines[3]?.slice(0, -1)}${lines[4]}`,
+    '## Conclusions',
+    `${lines[6]} ${lines[7]}`,
+  ])
+})
+
+test('rows of a table are not taken for columns', () => {
+  const row = (name: string, at: number) => [...words(name, 0, at * 14), ...words(`${at} kg`, 300, at * 14)]
+  const markdown = layoutMarkdown(['Copper', 'Salt', 'Wool', 'Tin', 'Wine', 'Oil', 'Cork'].flatMap(row))
+  expect(markdown).toContain('Salt 1 kg')
+})

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { KnowledgeBases, SlugTaken } from '../../src/state/knowledge-bases.ts'
+import { Tenants } from '../../src/state/tenants.ts'
+import { at, testDatabase } from './support.ts'
+
+const handbookId = '0199a5c2-0000-7000-8000-000000000001'
+const otherId = '0199a5c2-0000-7000-8000-000000000002'
+
+async function twoTenants() {
+  const { db } = await testDatabase()
+  const tenants = new Tenants(db)
+  return {
+    tenants,
+    knowledgeBases: new KnowledgeBases(db),
+    acme: await tenants.ensure('acme', at('10:00')),
+    umbrella: await tenants.ensure('umbrella', at('10:00')),
+  }
+}
+
+test('a tenant is made once and found by slug and id', async () => {
+  const { tenants, acme, umbrella } = await twoTenants()
+  expect(acme).toMatchObject({ slug: 'acme', createdAt: '2026-03-01T10:00:00.000Z' })
+  expect(acme.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+  expect(await tenants.ensure('acme', at('11:00'))).toEqual(acme)
+  expect(await tenants.find('acme')).toEqual(acme)
+  expect(await tenants.get(umbrella.id)).toEqual(umbrella)
+  expect(await tenants.find('nobody')).toBeUndefined()
+  expect(await tenants.list()).toEqual([acme, umbrella])
+})
+
+test('a knowledge base is found by slug and id, by its own tenant only', async () => {
+  const { knowledgeBases, acme, umbrella } = await twoTenants()
+  const handbook = await knowledgeBases.create(
+    { id: handbookId, tenantId: acme.id, slug: 'handbook', prefix: 'hb' },
+    at('10:00'),
+  )
+  expect(handbook).toEqual({
+    id: handbookId,
+    tenantId: acme.id,
+    slug: 'handbook',
+    prefix: 'hb',
+    createdAt: '2026-03-01T10:00:00.000Z',
+  })
+  expect(await knowledgeBases.find(acme.id, 'handbook')).toEqual(handbook)
+  expect(await knowledgeBases.find(acme.id, handbookId)).toEqual(handbook)
+  expect(await knowledgeBases.find(umbrella.id, 'handbook')).toBeUndefined()
+  expect(await knowledgeBases.find(umbrella.id, handbookId)).toBeUndefined()
+})
+
+test.each(['A', 'é', 'a%2Fb', 'a\0b', '..%2f', "' or 1=1 --", 'handbook\0', 'HANDBOOK', ''])(
+  'nothing is found under %j',
+  async (slug) => {
+    const { knowledgeBases, acme } = await twoTenants()
+    await knowledgeBases.create({ id: handbookId, tenantId: acme.id, slug: 'handbook', prefix: 'hb' }, at('10:00'))
+    expect(await knowledgeBases.find(acme.id, slug)).toBeUndefined()
+  },
+)
+
+test('a slug is taken within its tenant, free in another', async () => {
+  const { knowledgeBases, acme, umbrella } = await twoTenants()
+  const first = { id: handbookId, tenantId: acme.id, slug: 'handbook', prefix: 'hb' }
+  await knowledgeBases.create(first, at('10:00'))
+  await expect(knowledgeBases.create({ ...first, id: otherId }, at('10:00'))).rejects.toThrow(SlugTaken)
+  const second = await knowledgeBases.create({ ...first, id: otherId, tenantId: umbrella.id }, at('11:00'))
+  expect(await knowledgeBases.list()).toHaveLength(2)
+  expect(await knowledgeBases.list(umbrella.id)).toEqual([second])
+})
