@@ -99,7 +99,7 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
     format: 1,
     schema: latestSchema(),
     createdAt: expect.any(String),
-    ctx: version,
+    ganglion: version,
     kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
     missingBlobs: [],
   })
@@ -302,11 +302,15 @@ test('a backup of before the bytes in buckets were in it is restored without the
   expect(kbs[0]?.warnings).toEqual([`the backup has no bytes of ${contentHash}`])
 })
 
-test('a backup names the knowledge base whose repository is damaged', async () => {
+test('a backup names the knowledge base whose repository is damaged, and leaves nothing behind', async () => {
   const { ctx, gitDir } = await newTestBed()
   writeFileSync(join(gitDir, 'refs/heads/main'), '')
-  const backingUp = backup(ctx, join(tempDir(), 'backup'), { version })
-  await expect(backingUp).rejects.toThrow('The repository of handbook cannot be backed up: refs/heads/main is empty')
+  const [made, given] = [join(tempDir(), 'backup'), tempDir()]
+  for (const dir of [made, given]) {
+    const backingUp = backup(ctx, dir, { version })
+    await expect(backingUp).rejects.toThrow('The repository of handbook cannot be backed up: refs/heads/main is empty')
+  }
+  expect([existsSync(made), readdirSync(given)]).toEqual([false, []])
 })
 
 test('a backup needs a folder of its own', async () => {

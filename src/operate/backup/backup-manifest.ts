@@ -22,7 +22,7 @@ const Manifest = z.object({
   /** ISO 8601, UTC. */
   createdAt: z.iso.datetime(),
   /** The version of Ganglion that wrote it. */
-  ctx: z.string(),
+  ganglion: z.string(),
   kbs: z.array(
     z.object({
       id: z.string().refine(isUuid),
@@ -73,7 +73,7 @@ export async function readManifest(dir: string): Promise<Manifest> {
   if (parsed === undefined) throw new BackupError(`${manifest} is damaged: ${z.prettifyError(error)}`)
   if (!(parsed.schema in migrations)) {
     throw new BackupError(
-      `${dir} was made by a newer version of Ganglion, ${parsed.ctx} (its schema is ${parsed.schema}): restore it with that.`,
+      `${dir} was made by a newer version of Ganglion, ${parsed.ganglion} (its schema is ${parsed.schema}): restore it with that.`,
     )
   }
   return parsed

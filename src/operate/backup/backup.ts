@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { writeBundle } from '../../git/bundle.ts'
 import { GitError } from '../../git/git-error.ts'
@@ -25,7 +25,7 @@ const attempts = 100
 /**
  * Copies everything that is not derived into a folder that is empty or does not exist, while servers are running too. The
  * database goes first: what it names is in the rest. The manifest goes last, and then everything is on the disk. The folder is the
- * same wherever the parts of the deployment are.
+ * same wherever the parts of the deployment are. Where it fails, what it made is removed.
  * @throws {BackupError} for a folder that holds something, and packs that are gone; {GitError} for a repository that cannot be copied
  *   whole; what the bucket throws.
  */
@@ -37,7 +37,18 @@ export async function backup(
   const dir = resolve(target)
   const damaged = await ctx.database.problems()
   if (damaged.length > 0) throw new BackupError(`The database is damaged, nothing was backed up: ${damaged.join('; ')}`)
-  await makeEmptyFolder(dir)
+  const isNew = await makeEmptyFolder(dir)
+  try {
+    const manifest = await fill(ctx, dir, version)
+    await ctx.stamps.set('backup', manifest.createdAt)
+    return { dir, manifest }
+  } catch (error) {
+    await removeMade(dir, isNew).catch(() => {}) // the error says more
+    throw error
+  }
+}
+
+async function fill(ctx: Context, dir: string, version: string): Promise<Manifest> {
   const files = backupFiles(dir)
   const createdAt = ctx.now().toISOString()
   await ctx.database.copyTo(files.database)
@@ -58,19 +69,25 @@ export async function backup(
   const missingBlobs = await copyBlobs(ctx.blobs, hashes, files.blobs)
   await makePrivate(dir)
   await syncTree(dir)
-  const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ctx: version, kbs, missingBlobs }
+  const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ganglion: version, kbs, missingBlobs }
   await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
   await syncDirectory(dir)
   await syncDirectory(dirname(dir))
-  await ctx.stamps.set('backup', createdAt)
-  return { dir, manifest }
+  return manifest
 }
 
-async function makeEmptyFolder(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true, mode: 0o700 })
+/** @returns whether it was not there. */
+async function makeEmptyFolder(dir: string): Promise<boolean> {
+  const made = await mkdir(dir, { recursive: true, mode: 0o700 })
   if ((await readdir(dir)).length > 0) throw new BackupError(`${dir} is not empty: a backup needs a folder of its own.`)
   // Nobody else may look while it is filled either.
   await chmod(dir, 0o700)
+  return made !== undefined
+}
+
+async function removeMade(dir: string, isNew: boolean): Promise<void> {
+  for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true })
+  if (isNew) await rmdir(dir)
 }
 
 async function makePrivate(dir: string): Promise<void> {
