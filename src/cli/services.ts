@@ -122,7 +122,7 @@ export function servicesOf(
     commentCandidate: (...comment) => commentCandidate(ctx, ...comment),
     listCandidates: (caller, query) => listCandidates(ctx, caller, query),
     getCandidate: (caller, candidateId) => readCandidate(ctx, caller, candidateId),
-    listQueue: (caller, query) => listQueue(ctx, figures, caller, query),
+    listQueue: (caller, query) => listQueue(ctx, caller, query),
     listFailingLinks: (caller, kb) => listFailingLinks(ctx, caller, kb),
     reviewCandidate: (caller, candidateId, view) => reviewCandidate(ctx, caller, candidateId, view),
     similarNeurons: (caller, candidateId) => similarNeurons(ctx, caller, candidateId),

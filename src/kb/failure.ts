@@ -46,6 +46,11 @@ export function refusalFor(error: unknown): GanglionError {
   return new GanglionError(codeFor(error))
 }
 
+/** Whether what failed may be there another time, or for others: what lists several knowledge bases goes on without it. */
+export function isUnavailable(error: unknown): boolean {
+  return (error instanceof GanglionError ? error : refusalFor(error)).status === 503
+}
+
 function isRepositoryGone(error: Error): boolean {
   if (error instanceof GitError) return error.code === 'bad-ref'
   return error instanceof RefMissing || error instanceof RepositoryMissing || error instanceof PackNotFound

@@ -3,6 +3,7 @@ import { parseKbFile } from '../markdown/file/kb-file.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { type Context, onePer } from './context.ts'
 import { bringUp } from './kb-access.ts'
+import type { KbLabel } from './kb-label.ts'
 import type { KbIdentity } from './knowledge-base.ts'
 import { mainRef } from './refs/kb-refs.ts'
 
@@ -15,6 +16,12 @@ class MainSettings {
 
   constructor(ctx: Pick<Context, 'cluster' | 'directory'>) {
     this.#ctx = ctx
+  }
+
+  /** How lists name a knowledge base. One that cannot be read has its slug, so that it does not take the others with it. */
+  async label(identity: KbIdentity): Promise<KbLabel & Pick<KbSettings, 'language'>> {
+    const { title, language } = (await this.read(identity).catch(() => undefined)) ?? {}
+    return { slug: identity.slug, title: title ?? identity.slug, language: language ?? 'en' }
   }
 
   /** Returns what `kb.yaml` on main holds; undefined without a main. */

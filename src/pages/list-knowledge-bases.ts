@@ -12,9 +12,8 @@ export async function listKnowledgeBases(ctx: Context, { tenantId }: Caller): Pr
   const knowledgeBases: KnowledgeBaseList['knowledgeBases'] = []
   for (let start = 0; start < identities.length; start += atOnce) {
     const some = identities.slice(start, start + atOnce).map(async (identity) => {
-      const { id, slug, prefix } = identity
-      const { title, language } = (await mainSettings(ctx).read(identity)) ?? {}
-      return { id, slug, title: title ?? slug, language: language ?? 'en', prefix }
+      const { id, prefix } = identity
+      return { id, ...(await mainSettings(ctx).label(identity)), prefix }
     })
     knowledgeBases.push(...(await Promise.all(some)))
   }

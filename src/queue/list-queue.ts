@@ -2,12 +2,12 @@ import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone 
 import type { Context } from '../kb/context.ts'
 import type { KbLabel } from '../kb/kb-label.ts'
 import type { KbIdentity } from '../kb/knowledge-base.ts'
+import { mainSettings } from '../kb/main-settings.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../kb/projection/candidate-queue.ts'
 import { titleOf } from '../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../kb/projection/projection.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import type { KbFiguresCache } from './kb-figures.ts'
 import { decodeCursor, encodeCursor, pageAcross, type QueuedKb, type QueuedRow, queuedKbs } from './queue-pages.ts'
 import { seenOf } from './seen.ts'
 
@@ -72,7 +72,6 @@ export type QueuePage = {
  */
 export async function listQueue(
   ctx: Context,
-  figures: KbFiguresCache,
   caller: Caller,
   { kb, after, before, limit, ...filter }: QueueQuery,
 ): Promise<QueuePage> {
@@ -97,7 +96,7 @@ export async function listQueue(
     previous: isBefore ? cursorAt(first) : null,
     next: isAfter ? cursorAt(last) : null,
     ...(await countAcross(kbs, filter)),
-    knowledgeBases: await namesOf(ctx, figures, caller),
+    knowledgeBases: await namesOf(ctx, caller),
   }
 }
 
@@ -163,10 +162,11 @@ async function countAcross(
 }
 
 /** Opens none of them: a tenant may have many. */
-async function namesOf(ctx: Context, figures: KbFiguresCache, { tenantId }: Caller): Promise<KbLabel[]> {
+async function namesOf(ctx: Context, { tenantId }: Caller): Promise<KbLabel[]> {
   const labels: KbLabel[] = []
   for (const identity of await ctx.knowledgeBases.list(tenantId)) {
-    labels.push({ slug: identity.slug, title: (await figures.of(identity)).title })
+    const { slug, title } = await mainSettings(ctx).label(identity)
+    labels.push({ slug, title })
   }
   return labels
 }

@@ -3,7 +3,6 @@ import type { CandidateInput } from '../../src/contract/candidates.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { rebuild } from '../../src/operate/rebuild.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
-import { KbFiguresCache } from '../../src/queue/kb-figures.ts'
 import { listQueue, type QueueQuery } from '../../src/queue/list-queue.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
@@ -13,8 +12,7 @@ async function newQueue() {
   const { curator } = bed
   let { ctx } = bed
   const app = bed.caller('app', ['crm'])
-  const list = (query: Partial<QueueQuery> = {}) =>
-    listQueue(ctx, new KbFiguresCache(ctx), curator, { status: 'pending', limit: 50, ...query })
+  const list = (query: Partial<QueueQuery> = {}) => listQueue(ctx, curator, { status: 'pending', limit: 50, ...query })
   return {
     ...bed,
     submit: async (changes: Partial<CandidateInput> = {}) =>

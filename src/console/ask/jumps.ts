@@ -1,6 +1,7 @@
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import type { Services } from '../../http/services.ts'
+import { isUnavailable } from '../../kb/failure.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 
 /** A place that the command palette leads to. */
@@ -50,22 +51,18 @@ export async function jumps(
   const here = knowledgeBases.find(({ slug, id }) => slug === kb || id === kb)
   const kbs = [...(here === undefined ? [] : [here]), ...knowledgeBases.filter((one) => one !== here)]
   const [pages, sources, candidates] = await Promise.all([
-    q === ''
-      ? []
-      : Promise.all(kbs.slice(0, maxKbs).map(({ slug, title }) => pagesIn(services, caller, { slug, title }, q))),
-    q === ''
-      ? []
-      : Promise.all(kbs.slice(0, maxKbs).map(({ slug, title }) => sourcesIn(services, caller, { slug, title }, q))),
-    q === '' || !reaches(role, 'curator') ? [] : candidatesWith(services, caller, q),
+    q === '' ? [] : inEach(kbs, (kb) => pagesIn(services, caller, kb, q)),
+    q === '' ? [] : inEach(kbs, (kb) => sourcesIn(services, caller, kb, q)),
+    q === '' || !reaches(role, 'curator') ? [] : candidatesWith(services, caller, q).catch(none),
   ])
   const isNamed = (label: string) => label.toLowerCase().includes(q.toLowerCase())
   const places = kbs
     .filter(({ slug, title }) => isNamed(title) || isNamed(slug))
     .map(({ slug, title }) => ({ group: 'Knowledge bases', label: title, detail: slug, href: `/kb/${slug}` }))
   return [
-    ...pages.flat().slice(0, most.pages),
+    ...pages.slice(0, most.pages),
     ...candidates,
-    ...sources.flat().slice(0, most.sources),
+    ...sources.slice(0, most.sources),
     ...places.slice(0, most.kbs),
     ...commandsFor(role, here)
       .filter(({ label }) => isNamed(label))
@@ -74,6 +71,16 @@ export async function jumps(
 }
 
 type Kb = { slug: string; title: string }
+
+async function inEach(kbs: readonly Kb[], find: (kb: Kb) => Promise<Jump[]>): Promise<Jump[]> {
+  return (await Promise.all(kbs.slice(0, maxKbs).map((kb) => find(kb).catch(none)))).flat()
+}
+
+/** One knowledge base that cannot be read does not take the others with it. */
+function none(error: unknown): Jump[] {
+  if (!isUnavailable(error)) throw error
+  return []
+}
 
 async function pagesIn(services: JumpServices, caller: Caller, { slug, title }: Kb, q: string): Promise<Jump[]> {
   const found = await services.findNames(caller, slug, { q, limit: most.pages })

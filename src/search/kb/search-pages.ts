@@ -1,6 +1,6 @@
-import { GanglionError } from '../../contract/errors.ts'
 import type { SearchHit, SearchQuery } from '../../contract/search.ts'
 import type { Context } from '../../kb/context.ts'
+import { isUnavailable } from '../../kb/failure.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Facets, PageHits } from '../search-index.ts'
@@ -86,8 +86,4 @@ export async function searchEverywhere(
 function tagFilter(tag: string | undefined): string {
   const value = (tag ?? '').replace(/["“”„＂]/g, '').trim()
   return value === '' ? '' : `tag:"${value}" `
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof GanglionError && error.status === 503
 }

@@ -22,6 +22,18 @@ export class DatabaseTooOld extends Error {
   }
 }
 
+/** A migration of an older database failed: the database is as it was. */
+export class MigrationFailed extends Error {
+  /**
+   * @param name of the file or the database
+   * @param copy says where a copy is; empty without one
+   */
+  constructor(name: string, copy: string, cause: unknown) {
+    super([`${name} could not be migrated, and is unchanged: ${reasonOf(cause)}`, copy].join('\n').trim(), { cause })
+    this.name = 'MigrationFailed'
+  }
+}
+
 /** A restore into the database has begun and not ended. */
 export class RestoreUnfinished extends Error {
   constructor() {

@@ -151,6 +151,14 @@ test('only serve and migrate bring an older database up to date, and the copy is
   const refusal = { code: 1, stderr: expect.stringMatching(new RegExp(`This data directory is older.*${latest}`)) }
   expect(await listed()).toMatchObject(refusal)
   const copy = `${file}.before-${latest}`
+  const rename = (from: string, to: string) => new DatabaseSync(file).exec(`alter table ${from} rename to ${to}`)
+  rename('forge_links', 'elsewhere')
+  expect(await ganglion(['migrate', '--data', data])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(`${file} could not be migrated, and is unchanged: .*forge_links\n.* kept: ${copy}`),
+  })
+  rename('elsewhere', 'forge_links')
+  expect(await listed()).toMatchObject(refusal)
   const { stdout } = await ganglion(['migrate', '--data', data])
   expect(stdout.split('\n')).toEqual([
     `${file} is of an older version. A copy of it is kept: ${copy}`,

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
@@ -195,5 +197,12 @@ describe('the palette', () => {
     expect(await jumps(reader, { q: '"><script>%_\\' })).toEqual([])
     expect((await jumps(reader, { q: 'chapter' })).length).toBe(8)
     expect((await reader.get(`/palette?q=${'x'.repeat(600)}`)).status).toBe(400)
+  })
+
+  test('finds what the others hold where a knowledge base is damaged', async () => {
+    const { gitDir } = await createKnowledgeBase(console.ctx, { tenant: 'acme', slug: 'damaged', title: 'Lost' })
+    writeFileSync(join(gitDir, 'refs/heads/main'), '')
+    expect((await jumps(curator, { q: 'pagers' })).map((jump) => jump.split(' /')[0])).toEqual(['Pages: Pagers'])
+    expect(await jumps(curator, { q: 'damaged' })).toEqual(['Knowledge bases: damaged /kb/damaged'])
   })
 })

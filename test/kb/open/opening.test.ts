@@ -15,8 +15,10 @@ import { listNeurons } from '../../../src/pages/list-neurons.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { listCandidates } from '../../../src/queue/list-candidates.ts'
+import { listQueue } from '../../../src/queue/list-queue.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { searchTenant } from '../../../src/search/kb/search.ts'
+import { searchEverywhere } from '../../../src/search/kb/search-pages.ts'
 import { followMainOnly, holdUp } from '../support/half-opened.ts'
 import { NativeWriter } from '../support/native-writer.ts'
 import { candidate, newTestBed, type TestBed } from '../support/test-bed.ts'
@@ -151,13 +153,19 @@ test('where the queue cannot be followed, Neurons are read, and the queue is lis
   expect((await listCandidates(ctx, bed.curator, everything)).candidates).toHaveLength(4)
 })
 
-test('knowledge bases are listed without being opened', async () => {
-  const { ctx, curator } = await newTestBed()
+test('knowledge bases are listed without being opened, and one that is damaged by its slug', async () => {
+  const { ctx, curator, gitDir } = await newTestBed()
   await createKnowledgeBase(ctx, { slug: 'second', tenant: 'acme', title: 'The second' })
   const { knowledgeBases } = await listKnowledgeBases(ctx, curator)
   expect(knowledgeBases).toMatchObject([{ slug: 'handbook' }, { slug: 'second', title: 'The second', language: 'en' }])
   expect((await listCandidates(ctx, curator, { limit: 50 })).candidates).toEqual([])
   expect(ctx.kbs.identities().map(({ slug }) => slug)).toEqual([])
+  writeFileSync(join(gitDir, 'refs/heads/main'), '')
+  expect(await listKnowledgeBases(ctx, curator)).toEqual({ knowledgeBases })
+  const words = { q: 'word', kind: 'all', isTyping: false } as const
+  expect(await searchEverywhere(ctx, curator, words)).toMatchObject([{ kb: { slug: 'handbook' }, isUnavailable: true }])
+  const queue = await listQueue(ctx, curator, { kb: 'second', limit: 50 })
+  expect(queue.knowledgeBases.map(({ title }) => title)).toEqual(['handbook', 'The second'])
 })
 
 test('where there is room for two, five are used in turn, and one in use is never closed', async () => {

@@ -118,8 +118,8 @@ async function migrateAtOnce(
   }
   sqlite.exec('BEGIN IMMEDIATE')
   try {
-    await migrate(db, { applied: await appliedMigrations(db), name: file, whenOlder, keepCopy })
-    sqlite.exec('COMMIT')
+    const commit = () => sqlite.exec('COMMIT')
+    await migrate(db, { applied: await appliedMigrations(db), name: file, whenOlder, keepCopy, commit })
   } catch (error) {
     if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
     throw error

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import { DatabaseTooNew, DatabaseTooOld } from '../errors.ts'
+import { DatabaseTooNew, DatabaseTooOld, DatabaseUnreachable, MigrationFailed } from '../errors.ts'
 import type { Schema } from '../schema.ts'
 import { migrations } from './migrations.ts'
 
@@ -18,18 +18,29 @@ type Migrated = {
   whenOlder: WhenOlder
   /** Keeps a copy under a name that ends so, and returns the line that says where. */
   keepCopy: (ending: string) => string
+  /** Ends the transaction, if the migrations have none of their own. */
+  commit?: () => void
 }
 
-/** Brings a database up to date. @throws {DatabaseTooNew}, {@link DatabaseTooOld} */
-export async function migrate(db: Kysely<Schema>, { applied, name, whenOlder, keepCopy }: Migrated): Promise<void> {
+/** Brings a database up to date: all migrations in one transaction. @throws {DatabaseTooNew}, {DatabaseTooOld}, {@link MigrationFailed} */
+export async function migrate(db: Kysely<Schema>, migrated: Migrated): Promise<void> {
+  const { applied, name, whenOlder, keepCopy, commit } = migrated
   const unknown = applied.filter((migration) => !(migration in migrations))
   if (unknown.length > 0) throw new DatabaseTooNew(name, unknown)
   const missing = Object.keys(migrations).filter((migration) => !applied.includes(migration))
-  if (missing[0] !== undefined && applied.length > 0 && whenOlder !== 'migrate') {
-    if (whenOlder === 'refuse') throw new DatabaseTooOld(name, missing)
-    whenOlder(keepCopy(`before-${missing[0]}`))
-    for (const migration of missing) whenOlder(`${name}: migrating to ${migration}`)
+  const isOlder = missing.length > 0 && applied.length > 0
+  if (isOlder && whenOlder === 'refuse') throw new DatabaseTooOld(name, missing)
+  let copy = ''
+  try {
+    if (isOlder && typeof whenOlder === 'function') {
+      copy = keepCopy(`before-${missing[0]}`)
+      for (const line of [copy, ...missing.map((migration) => `${name}: migrating to ${migration}`)]) whenOlder(line)
+    }
+    const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest()
+    if (error !== undefined) throw error
+    commit?.()
+  } catch (error) {
+    // Of a connection that is lost nobody knows what was done.
+    throw isOlder && !(error instanceof DatabaseUnreachable) ? new MigrationFailed(name, copy, error) : error
   }
-  const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest()
-  if (error !== undefined) throw error
 }
