@@ -92,7 +92,7 @@ test.each(['x\n', `${'1'.repeat(40)}\n`])('a stray ref that holds %j stops no cl
   expect((await clone.run('push', 'origin', 'main')).stderr).toContain('main -> main')
   await backup(product.ctx, join(tempDir(), 'backup'), { version: '1' })
   const { kbs } = await verify(product.ctx)
-  const message = expect.stringContaining(`${stray} leads to no object`)
-  expect(kbs[0]?.problems).toContainEqual({ kind: 'ref', message })
+  // In a cluster the repository is a copy, which git itself looks at.
+  expect(kbs[0]?.problems).toMatchObject([{ message: expect.stringContaining(stray) }])
   expect(readFileSync(join(product.gitDir, stray), 'utf8')).toBe(held)
 })
