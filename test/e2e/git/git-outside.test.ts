@@ -93,6 +93,6 @@ test.each(['x\n', `${'1'.repeat(40)}\n`])('a stray ref that holds %j stops no cl
   await backup(product.ctx, join(tempDir(), 'backup'), { version: '1' })
   const { kbs } = await verify(product.ctx)
   // In a cluster the repository is a copy, which git itself looks at.
-  expect(kbs[0]?.problems).toMatchObject([{ message: expect.stringContaining(stray) }])
+  expect(kbs[0]?.problems.map(({ message }) => message)).toContainEqual(expect.stringContaining(stray))
   expect(readFileSync(join(product.gitDir, stray), 'utf8')).toBe(held)
 })
