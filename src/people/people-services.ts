@@ -26,7 +26,7 @@ export function peopleServices(ctx: Context, identityProvider?: IdentityProvider
     /** Undefined where no identity provider is configured. */
     singleSignOn: identityProvider && singleSignOn(ctx, identityProvider),
     signIn: (given: { email: string; password: string }, client: Client) => signIn(ctx, given, client),
-    rememberDevice: (email: string) => rememberDevice(ctx, email),
+    rememberDevice: (token: string) => rememberDevice(ctx, token),
     signOut: (session: Session, client: Client) => signOut(ctx, session, client),
     readLink: (token: string) => readLink(ctx, token),
     makeAdministrator: (token: string, given: NewAdministrator, client: Client) =>

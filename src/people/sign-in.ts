@@ -31,9 +31,13 @@ export async function signIn(
   return admit(ctx, known, client, { detail: 'with a password' })
 }
 
-/** Returns what lets the browser, in which somebody has just signed in, pass when others guess at the account. */
-export async function rememberDevice({ users, now }: Context, email: string): Promise<string | undefined> {
-  const user = await users.findByEmail(foldEmail(email))
+/**
+ * Returns what lets the browser that has a session pass when others guess at the account's password; undefined where the account has
+ * none.
+ */
+export async function rememberDevice({ users, sessions, now }: Context, token: string): Promise<string | undefined> {
+  const found = await sessions.find(token, now())
+  const user = found && (await users.get(found.session.userId))
   return user && proveDevice(user, now())
 }
 

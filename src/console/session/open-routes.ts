@@ -46,8 +46,6 @@ export function openRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>
     const next = nextPath(asked)
     try {
       await enter(request, reply, await people.signIn({ email, password }, app.sessions.clientOf(request)))
-      const device = await people.rememberDevice(email)
-      if (device !== undefined) app.sessions.remember(reply, device)
       return reply.redirect(next, 303)
     } catch (error) {
       return refuseSignIn(request, reply, error, { next, email, hasSingleSignOn })
@@ -92,6 +90,6 @@ export function openRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>
   /** Signs the browser in, in place of whoever was signed in there. */
   async function enter(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
     if (request.session !== undefined) await people.endOwnSession(request.session, request.session.id)
-    app.sessions.begin(reply, token)
+    await app.sessions.begin(reply, token)
   }
 }

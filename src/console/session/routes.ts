@@ -55,7 +55,7 @@ export function accountRoutes(app: ZodFastify, { people }: Pick<Services, 'peopl
     try {
       const given = parseFields(Password, request.body)
       const token = await people.changePassword(sessionOf(request), given, clientOf(request))
-      if (token !== undefined) app.sessions.begin(reply, token)
+      if (token !== undefined) await app.sessions.begin(reply, token)
       return reply.redirect('/account?done=password', 303)
     } catch (error) {
       const { status, errors } = refusedForm(error)
@@ -66,7 +66,7 @@ export function accountRoutes(app: ZodFastify, { people }: Pick<Services, 'peopl
   app.post('/account/tenant', { schema: { hide: true, body: Tenant } }, async (request, reply) => {
     const token = await people.switchTenant(sessionOf(request), request.body.tenant)
     if (token === undefined) throw new GanglionError('not_found')
-    app.sessions.begin(reply, token)
+    await app.sessions.begin(reply, token)
     return reply.redirect('/account?done=tenant', 303)
   })
 

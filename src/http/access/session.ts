@@ -45,10 +45,8 @@ export type BrowserSessions = {
    * `Origin`; a request that has neither is rejected. Throws `foreign_origin`.
    */
   requireSameOrigin(request: FastifyRequest): void
-  /** Sets the cookie of a session. */
-  begin(reply: FastifyReply, token: string): void
-  /** Stores proof that somebody has signed in with this browser. It outlives sessions. */
-  remember(reply: FastifyReply, device: string): void
+  /** Sets the cookie of a session, and stores proof that somebody has signed in with this browser, which outlives sessions. */
+  begin(reply: FastifyReply, token: string): Promise<void>
   /** Who signs in, with that proof. */
   clientOf(request: FastifyRequest): Client
   /** Removes the cookie. */
@@ -65,7 +63,7 @@ export type BrowserSessions = {
  */
 export async function readSessions(
   app: FastifyInstance,
-  services: Pick<Services, 'openSession'>,
+  services: Pick<Services, 'openSession' | 'people'>,
   publicUrl: string | undefined,
 ): Promise<void> {
   const isSecure = publicUrl?.startsWith('https:') === true
@@ -74,7 +72,7 @@ export async function readSessions(
   const deviceName = `${name}-device`
   const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const
   const tokenOf = ({ headers }: FastifyRequest) => app.parseCookie(headers.cookie ?? '')[name]
-  const begin = (reply: FastifyReply, token: string) => {
+  const setToken = (reply: FastifyReply, token: string) => {
     reply.setCookie(name, token, { ...attributes, maxAge: cookieAge })
   }
   await app.register(cookie, { hook: false })
@@ -82,8 +80,11 @@ export async function readSessions(
   app.decorateRequest('formSecret', undefined)
   app.decorate('sessions', {
     cookie: name,
-    begin,
-    remember: (reply, device) => void reply.setCookie(deviceName, device, { ...attributes, maxAge: deviceAge }),
+    async begin(reply, token) {
+      setToken(reply, token)
+      const device = await services.people.rememberDevice(token)
+      if (device !== undefined) reply.setCookie(deviceName, device, { ...attributes, maxAge: deviceAge })
+    },
     clientOf: (request) => ({
       ...clientOf(request),
       device: app.parseCookie(request.headers.cookie ?? '')[deviceName],
@@ -101,7 +102,7 @@ export async function readSessions(
       const open = token === undefined ? undefined : await services.openSession(token, { isUse })
       if (open === undefined) return
       enter(request, open)
-      if (open.newToken !== undefined) begin(reply, open.newToken)
+      if (open.newToken !== undefined) setToken(reply, open.newToken)
     },
     async readAgain(request) {
       const token = tokenOf(request)

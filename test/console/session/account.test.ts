@@ -31,6 +31,7 @@ test('a person sets a password, and changes it with the old one', async () => {
   const other = await signIn(console.ctx, 'acme', 'curator', { email: 'pass@example.com' })
   const set = await browser.post('/account/password', { password: 'kolibri tanzt leise' })
   expect([set.status, set.headers.location]).toEqual([303, '/account?done=password'])
+  expect(String(set.headers['set-cookie']), 'the proof of before has ended').toContain('ganglion-device=')
   expect(await openSession(console.ctx, other.token)).toBeUndefined()
   const cookie = /^ganglion=[^;]*/.exec(String(set.headers['set-cookie']))?.[0] ?? ''
   expect((await browser.get('/account')).status).toBe(302)

@@ -49,6 +49,7 @@ test('the link of the first start makes an administrator: looked around first, a
 
   const entered = await post({ link, email: '', name: '', password: '', later: 'true' })
   expect([entered.status, entered.headers.location]).toEqual([303, '/'])
+  expect(String(entered.headers['set-cookie']), 'without a password').not.toContain('ganglion-device=')
   const cookie = cookieOf(entered)
   const account = await get('/account', { cookie })
   expect(account.texts('.account a, .warning')).toEqual([
@@ -65,6 +66,7 @@ test('the link of the first start makes an administrator: looked around first, a
   expect((await get(`/set-up?link=${next}`)).texts('h1, strong')).toEqual(['Choose a password', 'admin@localhost'])
   const chosen = await post({ link: next, password: 'kolibri tanzt leise' })
   expect([chosen.status, chosen.headers.location]).toEqual([303, '/'])
+  expect(String(chosen.headers['set-cookie'])).toContain('ganglion-device=')
   expect(await makeSetUpLink(console.ctx)).toBeUndefined()
 })
 

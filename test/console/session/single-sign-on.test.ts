@@ -140,6 +140,8 @@ test('a user who was there is taken over by a verified e-mail, once', async () =
   expect(await sessionOf(await signIn('kim'))).toMatchObject({ user: { id: kim?.id, name: 'Kim' } })
   expect(await console.ctx.users.get(kim?.id ?? '')).toMatchObject({ passwordHash: null, isLinked: true })
   expect(await openSession(console.ctx, token)).toBeUndefined()
+  await console.ctx.users.setPassword(kim?.id ?? '', 'of her own')
+  expect(cookies(await signIn('kim')).has('ganglion-device')).toBe(true)
   provider.accounts.set('impostor', { ...ada, email: 'kim@example.com' })
   const page = await signIn('impostor')
   expect([page.status, ...page.texts('.problems li')]).toEqual([401, 'Your e-mail belongs to another account here.'])
