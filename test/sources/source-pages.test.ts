@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import type { Caller } from '../../src/rules/access/caller.ts'
 import { describeShelf } from '../../src/sources/describe-shelf.ts'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
 import { sourceTexts } from '../../src/sources/ingest/source-texts.ts'
@@ -42,7 +43,8 @@ test('a reader is told of no Source that is internal: not in lists, however they
   const bed = await newTestBed()
   const { ctx, kbId, reader, curator } = bed
   const tags = ['internal', null, 'internal/hr', 'policy', 'internal', 'internal', null]
-  for (const [at, tag] of tags.entries()) await addSource(ctx, { kbId, filename: `${at}.md`, tags: tag })
+  const read = { kbId, fileType: 'csv' }
+  for (const [at, tag] of tags.entries()) await addSource(ctx, { ...read, filename: `${at}.md`, tags: tag })
   expect(await names(bed, {}, reader)).toEqual(['6.md', '3.md', '1.md'])
   const first = await listSources(ctx, reader, 'handbook', { limit: 2 })
   expect(first.documents.map(({ filename }) => filename)).toEqual(['6.md', '3.md'])
@@ -88,10 +90,22 @@ test('the text of a Source is given by part or by place, to readers without the 
   }
 })
 
+test('a Source whose text may hide it is there for its uploader and curators alone until it is read', async () => {
+  const bed = await newTestBed()
+  const { ctx, app, curator } = bed
+  const other = { ...app, id: 'key:other' }
+  const { id } = await addSource(ctx, { kbId: bed.kbId, filename: 'salaries of 2026.md' })
+  const seen = (caller: Caller) => names(bed, {}, caller)
+  expect(await Promise.all([app, curator, other].map(seen))).toEqual([...Array(2).fill(['salaries of 2026.md']), []])
+  await expect(readSource(ctx, other, id)).rejects.toMatchObject({ code: 'not_found' })
+  await ctx.sources.change(id, ['ready'], { extractedAt: ctx.now().toISOString() })
+  expect(await readSource(ctx, other, id)).toMatchObject({ id })
+})
+
 test('a Source tells which Neurons were made of it, what waits, and its editions', async () => {
   const bed = await newTestBed()
   const { ctx, kbId, curator, reader } = bed
-  const source = await addSource(ctx, { kbId })
+  const source = await addSource(ctx, { kbId, fileType: 'csv' })
   const extracted = {
     title: 'Note',
     markdown: '# Paging\n\nThe lead is paged within ten minutes.\n',

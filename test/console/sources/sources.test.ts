@@ -211,9 +211,9 @@ test('the text stands there as text, with the pages of its original', async () =
 })
 
 test('a reader reads, and changes nothing', async () => {
-  const path = await uploaded('open.md', 'Open.')
+  const path = await uploaded('open.csv', 'Open.')
   const page = await reader.get(path)
-  expect(page.texts('h1')).toEqual(['open.md'])
+  expect(page.texts('h1')).toEqual(['open.csv'])
   expect(page.document.querySelectorAll('main form, main details, .actions')).toHaveLength(0)
   expect((await reader.get(list)).document.querySelector('#upload')).toBeNull()
   for (const way of ['/archive', '/ingest', '/replace']) {
