@@ -185,6 +185,12 @@ test('front matter that opens a content counts as metadata, and only narrows who
     'audience: []\n',
   )
   waiting.push('---\n---\ntags: [internal]\n---\n', '# T\n\n---\ntags: [internal]\n---\n', '<!-- tags: internal -->\n')
+  waiting.push(
+    '---\nowner: me\n---\n---\ntags: [internal]\n---\n',
+    '---\ntags: [a]\n---\n\n+++\naudience = ["curator"]\n+++\n',
+  )
+  waiting.push(`${'---\na: b\n---\n'.repeat(2)}---\ntags: [internal]\n---\n`, '---\na: b\n---\n'.repeat(200))
+  waiting.push('---\na: b\n---\n---\ntags: [internal\n---\n')
   for (const head of waiting) {
     expect(await submitted(`${head}Text.`), head).toMatchObject({
       status: 'pending',
@@ -197,6 +203,10 @@ test('front matter that opens a content counts as metadata, and only narrows who
     const kept = await readCandidate(bed.ctx, bed.curator, receipt.candidateId)
     expect(kept.content, 'as sent, for the curator').toBe(block(yaml))
   }
+  const rule = '---\ntags: [b]\n---\nText.'
+  expect(await submitted(block('tags: [a]').replace('Text.', rule))).toMatchObject({ tags: ['a'], content: rule })
+  const hidden = block('tags: [internal]').replace('Text.', '---\naudience: [student]\n---\nText.')
+  expect(await submitted(hidden)).toMatchObject({ status: 'approved', tags: ['internal'] })
   const request = 'baseVersion: 3\nbaseCommit: x\nreplaceTags: yes\nactionZone: high\ntags: [a]'
   expect(await submitted(block(request))).toMatchObject({ codes: ['reserved_keys'], tags: ['a'], content: 'Text.' })
   for (const text of [

@@ -1,3 +1,4 @@
+import { isInternal } from '../../rules/audience.ts'
 import type { YamlMap } from '../yaml/yaml-value.ts'
 import { withFrontMatter } from './foreign-front-matter.ts'
 import { fileLayout, namesWhoSees, opensHidden, parseFrontMatter } from './front-matter.ts'
@@ -22,11 +23,18 @@ export const unreadableHead = 'opens with front matter that may hide the page, o
 /** What only the server gives a page, and what a sender says of its request, not of the page. */
 const reservedKeys = ['seqId', 'id', 'candidate', 'sources', 'baseCommit', 'baseVersion', 'replaceTags'] as const
 
+/** Blocks behind the first one that are looked at. */
+const maxBlocks = 3
+
 /**
  * Reads a mapping that opens a content as front matter: YAML between `---` lines, or what {@link withFrontMatter} knows of other
- * tools. Any other content stays as it is: `---js`, a thematic break.
+ * tools. Any other content stays as it is: `---js`, a thematic break. One behind it is text, and may not say who sees the page.
  */
 export function openContent(content: string): OpenedContent {
+  return readContent(content, maxBlocks)
+}
+
+function readContent(content: string, blocksLeft: number): OpenedContent {
   const text = withFrontMatter(content)
   const { data, body, bodyStart, problems, mended, mayHide, isCut = false } = parseFrontMatter(text)
   const isText = problems.length > 0 && problems.every(({ rule }) => rule === 'front-matter-not-a-map')
@@ -38,10 +46,19 @@ export function openContent(content: string): OpenedContent {
     return { content, data: Object.create(null), tags: [], audience, dropped: [], isUnreadable }
   }
   const { fields, findings } = readNeuronFields(data)
-  const isUnreadable =
-    mayHide || isCut || findings.some(({ key }) => isSpelled('tags', key) || isSpelled('audience', key))
   const { tags, audience } = fields
+  const isUnreadable =
+    mayHide ||
+    isCut ||
+    findings.some(({ key }) => isSpelled('tags', key) || isSpelled('audience', key)) ||
+    (!isInternal(tags) && saysWhoSees(body, blocksLeft))
   const dropped = reservedKeys.filter((key) => key in data)
   for (const key of [...dropped, ...spelledKeys(data, 'tags'), ...spelledKeys(data, 'audience')]) delete data[key]
   return { content: isUnreadable ? content : body.replace(/^\s*\n/, ''), data, tags, audience, dropped, isUnreadable }
+}
+
+function saysWhoSees(body: string, blocksLeft: number): boolean {
+  if (blocksLeft === 0) return true
+  const { tags, audience, isUnreadable } = readContent(body, blocksLeft - 1)
+  return isUnreadable || audience !== undefined || isInternal(tags)
 }
