@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { servicesOf } from '../src/cli/services.ts'
 import { buildServer } from '../src/http/server.ts'
 import { noteAim } from './support/aims.ts'
 import { importNotes } from './support/imported-notes.ts'
@@ -17,10 +16,7 @@ export async function benchGitDoor(): Promise<string[]> {
   durableGit(gitDir, ['repack', '-adq', '--write-bitmap-index'])
   const key = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null } as const
   const { token } = await ctx.apiKeys.create({ ...key, connectors: [] }, new Date())
-  const server = await buildServer(
-    { ...servicesOf(ctx), isReady: () => true },
-    { rateReads: 100_000, rateWrites: 100_000 },
-  )
+  const server = await buildServer(ctx, { rateReads: 100_000, rateWrites: 100_000 })
   const http = (await server.listen({ host: '127.0.0.1', port: 0 })).replace('://', `://any:${token}@`)
   const urls = { file: `file://${gitDir}`, http: `${http}/git/bench/bench.git` }
   const git = (cwd: string, ...args: string[]) =>

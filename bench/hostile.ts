@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { servicesOf } from '../src/cli/services.ts'
 import { consoleRoutes } from '../src/console/console.ts'
 import { buildServer } from '../src/http/server.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
@@ -50,7 +49,7 @@ export async function benchHostile(): Promise<string[]> {
   const waiting = { knowledgeBaseId: 'bench', kind: 'external-feed', title: 'Hours', ...rest } as const
   const { candidateId } = await submitCandidate(ctx, curator, waiting)
   const rates = { rateReads: 1e9, rateWrites: 1e9, rateChats: 1e9 }
-  const server = await buildServer({ ...servicesOf(ctx), isReady: () => true }, { ...rates, pages: consoleRoutes })
+  const server = await buildServer(ctx, { ...rates, pages: consoleRoutes })
   const { headers: session } = await signIn(ctx, 'bench', 'curator')
   const key: NewApiKey = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null }
   const { token } = await ctx.apiKeys.create(key, ctx.now())

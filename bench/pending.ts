@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { servicesOf } from '../src/cli/services.ts'
 import { repositoryLoad } from '../src/git/maintenance.ts'
 import { buildServer } from '../src/http/server.ts'
 import { approveCandidate } from '../src/queue/approve-candidate.ts'
@@ -60,8 +59,7 @@ async function openDesk(candidates: number) {
     { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null },
     new Date(),
   )
-  const services = { ...servicesOf(ctx), isReady: () => true }
-  const server = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000 })
+  const server = await buildServer(ctx, { rateReads: 100_000, rateWrites: 100_000 })
   const http = (await server.listen({ host: '127.0.0.1', port: 0 })).replace('://', `://any:${token}@`)
   const urls = { path: `file://${gitDir}`, http: `${http}/git/bench/bench.git` }
   const submit = (title: string) =>

@@ -1,4 +1,3 @@
-import { servicesOf } from '../src/cli/services.ts'
 import { consoleRoutes } from '../src/console/console.ts'
 import { buildServer } from '../src/http/server.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
@@ -38,10 +37,7 @@ export async function benchReview(): Promise<string[]> {
     const receipts = await Promise.all(Array.from({ length: 250 }, (_, at) => submit(n + at)))
     ids.push(...receipts.map(({ candidateId }) => candidateId))
   }
-  const server = await buildServer(
-    { ...servicesOf(ctx), isReady: () => true },
-    { rateReads: 1_000_000, rateWrites: 1_000_000, pages: consoleRoutes },
-  )
+  const server = await buildServer(ctx, { rateReads: 1_000_000, rateWrites: 1_000_000, pages: consoleRoutes })
   const { headers: all } = await signIn(ctx, 'bench', 'curator')
   const { 'x-csrf-token': token, ...headers } = { ...all, accept: 'text/html' }
   const get = async (url: string) => {

@@ -1,12 +1,17 @@
+import { EventEmitter } from 'node:events'
 import { LRUCache } from 'lru-cache'
+import type { Answerer } from '../chat/answerer.ts'
+import { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { Urls } from '../contract/urls.ts'
+import type { OfferedCredential } from '../forge/bridge/offered-credentials.ts'
 import { Cluster } from '../kb/cluster/cluster.ts'
 import type { Context } from '../kb/context.ts'
 import type { KbIdentity } from '../kb/knowledge-base.ts'
 import { OpenKbs } from '../kb/open/open-kbs.ts'
 import { ParserPool } from '../markdown/pool/parser-pool.ts'
 import type { EmbeddingModel } from '../models/embedding-model.ts'
+import type { IdentityProviderOptions } from '../people/identity-provider.ts'
 import { blobBucket } from '../state/blobs/open-source-stores.ts'
 import { DataDirectory } from '../state/data-directory.ts'
 import { RestoreUnfinished } from '../state/database/errors.ts'
@@ -37,9 +42,24 @@ export type ContextOptions = {
   embeddingModel?: EmbeddingModel | undefined
   /** Threads that others use too, who close them. Without it there are own ones. */
   threads?: Threads
+  /** Answers questions; without it answers are made of extracts. */
+  answerer?: Answerer
+  identityProvider?: IdentityProviderOptions | undefined
+  forgeCredentials?: readonly OfferedCredential[]
+  webhookPrivate?: boolean
 }
 
-export type OpenContext = Context & {
+/** What routes take: a data directory that is open, and what the server was started with. */
+export interface AppContext extends Context {
+  readonly answerer: Answerer
+  readonly identityProvider: IdentityProviderOptions | undefined
+  /** What the operator lets tenants link forges with. */
+  readonly forgeCredentials: readonly OfferedCredential[]
+  /** Whether webhooks may be sent to private addresses. */
+  readonly webhookPrivate: boolean
+}
+
+export type OpenContext = AppContext & {
   /** Finishes what is under way, then closes everything. */
   close(): Promise<void>
 }
@@ -74,6 +94,11 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
     readableKb: async (tenantId, slugOrId) => kbs.openToRead(await find(tenantId, slugOrId)),
     now,
     onError,
+    acts: new EventEmitter(),
+    answerer: options.answerer ?? threads.of(ExtractPool),
+    identityProvider: options.identityProvider,
+    forgeCredentials: options.forgeCredentials ?? [],
+    webhookPrivate: options.webhookPrivate ?? false,
     async close() {
       await kbs.close()
       if (options.threads === undefined) await threads.close()

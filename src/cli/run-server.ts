@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { type ContextOptions, type OpenContext, openContext } from '../app/open-context.ts'
+import { createAnswerer } from '../chat/create-answerer.ts'
 import { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { consoleRoutes } from '../console/console.ts'
 import { startWebhooks } from '../events/webhooks/start-webhooks.ts'
@@ -27,10 +28,9 @@ import { DatabaseUnreachable } from '../state/database/errors.ts'
 import { isUnreachable } from '../state/database/postgres-errors.ts'
 import { acquireLock } from '../state/directory-lock.ts'
 import { giveMemoryBackWhenIdle } from '../system/idle-memory.ts'
+import { Threads } from '../system/threads.ts'
 import { announcement } from './announcement.ts'
-import { createAnswerer } from './answerer.ts'
 import type { Answer } from './command.ts'
-import { servicesOf } from './services.ts'
 import type { Environment } from './settings/environment.ts'
 
 /** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
@@ -58,23 +58,27 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const { embeddings } = environment
     const failed = (message: string) => server.log.warn(message)
     const embeddingModel = embeddings && new EmbeddingModel(embeddings, { failed })
-    const stores = { dataDir, database, bucket, objects }
-    const options = { ...stores, publicUrl, watch: { onError }, embeddingModel, whenOlder: tell }
-    const ctx = await openWhenReachable(options)
+    const threads = new Threads()
+    started.push(() => threads.close())
+    const ctx = await openWhenReachable({
+      ...{ dataDir, database, bucket, objects, publicUrl, embeddingModel, identityProvider, threads },
+      watch: { onError },
+      whenOlder: tell,
+      answerer: createAnswerer(threads.of(ExtractPool), languageModel, failed),
+      forgeCredentials: await offeredCredentials(environment.forgeCredentials),
+      webhookPrivate: environment.webhookPrivate,
+    })
     started.push(() => ctx.close())
     started.push(startMaintenance(ctx, onError))
     if (objects !== undefined) started.push(startEvicting(ctx, environment.cacheBytes, onError))
     await removeReceived(ctx)
     let isReady = false
-    const answerer = createAnswerer(ctx.threads.of(ExtractPool), languageModel, (message) => server.log.warn(message))
-    const forgeCredentials = await offeredCredentials(environment.forgeCredentials)
-    const { webhookPrivate } = environment
-    const services = {
-      ...servicesOf(ctx, { answerer, webhookPrivate, identityProvider, forgeCredentials }),
-      isReady: () => isReady,
-    }
     let isLeaving = false
-    const server = await buildServer(services, { ...serverOptions(environment), isLeaving: () => isLeaving })
+    const server = await buildServer(ctx, {
+      ...serverOptions(environment),
+      isReady: () => isReady,
+      isLeaving: () => isLeaving,
+    })
     if (git === undefined) server.log.warn('No git is installed: all is served but clones and pushes.')
     started.push(() => server.close())
     started.push(await ctx.database.lead(() => startDuties(ctx, environment, onError)))

@@ -20,7 +20,7 @@ import { sourceRoutes } from './sources/routes.ts'
 const formLimit = 2 * 1024 * 1024
 
 /** Adds the pages for people who work in a browser, with their styles and scripts. */
-export async function consoleRoutes(app: ZodFastify, { limits, services }: PagesContext): Promise<void> {
+export async function consoleRoutes(app: ZodFastify, { limits, ctx }: PagesContext): Promise<void> {
   await app.register(formbody, { bodyLimit: formLimit })
   app.setErrorHandler(answerWithPage)
   // With `no-referrer` browsers would not say from where a form comes.
@@ -30,18 +30,18 @@ export async function consoleRoutes(app: ZodFastify, { limits, services }: Pages
     await app.sessions.read(request, reply)
     throw new GanglionError('not_found')
   })
-  await app.register(async (open: ZodFastify) => openRoutes(open, services))
+  await app.register(async (open: ZodFastify) => openRoutes(open, ctx))
   await app.register(async (pages: ZodFastify) => {
     guardPages(pages, limits)
-    accountRoutes(pages, services)
-    peopleRoutes(pages, services)
-    overviewRoutes(pages, services)
-    settingsRoutes(pages, services)
-    await sourceRoutes(pages, services)
-    queueRoutes(pages, services)
-    chatRoutes(pages, services)
-    neuronRoutes(pages, services)
-    editorRoutes(pages, services)
-    searchRoutes(pages, services)
+    accountRoutes(pages, ctx)
+    peopleRoutes(pages, ctx)
+    overviewRoutes(pages, ctx)
+    settingsRoutes(pages, ctx)
+    await sourceRoutes(pages, ctx)
+    queueRoutes(pages, ctx)
+    chatRoutes(pages, ctx)
+    neuronRoutes(pages, ctx)
+    editorRoutes(pages, ctx)
+    searchRoutes(pages, ctx)
   })
 }

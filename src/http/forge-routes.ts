@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Services } from './services.ts'
+import type { AppContext } from '../app/open-context.ts'
+import { hearDelivery } from '../forge/bridge/hear-delivery.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
 /** Bytes. Events of pull requests are far smaller. A push whose event is larger is noticed by polling. */
@@ -9,14 +10,17 @@ const bodyLimit = 5 * 1024 * 1024
  * Adds the routes for webhooks of forges. A forge is authenticated only by its signature, which covers the exact bytes of the
  * body.
  */
-export function forgeRoutes(app: ZodFastify, services: Pick<Services, 'hearForge'>): void {
+export function forgeRoutes(app: ZodFastify, ctx: AppContext): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body))
   app.post(
     '/:link/events',
     { bodyLimit, schema: { hide: true, params: z.object({ link: z.string() }) } },
     async ({ params, headers, body }, reply) => {
-      await services.hearForge(params.link, { headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) })
+      await hearDelivery(ctx, process.env, params.link, {
+        headers,
+        body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+      })
       return reply.code(202).send()
     },
   )

@@ -1,10 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
+import type { AppContext } from '../app/open-context.ts'
 import { GanglionError } from '../contract/errors.ts'
-import type { CandidateStatus } from '../contract/vocabulary.ts'
+import { nativeGit } from '../git/native-git.ts'
 import { checkerPackage, checkerPath } from '../kb/checker-package.ts'
+import { health } from '../operate/health.ts'
+import { embeddingFigures } from '../search/kb/embedding-figures.ts'
 import { errorAnswers } from './response/errors.ts'
-import type { Services } from './services.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
 declare module 'fastify' {
@@ -14,13 +16,9 @@ declare module 'fastify' {
   }
 }
 
-export type CandidateAction = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment'
-
 export type Metrics = {
   registry: Registry
   requests: Histogram<'route' | 'method' | 'status'>
-  /** Counts what was done to a candidate, and the status that it left it with. */
-  countCandidate(action: CandidateAction, status: CandidateStatus): void
 }
 
 let ofProcess: Registry | undefined
@@ -35,7 +33,7 @@ function processMetrics(): Registry {
 }
 
 /** Metrics of one server; no label holds text of a user. */
-export function createMetrics(): Metrics {
+export function createMetrics({ acts }: Pick<AppContext, 'acts'>): Metrics {
   const registry = new Registry()
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
@@ -49,12 +47,14 @@ export function createMetrics(): Metrics {
     labelNames: ['action', 'status'],
     registers: [registry],
   })
-  return { registry, requests, countCandidate: (action, status) => candidates.inc({ action, status }) }
+  acts.on('candidate', (action, status) => candidates.inc({ action, status }))
+  return { registry, requests }
 }
 
 /** Adds what is known of the embeddings of a server that has them. */
-export function measureEmbeddings({ registry }: Metrics, read: Services['readEmbeddings']): void {
-  if (read === undefined) return
+export function measureEmbeddings({ registry }: Metrics, ctx: AppContext): void {
+  const { embeddingModel } = ctx
+  if (embeddingModel === undefined) return
   const gauges = {
     embedded: ['ganglion_embedded_chunks', 'Chunks of open knowledge bases that have a vector.'],
     lacking: ['ganglion_unembedded_texts', 'Texts of open knowledge bases that lack a vector.'],
@@ -64,7 +64,7 @@ export function measureEmbeddings({ registry }: Metrics, read: Services['readEmb
   } as const
   for (const [figure, [name, help]] of Object.entries(gauges)) {
     const collect = async function (this: Gauge) {
-      this.set((await read())[figure as keyof typeof gauges])
+      this.set((await embeddingFigures(ctx, embeddingModel))[figure as keyof typeof gauges])
     }
     new Gauge({ name, help, registers: [registry], collect })
   }
@@ -93,12 +93,10 @@ const Ready = z
   })
   .describe('Requests are served, and nothing is broken.')
 
-type ReadyServices = Pick<Services, 'problems' | 'nativeGit' | 'notes'>
-
 /** Adds `/healthz`, `/readyz`, `/metrics`, and the checker for CI. */
 export function operationRoutes(
   app: ZodFastify,
-  { metrics, isOpen, services }: { metrics: Metrics; isOpen: () => boolean; services: ReadyServices },
+  { metrics, isOpen, ctx }: { metrics: Metrics; isOpen: () => boolean; ctx: AppContext },
 ): void {
   const config = { alwaysOpen: true }
   const described = { tags: ['Operations'], security: [] }
@@ -129,12 +127,12 @@ export function operationRoutes(
     },
     async () => {
       if (!isOpen()) throw new GanglionError('unavailable')
-      const broken = await services.problems()
+      const broken = await health(ctx).problems()
       if (broken.length > 0) {
         const message = broken.map(({ part, reason }) => `${part}: ${reason}`).join('; ')
         throw new GanglionError('unavailable', message, { problems: broken })
       }
-      return { status: 'ready' as const, git: (await services.nativeGit()) ?? null, notes: await services.notes() }
+      return { status: 'ready' as const, git: (await nativeGit()) ?? null, notes: await health(ctx).notes() }
     },
   )
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import type { AppContext } from '../app/open-context.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { authenticate, authenticateEither, requireRole } from './access/auth.ts'
 import { createLimits, type Limits, rateOf } from './access/limits.ts'
 import { readSessions } from './access/session.ts'
-import { countCandidates } from './counted-services.ts'
 import { forgeRoutes } from './forge-routes.ts'
 import { keyAsPassword } from './git/basic-auth.ts'
 import { type GitOptions, gitRoutes } from './git/routes.ts'
@@ -18,7 +18,6 @@ import { parseJsonBodies } from './request/json-body.ts'
 import { holdKbs } from './request/kb-use.ts'
 import { answerError } from './response/errors.ts'
 import { securityHeaders } from './response/security-headers.ts'
-import type { Services } from './services.ts'
 import {
   answerBrokenRequest,
   boundArrival,
@@ -56,6 +55,8 @@ export type ServerOptions = {
   publicUrl?: string | undefined
   /** Which of several nodes answers: told with each answer. */
   node?: string | undefined
+  /** Whether requests can be served: false while starting. */
+  isReady?: () => boolean
   /** Whether the server will stop soon: it still answers, but is not ready any more, and keeps no connection open. */
   isLeaving?: () => boolean
   /** Adds pages for people beside the API. */
@@ -65,7 +66,7 @@ export type ServerOptions = {
 }
 
 /** What the pages for people share with the API. */
-export type PagesContext = { services: Services; limits: Limits }
+export type PagesContext = { ctx: AppContext; limits: Limits }
 
 const apiPrefix = '/api/v1'
 const gitPrefix = '/git'
@@ -73,7 +74,7 @@ const forgePrefix = '/forge'
 const bodyLimit = 2 * 1024 * 1024
 
 /** Builds the HTTP server on the services, ready to listen or for `inject`. Closing it waits for requests in flight. */
-export async function buildServer(given: Services, options: ServerOptions = {}): Promise<ZodFastify> {
+export async function buildServer(ctx: AppContext, options: ServerOptions = {}): Promise<ZodFastify> {
   const timeouts = { headers: 10_000, request: 30_000, upload: 30_000, keepAlive: 5_000, ...options.timeouts }
   const app = fastify({
     ...connectionOptions(timeouts),
@@ -91,18 +92,17 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
     schemaController,
     rewriteUrl: withRoutedMethod,
   }).withTypeProvider<ZodTypeProvider>()
-  const metrics = createMetrics()
-  const services = countCandidates(given, metrics)
-  const authenticated = authenticate(services)
-  const eitherAuthenticated = authenticateEither(services, app)
-  const gitAuthenticated = authenticate(services, keyAsPassword)
+  const metrics = createMetrics(ctx)
+  const authenticated = authenticate(ctx)
+  const eitherAuthenticated = authenticateEither(ctx, app)
+  const gitAuthenticated = authenticate(ctx, keyAsPassword)
   const rates = { read: options.rateReads ?? 600, write: options.rateWrites ?? 120, chat: options.rateChats ?? 20 }
 
   let isDraining = false
   app.addHook('preClose', async () => {
     isDraining = true
   })
-  const isOpen = () => !isDraining && services.isReady()
+  const isOpen = () => !isDraining && options.isReady?.() !== false
   const isLeaving = () => isDraining || options.isLeaving?.() === true
   const onEach = { ...securityHeaders, ...(options.node && { 'ganglion-node': options.node }) }
 
@@ -138,25 +138,25 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   })
   app.addHook('onSend', lingerBeforeClosing)
   measureRequests(app, metrics)
-  measureEmbeddings(metrics, services.readEmbeddings)
+  measureEmbeddings(metrics, ctx)
 
-  await readSessions(app, services, options.publicUrl)
+  await readSessions(app, ctx, options.publicUrl)
 
   await describeRoutes(app)
   await app.register(async (open: ZodFastify) => {
     const refuse = refuseOtherMethods(open)
     await descriptionRoutes(open)
-    operationRoutes(open, { metrics, isOpen: () => isOpen() && !isLeaving(), services })
+    operationRoutes(open, { metrics, isOpen: () => isOpen() && !isLeaving(), ctx })
     refuse()
   })
-  const limits = createLimits(rates, services)
+  const limits = createLimits(rates, ctx)
   await app.register(
     async (api: ZodFastify) => {
       guardRoutes(api, eitherAuthenticated, limits)
       const refuse = refuseOtherMethods(api)
-      apiRoutes(api, services)
-      await uploadRoutes(api, services)
-      eventRoutes(api, services, { limits, maxAge: options.eventStreamAge ?? 3_600_000 })
+      apiRoutes(api, ctx)
+      await uploadRoutes(api, ctx)
+      eventRoutes(api, ctx, { limits, maxAge: options.eventStreamAge ?? 3_600_000 })
       refuse()
     },
     { prefix: apiPrefix },
@@ -164,26 +164,26 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   await app.register(async (mcp: ZodFastify) => {
     guardRoutes(mcp, authenticated, limits)
     const refuse = refuseOtherMethods(mcp)
-    mcpRoutes(mcp, { services, limits, publicUrl: options.publicUrl })
+    mcpRoutes(mcp, { ctx, limits, publicUrl: options.publicUrl })
     refuse()
   })
   await app.register(
     async (git: ZodFastify) => {
       guardRoutes(git, gitAuthenticated, limits)
       git.setNotFoundHandler(notFound)
-      gitRoutes(git, { services, limits, options: options.git ?? {} })
+      gitRoutes(git, { ctx, limits, options: options.git ?? {} })
     },
     { prefix: gitPrefix },
   )
   await app.register(
     async (forge: ZodFastify) => {
       forge.setNotFoundHandler(notFound)
-      forgeRoutes(forge, services)
+      forgeRoutes(forge, ctx)
     },
     { prefix: forgePrefix },
   )
   const { pages } = options
-  if (pages !== undefined) await app.register((scope: ZodFastify) => pages(scope, { services, limits }))
+  if (pages !== undefined) await app.register((scope: ZodFastify) => pages(scope, { ctx, limits }))
   await app.ready()
   return app
 
@@ -231,17 +231,17 @@ function guardRoutes(app: ZodFastify, authenticated: ReturnType<typeof authentic
   })
 }
 
-function apiRoutes(api: ZodFastify, services: Services): void {
+function apiRoutes(api: ZodFastify, ctx: AppContext): void {
   api.setNotFoundHandler(notFound)
-  queueRoutes(api, services)
-  neuronRoutes(api, services)
-  knowledgeBaseRoutes(api, services)
-  llmsRoutes(api, services)
-  searchRoutes(api, services)
-  chatRoutes(api, services)
-  feedbackRoutes(api, services)
-  documentRoutes(api, services)
-  fileRoutes(api, services)
+  queueRoutes(api, ctx)
+  neuronRoutes(api, ctx)
+  knowledgeBaseRoutes(api, ctx)
+  llmsRoutes(api, ctx)
+  searchRoutes(api, ctx)
+  chatRoutes(api, ctx)
+  feedbackRoutes(api, ctx)
+  documentRoutes(api, ctx)
+  fileRoutes(api, ctx)
 }
 
 /** Whether the body would have to be decoded first. Only git does that, which decodes its own. */

@@ -1,4 +1,6 @@
+import type { EventEmitter } from 'node:events'
 import type { Urls } from '../contract/urls.ts'
+import type { CandidateStatus } from '../contract/vocabulary.ts'
 import type { ParserPool } from '../markdown/pool/parser-pool.ts'
 import type { EmbeddingModel } from '../models/embedding-model.ts'
 import type { DataDirectory } from '../state/data-directory.ts'
@@ -10,6 +12,8 @@ import type { Cluster } from './cluster/cluster.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import type { OpenKbs } from './open/open-kbs.ts'
 import type { ReadableKb } from './readable-kb.ts'
+
+export type CandidateAct = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment'
 
 /** What use cases take: one data directory, open, with its state and its knowledge bases. */
 export interface Context extends Stores {
@@ -33,6 +37,8 @@ export interface Context extends Stores {
   /** The same as {@link kb}, for what reads main: waits for no candidates. @throws {GanglionError} `not_found` */
   readonly readableKb: (tenantId: string, slugOrId: string) => Promise<ReadableKb>
   readonly now: () => Date
+  /** Tells of each act on a candidate, and the status that it left the candidate with. */
+  readonly acts: EventEmitter<{ candidate: [act: CandidateAct, status: CandidateStatus] }>
   /** Reports what went wrong where no caller waits for it. */
   readonly onError: (error: unknown) => void
 }
@@ -47,4 +53,14 @@ export function onePer<Owner extends object, Rest extends unknown[], Value>(
     made.set(owner, known)
     return known.value
   }
+}
+
+/** Tells of an act on a candidate, and returns the answer to it. */
+export function tellAct<Answer extends { status: CandidateStatus }>(
+  { acts }: Pick<Context, 'acts'>,
+  act: CandidateAct,
+  answer: Answer,
+): Answer {
+  acts.emit('candidate', act, answer.status)
+  return answer
 }

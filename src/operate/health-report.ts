@@ -1,9 +1,10 @@
-import type { Context } from '../kb/context.ts'
+import { type Context, onePer } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { kbSearch } from '../search/kb/kb-search.ts'
 import { folderSize } from '../system/folder-size.ts'
-import type { Health, Problem } from './health.ts'
-import type { VerificationRun, Verifications } from './verify/verifications.ts'
+import { health, type Problem } from './health.ts'
+import { packageVersion } from './package-version.ts'
+import { type VerificationRun, verifications } from './verify/verifications.ts'
 
 /** The state of the server as an administrator of one tenant sees it. Sizes are bytes. */
 export type HealthReport = {
@@ -29,28 +30,29 @@ type Sizes = Pick<HealthReport, 'kbs' | 'sources'>
 /** Milliseconds for which sizes hold: a repository may have thousands of files. */
 const sizesHoldMs = 60_000
 
+export const healthReports = onePer((ctx: Context) => new HealthReports(ctx))
+
 /** What the health page shows; sizes are measured at most once a minute. */
-export class HealthReports {
+class HealthReports {
   readonly #ctx: Context
   readonly #sizes = new Map<string, { at: number; sizes: Promise<Sizes> }>()
-  readonly #parts: { health: Health; verifications: Verifications; version: string }
 
-  constructor(ctx: Context, parts: { health: Health; verifications: Verifications; version: string }) {
+  constructor(ctx: Context) {
     this.#ctx = ctx
-    this.#parts = parts
   }
 
-  async read({ tenantId }: Pick<Caller, 'tenantId'>, freeDisk: number): Promise<HealthReport> {
-    const { stamps, tenants } = this.#ctx
-    const { health, verifications, version } = this.#parts
+  async read({ tenantId }: Pick<Caller, 'tenantId'>): Promise<HealthReport> {
+    const { directory, stamps, tenants } = this.#ctx
     const isAlone = (await tenants.list()).length === 1
     return {
-      version,
-      problems: await health.problems(),
+      version: packageVersion,
+      problems: await health(this.#ctx).problems(),
       backedUpAt: await stamps.find('backup'),
       ...(await this.#sizesOf(tenantId)),
-      shared: isAlone ? { database: await this.#ctx.database.size(), freeDisk } : undefined,
-      verification: verifications.latest(tenantId),
+      shared: isAlone
+        ? { database: await this.#ctx.database.size(), freeDisk: await directory.freeRatio() }
+        : undefined,
+      verification: verifications(this.#ctx).latest(tenantId),
     }
   }
 

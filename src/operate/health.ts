@@ -2,7 +2,7 @@ import { access, constants, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '../git/git-process.ts'
 import { nativeGit } from '../git/native-git.ts'
-import type { Context } from '../kb/context.ts'
+import { type Context, onePer } from '../kb/context.ts'
 import type { DataDirectory } from '../state/data-directory.ts'
 import { DatabaseUnreachable } from '../state/database/errors.ts'
 import { hasCode } from '../system/error-code.ts'
@@ -23,6 +23,8 @@ const reasonByCode: Readonly<Record<string, string>> = {
   ENOENT: 'is missing',
   ENOTDIR: 'is missing',
 }
+
+export const health = onePer((ctx: Context) => new Health(ctx))
 
 /** What a deployment needs in order to do what it promises: git, and a data directory that can be written. */
 export class Health {

@@ -9,9 +9,34 @@ import { Sessions } from '../state/accounts/sessions.ts'
 import { type User, Users } from '../state/accounts/users.ts'
 import type { Schema } from '../state/database/schema.ts'
 import { inTransaction } from '../state/database/transaction.ts'
-import type { IdentityProviderOptions, ProvenPerson } from './identity-provider.ts'
+import type { Flow, IdentityProvider, IdentityProviderOptions, ProvenPerson } from './identity-provider.ts'
 import type { Client } from './session.ts'
 import { admit } from './sign-in.ts'
+
+export type SingleSignOn = ReturnType<typeof singleSignOn>
+
+/** The way to an identity provider and back. */
+export function singleSignOn(ctx: Context, options: IdentityProviderOptions) {
+  let known: IdentityProvider | undefined
+  /** Loaded with the first person who signs in so. */
+  const provider = async () => {
+    const { IdentityProvider } = await import('./identity-provider.ts')
+    known ??= new IdentityProvider(options)
+    return known
+  }
+  /** `reachedAt`: where the server is reached, if it does not know that itself. */
+  const redirectUri = (reachedAt: string) => new URL(ctx.urls.signInCallback(), reachedAt)
+  return {
+    /** Where the browser goes, and what it must bring back. */
+    begin: async (reachedAt: string) => (await provider()).begin(redirectUri(reachedAt).href),
+    /** Signs in who comes back, with the query that the provider answered with. Gives the token of the session. */
+    async finish(reachedAt: string, query: string, flow: Flow, client: Client) {
+      const callback = redirectUri(reachedAt)
+      callback.search = query
+      return signInProven(ctx, options, await (await provider()).finish(callback, flow), client)
+    },
+  }
+}
 
 /** Who gives and takes roles by the provider's groups. */
 const actor = { id: 'single-sign-on', name: 'Single sign-on' }
@@ -23,7 +48,7 @@ const actor = { id: 'single-sign-on', name: 'Single sign-on' }
  * @returns the token of the new session.
  * @throws {GanglionError} `no_role`, `sign_in_failed`
  */
-export async function signInProven(
+async function signInProven(
   ctx: Context,
   { roles, tenant: slug }: Pick<IdentityProviderOptions, 'roles' | 'tenant'>,
   person: ProvenPerson,

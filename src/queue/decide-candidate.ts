@@ -1,6 +1,6 @@
 import type { CandidateState } from '../contract/candidates.ts'
 import { GanglionError } from '../contract/errors.ts'
-import type { Context } from '../kb/context.ts'
+import { type Context, tellAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import { type CandidateRow, findCandidate } from '../kb/projection/candidate-index.ts'
 import { recordCandidate, withDecision } from '../kb/writing/record.ts'
@@ -8,6 +8,8 @@ import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import type { Candidate, Decision } from '../rules/candidate.ts'
 import { type Judged, writeJudged } from './judged-head.ts'
+
+const actOf = { Dismiss: 'dismiss', Reopen: 'reopen', 'Comment on': 'comment' } as const
 
 /**
  * A curator dismisses a pending candidate. Again: the same answer.
@@ -41,12 +43,12 @@ export async function reopenCandidate(ctx: Context, caller: Caller, candidateId:
 export async function decide(
   ctx: Context,
   caller: Caller,
-  { candidateId, verb, ...judged }: Judged & { candidateId: string; verb: 'Dismiss' | 'Reopen' | 'Comment on' },
+  { candidateId, verb, ...judged }: Judged & { candidateId: string; verb: keyof typeof actOf },
   decisionOn: (row: CandidateRow, by: Decision['by'], at: string, record: Candidate) => Decision | undefined,
 ): Promise<CandidateState> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const by = actorOf(caller)
-  return writeJudged(ctx, kb, { candidateId, ...judged }, async (staging) => {
+  const state = await writeJudged(ctx, kb, { candidateId, ...judged }, async (staging) => {
     const row = findCandidate(kb.projection.write, candidateId)
     if (row === undefined) throw new GanglionError('not_found')
     const record = parseCandidate(await staging.readText(row.blob))
@@ -54,4 +56,5 @@ export async function decide(
     if (decision !== undefined) await recordCandidate(kb, staging, withDecision(record, decision), verb)
     return { candidateId, status: findCandidate(kb.projection.write, candidateId)?.status ?? row.status }
   })
+  return tellAct(ctx, actOf[verb], state)
 }

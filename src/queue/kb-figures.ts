@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Context } from '../kb/context.ts'
+import { type Context, onePer } from '../kb/context.ts'
 import { headsOf, readTables } from '../kb/kb-access.ts'
 import type { KbIdentity } from '../kb/knowledge-base.ts'
 import { mainSettings } from '../kb/main-settings.ts'
@@ -17,11 +17,13 @@ export type KbFigures = {
   defaultAudience: readonly string[]
 }
 
+export const kbFigures = onePer((ctx: Context) => new KbFiguresCache(ctx))
+
 /**
  * The figures of knowledge bases. They follow from main and the queue, so that they are counted once for each state of the
  * two. A knowledge base is opened only if its tables are behind its commits.
  */
-export class KbFiguresCache {
+class KbFiguresCache {
   readonly #ctx: Context
   readonly #known = new Map<string, { heads: ProjectionHeads; figures: KbFigures }>()
 

@@ -3,7 +3,7 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { CandidateKind } from '../contract/vocabulary.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Visibility, visibilityFor } from '../kb/access/visibility.ts'
-import type { Context } from '../kb/context.ts'
+import { type Context, tellAct } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import {
   type CandidateRow,
@@ -68,7 +68,7 @@ export async function submitCandidate(
   }
   const newId = () => candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
   const parse = (answer: unknown) => CandidateReceipt.parse(answer)
-  return once(ctx, caller, { ...keyed, idempotencyKey, newId, parse }, submit)
+  return tellAct(ctx, 'submit', await once(ctx, caller, { ...keyed, idempotencyKey, newId, parse }, submit))
 }
 
 type Draft = Pick<

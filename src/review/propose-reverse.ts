@@ -1,6 +1,6 @@
 import { GanglionError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
-import type { Context } from '../kb/context.ts'
+import { type Context, tellAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { countPending, findCandidate } from '../kb/projection/candidate-index.ts'
@@ -30,7 +30,7 @@ const changedSince = 'The Neuron was changed since: removing it takes those chan
 export async function proposeReverse(ctx: Context, caller: Caller, candidateId: string): Promise<string> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const actor = actorOf(caller)
-  return kb.write(async (staging) => {
+  const id = await kb.write(async (staging) => {
     const reverse = await reverseOf(kb, staging, candidateId, { actor, at: ctx.now() })
     const waiting = await waitingLike(kb, staging, reverse)
     if (waiting !== undefined) return waiting
@@ -38,6 +38,8 @@ export async function proposeReverse(ctx: Context, caller: Caller, candidateId: 
     await recordCandidate(kb, staging, reverse, 'Propose')
     return reverse.id
   })
+  tellAct(ctx, 'submit', { status: 'pending' })
+  return id
 }
 
 async function reverseOf(

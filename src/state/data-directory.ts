@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 /** The paths of a deployment's files, all absolute. */
@@ -45,6 +46,12 @@ export class DataDirectory {
       makeDurableDirectory(path)
     }
     return directory
+  }
+
+  /** Returns the free part of the disk, 0 to 1. */
+  async freeRatio(): Promise<number> {
+    const { bavail, blocks } = await statfs(this.root)
+    return bavail / blocks
   }
 
   /** The bare repository of a knowledge base. */

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { parseHTML } from 'linkedom'
 import { type OpenContext, openContext } from '../../src/app/open-context.ts'
 import type { Answerer } from '../../src/chat/answerer.ts'
-import { servicesOf } from '../../src/cli/services.ts'
 import { consoleRoutes } from '../../src/console/console.ts'
 import type { PersonRole } from '../../src/contract/vocabulary.ts'
 import type { OfferedCredential } from '../../src/forge/bridge/offered-credentials.ts'
@@ -68,12 +67,13 @@ export async function startConsole({
   pages?: typeof consoleRoutes
 } = {}): Promise<Console> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
-  const ctx = await openContext({ dataDir, publicUrl, threads })
+  const ctx = await openContext({
+    ...{ dataDir, publicUrl, threads, identityProvider, webhookPrivate, forgeCredentials },
+    ...(answerer && { answerer }),
+  })
   const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())
   const { id: kbId } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
-  const using = { identityProvider, webhookPrivate, forgeCredentials, ...(answerer === undefined ? {} : { answerer }) }
-  const services = { ...servicesOf(ctx, using), isReady: () => true }
-  const app = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000, pages, publicUrl })
+  const app = await buildServer(ctx, { rateReads: 100_000, rateWrites: 100_000, pages, publicUrl })
   return {
     async close() {
       await app.close()

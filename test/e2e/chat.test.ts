@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { createAnswerer } from '../../src/chat/create-answerer.ts'
 import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
-import { createAnswerer } from '../../src/cli/answerer.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { fakeModel, says, saysAndWaits } from '../chat/support/fake-model.ts'
 import { allEvents, readEvents } from '../http/support/events.ts'

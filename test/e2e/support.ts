@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type ContextOptions, type OpenContext, openContext } from '../../src/app/open-context.ts'
 import type { Answerer } from '../../src/chat/answerer.ts'
-import { servicesOf } from '../../src/cli/services.ts'
 import type { GitFetch, Role } from '../../src/contract/vocabulary.ts'
 import { buildServer } from '../../src/http/server.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
@@ -67,14 +66,14 @@ export async function startProduct({
     threads,
     embeddingModel,
     publicUrl,
+    ...(answerer && { answerer }),
     ...(onError === undefined ? {} : { watch: { onError } }),
   })
   const [known] = await ctx.knowledgeBases.list()
   const { id: kbId } = known ?? (await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' }))
   const gitDir = ctx.directory.repository(kbId)
   const limits = { rateReads: 100_000, rateWrites: 100_000, ...options }
-  const services = servicesOf(ctx, answerer === undefined ? {} : { answerer })
-  const server = await buildServer({ ...services, isReady: () => true }, limits)
+  const server = await buildServer(ctx, limits)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => {
     await server.close()

@@ -2,11 +2,12 @@ import { expect, test, vi } from 'vitest'
 import { GanglionError } from '../../src/contract/errors.ts'
 import { GitError } from '../../src/git/git-error.ts'
 import { KbUse } from '../../src/kb/open/kb-use.ts'
+import { health } from '../../src/operate/health.ts'
 import { testServer } from './support/test-server.ts'
 
 test('a server is alive while it starts, and ready only then', async () => {
   let ready = false
-  const { request } = await testServer({ isReady: () => ready })
+  const { request } = await testServer({}, { isReady: () => ready })
   expect((await request('GET', '/healthz')).status).toBe(200)
   expect((await request('GET', '/metrics')).status).toBe(200)
   for (const url of ['/readyz', '/api/v1/queue/candidates', '/api/v1/%ff', '/openapi.json', '/nothing']) {
@@ -23,7 +24,8 @@ test('a server with a broken part is not ready, and says which part and why', as
     { part: 'git' as const, reason: 'git cannot be started' },
     { part: 'repositories' as const, reason: 'the data directory, or a part of it, is missing' },
   ]
-  const { request } = await testServer({ problems: async () => broken })
+  const { request, ctx } = await testServer()
+  vi.spyOn(health(ctx), 'problems').mockResolvedValue(broken)
   const { status, json } = await request('GET', '/readyz')
   expect({ status, json }).toEqual({
     status: 503,
@@ -41,7 +43,7 @@ test('what a request opens stays open until it is answered', async () => {
   const held = { users: 0 }
   const seen: number[] = []
   const { request } = await testServer({
-    async submitFeedback() {
+    async kb() {
       KbUse.current?.hold(held)
       seen.push(held.users)
       throw new GanglionError('not_found')
@@ -77,12 +79,9 @@ test.each([
   ['a full disk', new Error('commit', { cause: failed('ENOSPC') }), 507, expect.stringContaining('disk')],
   ['a bug', failed('ENOENT'), 500, expect.stringContaining('wrong')],
 ])('a request that fails for %s says whose fault it is, without a path', async (_, error, status, message) => {
-  const { request } = await testServer({
-    listCandidates: async () => {
-      throw error
-    },
-  })
-  const answer = await request('GET', '/api/v1/queue/candidates', { as: 'curator' })
+  const { request, ctx } = await testServer()
+  vi.spyOn(ctx, 'kb').mockRejectedValueOnce(error)
+  const answer = await request('GET', '/api/v1/queue/candidates?kb=handbook', { as: 'curator' })
   expect([answer.status, Object(answer.json).message]).toEqual([status, message])
   expect(answer.text).not.toContain('/srv')
 })

@@ -1,11 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
-import { neuron } from './support/fake-services.ts'
-import { exchange, lastAnswer, listen, openConnection, testServer } from './support/test-server.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { exchange, lastAnswer, listen, openConnection, neuronPath as read, testServer } from './support/test-server.ts'
 
-const read = '/api/v1/neurons/handbook/handbook_00000042'
 const write = '/api/v1/queue/candidates'
 
 function message(start: string, ...headers: string[]): string {
@@ -146,7 +144,7 @@ describe('a body of 100 MB', () => {
   ]
 
   test.each(refused)('%s is answered and not read', async (_, path, header, status) => {
-    const { app, services } = await testServer()
+    const { app, acts } = await testServer()
     const sockets: Socket[] = []
     app.server.on('connection', (socket) => sockets.push(socket))
     const head = message(
@@ -160,7 +158,7 @@ describe('a body of 100 MB', () => {
     expect(lastAnswer(received).status).toBe(status)
     expect(received.toLowerCase()).toContain('connection: close')
     expect(sockets[0]?.bytesRead).toBeLessThan(megabytes(1))
-    expect(services.submitted).toEqual([])
+    expect(acts).toEqual([])
   })
 
   test('of unknown length is read up to the limit only', async () => {
@@ -201,7 +199,7 @@ describe('a body of 100 MB', () => {
 })
 
 test('a body that waits to be asked for is asked for, and read', async () => {
-  const { app, services } = await testServer()
+  const { app, acts } = await testServer()
   const socket = connect(await listen(app), '127.0.0.1')
   const body = JSON.stringify({ kb: 'handbook', kind: 'chat', title: 'x', content: 'y' })
   const headers = ['Host: a', 'Authorization: Bearer app', 'Content-Type: application/json', 'Connection: close']
@@ -211,19 +209,19 @@ test('a body that waits to be asked for is asked for, and read', async () => {
   socket.write(body)
   const [second] = await once(socket, 'data')
   expect(String(second)).toMatch(/^HTTP\/1\.1 201 /)
-  expect(services.submitted).toHaveLength(1)
+  expect(acts).toHaveLength(1)
 })
 
 describe('draining', () => {
   test('lets requests in flight finish, answers new ones 503, and then closes', async () => {
     const arrived = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
-    const { app } = await testServer({
-      readNeuron: async () => {
-        arrived.resolve()
-        await gate.promise
-        return neuron
-      },
+    const { app, ctx } = await testServer()
+    const { readableKb } = ctx
+    vi.spyOn(ctx, 'readableKb').mockImplementation(async (...which) => {
+      arrived.resolve()
+      await gate.promise
+      return readableKb(...which)
     })
     const port = await listen(app)
     const inFlight = exchange(port, message(`GET ${read}`, 'Host: a', 'Authorization: Bearer reader'))

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openContext } from '../../src/app/open-context.ts'
-import { overviewServicesOf } from '../../src/cli/overview-services.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
+import { readKbOverview, readOverview } from '../../src/operate/overview/read-overview.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { addSource } from '../kb/support/ingest-support.ts'
 import { candidate } from '../kb/support/test-bed.ts'
@@ -22,10 +22,9 @@ test('a curator sees what waits, is broken and has failed; a reader counts only 
   await submitCandidate(ctx, app, candidate(red))
   await addSource(ctx, { kbId, status: 'failed' })
   await addSource(ctx, { kbId })
-  const services = overviewServicesOf(ctx)
 
   await eventually(async () => {
-    expect(await services.readOverview(curator)).toEqual([
+    expect(await readOverview(ctx, curator)).toEqual([
       {
         ...{ id: kbId, slug: 'handbook', title: 'handbook', neurons: 5, isBroken: false },
         work: { waiting: { red: 1, yellow: 0, green: 0, none: 1 }, brokenLinks: 2, failedSources: 1 },
@@ -33,20 +32,19 @@ test('a curator sees what waits, is broken and has failed; a reader counts only 
     ])
   })
   const shown = { id: kbId, slug: 'handbook', title: 'handbook', neurons: 3, isBroken: false, work: undefined }
-  expect(await services.readOverview(reader)).toEqual([shown])
-  expect(await services.readKbOverview(reader, 'handbook')).toEqual(shown)
+  expect(await readOverview(ctx, reader)).toEqual([shown])
+  expect(await readKbOverview(ctx, reader, 'handbook')).toEqual(shown)
 
   bed.write({ 'secret.md': null, 'new.md': neuronText(6, { title: 'New' }) })
-  expect(await services.readKbOverview(reader, kbId)).toMatchObject({ neurons: 4 })
-  expect(await services.readKbOverview(curator, kbId)).toMatchObject({ neurons: 5 })
+  expect(await readKbOverview(ctx, reader, kbId)).toMatchObject({ neurons: 4 })
+  expect(await readKbOverview(ctx, curator, kbId)).toMatchObject({ neurons: 5 })
 })
 
 test('knowledge bases of other tenants are not there', async () => {
   const { ctx, curator } = await writtenBed()
   await createKnowledgeBase(ctx, { tenant: 'umbrella', slug: 'theirs' })
-  const services = overviewServicesOf(ctx)
-  expect((await services.readOverview(curator)).map(({ slug }) => slug)).toEqual(['handbook'])
-  await expect(services.readKbOverview(curator, 'theirs')).rejects.toMatchObject({ code: 'not_found' })
+  expect((await readOverview(ctx, curator)).map(({ slug }) => slug)).toEqual(['handbook'])
+  await expect(readKbOverview(ctx, curator, 'theirs')).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('nothing is opened whose tables are up to date, and nothing counted again that has not changed', async () => {
@@ -56,13 +54,12 @@ test('nothing is opened whose tables are up to date, and nothing counted again t
   const ctx = await openContext({ dataDir: bed.dataDir })
   onTestFinished(() => ctx.close())
   const opening = vi.spyOn(ctx.kbs, 'open')
-  const services = overviewServicesOf(ctx)
   for (let visit = 0; visit < 3; visit++) {
-    expect(await services.readOverview(bed.reader)).toMatchObject([{ neurons: 1 }])
+    expect(await readOverview(ctx, bed.reader)).toMatchObject([{ neurons: 1 }])
   }
   expect(opening).not.toHaveBeenCalled()
   bed.write({ 'b.md': neuronText(2, { title: 'B' }) })
-  expect(await services.readOverview(bed.reader)).toMatchObject([{ neurons: 2 }])
+  expect(await readOverview(ctx, bed.reader)).toMatchObject([{ neurons: 2 }])
   expect(opening).toHaveBeenCalledOnce()
 })
 
@@ -72,7 +69,7 @@ test('a knowledge base that cannot be read says so, and takes no other with it',
   vi.spyOn(ctx.kbs, 'open').mockImplementation(async ({ id }) => {
     throw new Error(`${id} is damaged`)
   })
-  const overviews = await overviewServicesOf(ctx).readOverview(curator)
+  const overviews = await readOverview(ctx, curator)
   expect(overviews.find(({ id }) => id === kbId)).toMatchObject({ isBroken: true, work: undefined })
   expect(overviews).toHaveLength(2)
 })

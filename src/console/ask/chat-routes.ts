@@ -1,15 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { wholeAnswer } from '../../chat/chat.ts'
+import type { AppContext } from '../../app/open-context.ts'
+import { chatOnce, wholeAnswer } from '../../chat/chat.ts'
 import type { PastChat, TurnAddress } from '../../chat/past-chats.ts'
+import { deleteChat, listChats, readChat, readChatTurn } from '../../chat/past-chats.ts'
+import { rateAnswer } from '../../chat/rate-answer.ts'
 import type { ChatAnswer } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { prefersEventStream } from '../../http/request/accept.ts'
 import { whenClientGone } from '../../http/request/client-gone.ts'
 import { EventStreams } from '../../http/response/event-stream.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
 import type { FormErrors } from '../layout/form.ts'
 import { KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
@@ -49,16 +52,16 @@ const notices = {
 } as const
 
 /** Adds the pages on which people ask a knowledge base. */
-export function chatRoutes(app: ZodFastify, services: Services): void {
-  readRoutes(app, services)
-  askRoute(app, services)
-  opinionRoutes(app, services)
+export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
+  readRoutes(app, ctx)
+  askRoute(app, ctx)
+  opinionRoutes(app, ctx)
 }
 
-function readRoutes(app: ZodFastify, services: Services): void {
+function readRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get('/kb/:kb/chat', { schema: { hide: true, params: KbPath, querystring: NewQuery } }, (request, reply) => {
     const { past, done } = request.query
-    return sendChat(services, request, reply, { kb: request.params.kb, past, notice: done && notices[done] })
+    return sendChat(ctx, request, reply, { kb: request.params.kb, past, notice: done && notices[done] })
   })
 
   app.get(
@@ -66,15 +69,15 @@ function readRoutes(app: ZodFastify, services: Services): void {
     { schema: { hide: true, params: ChatPath, querystring: ChatQuery } },
     (request, reply) => {
       const { before, done } = request.query
-      return sendChat(services, request, reply, { ...request.params, before, notice: done && notices[done] })
+      return sendChat(ctx, request, reply, { ...request.params, before, notice: done && notices[done] })
     },
   )
 
   app.get('/kb/:kb/chat/:id/delete', { schema: { hide: true, params: ChatPath } }, async (request, reply) => {
     const caller = callerOf(request)
     const [kb, { turns }] = await Promise.all([
-      services.describeKb(caller, request.params.kb),
-      services.readChat(caller, request.params),
+      describeKb(ctx, caller, request.params.kb),
+      readChat(ctx, caller, request.params),
     ])
     const { id } = request.params
     return send(reply, deleteChatPage(visitOf(request), { kb, id, question: turns[0]?.question ?? '' }))
@@ -82,12 +85,12 @@ function readRoutes(app: ZodFastify, services: Services): void {
 
   app.post('/kb/:kb/chat/:id/delete', { schema: { hide: true, params: ChatPath } }, async (request, reply) => {
     const { kb, id } = request.params
-    await services.deleteChat(callerOf(request), kb, id)
+    await deleteChat(ctx, callerOf(request), kb, id)
     return reply.redirect(`${chatPage(kb)}?done=deleted`, 303)
   })
 }
 
-function askRoute(app: ZodFastify, services: Services): void {
+function askRoute(app: ZodFastify, ctx: AppContext): void {
   const streams = new EventStreams(app)
   const schema = { hide: true, params: KbPath, body: Question }
 
@@ -100,17 +103,17 @@ function askRoute(app: ZodFastify, services: Services): void {
     if (problem !== undefined && !isStreamed) {
       const errors: FormErrors = { fieldErrors: { message: [problem] } }
       const asked = { message: request.body.message, errors }
-      return sendChat(services, request, reply, { kb, ...(sessionId && { id: sessionId }), asked, status: 400 })
+      return sendChat(ctx, request, reply, { kb, ...(sessionId && { id: sessionId }), asked, status: 400 })
     }
     if (problem !== undefined) throw new GanglionError('malformed_request', problem)
     const caller = callerOf(request)
-    const known = sessionId === '' ? undefined : await services.readChat(caller, { kb, id: sessionId })
+    const known = sessionId === '' ? undefined : await readChat(ctx, caller, { kb, id: sessionId })
     const question = {
       ...{ message, history: [], knowledgeBaseId: kb, sessionId: known?.id },
       audience: audienceOf(known),
     }
     const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
-    const answering = services.chat(caller, question, signal)
+    const answering = chatOnce(ctx, ctx.answerer, caller, question, signal)
     try {
       if (!isStreamed) {
         const { sessionId: id = '', turnId: turn = '' } = await wholeAnswer(answering)
@@ -121,7 +124,7 @@ function askRoute(app: ZodFastify, services: Services): void {
       return streams.answer(request, reply, async (tell) => {
         for (let step = first; ; step = await answering.next()) {
           if (step.done === true)
-            return tell({ event: 'done', data: await answered(services, request, kb, message, step.value) })
+            return tell({ event: 'done', data: await answered(ctx, request, kb, message, step.value) })
           tell({ event: 'delta', data: { text: step.value } })
         }
       })
@@ -133,11 +136,11 @@ function askRoute(app: ZodFastify, services: Services): void {
   })
 }
 
-function opinionRoutes(app: ZodFastify, services: Services): void {
+function opinionRoutes(app: ZodFastify, ctx: AppContext): void {
   const path = '/kb/:kb/chat/:id/turns/:turnId/feedback'
 
   app.get(path, { schema: { hide: true, params: TurnPath } }, async (request, reply) =>
-    send(reply, feedbackFormPage(visitOf(request), await readFeedback(services, request, request.params))),
+    send(reply, feedbackFormPage(visitOf(request), await readFeedback(ctx, request, request.params))),
   )
 
   app.post(path, { schema: { hide: true, params: TurnPath, body: Opinion } }, async (request, reply) => {
@@ -147,14 +150,14 @@ function opinionRoutes(app: ZodFastify, services: Services): void {
     try {
       if ([...reason].length > maxReason)
         throw new GanglionError('malformed_request', `At most ${maxReason} characters.`)
-      await services.rateAnswer(callerOf(request), request.params, {
+      await rateAnswer(ctx, callerOf(request), request.params, {
         vote,
         ...(reason === '' ? {} : { reason }),
         ...(category === '' ? {} : { category }),
       })
     } catch (error) {
       const errors = { fieldErrors: { reason: [opinionProblem(error)] } }
-      const view = await readFeedback(services, request, request.params)
+      const view = await readFeedback(ctx, request, request.params)
       return send(reply, feedbackFormPage(visitOf(request), { ...view, typed: { ...typed, category, errors } }), 400)
     }
     return reply.redirect(`${chatPage(kb, id)}?done=rated`, 303)
@@ -162,16 +165,16 @@ function opinionRoutes(app: ZodFastify, services: Services): void {
 }
 
 async function readFeedback(
-  services: Services,
+  ctx: AppContext,
   request: FastifyRequest,
   { kb: kbName, id, turnId }: TurnAddress,
 ): Promise<FeedbackView> {
   const caller = callerOf(request)
   const [kb, found] = await Promise.all([
-    services.describeKb(caller, kbName),
-    services.readChatTurn(caller, { kb: kbName, id, turnId }),
+    describeKb(ctx, caller, kbName),
+    readChatTurn(ctx, caller, { kb: kbName, id, turnId }),
   ])
-  const [turn] = await showTurns(services, caller, kbName, [found])
+  const [turn] = await showTurns(ctx, caller, kbName, [found])
   if (turn === undefined) throw new GanglionError('not_found')
   return { kb, chatId: id, turn }
 }
@@ -200,20 +203,20 @@ function audienceOf(chat: Pick<PastChat, 'audience'> | undefined): 'curator' | '
 
 /** The whole of an answer for a page that shows it as it came. */
 async function answered(
-  services: Services,
+  ctx: AppContext,
   request: FastifyRequest,
   kb: string,
   question: string,
   { answer, sessionId = '', turnId: id = '', citations = [], notice }: ChatAnswer,
 ): Promise<{ url: string; sessionId: string; html: string }> {
   const at = new Date().toISOString()
-  const [shown] = await showTurns(services, callerOf(request), kb, [{ id, question, answer, citations, at }])
+  const [shown] = await showTurns(ctx, callerOf(request), kb, [{ id, question, answer, citations, at }])
   const html = shown === undefined ? '' : String(turn(visitOf(request), kb, sessionId, { ...shown, notice }))
   return { url: chatPage(kb, sessionId), sessionId, html }
 }
 
 async function sendChat(
-  services: Services,
+  ctx: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
   {
@@ -236,13 +239,13 @@ async function sendChat(
 ): Promise<FastifyReply> {
   const caller = callerOf(request)
   const [kb, chats, chat] = await Promise.all([
-    services.describeKb(caller, kbName),
-    services.listChats(caller, kbName, { cursor: past }),
+    describeKb(ctx, caller, kbName),
+    listChats(ctx, caller, kbName, { cursor: past }),
     id === undefined
       ? undefined
-      : services.readChat(caller, { kb: kbName, id, ...(before === undefined ? {} : { before }) }),
+      : readChat(ctx, caller, { kb: kbName, id, ...(before === undefined ? {} : { before }) }),
   ])
-  const turns = chat === undefined ? [] : await showTurns(services, caller, kbName, chat.turns)
+  const turns = chat === undefined ? [] : await showTurns(ctx, caller, kbName, chat.turns)
   const view = { kb, past: chats, asked, notice, chat: chat && { ...chat, turns } }
   return send(reply, askPage(visitOf(request), view), status)
 }

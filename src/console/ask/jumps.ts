@@ -1,13 +1,15 @@
+import type { AppContext } from '../../app/open-context.ts'
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
-import type { Services } from '../../http/services.ts'
 import { isUnavailable } from '../../kb/failure.ts'
+import { findNames } from '../../pages/graph/find-names.ts'
+import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
+import { listQueue } from '../../queue/list-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { listSources } from '../../sources/list-sources.ts'
 
 /** A place that the command palette leads to. */
 export type Jump = { group: string; label: string; detail: string; href: string }
-
-type JumpServices = Pick<Services, 'listKnowledgeBases' | 'findNames' | 'listSources' | 'listQueue'>
 
 const most = { pages: 8, sources: 4, candidates: 4, kbs: 5, commands: 6 }
 /** Knowledge bases whose pages are looked through. */
@@ -42,18 +44,18 @@ const kbCommands: readonly { label: string; path: string; least: PersonRole }[] 
  * commands; a bounded number of each. `kb`: where they are, whose pages come first.
  */
 export async function jumps(
-  services: JumpServices,
+  ctx: AppContext,
   caller: Caller,
   role: PersonRole,
   { q, kb }: { q: string; kb: string | undefined },
 ): Promise<Jump[]> {
-  const { knowledgeBases } = await services.listKnowledgeBases(caller)
+  const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
   const here = knowledgeBases.find(({ slug, id }) => slug === kb || id === kb)
   const kbs = [...(here === undefined ? [] : [here]), ...knowledgeBases.filter((one) => one !== here)]
   const [pages, sources, candidates] = await Promise.all([
-    q === '' ? [] : inEach(kbs, (kb) => pagesIn(services, caller, kb, q)),
-    q === '' ? [] : inEach(kbs, (kb) => sourcesIn(services, caller, kb, q)),
-    q === '' || !reaches(role, 'curator') ? [] : candidatesWith(services, caller, q).catch(none),
+    q === '' ? [] : inEach(kbs, (kb) => pagesIn(ctx, caller, kb, q)),
+    q === '' ? [] : inEach(kbs, (kb) => sourcesIn(ctx, caller, kb, q)),
+    q === '' || !reaches(role, 'curator') ? [] : candidatesWith(ctx, caller, q).catch(none),
   ])
   const isNamed = (label: string) => label.toLowerCase().includes(q.toLowerCase())
   const places = kbs
@@ -82,16 +84,16 @@ function none(error: unknown): Jump[] {
   return []
 }
 
-async function pagesIn(services: JumpServices, caller: Caller, { slug, title }: Kb, q: string): Promise<Jump[]> {
-  const found = await services.findNames(caller, slug, { q, limit: most.pages })
+async function pagesIn(ctx: AppContext, caller: Caller, { slug, title }: Kb, q: string): Promise<Jump[]> {
+  const found = await findNames(ctx, caller, slug, { q, limit: most.pages })
   return found.map((page) => ({
     ...{ group: 'Pages', label: page.title, href: neuronPage(slug, page.seqId) },
     detail: page.name === page.title ? title : `${page.name} · ${title}`,
   }))
 }
 
-async function sourcesIn(services: JumpServices, caller: Caller, { slug, title }: Kb, q: string): Promise<Jump[]> {
-  const { documents } = await services.listSources(caller, slug, { text: q, limit: most.sources })
+async function sourcesIn(ctx: AppContext, caller: Caller, { slug, title }: Kb, q: string): Promise<Jump[]> {
+  const { documents } = await listSources(ctx, caller, slug, { text: q, limit: most.sources })
   return documents.map(({ id, filename }) => ({
     group: 'Sources',
     label: filename,
@@ -100,8 +102,8 @@ async function sourcesIn(services: JumpServices, caller: Caller, { slug, title }
   }))
 }
 
-async function candidatesWith(services: JumpServices, caller: Caller, text: string): Promise<Jump[]> {
-  const { entries } = await services.listQueue(caller, { text, status: 'pending', limit: most.candidates })
+async function candidatesWith(ctx: AppContext, caller: Caller, text: string): Promise<Jump[]> {
+  const { entries } = await listQueue(ctx, caller, { text, status: 'pending', limit: most.candidates })
   return entries.map(({ id, title, kb }) => ({ group: 'Waiting', label: title, detail: kb, href: `/queue/${id}` }))
 }
 

@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { KbId } from '../../contract/identifiers.ts'
 import { exceedsFolded, maxQuery } from '../../contract/search.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
+import { searchEverywhere, searchPages } from '../../search/kb/search-pages.ts'
 import { KbPath } from '../layout/query.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
@@ -27,21 +30,21 @@ const AllQuery = SearchQuery.extend({ kb: z.union([KbId, z.literal('')]).default
 const JumpQuery = z.object({ q: z.string().max(maxQuery).default(''), kb: z.union([KbId, z.literal('')]).default('') })
 
 /** Adds the pages that search, and what the command palette leads to. */
-export function searchRoutes(app: ZodFastify, services: Services): void {
+export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get('/search', { schema: { hide: true, querystring: AllQuery } }, (request, reply) => {
     const { kb, tag: _, ...asked } = request.query
     if (kb !== '' && !isFragment(request)) return reply.redirect(searchPath(kb, asked))
-    return sendSearch(services, request, reply, kb === '' ? undefined : kb, asked)
+    return sendSearch(ctx, request, reply, kb === '' ? undefined : kb, asked)
   })
 
   app.get('/kb/:kb/search', { schema: { hide: true, params: KbPath, querystring: SearchQuery } }, (request, reply) => {
     const { tag, ...asked } = request.query
-    return sendSearch(services, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
+    return sendSearch(ctx, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
   })
 
   app.get('/palette', { schema: { hide: true, querystring: JumpQuery } }, async (request, reply) => {
     const { q, kb } = request.query
-    const items = await jumps(services, callerOf(request), visitOf(request).session.role, {
+    const items = await jumps(ctx, callerOf(request), visitOf(request).session.role, {
       q: q.trim(),
       kb: kb || undefined,
     })
@@ -50,7 +53,7 @@ export function searchRoutes(app: ZodFastify, services: Services): void {
 }
 
 async function sendSearch(
-  services: Services,
+  ctx: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
   kbName: string | undefined,
@@ -58,8 +61,8 @@ async function sendSearch(
 ): Promise<FastifyReply> {
   const caller = callerOf(request)
   const [kb, { knowledgeBases }] = await Promise.all([
-    kbName === undefined ? undefined : services.describeKb(caller, kbName),
-    kbName === undefined ? services.listKnowledgeBases(caller) : { knowledgeBases: [] },
+    kbName === undefined ? undefined : describeKb(ctx, caller, kbName),
+    kbName === undefined ? listKnowledgeBases(ctx, caller) : { knowledgeBases: [] },
   ])
   const answer = (found: Found | undefined, problem?: { status: number; message: string }) => {
     const errors = problem && { fieldErrors: { q: [problem.message] } }
@@ -74,8 +77,8 @@ async function sendSearch(
       throw new ValidationError({ q: [`At most ${maxQuery} characters.`] })
     const { kind, tag, page = 1 } = asked
     const query = { q, kind, isTyping: isFragment(request) }
-    if (kb === undefined) return answer({ in: 'all', hits: await services.searchEverywhere(caller, query) })
-    const hits = await services.searchPages(caller, kb.slug, { ...query, page, ...(tag === undefined ? {} : { tag }) })
+    if (kb === undefined) return answer({ in: 'all', hits: await searchEverywhere(ctx, caller, query) })
+    const hits = await searchPages(ctx, caller, kb.slug, { ...query, page, ...(tag === undefined ? {} : { tag }) })
     return answer({ in: 'one', kb, hits })
   } catch (error) {
     return answer(undefined, problemOf(error))

@@ -1,11 +1,20 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { CommitId } from '../../contract/identifiers.ts'
 import { NeuronPath } from '../../contract/neurons.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { answerFile } from '../../http/response/file-answer.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { readFile } from '../../pages/attachments/read-file.ts'
+import { compareLines, comparePages } from '../../pages/compare-pages.ts'
+import { readLooseEnds } from '../../pages/graph/read-loose-ends.ts'
+import { readWholeGraph } from '../../pages/graph/read-whole-graph.ts'
+import { listNeurons } from '../../pages/list-neurons.ts'
+import { readHistory, readVersions } from '../../pages/read-history.ts'
+import { readPage } from '../../pages/read-page.ts'
+import { readTags } from '../../pages/read-tags.ts'
+import { readTree } from '../../pages/read-tree.ts'
 import { KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
@@ -39,13 +48,13 @@ const treeLimit = 200
 const listLimit = 50
 
 /** Adds the pages that read Neurons: one of them, its history, folders, tags, the graph, and the files of a knowledge base. */
-export function neuronRoutes(app: ZodFastify, services: Services): void {
+export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/kb/:kb/neurons/:seqId',
     { schema: { hide: true, params: NeuronPath, querystring: ReadQuery } },
     async (request, reply) => {
       const { done, ...version } = request.query
-      const view = await services.readPage(callerOf(request), { ...request.params, ...version })
+      const view = await readPage(ctx, callerOf(request), { ...request.params, ...version })
       return send(reply, neuronView(visitOf(request), view, done))
     },
   )
@@ -57,17 +66,17 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
       const { from, to, view, before } = request.query
       const caller = callerOf(request)
       if (from === undefined || to === undefined) {
-        const history = await services.readHistory(caller, { ...request.params, before, limit: listLimit })
+        const history = await readHistory(ctx, caller, { ...request.params, before, limit: listLimit })
         return send(reply, historyPage(visitOf(request), history))
       }
       const { kb, seqId } = request.params
-      const versions = await services.readVersions(caller, { kb, seqId, from, to })
+      const versions = await readVersions(ctx, caller, { kb, seqId, from, to })
       const texts = { before: versions.before.text, after: versions.after.text }
       const contents = { before: versions.before.content, after: versions.after.content }
       const difference =
         view === 'page'
-          ? await services.comparePages(caller, { kb, path: versions.after.path, ...contents })
-          : await services.compareLines(texts)
+          ? await comparePages(ctx, caller, { kb, path: versions.after.path, ...contents })
+          : await compareLines(ctx, texts)
       return send(reply, comparisonPage(visitOf(request), { ...versions, seqId, view, difference }))
     },
   )
@@ -77,10 +86,7 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
     { schema: { hide: true, params: KbPath, querystring: TreeQuery } },
     async (request, reply) => {
       const query = { ...request.query, limit: treeLimit }
-      return send(
-        reply,
-        folderPage(visitOf(request), await services.readTree(callerOf(request), request.params.kb, query)),
-      )
+      return send(reply, folderPage(visitOf(request), await readTree(ctx, callerOf(request), request.params.kb, query)))
     },
   )
 
@@ -91,22 +97,22 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
       const { kb } = request.params
       const { tag, cursor, q, page } = request.query
       const caller = callerOf(request)
-      const tags = await services.readTags(caller, kb, { q, page })
+      const tags = await readTags(ctx, caller, kb, { q, page })
       if (tag === undefined) return send(reply, tagsPage(visitOf(request), tags, q))
       const query = { tag, limit: listLimit, ...(cursor === undefined ? {} : { cursor }) }
-      return send(reply, taggedPage(visitOf(request), tags.kb, tag, await services.listNeurons(caller, kb, query)))
+      return send(reply, taggedPage(visitOf(request), tags.kb, tag, await listNeurons(ctx, caller, kb, query)))
     },
   )
 
   app.get('/kb/:kb/graph', { schema: { hide: true, params: KbPath } }, async (request, reply) => {
     const caller = callerOf(request)
     const { kb } = request.params
-    const ends = await services.readLooseEnds(caller, kb)
-    return send(reply, graphPage(visitOf(request), ends, await services.readWholeGraph(caller, kb)))
+    const ends = await readLooseEnds(ctx, caller, kb)
+    return send(reply, graphPage(visitOf(request), ends, await readWholeGraph(ctx, caller, kb)))
   })
 
   app.get('/kb/:kb/graph/data', { schema: { hide: true, params: KbPath } }, async (request) => {
-    const { nodes, edges, truncated } = await services.readWholeGraph(callerOf(request), request.params.kb)
+    const { nodes, edges, truncated } = await readWholeGraph(ctx, callerOf(request), request.params.kb)
     const places = new Map(nodes.map(({ seqId }, index) => [seqId, index]))
     return {
       nodes: nodes.map(({ seqId, title }) => ({ seqId, title })),
@@ -120,7 +126,7 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
     { schema: { hide: true, params: KbPath.extend({ '*': z.string() }) } },
     async (request, reply) => {
       const { kb, '*': path } = request.params
-      return answerFile(request, reply, await services.readFile(callerOf(request), kb, path))
+      return answerFile(request, reply, await readFile(ctx, callerOf(request), kb, path))
     },
   )
 }

@@ -1,12 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { SeqId } from '../../contract/vocabulary.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
-import { findingRules } from '../../operate/lint/list-findings.ts'
+import { lintNow } from '../../operate/lint/lint-kb.ts'
+import { findingRules, listFindings } from '../../operate/lint/list-findings.ts'
+import { proposeFinding } from '../../operate/lint/propose-finding.ts'
+import { readKbOverview } from '../../operate/overview/read-overview.ts'
 import { type Html, html } from '../layout/html.ts'
 import { KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
@@ -34,7 +37,7 @@ const Query = z.object({
 const Settling = z.object({ fingerprint: z.string().max(100), choice: SeqId })
 
 /** Adds the page of what is wrong with links, and what settles it. */
-export function findingsRoutes(app: ZodFastify, services: Services): void {
+export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'curator' } as const
 
   app.get(
@@ -52,7 +55,7 @@ export function findingsRoutes(app: ZodFastify, services: Services): void {
     async (request, reply) => {
       const { kb } = request.params
       try {
-        const { candidateIds, byHand } = await services.proposeFinding(callerOf(request), kb, request.body)
+        const { candidateIds, byHand } = await proposeFinding(ctx, callerOf(request), kb, request.body)
         const { rule, from } = request.query
         const done = { changes: candidateIds.join(','), byHand: byHand.map(({ seqId }) => seqId).join(',') }
         return reply.redirect(withQuery(`${kbPage(kb)}/findings`, { rule, from, ...done }), 303)
@@ -76,7 +79,7 @@ export function findingsRoutes(app: ZodFastify, services: Services): void {
 
   app.post('/kb/:kb/findings/lint', { config, schema: { hide: true, params: KbPath } }, async (request, reply) => {
     const { kb } = request.params
-    const { findings } = await services.lintKnowledgeBase(callerOf(request), kb)
+    const { findings } = await lintNow(ctx, callerOf(request), kb)
     const proposed = findings.filter(({ status }) => status === 'proposed').length
     return reply.redirect(withQuery(`${kbPage(kb)}/findings`, { proposed }), 303)
   })
@@ -90,8 +93,8 @@ export function findingsRoutes(app: ZodFastify, services: Services): void {
     status = 200,
   ): Promise<FastifyReply> {
     const caller = callerOf(request)
-    const kb = await services.readKbOverview(caller, kbName)
-    const findings = await services.listFindings(caller, kb.slug, { rule, from, limit: findingsOnPage })
+    const kb = await readKbOverview(ctx, caller, kbName)
+    const findings = await listFindings(ctx, caller, kb.slug, { rule, from, limit: findingsOnPage })
     const view = { kb, findings, rule, from, now: new Date(), ...said }
     return send(reply, findingsPage(visitOf(request), view), status)
   }

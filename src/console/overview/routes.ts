@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { KbId } from '../../contract/identifiers.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import { activityKinds } from '../../events/read-activity.ts'
+import { activityKinds, readActivity } from '../../events/read-activity.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { formTokenPath } from '../../http/openapi.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { readKbOverview, readOverview } from '../../operate/overview/read-overview.ts'
+import { markTour, readTour } from '../../operate/overview/tour.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Html } from '../layout/html.ts'
 import { filter, KbPath } from '../layout/query.ts'
@@ -35,29 +37,29 @@ const ActivityQuery = z.object({
 const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })
 
 /** Adds the pages that say what is going on: the two homes, activity and findings. */
-export function overviewRoutes(app: ZodFastify, services: Services): void {
+export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get('/', { schema: { hide: true, querystring: HomeQuery } }, async (request, reply) => {
     const caller = callerOf(request)
     const visit = visitOf(request)
-    const all = await services.readOverview(caller)
+    const all = await readOverview(ctx, caller)
     const pages = Math.max(1, Math.ceil(all.length / kbsOnPage))
     const number = Math.min(request.query.page ?? 1, pages)
     const kbs = all.slice((number - 1) * kbsOnPage, number * kbsOnPage)
     const view = { kbs, number, pages, latest: [], now: new Date() }
     if (isFragment(request)) return send(reply, homeWork(visit, view))
-    const { items: latest } = await services.readActivity(caller, { limit: latestShown })
+    const { items: latest } = await readActivity(ctx, caller, { limit: latestShown })
     return send(reply, homePage(visit, { ...view, latest, tour: await tourOf(visit, caller) }))
   })
 
   app.get('/kb/:kb', { schema: { hide: true, params: KbPath } }, async (request, reply) => {
     const caller = callerOf(request)
-    const overview = await services.readKbOverview(caller, request.params.kb)
+    const overview = await readKbOverview(ctx, caller, request.params.kb)
     const { slug } = overview
     const { items: latest } = overview.isBroken
       ? { items: [] }
-      : await services.readActivity(caller, { kb: slug, limit: latestShown })
+      : await readActivity(ctx, caller, { kb: slug, limit: latestShown })
     const visit = visitOf(request)
-    const path = services.cloneUrl(visit.session.tenant.slug, slug)
+    const path = ctx.urls.clone(visit.session.tenant.slug, slug)
     const cloneUrl = new URL(path, `${request.protocol}://${request.host}`).href
     const tour = await tourOf(visit, caller, slug)
     return send(reply, kbHomePage(visit, { overview, latest, cloneUrl, tour, now: new Date() }))
@@ -66,8 +68,8 @@ export function overviewRoutes(app: ZodFastify, services: Services): void {
   app.get('/activity', { schema: { hide: true, querystring: ActivityQuery } }, async (request, reply) => {
     const caller = callerOf(request)
     const { kb, kind, before } = request.query
-    const kbs = (await services.readOverview(caller)).map(({ slug, title }) => ({ slug, title }))
-    const activity = await services.readActivity(caller, { kb, kind, before, limit: eventsOnPage })
+    const kbs = (await readOverview(ctx, caller)).map(({ slug, title }) => ({ slug, title }))
+    const activity = await readActivity(ctx, caller, { kb, kind, before, limit: eventsOnPage })
     const view = { activity, kbs, kb, kind, before, now: new Date() }
     return send(reply, isFragment(request) ? activitySection(view) : activityPage(visitOf(request), view))
   })
@@ -75,8 +77,8 @@ export function overviewRoutes(app: ZodFastify, services: Services): void {
   app.post('/tour', { config: { people: 'admin' }, schema: { hide: true, body: TourForm } }, async (request, reply) => {
     const caller = callerOf(request)
     const { step } = request.body
-    const tour = await services.readTour(caller)
-    await services.markTour(caller, step)
+    const tour = await readTour(ctx, caller)
+    await markTour(ctx, caller, step)
     return reply.redirect(step === 'dismissed' || tour === undefined ? '/' : tourPath(tour, step), 303)
   })
 
@@ -85,12 +87,12 @@ export function overviewRoutes(app: ZodFastify, services: Services): void {
     reply.type('text/plain').send(visitOf(request).formToken),
   )
 
-  findingsRoutes(app, services)
+  findingsRoutes(app, ctx)
 
   /** Of an administrator, on the pages that it begins on. */
   async function tourOf(visit: Visit, caller: Caller, kb?: string): Promise<Html | undefined> {
     if (!reaches(visit.session.role, 'admin')) return undefined
-    const tour = await services.readTour(caller)
+    const tour = await readTour(ctx, caller)
     return tour === undefined || (kb !== undefined && kb !== tour.kb) ? undefined : tourPart(visit, tour)
   }
 }

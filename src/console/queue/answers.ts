@@ -1,9 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { listFailingLinks } from '../../forge/bridge/manage-links.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import type { Services } from '../../http/services.ts'
+import { renderMarkdown } from '../../pages/render-markdown.ts'
+import { listQueue } from '../../queue/list-queue.ts'
+import { nextInQueue } from '../../queue/queue-neighbours.ts'
 import type { Outcome } from '../../review/read-outcome.ts'
+import { readOutcome } from '../../review/read-outcome.ts'
 import type { Review } from '../../review/review-candidate.ts'
+import { reviewCandidate } from '../../review/review-candidate.ts'
+import { similarNeurons } from '../../review/similar-neurons.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
@@ -32,7 +39,7 @@ type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 
 >
 
 /** What the routes of the queue answer with. */
-export function answersOf(services: Services) {
+export function answersOf(ctx: AppContext) {
   async function sendList(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -41,15 +48,15 @@ export function answersOf(services: Services) {
   ): Promise<FastifyReply> {
     const [visit, caller] = [visitOf(request), callerOf(request)]
     const { after, before, pick, done, did = [] } = params
-    const queue = await services.listQueue(caller, { ...viewOf(params), after, before, limit: pageLength })
-    const failingLinks = await services.listFailingLinks(caller, params.kb)
+    const queue = await listQueue(ctx, caller, { ...viewOf(params), after, before, limit: pageLength })
+    const failingLinks = await listFailingLinks(ctx, caller, params.kb)
     const outcomes = await Promise.all(
-      did.map(async ([id, result]) => ({ outcome: await services.readOutcome(caller, id), result })),
+      did.map(async ([id, result]) => ({ outcome: await readOutcome(ctx, caller, id), result })),
     )
     const notice =
       outcomes.length > 0
         ? togetherNotice(visit, outcomes, params)
-        : done !== undefined && outcomeNotice(visit, await services.readOutcome(caller, done), params)
+        : done !== undefined && outcomeNotice(visit, await readOutcome(ctx, caller, done), params)
     const shown = { queue, failingLinks, params, place: { after, before }, isAllPicked: pick !== undefined, notice }
     const failed = problem === undefined ? {} : { problem, ...(reason === undefined ? {} : { reason }) }
     return send(reply, queueListPage(visit, { ...shown, ...failed }), problem === undefined ? 200 : 422)
@@ -64,11 +71,11 @@ export function answersOf(services: Services) {
     const [visit, caller] = [visitOf(request), callerOf(request)]
     const { done } = params
     const [review, outcome] = await Promise.all([
-      services.reviewCandidate(caller, id, viewOf(params)),
-      done === undefined ? undefined : services.readOutcome(caller, done),
+      reviewCandidate(ctx, caller, id, viewOf(params)),
+      done === undefined ? undefined : readOutcome(ctx, caller, done),
     ])
     const [change, comments, similar] = await Promise.all([
-      changeOf(services, caller, review, params.show ?? usualShow(review.sides)),
+      changeOf(ctx, caller, review, params.show ?? usualShow(review.sides)),
       commentsOf(caller, review),
       params.similar === undefined ? undefined : similarTo(caller, id),
     ])
@@ -83,20 +90,18 @@ export function answersOf(services: Services) {
 
   async function sendSimilar(request: FastifyRequest, reply: FastifyReply, id: string): Promise<FastifyReply> {
     const caller = callerOf(request)
-    const [similar, { kb }] = await Promise.all([similarTo(caller, id), services.readOutcome(caller, id)])
+    const [similar, { kb }] = await Promise.all([similarTo(caller, id), readOutcome(ctx, caller, id)])
     return send(reply, similarList(similar, kb))
   }
 
   async function similarTo(caller: Caller, id: string): Promise<Similar> {
-    return { found: await services.similarNeurons(caller, id) }
+    return { found: await similarNeurons(ctx, caller, id) }
   }
 
   function commentsOf(caller: Caller, { steps, kb }: Review) {
     const comments = steps.filter(({ action }) => action === 'comment')
     return Promise.all(
-      comments.map(({ reason = '' }) =>
-        services.renderMarkdown(caller, { kb: kb.slug, content: reason, idPrefix: null }),
-      ),
+      comments.map(({ reason = '' }) => renderMarkdown(ctx, caller, { kb: kb.slug, content: reason, idPrefix: null })),
     )
   }
 
@@ -121,11 +126,11 @@ export function answersOf(services: Services) {
     { id, params }: Pick<Sent, 'id' | 'params'>,
   ): Promise<FastifyReply> {
     const caller = callerOf(request)
-    const next = await services.nextInQueue(caller, id, viewOf(params))
+    const next = await nextInQueue(ctx, caller, id, viewOf(params))
     const to = next === undefined ? listPath(params, { done: id }) : candidatePath(next.id, params, { done: id })
     if (!isFragment(request)) return reply.redirect(to, 303)
     // The script has the next page, unless the decision changed that, and needs what is said above it.
-    const outcome = await services.readOutcome(caller, id)
+    const outcome = await readOutcome(ctx, caller, id)
     reply.headers({ 'hx-location': to, ...(next && { 'x-seen': next.seen }) })
     return send(reply, outcomeNotice(visitOf(request), outcome, params))
   }
@@ -141,7 +146,7 @@ export function answersOf(services: Services) {
       return sendCandidate(request, reply, { id, params, typed, errors: { [form]: error } }, 400)
     }
     if (!(error instanceof GanglionError) || error.status !== 409) throw error
-    const outcome = await services.readOutcome(callerOf(request), id)
+    const outcome = await readOutcome(ctx, callerOf(request), id)
     // The same decision, sent twice.
     if (error.code === 'not_pending' && isSame(sent, outcome, visitOf(request).session.user.name)) {
       return sendNext(request, reply, sent)

@@ -1,6 +1,8 @@
-import type { Services } from '../../http/services.ts'
+import type { AppContext } from '../../app/open-context.ts'
 import type { BlockDiff, LineDiff } from '../../pages/compare-pages.ts'
+import { compareLines, comparePages } from '../../pages/compare-pages.ts'
 import type { Rendered } from '../../pages/render-markdown.ts'
+import { renderMarkdown } from '../../pages/render-markdown.ts'
 import type { Review } from '../../review/review-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { content } from '../layout/content.ts'
@@ -31,18 +33,18 @@ export function usualShow({ before, after }: Review['sides']): Show {
 
 /** Compares the two sides of a candidate; of a conflict, what the Neuron says now and what is proposed. */
 export async function changeOf(
-  services: Services,
+  ctx: AppContext,
   caller: Caller,
   { kb, sides }: Pick<Review, 'kb' | 'sides'>,
   show: Show,
 ): Promise<Change> {
   const versions = { before: sides.before?.content ?? null, after: sides.after?.content ?? '' }
-  if (show === 'lines' || show === 'split') return { show, diff: await services.compareLines(versions) }
+  if (show === 'lines' || show === 'split') return { show, diff: await compareLines(ctx, versions) }
   const place = { kb: kb.slug, path: sides.path }
-  if (show === 'rendered') return { show, diff: await services.comparePages(caller, { ...place, ...versions }) }
+  if (show === 'rendered') return { show, diff: await comparePages(ctx, caller, { ...place, ...versions }) }
   const render = (side: 'before' | 'after') => {
     const text = sides[side]?.content
-    return text === undefined ? undefined : services.renderMarkdown(caller, { ...place, content: text, idPrefix: null })
+    return text === undefined ? undefined : renderMarkdown(ctx, caller, { ...place, content: text, idPrefix: null })
   }
   const [before, after] = await Promise.all([render('before'), render('after')])
   return { show, before, after }

@@ -1,5 +1,7 @@
+import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import type { Services } from '../../http/services.ts'
+import { approveCandidate } from '../../queue/approve-candidate.ts'
+import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
 import type { Outcome } from '../../review/read-outcome.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { type Html, html } from '../layout/html.ts'
@@ -19,26 +21,26 @@ type Picked = { id: string; seen: string }
  * @returns what came of each, as the list's query holds it
  */
 export async function decideTogether(
-  services: Services,
+  ctx: AppContext,
   caller: Caller,
   { picks, ...together }: Together,
 ): Promise<string> {
   const done = await Promise.all(
-    picks.map(async (pick) => `${pick.id}.${await decideOne(services, caller, pick, together)}`),
+    picks.map(async (pick) => `${pick.id}.${await decideOne(ctx, caller, pick, together)}`),
   )
   return done.join(',')
 }
 
 async function decideOne(
-  services: Services,
+  ctx: AppContext,
   caller: Caller,
   { id, seen }: Picked,
   { decision, reason }: Omit<Together, 'picks'>,
 ): Promise<Result> {
   try {
-    if (decision === 'approve') await services.approveCandidate(caller, id, { seen })
-    else if (decision === 'reopen') await services.reopenCandidate(caller, id)
-    else await services.dismissCandidate(caller, id, { seen, ...(reason === undefined ? {} : { reason }) })
+    if (decision === 'approve') await approveCandidate(ctx, caller, id, { seen })
+    else if (decision === 'reopen') await reopenCandidate(ctx, caller, id)
+    else await dismissCandidate(ctx, caller, id, { seen, ...(reason === undefined ? {} : { reason }) })
     return 'done'
   } catch (error) {
     if (error instanceof ValidationError) return 'failed'

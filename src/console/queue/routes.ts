@@ -1,9 +1,14 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { CandidatePath } from '../../contract/candidates.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { approveCandidate } from '../../queue/approve-candidate.ts'
+import { commentCandidate } from '../../queue/comment-candidate.ts'
+import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
+import { proposeReverse } from '../../review/propose-reverse.ts'
+import { reviewCandidate } from '../../review/review-candidate.ts'
 import { answersOf } from './answers.ts'
 import { ApproveForm, CommentForm, commentOf, DismissForm, dismissalOf, editOf, typedEdit } from './decide.ts'
 import { decideTogether } from './decide-together.ts'
@@ -20,8 +25,8 @@ const BulkForm = z.object({
 })
 
 /** Adds the queue: its list, and the page of a candidate with the forms that decide on it. */
-export function queueRoutes(app: ZodFastify, services: Services): void {
-  const { sendList, sendCandidate, sendSimilar, sendRefusal, decide } = answersOf(services)
+export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
+  const { sendList, sendCandidate, sendSimilar, sendRefusal, decide } = answersOf(ctx)
   const config = { people: 'curator' } as const
   const kept = { ...config, keepsForm: true }
   /** What was typed while the session had ended is shown again, and changes nothing. */
@@ -39,7 +44,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     }
     const picks = pick.map((each) => each.split(' ')).map(([id = '', seen = '']) => ({ id, seen }))
     const given = reason.trim() === '' ? undefined : reason
-    const did = await decideTogether(services, callerOf(request), { decision, picks, reason: given })
+    const did = await decideTogether(ctx, callerOf(request), { decision, picks, reason: given })
     return reply.redirect(listPath(query, { after: query.after, before: query.before, did }), 303)
   })
 
@@ -57,8 +62,8 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     const edit = typedEdit(body)
     const sent = { id: params.id, params: query, form: 'edit', typed: { edit } } as const
     return decide(request, reply, sent, async (caller) => {
-      const changes = edit && editOf(await services.reviewCandidate(caller, params.id, viewOf(query)), edit)
-      await services.approveCandidate(caller, params.id, { ...changes, seen: body.seen })
+      const changes = edit && editOf(await reviewCandidate(ctx, caller, params.id, viewOf(query)), edit)
+      await approveCandidate(ctx, caller, params.id, { ...changes, seen: body.seen })
     })
   })
 
@@ -66,7 +71,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     const { params, query, body } = request
     const sent = { id: params.id, params: query, form: 'dismiss', typed: { reason: body.reason } } as const
     return decide(request, reply, sent, async (caller) => {
-      await services.dismissCandidate(caller, params.id, { ...dismissalOf(body), seen: body.seen })
+      await dismissCandidate(ctx, caller, params.id, { ...dismissalOf(body), seen: body.seen })
     })
   })
 
@@ -74,7 +79,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     const { params, query, body } = request
     const sent = { id: params.id, params: query, form: 'comment', typed: { comment: body.comment } } as const
     try {
-      await services.commentCandidate(callerOf(request), params.id, commentOf(body))
+      await commentCandidate(ctx, callerOf(request), params.id, commentOf(body))
     } catch (error) {
       return sendRefusal(request, reply, sent, error)
     }
@@ -84,7 +89,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
   app.post('/queue/:id/reopen', { config, schema: ofOne }, async (request, reply) => {
     const { id } = request.params
     try {
-      await services.reopenCandidate(callerOf(request), id)
+      await reopenCandidate(ctx, callerOf(request), id)
     } catch (error) {
       // Somebody else has put it back, or it was approved since: its page says so.
       if (!(error instanceof GanglionError) || error.code !== 'not_dismissed') throw error
@@ -96,7 +101,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     const { params, query } = request
     try {
       return reply.redirect(
-        candidatePath(await services.proposeReverse(callerOf(request), params.id), query, { proposed: '1' }),
+        candidatePath(await proposeReverse(ctx, callerOf(request), params.id), query, { proposed: '1' }),
         303,
       )
     } catch (error) {

@@ -1,10 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
 import { clientOf } from '../../http/access/session.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { endOwnSession } from '../../people/account.ts'
 import type { LinkView } from '../../people/links.ts'
+import { makeAdministrator, readLink, setPasswordByLink } from '../../people/links.ts'
+import { signIn } from '../../people/sign-in.ts'
+import { singleSignOn } from '../../people/single-sign-on.ts'
 import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
 import { nextPath } from './next-path.ts'
@@ -26,8 +30,8 @@ const Later = z.object({
 const ChosenPassword = z.object({ password: NewPassword })
 
 /** Adds the pages for those who are not signed in. */
-export function openRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>): void {
-  const hasSingleSignOn = people.singleSignOn !== undefined
+export function openRoutes(app: ZodFastify, ctx: AppContext): void {
+  const hasSingleSignOn = ctx.identityProvider !== undefined
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     app.sessions.requireSameOrigin(request)
@@ -45,7 +49,7 @@ export function openRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>
     const { email = '', password = '', next: asked } = request.body
     const next = nextPath(asked)
     try {
-      await enter(request, reply, await people.signIn({ email, password }, app.sessions.clientOf(request)))
+      await enter(request, reply, await signIn(ctx, { email, password }, app.sessions.clientOf(request)))
       return reply.redirect(next, 303)
     } catch (error) {
       return refuseSignIn(request, reply, error, { next, email, hasSingleSignOn })
@@ -54,12 +58,12 @@ export function openRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>
 
   app.get('/set-up', { schema: { hide: true, querystring: LinkQuery } }, async (request, reply) => {
     const { link } = request.query
-    return send(reply, setUpPage({ link, view: await people.readLink(link) }))
+    return send(reply, setUpPage({ link, view: await readLink(ctx, link) }))
   })
 
   app.post('/set-up', { bodyLimit, schema: { hide: true, body: FormFields } }, async (request, reply) => {
     const { link = '' } = request.body
-    const view = await people.readLink(link)
+    const view = await readLink(ctx, link)
     try {
       await enter(request, reply, await useLink(view, link, request))
       return reply.redirect('/', 303)
@@ -70,7 +74,7 @@ export function openRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>
     }
   })
 
-  if (people.singleSignOn !== undefined) singleSignOnRoutes(app, people.singleSignOn, enter)
+  if (ctx.identityProvider !== undefined) singleSignOnRoutes(app, singleSignOn(ctx, ctx.identityProvider), enter)
 
   /** Uses a link up. @throws what `refusedForm` takes */
   async function useLink(
@@ -80,16 +84,16 @@ export function openRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>
   ): Promise<string> {
     const { body } = request
     if (kind === 'password') {
-      return people.setPasswordByLink(link, parseFields(ChosenPassword, body).password, clientOf(request))
+      return setPasswordByLink(ctx, link, parseFields(ChosenPassword, body).password, clientOf(request))
     }
     const given =
       body.later === 'true' ? { ...parseFields(Later, body), password: undefined } : parseFields(Administrator, body)
-    return people.makeAdministrator(link, given, clientOf(request))
+    return makeAdministrator(ctx, link, given, clientOf(request))
   }
 
   /** Signs the browser in, in place of whoever was signed in there. */
   async function enter(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
-    if (request.session !== undefined) await people.endOwnSession(request.session, request.session.id)
+    if (request.session !== undefined) await endOwnSession(ctx, request.session, request.session.id)
     await app.sessions.begin(reply, token)
   }
 }

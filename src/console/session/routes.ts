@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
 import { clientOf } from '../../http/access/session.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { changeName, changePassword, endOwnSession, readAccount, signOut, switchTenant } from '../../people/account.ts'
 import type { Session } from '../../people/session.ts'
 import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
@@ -29,9 +30,9 @@ const notices: Readonly<Record<string, string>> = {
 }
 
 /** Adds the pages on which people look after their own account. */
-export function accountRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>): void {
+export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/sign-out', { schema: { hide: true } }, async (request, reply) => {
-    await people.signOut(sessionOf(request), clientOf(request))
+    await signOut(ctx, sessionOf(request), clientOf(request))
     app.sessions.end(reply)
     return reply.redirect('/sign-in?done=out', 303)
   })
@@ -43,7 +44,7 @@ export function accountRoutes(app: ZodFastify, { people }: Pick<Services, 'peopl
   app.post('/account/name', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
     try {
       const { name } = parseFields(Name, request.body)
-      await people.changeName(sessionOf(request), name, clientOf(request))
+      await changeName(ctx, sessionOf(request), name, clientOf(request))
       return reply.redirect('/account?done=name', 303)
     } catch (error) {
       const { status, errors } = refusedForm(error)
@@ -54,7 +55,7 @@ export function accountRoutes(app: ZodFastify, { people }: Pick<Services, 'peopl
   app.post('/account/password', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
     try {
       const given = parseFields(Password, request.body)
-      const token = await people.changePassword(sessionOf(request), given, clientOf(request))
+      const token = await changePassword(ctx, sessionOf(request), given, clientOf(request))
       if (token !== undefined) await app.sessions.begin(reply, token)
       return reply.redirect('/account?done=password', 303)
     } catch (error) {
@@ -64,14 +65,14 @@ export function accountRoutes(app: ZodFastify, { people }: Pick<Services, 'peopl
   })
 
   app.post('/account/tenant', { schema: { hide: true, body: Tenant } }, async (request, reply) => {
-    const token = await people.switchTenant(sessionOf(request), request.body.tenant)
+    const token = await switchTenant(ctx, sessionOf(request), request.body.tenant)
     if (token === undefined) throw new GanglionError('not_found')
     await app.sessions.begin(reply, token)
     return reply.redirect('/account?done=tenant', 303)
   })
 
   app.post('/account/sessions/:id/end', { schema: { hide: true, params: SessionPath } }, async (request, reply) => {
-    await people.endOwnSession(sessionOf(request), request.params.id)
+    await endOwnSession(ctx, sessionOf(request), request.params.id)
     return reply.redirect('/account?done=session', 303)
   })
 
@@ -81,7 +82,7 @@ export function accountRoutes(app: ZodFastify, { people }: Pick<Services, 'peopl
     view: Omit<AccountView, 'account'>,
     status = 200,
   ): Promise<FastifyReply> {
-    const account = await people.readAccount(sessionOf(request))
+    const account = await readAccount(ctx, sessionOf(request))
     return send(reply, accountPage(visitOf(request), { account, ...view }), status)
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
 import { clientOf } from '../../http/access/session.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
-import type { PeopleServices } from '../../people/people-services.ts'
+import type { SingleSignOn } from '../../people/single-sign-on.ts'
 import { nextPath } from './next-path.ts'
 import { refuseSignIn } from './refuse-sign-in.ts'
 
@@ -14,7 +14,7 @@ const Kept = z.object({ state: z.string(), nonce: z.string(), verifier: z.string
 /** Adds the way to an identity provider and back. */
 export function singleSignOnRoutes(
   app: ZodFastify,
-  singleSignOn: NonNullable<PeopleServices['singleSignOn']>,
+  singleSignOn: SingleSignOn,
   enter: (request: FastifyRequest, reply: FastifyReply, token: string) => Promise<void>,
 ): void {
   // A link, not a form: the policy for content lets forms lead nowhere but to this server.

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { ValidationError } from '../../contract/errors.ts'
-import { publicWarning } from '../../forge/bridge/manage-links.ts'
+import { linkAsOffered, listOfferedCredentials } from '../../forge/bridge/link-as-offered.ts'
+import { listForgeLinks, publicWarning, unlinkForge } from '../../forge/bridge/manage-links.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { readOverview } from '../../operate/overview/read-overview.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { type ForgesView, forgesPage, mostOpen } from './forges-page.ts'
@@ -20,7 +22,7 @@ const notices = {
 } as const
 
 /** Adds the page of links to forges. */
-export function forgesRoutes(app: ZodFastify, services: Services): void {
+export function forgesRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
   const Query = z.object({ done: z.enum(['linked', 'public', 'unlinked']).optional().catch(undefined) })
 
@@ -35,7 +37,12 @@ export function forgesRoutes(app: ZodFastify, services: Services): void {
     try {
       const maxOpen = MaxOpen.safeParse(typed.maxOpen)
       if (!maxOpen.success) throw new ValidationError({ maxOpen: [`must be a number from 1 to ${mostOpen}`] })
-      ;({ isPublic } = await services.linkForge(callerOf(request), { ...typed, maxOpen: maxOpen.data }))
+      ;({ isPublic } = await linkAsOffered(
+        ctx,
+        callerOf(request),
+        { offered: ctx.forgeCredentials, env: process.env },
+        { ...typed, maxOpen: maxOpen.data },
+      ))
     } catch (error) {
       if (!(error instanceof ValidationError)) throw error
       return sendPage(request, reply, { typed, errors: error }, 400)
@@ -44,7 +51,7 @@ export function forgesRoutes(app: ZodFastify, services: Services): void {
   })
 
   app.post('/settings/forges/:kb/unlink', { config, schema: { hide: true, params: Path } }, async (request, reply) => {
-    await services.unlinkForge(callerOf(request), request.params.kb)
+    await unlinkForge(ctx, callerOf(request), request.params.kb)
     return reply.redirect('/settings/forges?done=unlinked', 303)
   })
 
@@ -55,10 +62,10 @@ export function forgesRoutes(app: ZodFastify, services: Services): void {
     status = 200,
   ): Promise<FastifyReply> {
     const caller = callerOf(request)
-    const links = await services.listForgeLinks(caller)
+    const links = await listForgeLinks(ctx, caller.tenantId)
     const linked = new Set(links.map(({ kb }) => kb))
-    const kbs = (await services.readOverview(caller)).filter(({ slug }) => !linked.has(slug))
-    const credentials = await services.listForgeCredentials(caller)
+    const kbs = (await readOverview(ctx, caller)).filter(({ slug }) => !linked.has(slug))
+    const credentials = await listOfferedCredentials(ctx, caller, ctx.forgeCredentials)
     return send(reply, forgesPage(visitOf(request), { links, kbs, credentials, now: new Date(), ...said }), status)
   }
 }

@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { kbPage } from '../../contract/console-paths.ts'
 import { ValidationError } from '../../contract/errors.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
-import { type KbSettingsForm, type SettingsChange, SettingsChanged } from '../../operate/settings/change-kb-settings.ts'
+import {
+  changeKbSettings,
+  type KbSettingsForm,
+  previewKbSettings,
+  readKbSettings,
+  type SettingsChange,
+  SettingsChanged,
+} from '../../operate/settings/change-kb-settings.ts'
 import { type SettingValues, settingNames } from '../../operate/settings/setting-values.ts'
 import { html } from '../layout/html.ts'
 import { KbPath } from '../layout/query.ts'
@@ -39,14 +46,14 @@ const Sent = z
   })
 
 /** Adds the settings of a knowledge base. */
-export function kbSettingsRoutes(app: ZodFastify, services: Services): void {
+export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
 
   app.get(
     '/kb/:kb/settings',
     { config, schema: { hide: true, params: KbPath, querystring: Query } },
     async (request, reply) => {
-      const shown = await services.readKbSettings(callerOf(request), request.params.kb)
+      const shown = await readKbSettings(ctx, callerOf(request), request.params.kb)
       const { commit } = request.query
       const notice = commit && html`The settings are changed: commit <code>${commit.slice(0, 12)}</code>.`
       return send(reply, kbSettingsPage(visitOf(request), { shown, notice }))
@@ -61,16 +68,16 @@ export function kbSettingsRoutes(app: ZodFastify, services: Services): void {
       const visit = visitOf(request)
       const { base, values, seen, do: action } = request.body
       const { kb } = request.params
-      const now = await services.readKbSettings(caller, kb)
+      const now = await readKbSettings(ctx, caller, kb)
       const again = (view: Partial<KbSettingsView>, status: number) =>
         send(reply, kbSettingsPage(visit, { shown: { ...now, base, values }, ...view }), status)
       try {
         const change: SettingsChange = { base, values }
-        const preview = await services.previewKbSettings(caller, kb, change)
+        const preview = await previewKbSettings(ctx, caller, kb, change)
         const known = createHash('sha256').update(preview.diff).digest('hex')
         // What is committed is what was shown.
         if (action === 'preview' || seen !== known) return again({ preview: { ...preview, seen: known } }, 200)
-        const commit = await services.changeKbSettings(caller, kb, change)
+        const commit = await changeKbSettings(ctx, caller, kb, change)
         return reply.redirect(`${kbPage(now.slug)}/settings${commit === undefined ? '' : `?commit=${commit}`}`, 303)
       } catch (error) {
         if (error instanceof SettingsChanged) return again(overtaken(now, values, error), 409)

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { NewApiKey } from '../../contract/administration.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { createApiKey, listApiKeys, revokeApiKey } from '../../people/manage-api-keys.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { keysPage } from './keys-page.ts'
@@ -22,12 +23,12 @@ const Query = z.object({
 })
 
 /** Adds the page of the API keys. */
-export function keysRoutes(app: ZodFastify, services: Services): void {
+export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
 
   app.get('/settings/keys', { config, schema: { hide: true, querystring: Query } }, async (request, reply) => {
     const { before, done } = request.query
-    const list = await services.listApiKeys(callerOf(request), { before })
+    const list = await listApiKeys(ctx, callerOf(request), { before })
     const notice = done && 'The key is revoked: it is refused from now on.'
     return send(reply, keysPage(visitOf(request), { list, now: new Date(), notice }))
   })
@@ -39,12 +40,12 @@ export function keysRoutes(app: ZodFastify, services: Services): void {
     const now = new Date()
     const input = read(typed, now)
     if (!input.success) {
-      const list = await services.listApiKeys(caller, {})
+      const list = await listApiKeys(ctx, caller, {})
       const errors = { fieldErrors: z.flattenError(input.error).fieldErrors }
       return send(reply, keysPage(visitOf(request), { list, now, typed, errors }), 400)
     }
-    const { token } = await services.createApiKey(caller, input.data)
-    const list = await services.listApiKeys(caller, {})
+    const { token } = await createApiKey(ctx, caller, input.data)
+    const list = await listApiKeys(ctx, caller, {})
     return send(reply.header('cache-control', 'no-store'), keysPage(visitOf(request), { list, now, token }), 201)
   })
 
@@ -52,7 +53,7 @@ export function keysRoutes(app: ZodFastify, services: Services): void {
     '/settings/keys/:id/revoke',
     { config, schema: { hide: true, params: z.object({ id: z.uuid() }) } },
     async (request, reply) => {
-      await services.revokeApiKey(callerOf(request), request.params.id)
+      await revokeApiKey(ctx, callerOf(request), request.params.id)
       return reply.redirect('/settings/keys?done=revoked', 303)
     },
   )

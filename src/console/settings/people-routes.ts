@@ -1,10 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
 import { clientOf } from '../../http/access/session.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { listAudit } from '../../kb/access/audit.ts'
+import {
+  administratorOf,
+  changePerson,
+  changeRole,
+  invitePerson,
+  listPeople,
+  makeResetLink,
+} from '../../people/manage-people.ts'
 import type { Session } from '../../people/session.ts'
 import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
@@ -34,7 +43,7 @@ const notices: Readonly<Record<string, string>> = {
 }
 
 /** Adds the pages on which administrators manage people, and see what was done. */
-export function peopleRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>): void {
+export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get('/settings/people', { config: admins, schema: { hide: true, querystring: PeopleQuery } }, (request, reply) =>
     sendPeople(request, reply, { notice: notices[request.query.done ?? ''] }, request.query.after),
   )
@@ -42,7 +51,7 @@ export function peopleRoutes(app: ZodFastify, { people }: Pick<Services, 'people
   app.post('/settings/people', { config: admins, schema: { hide: true, body: FormFields } }, async (request, reply) => {
     try {
       const person = parseFields(Invitation, request.body)
-      const url = await people.invitePerson(sessionOf(request), clientOf(request), person)
+      const url = ctx.urls.setUp(await invitePerson(ctx, by(request), person))
       return await sendPeople(request, reply, { link: { url: absolute(request, url), email: person.email } })
     } catch (error) {
       const { status, errors } = refusedForm(error)
@@ -54,7 +63,7 @@ export function peopleRoutes(app: ZodFastify, { people }: Pick<Services, 'people
     '/settings/people/:id/role',
     { config: admins, schema: { hide: true, params: PersonPath, body: RoleForm } },
     async (request, reply) => {
-      await people.changeRole(sessionOf(request), clientOf(request), request.params.id, request.body.role)
+      await changeRole(ctx, by(request), request.params.id, request.body.role)
       return reply.redirect('/settings/people?done=role', 303)
     },
   )
@@ -63,7 +72,8 @@ export function peopleRoutes(app: ZodFastify, { people }: Pick<Services, 'people
     '/settings/people/:id/link',
     { config: admins, schema: { hide: true, params: PersonPath } },
     async (request, reply) => {
-      const { email, url } = await people.makeResetLink(sessionOf(request), clientOf(request), request.params.id)
+      const { email, token } = await makeResetLink(ctx, by(request), request.params.id)
+      const url = ctx.urls.setUp(token)
       return sendPeople(request, reply, { link: { url: absolute(request, url), email } })
     },
   )
@@ -73,7 +83,7 @@ export function peopleRoutes(app: ZodFastify, { people }: Pick<Services, 'people
     { config: admins, schema: { hide: true, params: ChangePath } },
     async (request, reply) => {
       const { id, change } = request.params
-      await people.changePerson(sessionOf(request), clientOf(request), id, change)
+      await changePerson(ctx, by(request), id, change)
       return reply.redirect(`/settings/people?done=${change}`, 303)
     },
   )
@@ -82,7 +92,7 @@ export function peopleRoutes(app: ZodFastify, { people }: Pick<Services, 'people
     '/settings/audit',
     { config: admins, schema: { hide: true, querystring: AuditQuery } },
     async (request, reply) => {
-      const entries = await people.listAudit(sessionOf(request), clientOf(request), request.query.before)
+      const entries = await listAudit(ctx, by(request).tenantId, request.query.before)
       return send(reply, auditPage(visitOf(request), entries))
     },
   )
@@ -94,7 +104,7 @@ export function peopleRoutes(app: ZodFastify, { people }: Pick<Services, 'people
     after?: string,
     status = 200,
   ): Promise<FastifyReply> {
-    const listed = await people.listPeople(sessionOf(request), clientOf(request), after)
+    const listed = await listPeople(ctx, by(request), after)
     return send(reply, peoplePage(visitOf(request), { ...listed, ...view }), status)
   }
 }
@@ -106,4 +116,9 @@ function sessionOf(request: FastifyRequest): Session {
 /** The server knows its public URL, or else how it was reached now. */
 function absolute({ protocol, host }: FastifyRequest, url: string): string {
   return new URL(url, `${protocol}://${host}`).href
+}
+
+/** Who acts. @throws {GanglionError} `insufficient_role` */
+function by(request: FastifyRequest) {
+  return administratorOf(sessionOf(request), clientOf(request).address)
 }

@@ -1,6 +1,9 @@
+import type { AppContext } from '../../app/open-context.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { healthReports } from '../../operate/health-report.ts'
+import { readOverview } from '../../operate/overview/read-overview.ts'
+import { verifications } from '../../operate/verify/verifications.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { forgesRoutes } from './forges-routes.ts'
@@ -11,17 +14,17 @@ import { settingsPage } from './settings-page.ts'
 import { webhooksRoutes } from './webhooks-routes.ts'
 
 /** Adds the pages of administrators. */
-export function settingsRoutes(app: ZodFastify, services: Services): void {
+export function settingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
   const schema = { hide: true } as const
 
   app.get('/settings', { config, schema }, async (request, reply) => {
-    const kbs = await services.readOverview(callerOf(request))
+    const kbs = await readOverview(ctx, callerOf(request))
     return send(reply, settingsPage(visitOf(request), kbs))
   })
 
   app.get('/settings/health', { config, schema }, async (request, reply) => {
-    const report = await services.readHealth(callerOf(request))
+    const report = await healthReports(ctx).read(callerOf(request))
     const visit = visitOf(request)
     const now = new Date()
     if (isFragment(request)) return send(reply, verification(visit, report.verification, now))
@@ -29,12 +32,12 @@ export function settingsRoutes(app: ZodFastify, services: Services): void {
   })
 
   app.post('/settings/health/verify', { config, schema }, async (request, reply) => {
-    await services.startVerification(callerOf(request))
+    await verifications(ctx).start(callerOf(request))
     return reply.redirect('/settings/health', 303)
   })
 
-  forgesRoutes(app, services)
-  keysRoutes(app, services)
-  webhooksRoutes(app, services)
-  kbSettingsRoutes(app, services)
+  forgesRoutes(app, ctx)
+  keysRoutes(app, ctx)
+  webhooksRoutes(app, ctx)
+  kbSettingsRoutes(app, ctx)
 }

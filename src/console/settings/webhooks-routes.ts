@@ -1,11 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { NewWebhook } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { EventKind } from '../../contract/events.ts'
+import {
+  addWebhook,
+  listWebhooks,
+  pauseWebhook,
+  readWebhook,
+  removeWebhook,
+  replayWebhook,
+  resendEvent,
+  setWebhookKinds,
+  testWebhook,
+} from '../../events/webhooks/manage-webhooks.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { readOverview } from '../../operate/overview/read-overview.ts'
 import type { FormErrors } from '../layout/form.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
@@ -32,7 +44,7 @@ const changes = {
 } as const
 
 /** Adds the pages of webhooks. */
-export function webhooksRoutes(app: ZodFastify, services: Services): void {
+export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
   const ofOne = { hide: true, params: Path } as const
 
@@ -54,7 +66,7 @@ export function webhooksRoutes(app: ZodFastify, services: Services): void {
       return sendList(request, reply, { typed, errors: { fieldErrors: z.flattenError(input.error).fieldErrors } }, 400)
     }
     try {
-      const { secret } = await services.addWebhook(callerOf(request), input.data)
+      const { secret } = await addWebhook(ctx, callerOf(request), input.data, { allowPrivate: ctx.webhookPrivate })
       return sendList(request, reply.header('cache-control', 'no-store'), { secret }, 201)
     } catch (error) {
       return sendList(request, reply, { typed, errors: errorsOf(error) }, 400)
@@ -78,7 +90,7 @@ export function webhooksRoutes(app: ZodFastify, services: Services): void {
 
   app.post('/settings/webhooks/:id/test', { config, schema: ofOne }, async (request, reply) => {
     const { id } = request.params
-    await services.testWebhook(callerOf(request), id)
+    await testWebhook(ctx, callerOf(request), id, { allowPrivate: ctx.webhookPrivate })
     return reply.redirect(`/settings/webhooks/${id}?done=sent`, 303)
   })
 
@@ -86,7 +98,7 @@ export function webhooksRoutes(app: ZodFastify, services: Services): void {
     const { id } = request.params
     const { event: eventId } = request.body
     try {
-      await services.resendEvent(callerOf(request), { id, eventId })
+      await resendEvent(ctx, callerOf(request), { id, eventId }, { allowPrivate: ctx.webhookPrivate })
       return reply.redirect(`/settings/webhooks/${id}?done=sent`, 303)
     } catch (error) {
       if (!(error instanceof GanglionError && error.code === 'not_found')) throw error
@@ -95,12 +107,12 @@ export function webhooksRoutes(app: ZodFastify, services: Services): void {
   })
 
   app.post('/settings/webhooks/:id/pause', { config, schema: ofOne }, async (request, reply) => {
-    await services.pauseWebhook(callerOf(request), request.params.id)
+    await pauseWebhook(ctx, callerOf(request), request.params.id)
     return reply.redirect(`/settings/webhooks/${request.params.id}?done=paused`, 303)
   })
 
   app.post('/settings/webhooks/:id/kinds', { config, schema: { ...ofOne, body: Kinds } }, async (request, reply) => {
-    await services.setWebhookKinds(callerOf(request), request.params.id, request.body.kinds)
+    await setWebhookKinds(ctx, callerOf(request), request.params.id, request.body.kinds)
     return reply.redirect(`/settings/webhooks/${request.params.id}?done=kinds`, 303)
   })
 
@@ -110,7 +122,7 @@ export function webhooksRoutes(app: ZodFastify, services: Services): void {
     const from = typed === undefined ? undefined : EventNumber.safeParse(typed)
     try {
       if (from?.success === false) throw new ValidationError({ from: ['must be the number of an event'] })
-      await services.replayWebhook(callerOf(request), id, { from: from?.data })
+      await replayWebhook(ctx, callerOf(request), id, { from: from?.data })
     } catch (error) {
       return sendOne(request, reply, id, { from: typed, errors: errorsOf(error) }, 400)
     }
@@ -118,7 +130,7 @@ export function webhooksRoutes(app: ZodFastify, services: Services): void {
   })
 
   app.post('/settings/webhooks/:id/remove', { config, schema: ofOne }, async (request, reply) => {
-    await services.removeWebhook(callerOf(request), request.params.id)
+    await removeWebhook(ctx, callerOf(request), request.params.id)
     return reply.redirect('/settings/webhooks?done=removed', 303)
   })
 
@@ -129,8 +141,8 @@ export function webhooksRoutes(app: ZodFastify, services: Services): void {
     status = 200,
   ): Promise<FastifyReply> {
     const caller = callerOf(request)
-    const webhooks = await services.listWebhooks(caller)
-    const kbs = await services.readOverview(caller)
+    const webhooks = await listWebhooks(ctx, caller)
+    const kbs = await readOverview(ctx, caller)
     return send(reply, webhooksPage(visitOf(request), { webhooks, kbs, ...said }), status)
   }
 
@@ -141,7 +153,7 @@ export function webhooksRoutes(app: ZodFastify, services: Services): void {
     said: Pick<WebhookView, 'notice' | 'problem' | 'from' | 'errors'>,
     status = 200,
   ): Promise<FastifyReply> {
-    const view = await services.readWebhook(callerOf(request), id)
+    const view = await readWebhook(ctx, callerOf(request), id)
     return send(reply, webhookPage(visitOf(request), { ...view, now: new Date(), ...said }), status)
   }
 }

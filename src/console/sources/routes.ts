@@ -1,6 +1,7 @@
 import multipart from '@fastify/multipart'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import { fileTypes, type Source } from '../../contract/documents.ts'
 import { Cursor } from '../../contract/envelope.ts'
@@ -9,9 +10,19 @@ import { reaches } from '../../contract/vocabulary.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { formOptions, maxFormBytes } from '../../http/request/upload-form.ts'
 import { answerFile } from '../../http/response/file-answer.ts'
-import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { archiveSource } from '../../sources/archive-source.ts'
+import { describeShelf } from '../../sources/describe-shelf.ts'
+import { ingestDocument } from '../../sources/ingest/ingest-document.ts'
+import { listSources } from '../../sources/list-sources.ts'
+import { readSource, sourceContent } from '../../sources/read-source.ts'
+import { readSourceOutcome } from '../../sources/read-source-outcome.ts'
+import { readSourceText } from '../../sources/read-source-text.ts'
 import type { FormPart } from '../../sources/upload-source.ts'
+import { uploadSource } from '../../sources/upload-source.ts'
+import { abandonUpload } from '../../sources/uploads/abandon-upload.ts'
+import { listOpenUploads } from '../../sources/uploads/list-open-uploads.ts'
 import { filter, KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
@@ -64,63 +75,63 @@ const sourcesPerPage = 50
 const curators = { people: 'curator' } as const
 
 /** Adds the pages of Sources. */
-export async function sourceRoutes(app: ZodFastify, services: Services): Promise<void> {
-  listRoutes(app, services)
-  detailRoutes(app, services)
+export async function sourceRoutes(app: ZodFastify, ctx: AppContext): Promise<void> {
+  listRoutes(app, ctx)
+  detailRoutes(app, ctx)
   await app.register(async (forms: ZodFastify) => {
     await forms.register(multipart, formOptions)
-    uploadRoutes(forms, services)
+    uploadRoutes(forms, ctx)
   })
 }
 
-function listRoutes(app: ZodFastify, services: Services): void {
+function listRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get('/kb/:kb/sources', { schema: { hide: true, params: KbPath, querystring: ListQuery } }, (request, reply) => {
     const { done, ...query } = request.query
-    return sendList(services, request, reply, { kb: request.params.kb, query, notice: done && notices[done] })
+    return sendList(ctx, request, reply, { kb: request.params.kb, query, notice: done && notices[done] })
   })
 
   app.post(
     '/kb/:kb/sources/uploads/:uploadId/remove',
     { config: curators, schema: { hide: true, params: UploadPath } },
     async (request, reply) => {
-      await services.abandonUpload(callerOf(request), request.params.uploadId)
+      await abandonUpload(ctx, callerOf(request), request.params.uploadId)
       return reply.redirect(`${sourcesPage(request.params.kb)}?done=removed`, 303)
     },
   )
 }
 
-function detailRoutes(app: ZodFastify, services: Services): void {
+function detailRoutes(app: ZodFastify, ctx: AppContext): void {
   const schema = { hide: true, params: SourcePath } as const
 
   app.get('/kb/:kb/sources/:id', { schema: { ...schema, querystring: TextQuery } }, (request, reply) => {
     const { done, ...place } = request.query
-    return sendSource(services, request, reply, { ...request.params, place, notice: done && notices[done] })
+    return sendSource(ctx, request, reply, { ...request.params, place, notice: done && notices[done] })
   })
 
   app.get('/kb/:kb/sources/:id/file', { config: curators, schema }, async (request, reply) => {
-    const { source } = await findSource(services, request, request.params)
-    return answerFile(request, reply, await services.sourceContent(callerOf(request), source.id))
+    const { source } = await findSource(ctx, request, request.params)
+    return answerFile(request, reply, await sourceContent(ctx, callerOf(request), source.id))
   })
 
   app.post('/kb/:kb/sources/:id/ingest', { config: curators, schema }, async (request, reply) => {
-    const { kb, source } = await findSource(services, request, request.params)
-    await services.ingestDocument(callerOf(request), source.id)
+    const { kb, source } = await findSource(ctx, request, request.params)
+    await ingestDocument(ctx, callerOf(request), source.id)
     return reply.redirect(`${sourcePage(kb.slug, source.id)}?done=ingest`, 303)
   })
 
   app.get('/kb/:kb/sources/:id/archive', { config: curators, schema }, async (request, reply) =>
-    send(reply, archivePage(visitOf(request), await findSource(services, request, request.params))),
+    send(reply, archivePage(visitOf(request), await findSource(ctx, request, request.params))),
   )
 
   app.post('/kb/:kb/sources/:id/archive', { config: curators, schema }, async (request, reply) => {
-    const { kb, source } = await findSource(services, request, request.params)
-    await services.archiveSource(callerOf(request), source.id)
+    const { kb, source } = await findSource(ctx, request, request.params)
+    await archiveSource(ctx, callerOf(request), source.id)
     return reply.redirect(`${sourcesPage(kb.slug)}?done=archived`, 303)
   })
 }
 
 /** Forms with a file, which is read as it arrives. */
-function uploadRoutes(app: ZodFastify, services: Services): void {
+function uploadRoutes(app: ZodFastify, ctx: AppContext): void {
   const options = { config: { ...curators, upload: true, readsForm: true }, bodyLimit: maxFormBytes }
 
   app.post('/kb/:kb/sources', { ...options, schema: { hide: true, params: KbPath } }, async (request, reply) => {
@@ -130,11 +141,11 @@ function uploadRoutes(app: ZodFastify, services: Services): void {
       const form = await openForm(request)
       fields = form.fields
       const asked = { replace: fields.get('replace') === 'true', force: fields.get('force') === 'true' }
-      const source = await services.uploadSource(callerOf(request), kb, partsOf(form, fields.get('path') ?? '/'), asked)
+      const source = await uploadSource(ctx, callerOf(request), kb, partsOf(form, fields.get('path') ?? '/'), asked)
       return reply.redirect(`${sourcePage(kb, source.id)}?done=uploaded`, 303)
     } catch (error) {
       const { status, ...attempt } = refusedUpload(error, fields)
-      return sendList(services, request, reply, { kb, query: {}, attempt, status })
+      return sendList(ctx, request, reply, { kb, query: {}, attempt, status })
     }
   })
 
@@ -142,16 +153,16 @@ function uploadRoutes(app: ZodFastify, services: Services): void {
     '/kb/:kb/sources/:id/replace',
     { ...options, schema: { hide: true, params: SourcePath } },
     async (request, reply) => {
-      const { kb, source } = await findSource(services, request, request.params)
+      const { kb, source } = await findSource(ctx, request, request.params)
       try {
         const form = await openForm(request)
         const edition = { ...form, file: { ...form.file, filename: editionName(source, form.file.filename) } }
         const asked = { replace: true, force: false }
-        const { id } = await services.uploadSource(callerOf(request), kb.slug, partsOf(edition, source.path), asked)
+        const { id } = await uploadSource(ctx, callerOf(request), kb.slug, partsOf(edition, source.path), asked)
         return reply.redirect(`${sourcePage(kb.slug, id)}?done=uploaded`, 303)
       } catch (error) {
         const { status, errors } = refusedUpload(error, new Map())
-        return sendSource(services, request, reply, { ...request.params, place: {}, errors, status })
+        return sendSource(ctx, request, reply, { ...request.params, place: {}, errors, status })
       }
     },
   )
@@ -172,7 +183,7 @@ async function* partsOf({ file }: OpenForm, path: string): AsyncGenerator<FormPa
 }
 
 async function sendList(
-  services: Services,
+  ctx: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
   {
@@ -188,13 +199,13 @@ async function sendList(
   const isCurator = reaches(visit.session.role, 'curator')
   const { text, folder, type, cursor } = query
   const [kb, shelf, page, openUploads] = await Promise.all([
-    services.describeKb(caller, kbName),
-    services.describeShelf(caller, kbName),
-    services.listSources(caller, kbName, {
+    describeKb(ctx, caller, kbName),
+    describeShelf(ctx, caller, kbName),
+    listSources(ctx, caller, kbName, {
       ...{ limit: sourcesPerPage, text, folder, fileType: type, statuses: statusesOf[query.status ?? ''] },
       ...(cursor === undefined ? {} : { cursor }),
     }),
-    isCurator ? services.listOpenUploads(caller, kbName) : [],
+    isCurator ? listOpenUploads(ctx, caller, kbName) : [],
   ])
   const { documents: sources, nextCursor } = page
   return send(
@@ -205,7 +216,7 @@ async function sendList(
 }
 
 async function sendSource(
-  services: Services,
+  ctx: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
   {
@@ -222,22 +233,18 @@ async function sendSource(
   },
 ): Promise<FastifyReply> {
   const caller = callerOf(request)
-  const { kb, source } = await findSource(services, request, path)
+  const { kb, source } = await findSource(ctx, request, path)
   const [outcome, text] = await Promise.all([
-    services.readSourceOutcome(caller, source.id),
-    services.readSourceText(caller, source.id, place),
+    readSourceOutcome(ctx, caller, source.id),
+    readSourceText(ctx, caller, source.id, place),
   ])
   return send(reply, sourceDetailPage(visitOf(request), { kb, source, outcome, text, errors, notice }), status)
 }
 
 /** @throws {GanglionError} `not_found`, also for a Source of another knowledge base. */
-async function findSource(
-  services: Services,
-  request: FastifyRequest,
-  { kb: kbName, id }: z.output<typeof SourcePath>,
-) {
+async function findSource(ctx: AppContext, request: FastifyRequest, { kb: kbName, id }: z.output<typeof SourcePath>) {
   const caller = callerOf(request)
-  const [kb, source] = await Promise.all([services.describeKb(caller, kbName), services.readSource(caller, id)])
+  const [kb, source] = await Promise.all([describeKb(ctx, caller, kbName), readSource(ctx, caller, id)])
   if (source.knowledgeBaseId !== kb.id) throw new GanglionError('not_found')
   return { kb, source }
 }

@@ -5,8 +5,6 @@ import type { Delivery, ForgeKind } from '../forge.ts'
 import { isSigned } from '../open-forge.ts'
 import { readSecret } from './secret-reference.ts'
 
-export type ForgeDelivery = Delivery
-
 /**
  * Hears a webhook of a forge. It says no more than that there is something to see: what it tells is never read, so one that comes
  * twice, late or never does no harm.

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { type PersonRole, type Role, reaches } from '../../contract/vocabulary.ts'
+import { authenticateKey } from '../../people/authenticate-key.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import type { Services } from '../services.ts'
 import { requireFormToken } from './session.ts'
 
 declare module 'fastify' {
@@ -27,12 +28,12 @@ export type Scheme = {
 
 /** A hook that authenticates a request by its token before the body is read. Throws `invalid_token`. */
 export function authenticate(
-  services: Pick<Services, 'authenticate'>,
+  ctx: AppContext,
   { tokenOf, challenge }: Scheme = { tokenOf: bearerToken, challenge: 'Bearer' },
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   return async (request, reply) => {
     const token = tokenOf(request.headers.authorization)
-    request.caller = token === undefined ? undefined : await services.authenticate(token)
+    request.caller = token === undefined ? undefined : await authenticateKey(ctx, token)
     if (request.caller !== undefined) return
     reply.header('www-authenticate', challenge)
     throw new GanglionError('invalid_token')
@@ -45,10 +46,10 @@ export function authenticate(
  * @throws {GanglionError} `invalid_token`, `foreign_origin`, `stale_form`
  */
 export function authenticateEither(
-  services: Pick<Services, 'authenticate'>,
+  ctx: AppContext,
   app: FastifyInstance,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const authenticateKey = authenticate(services)
+  const authenticateKey = authenticate(ctx)
   return async (request, reply) => {
     if (request.headers.authorization === undefined) await app.sessions.read(request, reply)
     if (request.session === undefined) return authenticateKey(request, reply)
@@ -71,15 +72,11 @@ export function requireRole(request: FastifyRequest): void {
  * Whether the sender of a request still has the same rights, while a long response is sent. Meanwhile a key may be revoked, a
  * session may end, or a person may get another role.
  */
-export async function isStillLetIn(
-  request: FastifyRequest,
-  services: Pick<Services, 'authenticate'>,
-  app: FastifyInstance,
-): Promise<boolean> {
+export async function isStillLetIn(request: FastifyRequest, ctx: AppContext, app: FastifyInstance): Promise<boolean> {
   const { session } = request
   if (session === undefined) {
     const token = bearerToken(request.headers.authorization)
-    return token !== undefined && (await services.authenticate(token)) !== undefined
+    return token !== undefined && (await authenticateKey(ctx, token)) !== undefined
   }
   const now = await app.sessions.readAgain(request)
   return now !== undefined && now.tenant.id === session.tenant.id && now.role === session.role

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import type { Services } from '../services.ts'
 import { callerOf } from './auth.ts'
 
 declare module 'fastify' {
@@ -35,13 +35,13 @@ export type Limits = {
   checkDisk(): Promise<void>
 }
 
-export function createLimits(rates: Rates, services: Pick<Services, 'countRequest' | 'freeDiskRatio'>): Limits {
+export function createLimits(rates: Rates, ctx: AppContext): Limits {
   const streams = new Map<string, number>()
   let measured: { at: number; ratio: Promise<number> } | undefined
 
   return {
     async countRequest(request, reply, rate) {
-      const { points, endsIn } = await services.countRequest(rate, callerOf(request).id)
+      const { points, endsIn } = await ctx.requestCounter.add(`${rate} ${callerOf(request).id}`, 1)
       if (points <= rates[rate]) return
       const seconds = Math.max(1, Math.ceil(endsIn / 1000))
       reply.header('retry-after', seconds)
@@ -67,7 +67,7 @@ export function createLimits(rates: Rates, services: Pick<Services, 'countReques
     async checkDisk() {
       const now = performance.now()
       if (measured === undefined || now - measured.at > diskCheckInterval) {
-        measured = { at: now, ratio: services.freeDiskRatio() }
+        measured = { at: now, ratio: ctx.directory.freeRatio() }
       }
       if ((await measured.ratio) < minFreeDisk) throw new GanglionError('insufficient_storage')
     },

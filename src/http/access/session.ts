@@ -1,10 +1,12 @@
 import cookie from '@fastify/cookie'
 import createTokens from '@fastify/csrf'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { deviceAge } from '../../people/device.ts'
 import type { Client, OpenSession, Session } from '../../people/session.ts'
-import type { Services } from '../services.ts'
+import { openSession } from '../../people/session.ts'
+import { rememberDevice } from '../../people/sign-in.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -63,7 +65,7 @@ export type BrowserSessions = {
  */
 export async function readSessions(
   app: FastifyInstance,
-  services: Pick<Services, 'openSession' | 'people'>,
+  ctx: AppContext,
   publicUrl: string | undefined,
 ): Promise<void> {
   const isSecure = publicUrl?.startsWith('https:') === true
@@ -82,7 +84,7 @@ export async function readSessions(
     cookie: name,
     async begin(reply, token) {
       setToken(reply, token)
-      const device = await services.people.rememberDevice(token)
+      const device = await rememberDevice(ctx, token)
       if (device !== undefined) reply.setCookie(deviceName, device, { ...attributes, maxAge: deviceAge })
     },
     clientOf: (request) => ({
@@ -99,14 +101,14 @@ export async function readSessions(
     async read(request, reply) {
       const token = tokenOf(request)
       const isUse = request.routeOptions.config.isBackground !== true
-      const open = token === undefined ? undefined : await services.openSession(token, { isUse })
+      const open = token === undefined ? undefined : await openSession(ctx, token, { isUse })
       if (open === undefined) return
       enter(request, open)
       if (open.newToken !== undefined) setToken(reply, open.newToken)
     },
     async readAgain(request) {
       const token = tokenOf(request)
-      return token === undefined ? undefined : (await services.openSession(token, { isUse: false }))?.session
+      return token === undefined ? undefined : (await openSession(ctx, token, { isUse: false }))?.session
     },
   })
   // Keeps a person's pages out of caches, so that nobody sees them after they sign out.

@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { GitDoor } from '../../push/git/git-door.ts'
 import { type GitLimits, type GitService, GitTransfers } from '../../push/git/git-transfers.ts'
+import { openGitDoor } from '../../push/git/open-git-door.ts'
 import { callerOf } from '../access/auth.ts'
 import type { Limits } from '../access/limits.ts'
 import { whenClientGone } from '../request/client-gone.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import { answerGitError } from './refusal.ts'
 import { type BodyLimits, readBody } from './request-body.ts'
@@ -15,6 +16,8 @@ import { type BodyLimits, readBody } from './request-body.ts'
 export type GitOptions = Partial<GitLimits> & {
   /** Milliseconds for which transfers may continue while the server closes. */
   grace?: number
+  /** Opens a repository for who may use it; without it {@link openGitDoor} does. */
+  openDoor?: typeof openGitDoor
 }
 
 const Repository = z.object({ tenant: z.string(), repository: z.string() })
@@ -27,9 +30,9 @@ const ServiceQuery = z.object({ service: z.enum(['git-upload-pack', 'git-receive
 /** Adds git's smart HTTP protocol (gitprotocol-http(5)): what `git clone`, `fetch` and `push` need, and nothing else. */
 export function gitRoutes(
   app: ZodFastify,
-  { services, limits, options }: { services: Services; limits: Limits; options: GitOptions },
+  { ctx, limits, options }: { ctx: AppContext; limits: Limits; options: GitOptions },
 ): void {
-  const { grace = 5000, ...bounds } = options
+  const { grace = 5000, openDoor = openGitDoor, ...bounds } = options
   const transfers = new GitTransfers(bounds)
   endTransfers(app, transfers, grace)
   app.setErrorHandler((error, request, reply) => answerGitError(error, request, reply, limitsOf))
@@ -47,7 +50,7 @@ export function gitRoutes(
       if (callerOf(request).role !== 'curator') throw new GanglionError('insufficient_role')
       await limits.checkDisk()
     }
-    const door = await openDoor(services, request, request.params)
+    const door = await doorFor(request, request.params)
     return serve(request, reply, door, { service })
   })
 
@@ -71,13 +74,18 @@ export function gitRoutes(
     async (request, reply) => exchange(request, reply, request.params, 'receive-pack'),
   )
 
+  function doorFor(request: FastifyRequest, { tenant, repository }: z.infer<typeof Repository>): Promise<GitDoor> {
+    const reachedAt = `${request.protocol}://${request.host}`
+    return openDoor(ctx, callerOf(request), { tenant, kb: repository.replace(/\.git$/, ''), reachedAt })
+  }
+
   async function exchange(
     request: FastifyRequest,
     reply: FastifyReply,
     repository: z.infer<typeof Repository>,
     service: GitService,
   ): Promise<FastifyReply> {
-    const door = await openDoor(services, request, repository)
+    const door = await doorFor(request, repository)
     if (request.headers['content-type'] !== `application/x-git-${service}-request`) {
       throw new GanglionError('unsupported_media_type')
     }
@@ -108,15 +116,6 @@ export function gitRoutes(
     })
     return reply.send(Readable.from(output, { objectMode: false }))
   }
-}
-
-function openDoor(
-  services: Services,
-  request: FastifyRequest,
-  { tenant, repository }: z.infer<typeof Repository>,
-): Promise<GitDoor> {
-  const reachedAt = `${request.protocol}://${request.host}`
-  return services.openGitDoor(callerOf(request), { tenant, kb: repository.replace(/\.git$/, ''), reachedAt })
 }
 
 /** Ignores values that git does not send: then the protocol is one that every client knows. */

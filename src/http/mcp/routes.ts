@@ -25,7 +25,7 @@ const errors = writeErrors('foreign_origin')
  */
 export function mcpRoutes(
   app: ZodFastify,
-  { publicUrl, ...dependencies }: Pick<Exchange, 'services' | 'limits'> & { publicUrl: string | undefined },
+  { publicUrl, ...dependencies }: Pick<Exchange, 'ctx' | 'limits'> & { publicUrl: string | undefined },
 ): void {
   app.addHook('onRequest', refuseForeignOrigin(publicUrl))
 

@@ -1,15 +1,15 @@
 import type { McpServer, StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Limits, Rates } from '../access/limits.ts'
 import { refusalOf } from '../response/errors.ts'
-import type { Services } from '../services.ts'
 
 /** One message of a client, and what its tools work with. */
 export type Exchange = {
   caller: Caller
-  services: Services
+  ctx: AppContext
   limits: Limits
   request: FastifyRequest
   reply: FastifyReply

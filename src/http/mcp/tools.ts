@@ -1,12 +1,17 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { wholeAnswer } from '../../chat/chat.ts'
+import { chatOnce, wholeAnswer } from '../../chat/chat.ts'
 import { CandidateInput, CandidateReceipt } from '../../contract/candidates.ts'
 import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
 import { KbId } from '../../contract/identifiers.ts'
 import { KnowledgeBaseList } from '../../contract/knowledge-bases.ts'
 import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
 import { RetrieveAnswer, RetrieveInput, SearchQuery, TenantSearchAnswer } from '../../contract/search.ts'
+import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
+import { readNeuron } from '../../pages/read-neuron.ts'
+import { submitCandidate } from '../../queue/submit-candidate.ts'
+import { retrieve } from '../../search/kb/retrieve.ts'
+import { searchTenant } from '../../search/kb/search.ts'
 import { addTool, type Exchange } from './tool.ts'
 
 /** Told to a client as it connects. */
@@ -32,7 +37,7 @@ export function addTools(server: McpServer, exchange: Exchange): void {
 }
 
 function addReadingTools(server: McpServer, exchange: Exchange): void {
-  const { services, caller } = exchange
+  const { ctx, caller } = exchange
 
   addTool(server, exchange, 'list_knowledge_bases', {
     title: 'List the knowledge bases',
@@ -41,7 +46,7 @@ function addReadingTools(server: McpServer, exchange: Exchange): void {
     output: KnowledgeBaseList,
     rate: 'read',
     annotations: reads,
-    run: () => services.listKnowledgeBases(caller),
+    run: () => listKnowledgeBases(ctx, caller),
   })
 
   addTool(server, exchange, 'search', {
@@ -59,7 +64,7 @@ function addReadingTools(server: McpServer, exchange: Exchange): void {
     output: TenantSearchAnswer,
     rate: 'read',
     annotations: reads,
-    run: (query) => services.searchTenant(caller, query),
+    run: (query) => searchTenant(ctx, caller, query),
   })
 
   addTool(server, exchange, 'retrieve', {
@@ -72,7 +77,7 @@ function addReadingTools(server: McpServer, exchange: Exchange): void {
     output: RetrieveAnswer,
     rate: 'read',
     annotations: reads,
-    run: ({ kb, ...input }) => services.retrieve(caller, kb, input),
+    run: ({ kb, ...input }) => retrieve(ctx, caller, kb, input),
     toText: ({ formattedContext }) => formattedContext || 'The knowledge base holds nothing on this.',
   })
 
@@ -85,13 +90,13 @@ function addReadingTools(server: McpServer, exchange: Exchange): void {
     output: Neuron,
     rate: 'read',
     annotations: reads,
-    run: (neuron) => services.readNeuron(caller, neuron),
+    run: (neuron) => readNeuron(ctx, caller, neuron),
     toText: ({ title, seqId, version, content }) => `# ${title}\n\n[${seqId}], version ${version}\n\n${content}`,
   })
 }
 
 function addSubmission(server: McpServer, exchange: Exchange): void {
-  const { services, caller } = exchange
+  const { ctx, caller } = exchange
 
   addTool(server, exchange, 'submit_candidate', {
     title: 'Propose a change to a knowledge base',
@@ -120,18 +125,14 @@ function addSubmission(server: McpServer, exchange: Exchange): void {
     async run({ kb, metadata, ...input }) {
       // Whether a connector is trusted is the key's to say, whatever its name.
       const withConnector = JSON.stringify({ connector: 'mcp', ...metadata })
-      const receipt = await services.submitCandidate(
-        caller,
-        { ...input, knowledgeBaseId: kb, metadata: withConnector },
-        {},
-      )
+      const receipt = await submitCandidate(ctx, caller, { ...input, knowledgeBaseId: kb, metadata: withConnector }, {})
       return receipt
     },
   })
 }
 
 function addChat(server: McpServer, exchange: Exchange): void {
-  const { services, caller, signal } = exchange
+  const { ctx, caller, signal } = exchange
 
   addTool(server, exchange, 'ask', {
     title: 'Ask a knowledge base',
@@ -145,7 +146,13 @@ function addChat(server: McpServer, exchange: Exchange): void {
     annotations: adds,
     run: ({ kb, message, sessionId }) =>
       wholeAnswer(
-        services.chat(caller, { message, history: [], knowledgeBaseId: kb, sessionId, audience: 'tool' }, signal),
+        chatOnce(
+          ctx,
+          ctx.answerer,
+          caller,
+          { message, history: [], knowledgeBaseId: kb, sessionId, audience: 'tool' },
+          signal,
+        ),
       ),
     toText: ({ answer }) => answer,
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { wholeAnswer } from '../../chat/chat.ts'
+import type { AppContext } from '../../app/open-context.ts'
+import { chatOnce, wholeAnswer } from '../../chat/chat.ts'
 import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
 import { callerOf } from '../access/auth.ts'
 import { prefersEventStream } from '../request/accept.ts'
@@ -7,7 +8,6 @@ import { whenClientGone } from '../request/client-gone.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
 import { writeErrors } from '../response/errors.ts'
 import { EventStreams } from '../response/event-stream.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 const ChatEvents = z
@@ -18,7 +18,7 @@ const ChatEvents = z
   )
 
 /** Adds the route that answers questions. */
-export function chatRoutes(app: ZodFastify, services: Services): void {
+export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
   const streams = new EventStreams(app)
   app.post(
     '/chat',
@@ -45,7 +45,14 @@ export function chatRoutes(app: ZodFastify, services: Services): void {
     async (request, reply) => {
       const isStreamed = prefersEventStream(request.headers.accept)
       const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
-      const answering = services.chat(callerOf(request), request.body, signal, idempotencyOf(request.headers))
+      const answering = chatOnce(
+        ctx,
+        ctx.answerer,
+        callerOf(request),
+        request.body,
+        signal,
+        idempotencyOf(request.headers),
+      )
       try {
         if (!isStreamed) return await wholeAnswer(answering)
         // What goes wrong before anything is said is an ordinary error.

@@ -1,11 +1,15 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { DocumentPath, IngestReceipt, SourceDetail, SourcePage, SourceQuery } from '../../contract/documents.ts'
 import { KbPath } from '../../contract/search.ts'
 import type { Role } from '../../contract/vocabulary.ts'
+import { archiveSource } from '../../sources/archive-source.ts'
+import { ingestDocument } from '../../sources/ingest/ingest-document.ts'
+import { listSources } from '../../sources/list-sources.ts'
+import { readSource, sourceContent } from '../../sources/read-source.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors, writeErrors } from '../response/errors.ts'
 import { answerFile } from '../response/file-answer.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 const tags = ['Sources']
@@ -13,7 +17,7 @@ const writers: readonly Role[] = ['app', 'curator']
 const curators: readonly Role[] = ['curator']
 
 /** Adds the routes of Sources that are there. */
-export function documentRoutes(app: ZodFastify, services: Services): void {
+export function documentRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/documents',
     {
@@ -27,7 +31,7 @@ export function documentRoutes(app: ZodFastify, services: Services): void {
         response: { 200: SourcePage, ...readErrors('insufficient_role') },
       },
     },
-    (request) => services.listSources(callerOf(request), request.params.kbId, request.query),
+    (request) => listSources(ctx, callerOf(request), request.params.kbId, request.query),
   )
 
   app.get(
@@ -42,7 +46,7 @@ export function documentRoutes(app: ZodFastify, services: Services): void {
         response: { 200: SourceDetail, ...readErrors('insufficient_role') },
       },
     },
-    (request) => services.readSource(callerOf(request), request.params.docId),
+    (request) => readSource(ctx, callerOf(request), request.params.docId),
   )
 
   app.get(
@@ -64,7 +68,7 @@ export function documentRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) => {
-      const content = await services.sourceContent(callerOf(request), request.params.docId)
+      const content = await sourceContent(ctx, callerOf(request), request.params.docId)
       return answerFile(request, reply, content)
     },
   )
@@ -86,7 +90,7 @@ export function documentRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) => {
-      await services.archiveSource(callerOf(request), request.params.docId)
+      await archiveSource(ctx, callerOf(request), request.params.docId)
       return reply.code(204).send(null)
     },
   )
@@ -106,7 +110,6 @@ export function documentRoutes(app: ZodFastify, services: Services): void {
         },
       },
     },
-    async (request, reply) =>
-      reply.code(202).send(await services.ingestDocument(callerOf(request), request.params.docId)),
+    async (request, reply) => reply.code(202).send(await ingestDocument(ctx, callerOf(request), request.params.docId)),
   )
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { EventKind, EventsQuery, LastEventId } from '../../contract/events.ts'
+import { readEvents } from '../../events/read-events.ts'
 import { callerOf, isStillLetIn } from '../access/auth.ts'
 import type { Limits } from '../access/limits.ts'
 import { readErrors } from '../response/errors.ts'
 import { EventStreams } from '../response/event-stream.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Milliseconds after which a client that was cut off asks again. */
@@ -37,7 +38,7 @@ const EventStream = z.string().describe('The events.')
 /** Adds the stream of events. `maxAge`: milliseconds after which the server closes one. */
 export function eventRoutes(
   app: ZodFastify,
-  services: Pick<Services, 'readEvents' | 'authenticate'>,
+  ctx: AppContext,
   { limits, maxAge }: { limits: Pick<Limits, 'openStream'>; maxAge: number },
 ): void {
   const streams = new EventStreams(app)
@@ -70,7 +71,7 @@ export function eventRoutes(
       const shutOut = new AbortController()
       const signal = AbortSignal.any([streams.signal(reply), AbortSignal.timeout(maxAge), shutOut.signal])
       const check = async () => {
-        if (!(await isStillLetIn(request, services, app).catch(() => false))) shutOut.abort()
+        if (!(await isStillLetIn(request, ctx, app).catch(() => false))) shutOut.abort()
       }
       const checking = setInterval(() => void check(), checkInterval).unref()
       const end = () => {
@@ -78,7 +79,7 @@ export function eventRoutes(
         release()
       }
       try {
-        const { after, hasGap, events } = await services.readEvents(caller, { ...request.query, lastEventId }, signal)
+        const { after, hasGap, events } = await readEvents(ctx, caller, { ...request.query, lastEventId }, signal)
         return streams.answer(request, reply, async (send, taken) => {
           try {
             const known = Number.isFinite(lastEventId) ? lastEventId : null

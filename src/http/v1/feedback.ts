@@ -1,13 +1,14 @@
+import type { AppContext } from '../../app/open-context.ts'
+import { submitFeedback } from '../../chat/submit-feedback.ts'
 import { FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
 import { KbPath } from '../../contract/search.ts'
 import { callerOf } from '../access/auth.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
 import { writeErrors } from '../response/errors.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Adds the route that takes what readers think of an answer. */
-export function feedbackRoutes(app: ZodFastify, services: Services): void {
+export function feedbackRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/knowledge-bases/:kbId/reader-feedback',
     {
@@ -33,7 +34,7 @@ export function feedbackRoutes(app: ZodFastify, services: Services): void {
     },
     async (request, reply) => {
       const { params, body, headers } = request
-      const receipt = await services.submitFeedback(callerOf(request), params.kbId, body, idempotencyOf(headers))
+      const receipt = await submitFeedback(ctx, callerOf(request), params.kbId, body, idempotencyOf(headers))
       return reply.code(201).send(receipt)
     },
   )

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { FilePath, savedFileType, shownFileTypes } from '../../contract/files.ts'
+import { readFile } from '../../pages/attachments/read-file.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors } from '../response/errors.ts'
 import { answerFile } from '../response/file-answer.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 const content = Object.fromEntries(
@@ -11,7 +12,7 @@ const content = Object.fromEntries(
 )
 
 /** Adds the route of files that are no Neurons: images and other attachments. */
-export function fileRoutes(app: ZodFastify, services: Services): void {
+export function fileRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/files/*',
     {
@@ -33,7 +34,7 @@ export function fileRoutes(app: ZodFastify, services: Services): void {
     },
     async (request, reply) => {
       const { kbId, '*': path } = request.params
-      return answerFile(request, reply, await services.readFile(callerOf(request), kbId, path))
+      return answerFile(request, reply, await readFile(ctx, callerOf(request), kbId, path))
     },
   )
 }

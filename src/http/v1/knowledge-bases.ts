@@ -1,16 +1,19 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { Graph, GraphQuery } from '../../contract/graph.ts'
 import { KnowledgeBaseList } from '../../contract/knowledge-bases.ts'
 import { NeuronListQuery, NeuronPage } from '../../contract/neurons.ts'
 import { KbPath } from '../../contract/search.ts'
+import { readGraph } from '../../pages/graph/read-graph.ts'
+import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
+import { listNeurons } from '../../pages/list-neurons.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors } from '../response/errors.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Adds the routes that show what knowledge bases there are, and what is in one. */
-export function knowledgeBaseRoutes(app: ZodFastify, services: Services): void {
+export function knowledgeBaseRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases',
     {
@@ -23,7 +26,7 @@ export function knowledgeBaseRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) =>
-      answerTagged(request, reply, KnowledgeBaseList, await services.listKnowledgeBases(callerOf(request))),
+      answerTagged(request, reply, KnowledgeBaseList, await listKnowledgeBases(ctx, callerOf(request))),
   )
 
   app.get(
@@ -43,7 +46,7 @@ export function knowledgeBaseRoutes(app: ZodFastify, services: Services): void {
         request,
         reply,
         NeuronPage,
-        await services.listNeurons(callerOf(request), request.params.kbId, request.query),
+        await listNeurons(ctx, callerOf(request), request.params.kbId, request.query),
       ),
   )
 
@@ -61,11 +64,6 @@ export function knowledgeBaseRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) =>
-      answerTagged(
-        request,
-        reply,
-        Graph,
-        await services.readGraph(callerOf(request), request.params.kbId, request.query),
-      ),
+      answerTagged(request, reply, Graph, await readGraph(ctx, callerOf(request), request.params.kbId, request.query)),
   )
 }

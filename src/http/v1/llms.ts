@@ -1,12 +1,13 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { KbPath } from '../../contract/search.ts'
+import { llmsText } from '../../pages/llms-txt.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors } from '../response/errors.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Adds the route that tells language models what is in a knowledge base. */
-export function llmsRoutes(app: ZodFastify, services: Services): void {
+export function llmsRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/llms.txt',
     {
@@ -25,7 +26,7 @@ export function llmsRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) => {
-      const text = await services.llmsText(callerOf(request), request.params.kbId)
+      const text = await llmsText(ctx, callerOf(request), request.params.kbId)
       return reply.type('text/plain; charset=utf-8').send(text)
     },
   )

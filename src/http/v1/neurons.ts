@@ -1,12 +1,13 @@
+import type { AppContext } from '../../app/open-context.ts'
 import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
+import { readNeuron } from '../../pages/read-neuron.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors } from '../response/errors.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Adds the routes that read Neurons. */
-export function neuronRoutes(app: ZodFastify, services: Services): void {
+export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/neurons/:kb/:seqId',
     {
@@ -22,7 +23,7 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) => {
-      const neuron = await services.readNeuron(callerOf(request), { ...request.params, ...request.query })
+      const neuron = await readNeuron(ctx, callerOf(request), { ...request.params, ...request.query })
       return answerTagged(request, reply, Neuron, neuron, neuron.commit)
     },
   )

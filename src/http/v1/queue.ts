@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import {
   Approval,
   CandidateComment,
@@ -13,10 +14,15 @@ import {
   Dismissal,
 } from '../../contract/candidates.ts'
 import type { Role } from '../../contract/vocabulary.ts'
+import { approveCandidate } from '../../queue/approve-candidate.ts'
+import { commentCandidate } from '../../queue/comment-candidate.ts'
+import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
+import { listCandidates } from '../../queue/list-candidates.ts'
+import { readCandidate } from '../../queue/read-candidate.ts'
+import { submitCandidate } from '../../queue/submit-candidate.ts'
 import { callerOf } from '../access/auth.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
 import { readErrors, writeErrors } from '../response/errors.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 const tags = ['Queue']
@@ -31,7 +37,7 @@ const SubmitHeaders = IdempotencyHeader.extend({
 })
 
 /** Adds the routes of the queue of candidates. */
-export function queueRoutes(app: ZodFastify, services: Services): void {
+export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/queue/candidates',
     {
@@ -51,7 +57,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     async (request, reply) => {
       const { headers, body } = request
       const options = { ...idempotencyOf(headers), ifMatch: headers['if-match'] }
-      const receipt = await services.submitCandidate(callerOf(request), body, options)
+      const receipt = await submitCandidate(ctx, callerOf(request), body, options)
       return reply.code(201).send(receipt)
     },
   )
@@ -82,7 +88,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request) => {
-      const approval = await services.approveCandidate(callerOf(request), request.params.id, request.body)
+      const approval = await approveCandidate(ctx, callerOf(request), request.params.id, request.body)
       return approval
     },
   )
@@ -104,7 +110,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request) => {
-      const state = await services.dismissCandidate(callerOf(request), request.params.id, request.body)
+      const state = await dismissCandidate(ctx, callerOf(request), request.params.id, request.body)
       return state
     },
   )
@@ -122,7 +128,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request) => {
-      const state = await services.reopenCandidate(callerOf(request), request.params.id)
+      const state = await reopenCandidate(ctx, callerOf(request), request.params.id)
       return state
     },
   )
@@ -147,7 +153,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     },
     async (request, reply) => {
       const { params, body, headers } = request
-      const state = await services.commentCandidate(callerOf(request), params.id, body, idempotencyOf(headers))
+      const state = await commentCandidate(ctx, callerOf(request), params.id, body, idempotencyOf(headers))
       return reply.code(201).send(state)
     },
   )
@@ -164,7 +170,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
         response: { 200: CandidatePage, ...readErrors('insufficient_role') },
       },
     },
-    (request) => services.listCandidates(callerOf(request), request.query),
+    (request) => listCandidates(ctx, callerOf(request), request.query),
   )
 
   app.get(
@@ -179,6 +185,6 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
         response: { 200: CandidateDetail, ...readErrors('insufficient_role') },
       },
     },
-    (request) => services.getCandidate(callerOf(request), request.params.id),
+    (request) => readCandidate(ctx, callerOf(request), request.params.id),
   )
 }

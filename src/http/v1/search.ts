@@ -1,3 +1,4 @@
+import type { AppContext } from '../../app/open-context.ts'
 import {
   KbPath,
   RetrieveAnswer,
@@ -7,14 +8,15 @@ import {
   TenantSearchAnswer,
   TenantSearchQuery,
 } from '../../contract/search.ts'
+import { retrieve } from '../../search/kb/retrieve.ts'
+import { search, searchTenant } from '../../search/kb/search.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors, writeErrors } from '../response/errors.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
-import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Adds the routes that search and retrieve. */
-export function searchRoutes(app: ZodFastify, services: Services): void {
+export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/search',
     {
@@ -28,7 +30,7 @@ export function searchRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) => {
-      const answer = await services.search(callerOf(request), request.params.kbId, request.query)
+      const answer = await search(ctx, callerOf(request), request.params.kbId, request.query)
       return answerTagged(request, reply, SearchAnswer, answer)
     },
   )
@@ -45,7 +47,7 @@ export function searchRoutes(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) => {
-      const answer = await services.searchTenant(callerOf(request), request.query)
+      const answer = await searchTenant(ctx, callerOf(request), request.query)
       return answerTagged(request, reply, TenantSearchAnswer, answer)
     },
   )
@@ -63,6 +65,6 @@ export function searchRoutes(app: ZodFastify, services: Services): void {
         response: { 200: RetrieveAnswer, ...writeErrors() },
       },
     },
-    (request) => services.retrieve(callerOf(request), request.params.kbId, request.body),
+    (request) => retrieve(ctx, callerOf(request), request.params.kbId, request.body),
   )
 }

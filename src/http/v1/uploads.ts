@@ -1,6 +1,7 @@
 import multipart from '@fastify/multipart'
 import type { FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import {
   ContentRange,
   DuplicateSource,
@@ -17,12 +18,17 @@ import {
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { KbPath } from '../../contract/search.ts'
 import type { Role } from '../../contract/vocabulary.ts'
+import { uploadSource } from '../../sources/upload-source.ts'
+import { abandonUpload } from '../../sources/uploads/abandon-upload.ts'
+import { beginUpload } from '../../sources/uploads/begin-upload.ts'
+import { finalizeUpload } from '../../sources/uploads/finalize-upload.ts'
+import { readUpload } from '../../sources/uploads/read-upload.ts'
 import type { ChunkRange } from '../../sources/uploads/receive-chunk.ts'
+import { receiveChunk } from '../../sources/uploads/receive-chunk.ts'
 import { callerOf } from '../access/auth.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
 import { formOptions, maxFormBytes, readForm } from '../request/upload-form.ts'
 import { readErrors, writeErrors } from '../response/errors.ts'
-import type { Services } from '../services.ts'
 import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
 
 const tags = ['Sources']
@@ -35,22 +41,22 @@ const unchecked =
     parts.includes(route.httpPart ?? '') ? (value: unknown) => ({ value }) : validatorCompiler(route)
 
 /** Adds the routes by which files come in. */
-export async function uploadRoutes(app: ZodFastify, services: Services): Promise<void> {
-  wholeUploads(app, services)
+export async function uploadRoutes(app: ZodFastify, ctx: AppContext): Promise<void> {
+  wholeUploads(app, ctx)
   await app.register(async (forms: ZodFastify) => {
     await forms.register(multipart, formOptions)
     forms.setValidatorCompiler(unchecked('body'))
-    formUpload(forms, services)
+    formUpload(forms, ctx)
   })
   await app.register(async (chunks: ZodFastify) => {
     chunks.setValidatorCompiler(unchecked('body', 'headers'))
     chunks.removeAllContentTypeParsers()
     chunks.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    chunkUpload(chunks, services)
+    chunkUpload(chunks, ctx)
   })
 }
 
-function formUpload(app: ZodFastify, services: Services): void {
+function formUpload(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/knowledge-bases/:kbId/documents/upload',
     {
@@ -76,12 +82,12 @@ function formUpload(app: ZodFastify, services: Services): void {
     async (request, reply) => {
       const options = { ...request.query, ...idempotencyOf(request.headers) }
       const form = readForm(request)
-      return reply.code(201).send(await services.uploadSource(callerOf(request), request.params.kbId, form, options))
+      return reply.code(201).send(await uploadSource(ctx, callerOf(request), request.params.kbId, form, options))
     },
   )
 }
 
-function chunkUpload(app: ZodFastify, services: Services): void {
+function chunkUpload(app: ZodFastify, ctx: AppContext): void {
   app.patch(
     '/uploads/:uploadId/chunk',
     {
@@ -114,17 +120,17 @@ function chunkUpload(app: ZodFastify, services: Services): void {
       const range = readContentRange(request.raw.headers['content-range'])
       if (range instanceof Error) {
         // An upload that the caller may not know of is not found, whatever the header says.
-        await services.readUpload(callerOf(request), request.params.uploadId)
+        await readUpload(ctx, callerOf(request), request.params.uploadId)
         throw range
       }
       // The connection has to outlive the reading, for the answer.
       const bytes = request.raw.iterator({ destroyOnReturn: false })
-      return services.receiveChunk(callerOf(request), request.params.uploadId, range, bytes)
+      return receiveChunk(ctx, callerOf(request), request.params.uploadId, range, bytes)
     },
   )
 }
 
-function wholeUploads(app: ZodFastify, services: Services): void {
+function wholeUploads(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/knowledge-bases/:kbId/documents/upload/init',
     {
@@ -147,7 +153,7 @@ function wholeUploads(app: ZodFastify, services: Services): void {
     async (request, reply) => {
       const options = { ...request.query, ...idempotencyOf(request.headers) }
       const { kbId } = request.params
-      return reply.code(201).send(await services.beginUpload(callerOf(request), kbId, request.body, options))
+      return reply.code(201).send(await beginUpload(ctx, callerOf(request), kbId, request.body, options))
     },
   )
 
@@ -170,7 +176,7 @@ function wholeUploads(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) =>
-      reply.code(201).send(await services.finalizeUpload(callerOf(request), request.params.uploadId, request.query)),
+      reply.code(201).send(await finalizeUpload(ctx, callerOf(request), request.params.uploadId, request.query)),
   )
 
   app.get(
@@ -185,7 +191,7 @@ function wholeUploads(app: ZodFastify, services: Services): void {
         response: { 200: UploadStatus, ...readErrors('insufficient_role', 'upload_expired') },
       },
     },
-    (request) => services.readUpload(callerOf(request), request.params.uploadId),
+    (request) => readUpload(ctx, callerOf(request), request.params.uploadId),
   )
 
   app.delete(
@@ -205,7 +211,7 @@ function wholeUploads(app: ZodFastify, services: Services): void {
       },
     },
     async (request, reply) => {
-      await services.abandonUpload(callerOf(request), request.params.uploadId)
+      await abandonUpload(ctx, callerOf(request), request.params.uploadId)
       return reply.code(204).send(null)
     },
   )

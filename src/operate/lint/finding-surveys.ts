@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Context } from '../../kb/context.ts'
+import { type Context, onePer } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { surveyLinks } from '../../pages/graph/survey-links.ts'
@@ -25,8 +25,10 @@ const restFactor = 4
 
 type Latest = Pick<Survey, 'main' | 'brokenLinks'> & { restUntil: number; survey: Survey | undefined }
 
+export const findingSurveys = onePer((ctx: Context) => new FindingSurveys(ctx))
+
 /** The latest survey of each knowledge base. Surveys run one at a time, and yield to requests. */
-export class FindingSurveys {
+class FindingSurveys {
   readonly #ctx: Context
   /** The least recently made first. */
   readonly #latest = new Map<string, Latest>()

@@ -86,3 +86,8 @@ async function propose(ctx: Context, kb: KnowledgeBase, open: readonly Found[]):
 function unlessFull(error: unknown): undefined {
   if (!(error instanceof GanglionError && error.code === 'queue_full')) throw error
 }
+
+/** Looks for findings now, and puts those that are new into the queue. For curators. @throws {GanglionError} `not_found` */
+export async function lintNow(ctx: Context, { tenantId }: Pick<Caller, 'tenantId'>, kb: string): Promise<LintReport> {
+  return lintKb(ctx, await ctx.kb(tenantId, kb))
+}

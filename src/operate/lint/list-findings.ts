@@ -6,7 +6,7 @@ import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { fingerprintOf, impactOf, type LintFinding } from '../../rules/lint/lint.ts'
 import { lintConnector, lintTitle } from '../../rules/lint/lint-candidate.ts'
-import type { FindingSurveys } from './finding-surveys.ts'
+import { findingSurveys } from './finding-surveys.ts'
 
 export const findingRules = [
   'missing-target',
@@ -55,14 +55,13 @@ const maxShown = 10
  */
 export async function listFindings(
   ctx: Context,
-  surveys: FindingSurveys,
   caller: Pick<Caller, 'tenantId'>,
   kbName: string,
   { rule, from, limit }: { rule?: FindingRule | undefined; from: number; limit: number },
 ): Promise<FindingPage | undefined> {
   const kb = await ctx.kb(caller.tenantId, kbName)
   const { main } = kb.projection.heads(kb.projection.read)
-  const survey = await surveys.of(kb.identity, main)
+  const survey = await findingSurveys(ctx).of(kb.identity, main)
   if (survey === undefined) return undefined
   const counts = { 'missing-target': 0, gap: 0, 'ambiguous-target': 0, 'taken-name': 0, contradiction: 0, orphan: 0 }
   for (const finding of survey.findings) counts[finding.rule]++

@@ -13,7 +13,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { targetKeys } from '../../rules/links/link-target.ts'
 import { fingerprintOf, type LintFinding } from '../../rules/lint/lint.ts'
 import { neuronLink, shorten } from '../../rules/text/inert-text.ts'
-import type { FindingSurveys } from './finding-surveys.ts'
+import { findingSurveys } from './finding-surveys.ts'
 import { neuronsOf } from './list-findings.ts'
 
 /** What came of it: candidates that wait, and pages that must be edited by hand. */
@@ -33,13 +33,12 @@ const maxTitle = 100
  */
 export async function proposeFinding(
   ctx: Context,
-  surveys: FindingSurveys,
   caller: Caller,
   kbName: string,
   { fingerprint, choice }: { fingerprint: string; choice: string },
 ): Promise<FindingProposals> {
   const kb = await ctx.kb(caller.tenantId, kbName)
-  const survey = await surveys.of(kb.identity, kb.projection.heads(kb.projection.read).main)
+  const survey = await findingSurveys(ctx).of(kb.identity, kb.projection.heads(kb.projection.read).main)
   const finding = survey?.findings.find((each) => fingerprintOf(each) === fingerprint)
   if (finding === undefined) throw new GanglionError('not_found')
   if (finding.rule === 'orphan' || finding.rule === 'taken-name' || !neuronsOf(finding).includes(choice)) {

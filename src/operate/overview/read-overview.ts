@@ -2,10 +2,10 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { Zone } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
-import { type KbFiguresCache, visibleNeurons } from '../../queue/kb-figures.ts'
+import { kbFigures, visibleNeurons } from '../../queue/kb-figures.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { effectiveAudience } from '../../rules/audience.ts'
-import type { FindingSurveys } from '../lint/finding-surveys.ts'
+import { findingSurveys } from '../lint/finding-surveys.ts'
 
 /** A knowledge base in numbers. */
 export type KbOverview = {
@@ -29,27 +29,25 @@ export type Work = {
   failedSources: number
 }
 
-type Caches = { figures: KbFiguresCache; surveys: FindingSurveys }
-
 /** The knowledge bases of the caller's tenant: those with the most work first, then by slug. */
-export async function readOverview(ctx: Context, caches: Caches, caller: Caller): Promise<KbOverview[]> {
+export async function readOverview(ctx: Context, caller: Caller): Promise<KbOverview[]> {
   const failed = await ctx.sources.countFailed(caller.tenantId)
   const overviews: KbOverview[] = []
   for (const identity of await ctx.knowledgeBases.list(caller.tenantId)) {
-    overviews.push(await overviewOf(caches, caller, identity, failed))
+    overviews.push(await overviewOf(ctx, caller, identity, failed))
   }
   return overviews.sort((a, b) => workOf(b) - workOf(a) || (a.slug < b.slug ? -1 : 1))
 }
 
 /** One knowledge base in numbers. @throws {GanglionError} `not_found` */
-export async function readKbOverview(ctx: Context, caches: Caches, caller: Caller, kb: string): Promise<KbOverview> {
+export async function readKbOverview(ctx: Context, caller: Caller, kb: string): Promise<KbOverview> {
   const identity = await ctx.knowledgeBases.find(caller.tenantId, kb)
   if (identity === undefined) throw new GanglionError('not_found')
-  return overviewOf(caches, caller, identity, await ctx.sources.countFailed(caller.tenantId))
+  return overviewOf(ctx, caller, identity, await ctx.sources.countFailed(caller.tenantId))
 }
 
 async function overviewOf(
-  { figures, surveys }: Caches,
+  ctx: Context,
   caller: Caller,
   identity: KbIdentity,
   failed: ReadonlyMap<string, number>,
@@ -57,13 +55,15 @@ async function overviewOf(
   const { id, slug } = identity
   const audience = effectiveAudience(caller.role)
   // One that cannot be read must not take the others with it.
-  const found = await figures.of(identity).catch(() => undefined)
+  const found = await kbFigures(ctx)
+    .of(identity)
+    .catch(() => undefined)
   if (found === undefined) return { id, slug, title: slug, neurons: 0, work: undefined, isBroken: true }
   const shown = { id, slug, title: found.title, neurons: visibleNeurons(found, audience), isBroken: false }
   if (audience !== 'curator') return { ...shown, work: undefined }
   const waiting = { red: 0, yellow: 0, green: 0, none: 0 }
   for (const { zone, count } of found.waiting) waiting[zone ?? 'none'] += count
-  const brokenLinks = surveys.brokenLinks(identity, found.main)
+  const brokenLinks = findingSurveys(ctx).brokenLinks(identity, found.main)
   return { ...shown, work: { waiting, brokenLinks, failedSources: failed.get(id) ?? 0 } }
 }
 

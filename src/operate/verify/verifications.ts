@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ContextOptions } from '../../app/open-context.ts'
-import type { Context } from '../../kb/context.ts'
+import { type Context, onePer } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import type { Verification } from './verify.ts'
 
@@ -22,8 +22,10 @@ export type VerifyOrder = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket'
 const program = fileURLToPath(new URL(`./verify-child${import.meta.url.slice(-3)}`, import.meta.url))
 const timeLimitMs = 60 * 60_000
 
+export const verifications = onePer((ctx: Context) => new Verifications(ctx))
+
 /** Runs verifications beside the server, one at a time, and keeps the latest of each tenant until the server ends. */
-export class Verifications {
+class Verifications {
   readonly #ctx: Context
   readonly #latest = new Map<string, VerificationRun>()
   #turn: Promise<void> = Promise.resolve()

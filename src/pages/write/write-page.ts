@@ -1,5 +1,5 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import type { Context } from '../../kb/context.ts'
+import { type Context, tellAct } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { versionAt } from '../../kb/projection/version-queries.ts'
 import { viewOf } from '../../queue/approval.ts'
@@ -28,12 +28,13 @@ export async function writePage(
   const errors = findings.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) throw new ValidationError({ content: errors.map(toProblem) })
   const kb = await ctx.kb(caller.tenantId, kbName)
-  return kb.write(async (staging) => {
+  const submitted = await kb.write(async (staging) => {
     const at = ctx.now()
     const { neuron, base, isChanged } = await writtenPage(viewOf(kb, staging), write, at)
     if (!isChanged) throw new ValidationError({}, ['Nothing is changed.'])
     return submitPage(kb, staging, { candidateId, neuron, base, note }, { actor: actorOf(caller), at, publish })
   })
+  return tellAct(ctx, 'submit', submitted)
 }
 
 /**
@@ -49,7 +50,7 @@ export async function removePage(
 ): Promise<Submitted> {
   requireCurator(caller)
   const kb = await ctx.kb(caller.tenantId, kbName)
-  return kb.write(async (staging) => {
+  const submitted = await kb.write(async (staging) => {
     const { write: sql } = kb.projection
     const before = findNeuron(sql, seqId)
     if (before === undefined) throw new GanglionError('not_found')
@@ -60,6 +61,7 @@ export async function removePage(
     const submission = { candidateId, neuron, base: version.blob, note }
     return submitPage(kb, staging, submission, { actor: actorOf(caller), at: ctx.now(), publish })
   })
+  return tellAct(ctx, 'submit', submitted)
 }
 
 function toProblem({ message, line }: PageFinding): string {

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type ContextOptions, openContext } from '../../../src/app/open-context.ts'
-import { servicesOf } from '../../../src/cli/services.ts'
 import { consoleRoutes } from '../../../src/console/console.ts'
 import { buildServer } from '../../../src/http/server.ts'
 import { ingestSteps, rereadSources } from '../../../src/sources/ingest/ingest-steps.ts'
@@ -33,10 +32,7 @@ export const kinds = {
 /** A server in this process, with all that a server does in the background, but for what goes out to others. */
 export async function startDeployment({ dataDir, database, bucket, objects }: Stores) {
   const ctx = await openContext({ dataDir, database, bucket, objects, threads, now: () => moment })
-  const server = await buildServer(
-    { ...servicesOf(ctx), isReady: () => true },
-    { pages: consoleRoutes, rateReads: 1_000_000, rateWrites: 1_000_000 },
-  )
+  const server = await buildServer(ctx, { pages: consoleRoutes, rateReads: 1_000_000, rateWrites: 1_000_000 })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   const onError = (error: unknown) => {
     throw error

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildServer } from '../../../src/http/server.ts'
 import { hashPassword } from '../../../src/people/password.ts'
-import { fakeServices } from '../../http/support/fake-services.ts'
 import { signIn } from '../../support/person.ts'
 import { type Console, startConsole, visit } from '../support.ts'
 
@@ -61,7 +60,7 @@ test('a client is where a proxy that is trusted says, and nobody else is believe
     [undefined, '127.0.0.1'],
   ] as const) {
     const seen: string[] = []
-    const app = await buildServer(fakeServices(), {
+    const app = await buildServer(console.ctx, {
       ...(trustedProxies && { trustedProxies: [...trustedProxies] }),
       pages: async (pages) => {
         pages.get('/ip', async ({ ip }) => {

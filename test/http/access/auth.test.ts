@@ -127,10 +127,10 @@ test.each(forCurators)('%s %s is for curators', async (method, url) => {
 })
 
 test('a reader submits no candidate; an app and a curator do', async () => {
-  const { request, services } = await testServer()
+  const { request, acts } = await testServer()
   const body = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
   expect((await request('POST', '/api/v1/queue/candidates', { as: 'reader', body })).status).toBe(403)
-  expect(services.submitted).toEqual([])
+  expect(acts).toEqual([])
   expect((await request('POST', '/api/v1/queue/candidates', { as: 'app', body })).status).toBe(201)
   expect((await request('POST', '/api/v1/queue/candidates', { as: 'curator', body })).status).toBe(201)
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { testServer } from '../support/test-server.ts'
+import { freeDisk, neuronPath as read, testServer } from '../support/test-server.ts'
 
-const read = '/api/v1/neurons/handbook/handbook_00000042'
 const write = '/api/v1/queue/candidates'
 const body = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
 
@@ -15,14 +14,14 @@ test('reads of one key are bounded, apart from its writes and from other keys', 
 })
 
 test('writes of one key are bounded, whatever comes of them', async () => {
-  const { request, services } = await testServer({}, { rateReads: 3, rateWrites: 2 })
+  const { request, acts } = await testServer({}, { rateReads: 3, rateWrites: 2 })
   await request('POST', write, { as: 'app', body: { title: 1 } })
   await request('POST', write, { as: 'app', body })
   const { status, json, headers } = await request('POST', write, { as: 'app', body })
   expect([status, json]).toEqual([429, expect.objectContaining({ error: 'rate_limited' })])
   expect(Number(headers['retry-after'])).toBeGreaterThan(0)
   expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60)
-  expect(services.submitted).toHaveLength(1)
+  expect(acts).toHaveLength(1)
 })
 
 test('chats of one key are bounded on their own, at 20 without another bound', async () => {
@@ -53,22 +52,18 @@ test('bad tokens use up nobody’s rate', async () => {
 })
 
 test('a nearly full disk stops writes, not reads', async () => {
-  const { request, services } = await testServer({ freeDiskRatio: async () => 0.049 })
+  const { request, ctx, acts } = await testServer()
+  freeDisk(ctx, 0.049)
   const { status, json } = await request('POST', write, { as: 'app', body })
   expect([status, json]).toEqual([507, expect.objectContaining({ error: 'insufficient_storage' })])
-  expect(services.submitted).toEqual([])
+  expect(acts).toEqual([])
   expect((await request('POST', '/api/v1/chat', { as: 'app', body: { message: 'Who?' } })).status).toBe(507)
   expect((await request('GET', read, { as: 'app' })).status).toBe(200)
 })
 
 test('a disk with 5 % free is no reason to stop, and is not measured for each write', async () => {
-  let measured = 0
-  const { request } = await testServer({
-    freeDiskRatio: async () => {
-      measured++
-      return 0.05
-    },
-  })
+  const { request, ctx } = await testServer()
+  const measured = freeDisk(ctx, 0.05)
   for (let n = 0; n < 5; n++) expect((await request('POST', write, { as: 'app', body })).status).toBe(201)
-  expect(measured).toBe(1)
+  expect(measured).toHaveBeenCalledTimes(1)
 })

@@ -8,7 +8,7 @@ import { encodePacket, flushPacket } from '../../../src/git/serve/pkt-line.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { tempDir } from '../../support/temp.ts'
 import { cloned, commitFile, type GitServer, git, gitServer, loggedLines } from '../support/git-server.ts'
-import { testServer } from '../support/test-server.ts'
+import { freeDisk, testServer } from '../support/test-server.ts'
 
 const repository = '/git/acme/handbook.git'
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`
@@ -114,7 +114,8 @@ describe('who may', () => {
 
 describe('git itself', () => {
   test('is told in plain text why it is refused, and shows it', async () => {
-    const server = await gitServer({ server: { rateReads: 12 }, services: { freeDiskRatio: async () => 0.01 } })
+    const server = await gitServer({ server: { rateReads: 12 } })
+    freeDisk(server.ctx, 0.01)
     const dir = tempDir()
     const shown = async (...args: string[]) => (await git(dir, ...args)).stderr
     expect(await shown('ls-remote', server.url('nobody'))).toContain('remote: The bearer token is missing or invalid.')
@@ -383,7 +384,8 @@ describe('limits', () => {
   })
 
   test('a nearly full disk stops pushes, not fetches', async () => {
-    const server = await gitServer({ services: { freeDiskRatio: async () => 0.01 } })
+    const server = await gitServer()
+    freeDisk(server.ctx, 0.01)
     const clone = await cloned(server)
     commitFile(clone, 'b.md', 'b\n')
     const { code, stderr } = await git(clone, 'push', 'origin', 'main')

@@ -81,16 +81,14 @@ describe('fetching', () => {
     const server = await gitServer()
     const head = nativeGit(server.gitDir, ['rev-parse', main])
     const late = await gitServer({
-      services: {
-        openGitDoor: async () => ({
-          gitDir: server.gitDir,
-          claim: { key: 'reader', repository: 'handbook', tenant: 'acme' },
-          hiddenRefs: [],
-          brokenRefs: [],
-          receiver: { judge: () => Promise.reject(), receive: () => Promise.reject() },
-          prepareFetch: async () => void nativeGit(server.gitDir, ['update-ref', 'refs/candidates/1/head', head]),
-        }),
-      },
+      openDoor: async () => ({
+        gitDir: server.gitDir,
+        claim: { key: 'reader', repository: 'handbook', tenant: 'acme' },
+        hiddenRefs: [],
+        brokenRefs: [],
+        receiver: { judge: () => Promise.reject(), receive: () => Promise.reject() },
+        prepareFetch: async () => void nativeGit(server.gitDir, ['update-ref', 'refs/candidates/1/head', head]),
+      }),
     })
     const clone = await cloned(server)
     await git(clone, 'remote', 'set-url', 'origin', late.url('reader'))

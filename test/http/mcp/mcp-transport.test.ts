@@ -89,7 +89,7 @@ describe('a message', () => {
   })
 
   test('waits for a server that is not ready', async () => {
-    const { request } = await testServer({ isReady: () => false })
+    const { request } = await testServer({}, { isReady: () => false })
     expect((await request('POST', '/mcp', { as: 'app', headers, body: list })).status).toBe(503)
   })
 })

@@ -1,31 +1,33 @@
 import { once } from 'node:events'
 import type { Client } from '@modelcontextprotocol/client'
-import { describe, expect, test } from 'vitest'
-import type { ChatAnswer } from '../../../src/contract/chat.ts'
-import { GanglionError, ValidationError } from '../../../src/contract/errors.ts'
+import { describe, expect, test, vi } from 'vitest'
+import type { AppContext } from '../../../src/app/open-context.ts'
+import type { Answerer } from '../../../src/chat/answerer.ts'
+import { GanglionError } from '../../../src/contract/errors.ts'
 import type { ServerOptions } from '../../../src/http/server.ts'
-import type { Services } from '../../../src/http/services.ts'
-import { chatAnswer, neuron, retrieved, searchHit } from '../support/fake-services.ts'
+import { neuronAnswers } from '../../../src/pages/neuron-answers.ts'
 import { mcpClient, revisions, textOf } from '../support/mcp-client.ts'
-import { listen, type Request, testServer } from '../support/test-server.ts'
+import { freeDisk, listen, type Request, seqId, testServer } from '../support/test-server.ts'
 
-type Setup = { as?: Request['as']; services?: Partial<Services>; options?: ServerOptions }
+type Setup = { as?: Request['as']; changes?: Partial<AppContext>; options?: ServerOptions }
 
-/** A service that goes on until its signal aborts, which is handed out once it is asked. */
+/** An answerer that goes on until its signal aborts, which is handed out once it is asked. */
 function endlessChat() {
   const asked = Promise.withResolvers<AbortSignal>()
-  async function* chat(_: unknown, __: unknown, signal: AbortSignal): AsyncGenerator<string, ChatAnswer> {
-    asked.resolve(signal)
-    yield 'Page '
-    await once(signal, 'abort')
-    throw signal.reason
+  const answerer: Answerer = {
+    async *answer(_, signal) {
+      asked.resolve(signal)
+      yield 'Page '
+      await once(signal, 'abort')
+      throw signal.reason
+    },
   }
-  return { chat, asked: asked.promise }
+  return { answerer, asked: asked.promise }
 }
 
 describe.each(revisions)('a client of the protocol, %s', (revision) => {
-  async function connected({ as = 'app', services = {}, options = {} }: Setup = {}) {
-    const server = await testServer(services, options)
+  async function connected({ as = 'app', changes = {}, options = {} }: Setup = {}) {
+    const server = await testServer(changes, options)
     const client = await mcpClient(`http://127.0.0.1:${await listen(server.app)}`, as, revision)
     return { ...server, client }
   }
@@ -62,41 +64,40 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
   })
 
   test('searches', async () => {
-    const { client, services } = await connected()
-    const { structuredContent } = await call(client, 'search', { kb: 'handbook', q: 'lead' })
-    const { knowledgeBaseId: _kb, filename: _filename, seq: _seq, ...hit } = searchHit
-    expect(structuredContent).toEqual({ hits: [hit], total: 1 })
-    await call(client, 'search', { kb: 'handbook', q: 'lead', kind: 'source', limit: 3 })
-    expect(services.searches).toEqual([
-      { kb: 'handbook', q: 'lead', kind: 'all', limit: 10 },
-      { kb: 'handbook', q: 'lead', kind: 'source', limit: 3 },
-    ])
+    const { client } = await connected()
+    const hit = expect.objectContaining({ seqId, title: 'VIP escalation policy', kind: 'wiki' })
+    const found = await call(client, 'search', { kb: 'handbook', q: 'lead' })
+    expect(found.structuredContent).toMatchObject({ hits: [hit], total: 1 })
+    const sources = await call(client, 'search', { kb: 'handbook', q: 'lead', kind: 'source', limit: 3 })
+    expect(sources.structuredContent).toMatchObject({ hits: [], total: 0 })
   })
 
   test('retrieves, and reads the context as text', async () => {
-    const { client, services } = await connected()
-    const result = await call(client, 'retrieve', { kb: 'handbook', query: 'Who is paged?', topK: 3 })
-    expect(result.structuredContent).toEqual(retrieved)
-    expect(textOf(result)).toBe(retrieved.formattedContext)
-    expect(services.searches).toEqual([
-      { kb: 'handbook', query: 'Who is paged?', audience: 'tool', maxChars: 2000, topK: 3 },
-    ])
+    const { client } = await connected()
+    const result = await call(client, 'retrieve', { kb: 'handbook', query: 'Who is the lead?', topK: 3 })
+    const chunks = [expect.objectContaining({ seqId, content: expect.stringContaining('Page the lead.') })]
+    expect(result.structuredContent).toMatchObject({ hitCount: 1, chunks })
+    expect(textOf(result)).toBe(Object(result.structuredContent).formattedContext)
   })
 
   test('is told when there is nothing to retrieve', async () => {
+    const { client } = await connected()
     const nothing = { hitCount: 0, totalChars: 0, formattedContext: '', chunks: [] }
-    const { client } = await connected({ services: { retrieve: async () => nothing } })
-    const result = await call(client, 'retrieve', { kb: 'handbook', query: 'Who?' })
+    const result = await call(client, 'retrieve', { kb: 'handbook', query: 'Zeppelin' })
     expect([result.structuredContent, textOf(result)]).toEqual([nothing, 'The knowledge base holds nothing on this.'])
   })
 
   test('reads a Neuron, as it is and as it was', async () => {
-    const { client } = await connected()
-    const result = await call(client, 'read_neuron', { kb: 'handbook', seqId: neuron.seqId })
+    const { client, neuron } = await connected()
+    const result = await call(client, 'read_neuron', { kb: 'handbook', seqId })
     expect(result.structuredContent).toEqual(neuron)
-    expect(textOf(result)).toBe('# VIP escalation policy\n\n[handbook_00000042], version 1\n\nPage the lead.\n')
-    const past = await call(client, 'read_neuron', { kb: 'handbook', seqId: neuron.seqId, at: 'abcdef12' })
-    expect(past.structuredContent).toMatchObject({ commit: 'abcdef12'.padEnd(40, '0') })
+    expect(textOf(result)).toBe(`# VIP escalation policy\n\n[${seqId}], version 1\n\n${neuron.content}`)
+    const at = neuron.commit.slice(0, 8)
+    const past = await call(client, 'read_neuron', { kb: 'handbook', seqId, at })
+    expect(past.structuredContent).toMatchObject({ commit: neuron.commit })
+    expect(await errorOf(client, 'read_neuron', { kb: 'handbook', seqId, at: 'abcdef12' })).toMatchObject({
+      error: 'not_found',
+    })
   })
 
   test('lists the knowledge bases', async () => {
@@ -105,45 +106,47 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     expect(structuredContent).toMatchObject({ knowledgeBases: [{ slug: 'handbook' }] })
   })
 
-  test('asks', async () => {
-    const { client, services } = await connected({ as: 'reader' })
-    const result = await call(client, 'ask', { kb: 'handbook', message: 'Who?', sessionId: 'abc' })
-    expect(result.structuredContent).toEqual(chatAnswer)
-    expect(textOf(result)).toBe(chatAnswer.answer)
-    expect(services.asked).toEqual([
-      { message: 'Who?', history: [], knowledgeBaseId: 'handbook', sessionId: 'abc', audience: 'tool' },
-    ])
+  test('asks, in a session that goes on', async () => {
+    const { client } = await connected({ as: 'reader' })
+    const ask = { kb: 'handbook', message: 'Who is the lead?' }
+    const result = await call(client, 'ask', ask)
+    const { answer, sessionId } = Object(result.structuredContent)
+    expect(result.structuredContent).toMatchObject({ citations: [{ seqId }] })
+    expect(textOf(result)).toBe(answer)
+    const more = await call(client, 'ask', { ...ask, sessionId })
+    expect(more.structuredContent).toMatchObject({ sessionId })
+    expect(await errorOf(client, 'ask', { ...ask, sessionId: 'abc' })).toMatchObject({ error: 'not_found' })
   })
 
   test('submits a candidate, as the connector `mcp` unless it names another', async () => {
-    const { client, services, request } = await connected()
-    const proposal = { kb: 'handbook', kind: 'external-feed', title: 'VIP policy', content: 'Page the lead.' }
-    const { structuredContent } = await call(client, 'submit_candidate', proposal)
-    expect(structuredContent).toMatchObject({ status: 'pending', candidateId: expect.any(String) })
+    const { client, request } = await connected()
+    const proposal = { kind: 'external-feed', title: 'VIP policy', content: 'Page the lead.' }
+    const submit = async (more: object) => {
+      const { structuredContent } = await call(client, 'submit_candidate', { kb: 'handbook', ...proposal, ...more })
+      const { candidateId } = Object(structuredContent)
+      return (await request('GET', `/api/v1/queue/candidates/${candidateId}`, { as: 'curator' })).json
+    }
+    expect(await submit({})).toMatchObject({ ...proposal, status: 'pending', connector: 'mcp', confidence: null })
     const metadata = { connector: 'crm', tags: ['vip'] }
-    await call(client, 'submit_candidate', { ...proposal, metadata, confidence: 0.5, impactEstimate: 2 })
-    const { kb: knowledgeBaseId, ...input } = proposal
-    expect(services.submitted.map(({ input }) => input)).toEqual([
-      { ...input, knowledgeBaseId, metadata: '{"connector":"mcp"}', confidence: null, impactEstimate: null },
-      { ...input, knowledgeBaseId, metadata: JSON.stringify(metadata), confidence: 0.5, impactEstimate: 2 },
-    ])
+    const kept = { metadata: JSON.stringify(metadata), confidence: 0.5, impactEstimate: 2 }
+    expect(await submit({ ...kept, metadata })).toMatchObject({ ...proposal, ...kept, connector: 'crm' })
     const { text } = await request('GET', '/metrics')
     expect(text).toContain('ganglion_candidates_total{action="submit",status="pending"} 2')
   })
 
   test('with the key of a reader submits nothing', async () => {
-    const { client, services } = await connected({ as: 'reader' })
+    const { client, acts } = await connected({ as: 'reader' })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual([...readingTools, 'ask'])
     const proposal = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
     await expect(call(client, 'submit_candidate', proposal)).rejects.toThrow('submit_candidate not found')
-    expect(services.submitted).toEqual([])
+    expect(acts).toEqual([])
   })
 
   test.each([
     ['search', { q: 'x' }],
     ['retrieve', { query: 'x' }],
-    ['read_neuron', { seqId: neuron.seqId }],
+    ['read_neuron', { seqId }],
     ['submit_candidate', { kind: 'chat', title: 'x', content: 'y' }],
     ['ask', { message: 'x' }],
   ])('is told by %s that a knowledge base is not there, or another’s', async (tool, args) => {
@@ -160,45 +163,37 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     ['search', { kb: '../etc', q: 'x' }],
     ['retrieve', { kb: 'handbook', query: 'x', maxChars: 16_001 }],
     ['read_neuron', { kb: 'handbook', seqId: 'HANDBOOK_1' }],
-    ['read_neuron', { kb: 'handbook', seqId: neuron.seqId, at: 'HEAD~1' }],
+    ['read_neuron', { kb: 'handbook', seqId, at: 'HEAD~1' }],
     ['submit_candidate', { kb: 'handbook', kind: 'chat', title: 42, content: 'y' }],
     ['submit_candidate', { kb: 'handbook', kind: 'gossip', title: 'x', content: 'y' }],
     ['submit_candidate', { kb: 'handbook', kind: 'chat', title: 'x', content: 'y', confidence: '0.9' }],
     ['ask', { kb: 'handbook', message: '' }],
     ['ask', { message: 'x' }],
   ])('is told by %s what is wrong with %j', async (tool, args) => {
-    const { client, services } = await connected()
+    const { client, acts } = await connected()
     const result = await call(client, tool, args)
     expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('Invalid arguments')])
-    expect([services.searches, services.submitted, services.asked]).toEqual([[], [], []])
+    expect(acts).toEqual([])
   })
 
-  test('is told what a service refuses', async () => {
-    const { client } = await connected({
-      services: {
-        async searchTenant() {
-          throw new ValidationError({ q: ['has too many terms'] })
-        },
-        async submitCandidate() {
-          throw new GanglionError('queue_full')
-        },
-      },
+  test('is told what a use case refuses', async () => {
+    const { client, ctx } = await connected()
+    expect(await errorOf(client, 'search', { kb: 'handbook', q: 'x*' })).toEqual({
+      error: { formErrors: [], fieldErrors: { q: [expect.any(String)] } },
     })
-    expect(await errorOf(client, 'search', { kb: 'handbook', q: 'x' })).toEqual({
-      error: { formErrors: [], fieldErrors: { q: ['has too many terms'] } },
-    })
+    vi.spyOn(ctx, 'kb').mockRejectedValueOnce(new GanglionError('queue_full'))
     const proposal = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
     expect(await errorOf(client, 'submit_candidate', proposal)).toMatchObject({ error: 'queue_full' })
   })
 
-  test.each([
-    ['throws', () => Promise.reject(new Error('SQLITE_CORRUPT at /data'))],
-    ['breaks the contract', async () => ({ ...neuron, version: -1 })],
-  ])('learns nothing of the inside where a service %s', async (_, readNeuron) => {
+  test.each(['throws', 'breaks the contract'])('learns nothing of the inside where a use case %s', async (how) => {
     const lines: string[] = []
     const log = { level: 'error' as const, stream: { write: (line: string) => void lines.push(line) } }
-    const { client } = await connected({ services: { readNeuron }, options: { log } })
-    expect(await errorOf(client, 'read_neuron', { kb: 'handbook', seqId: neuron.seqId })).toEqual({
+    const { client, ctx, neuron } = await connected({ options: { log } })
+    const read = vi.spyOn(neuronAnswers(ctx), 'get')
+    if (how === 'throws') read.mockRejectedValueOnce(new Error('SQLITE_CORRUPT at /data'))
+    else read.mockResolvedValueOnce({ ...neuron, version: -1 })
+    expect(await errorOf(client, 'read_neuron', { kb: 'handbook', seqId })).toEqual({
       error: 'internal',
       message: 'Something went wrong on our side.',
     })
@@ -206,13 +201,15 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
   })
 
   test('is sent nothing that the schema does not know', async () => {
-    const { client } = await connected({ services: { readNeuron: async () => ({ ...neuron, blob: 'secret' }) } })
-    const { structuredContent } = await call(client, 'read_neuron', { kb: 'handbook', seqId: neuron.seqId })
+    const { client, ctx, neuron } = await connected()
+    const more = { ...neuron, blob: 'secret' }
+    vi.spyOn(neuronAnswers(ctx), 'get').mockResolvedValueOnce(more)
+    const { structuredContent } = await call(client, 'read_neuron', { kb: 'handbook', seqId })
     expect(structuredContent).toEqual(neuron)
   })
 
   test('is bounded in chats and in writes as everywhere, apart from its reads', async () => {
-    const { client, request, services } = await connected({ options: { rateChats: 1, rateWrites: 2 } })
+    const { client, request, acts } = await connected({ options: { rateChats: 1, rateWrites: 2 } })
     const question = { kb: 'handbook', message: 'Who?' }
     const proposal = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
     expect((await request('POST', '/api/v1/queue/candidates', { as: 'app', body: proposal })).status).toBe(201)
@@ -224,24 +221,25 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
       })
     }
     expect((await call(client, 'search', { kb: 'handbook', q: 'x' })).isError).not.toBe(true)
-    expect([services.asked.length, services.submitted.length]).toEqual([1, 2])
+    expect(acts).toEqual(['submit', 'submit'])
   })
 
   test('reads on while the disk is nearly full', async () => {
-    const { client, services } = await connected({ services: { freeDiskRatio: async () => 0.049 } })
+    const { client, ctx, acts } = await connected()
+    freeDisk(ctx, 0.049)
     const full = { error: 'insufficient_storage', message: expect.any(String) }
     expect(await errorOf(client, 'ask', { kb: 'handbook', message: 'Who?' })).toEqual(full)
     const proposal = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
     expect(await errorOf(client, 'submit_candidate', proposal)).toEqual(full)
-    expect([services.asked, services.submitted]).toEqual([[], []])
+    expect(acts).toEqual([])
     expect((await call(client, 'search', { kb: 'handbook', q: 'x' })).isError).not.toBe(true)
   })
 
   test('that goes away stops the work', async () => {
-    const { chat, asked } = endlessChat()
+    const { answerer, asked } = endlessChat()
     const lines: string[] = []
     const log = { level: 'warn' as const, stream: { write: (line: string) => void lines.push(line) } }
-    const { app, client } = await connected({ services: { chat }, options: { log } })
+    const { app, client } = await connected({ changes: { answerer }, options: { log } })
     const answer = expect(call(client, 'ask', { kb: 'handbook', message: 'Who?' })).rejects.toThrow()
     const signal = await asked
     expect(signal.aborted).toBe(false)
@@ -255,25 +253,27 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
   test('is answered while the server closes', async () => {
     const asked = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()
-    // biome-ignore lint/correctness/useYield: it says all at once.
-    async function* chat(): AsyncGenerator<string, ChatAnswer> {
-      asked.resolve()
-      await go.promise
-      return chatAnswer
+    const answerer: Answerer = {
+      async *answer() {
+        asked.resolve()
+        await go.promise
+        yield 'Page the lead.'
+        return { text: 'Page the lead.', cited: [], answeredBy: 'test' }
+      },
     }
-    const { app, client } = await connected({ services: { chat } })
+    const { app, client } = await connected({ changes: { answerer } })
     const answer = call(client, 'ask', { kb: 'handbook', message: 'Who?' })
     await asked.promise
     const closed = app.close()
     go.resolve()
-    expect((await answer).structuredContent).toEqual(chatAnswer)
+    expect((await answer).structuredContent).toMatchObject({ answer: 'Page the lead.', answeredBy: 'test' })
     await closed
   })
 })
 
 test('a call that is cancelled stops the work', async () => {
-  const { chat, asked } = endlessChat()
-  const { app } = await testServer({ chat })
+  const { answerer, asked } = endlessChat()
+  const { app } = await testServer({ answerer })
   const client = await mcpClient(`http://127.0.0.1:${await listen(app)}`, 'app')
   const cancel = new AbortController()
   const params = { name: 'ask', arguments: { kb: 'handbook', message: 'Who?' } }

@@ -1,10 +1,9 @@
-import { expect, test } from 'vitest'
-import { GanglionError, ValidationError } from '../../../src/contract/errors.ts'
-import { neuron } from '../support/fake-services.ts'
-import { testServer } from '../support/test-server.ts'
+import { expect, test, vi } from 'vitest'
+import { GanglionError } from '../../../src/contract/errors.ts'
+import { neuronAnswers } from '../../../src/pages/neuron-answers.ts'
+import { neuronPath, testServer } from '../support/test-server.ts'
 
 const queue = '/api/v1/queue/candidates'
-const neuronPath = '/api/v1/neurons/handbook/handbook_00000042'
 
 test.each([
   ['/nothing', 404, 'not_found'],
@@ -46,13 +45,14 @@ test('2 MB of hostile JSON hold up nobody', async () => {
   expect(performance.now() - wanted).toBeLessThan(1000)
 })
 
-test('20 levels and 1,000 keys are taken', async () => {
+test('20 levels and 1,000 keys are read, though as metadata they are too many', async () => {
   const { request } = await testServer()
   const keys = Object.fromEntries(Array.from({ length: 995 }, (_, n) => [`k${n}`, n]))
   const base = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
-  expect((await request('POST', queue, { as: 'app', body: { ...base, metadata: keys } })).status).toBe(201)
+  const refused = { error: { formErrors: [], fieldErrors: { metadata: [expect.any(String)] } } }
+  expect((await request('POST', queue, { as: 'app', body: { ...base, metadata: keys } })).json).toEqual(refused)
   const nested = JSON.parse(`{"a":${'['.repeat(18)}${']'.repeat(18)}}`)
-  expect((await request('POST', queue, { as: 'app', body: { ...base, metadata: nested } })).status).toBe(201)
+  expect((await request('POST', queue, { as: 'app', body: { ...base, metadata: nested } })).json).toEqual(refused)
 })
 
 test('bytes that are not UTF-8 are 400', async () => {
@@ -84,18 +84,15 @@ test.each([
 })
 
 test('a body over 2 MB is 413', async () => {
-  const { request, services } = await testServer()
+  const { request, acts } = await testServer()
   const { status, json } = await request('POST', queue, { as: 'app', body: ' '.repeat(2 * 1024 * 1024 + 1) })
   expect([status, json]).toEqual([413, expect.objectContaining({ error: 'payload_too_large' })])
-  expect(services.submitted).toEqual([])
+  expect(acts).toEqual([])
 })
 
 test("a service's refusal keeps its code and words", async () => {
-  const { request } = await testServer({
-    submitCandidate: async () => {
-      throw new GanglionError('queue_full', 'Decide on some first.')
-    },
-  })
+  const { request, ctx } = await testServer()
+  vi.spyOn(ctx, 'kb').mockRejectedValueOnce(new GanglionError('queue_full', 'Decide on some first.'))
   const body = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
   const { status, json, headers } = await request('POST', queue, { as: 'app', body })
   expect([status, json]).toEqual([429, { error: 'queue_full', message: 'Decide on some first.' }])
@@ -103,11 +100,7 @@ test("a service's refusal keeps its code and words", async () => {
 })
 
 test("a service's validation error is answered as the schema's is", async () => {
-  const { request } = await testServer({
-    listCandidates: async () => {
-      throw new ValidationError({ cursor: ['must be the nextCursor of an earlier answer'] })
-    },
-  })
+  const { request } = await testServer()
   const { status, json } = await request('GET', `${queue}?cursor=x`, { as: 'curator' })
   expect(status).toBe(400)
   expect(json).toEqual({
@@ -116,30 +109,26 @@ test("a service's validation error is answered as the schema's is", async () => 
 })
 
 test('what is not found has the same bytes, whatever the service says of it', async () => {
-  const { request } = await testServer({
-    readNeuron: async () => {
-      throw new GanglionError('not_found', 'It is in the knowledge base of B.', { tenantId: 'B' })
-    },
-  })
+  const { request, ctx } = await testServer()
+  const refusal = new GanglionError('not_found', 'It is in the knowledge base of B.', { tenantId: 'B' })
+  vi.spyOn(neuronAnswers(ctx), 'get').mockRejectedValueOnce(refusal)
   const { text } = await request('GET', neuronPath, { as: 'reader' })
   expect(text).toBe((await request('GET', '/nothing')).text)
 })
 
 const secret = '/var/lib/ganglion/repos: SQLITE_ERROR: fatal: not a git repository'
 
-test.each<[string, () => Promise<never>]>([
-  ['an Error', () => Promise.reject(new Error(secret))],
-  [
-    'an Error that names a status',
-    () => Promise.reject(Object.assign(new Error(secret), { statusCode: 400, code: secret })),
-  ],
-  ['a text', () => Promise.reject(secret)],
-  ['nothing', () => Promise.reject(undefined)],
-  ['an internal error with words of its own', () => Promise.reject(new GanglionError('internal', secret, { secret }))],
-])('%s of a service is a 500 that tells nothing, logged with the id of the request', async (_, readNeuron) => {
+test.each<[string, unknown]>([
+  ['an Error', new Error(secret)],
+  ['an Error that names a status', Object.assign(new Error(secret), { statusCode: 400, code: secret })],
+  ['a text', secret],
+  ['nothing', undefined],
+  ['an internal error with words of its own', new GanglionError('internal', secret, { secret })],
+])('%s of a service is a 500 that tells nothing, logged with the id of the request', async (_, error) => {
   const lines: string[] = []
   const log = { level: 'info', stream: { write: (line: string) => void lines.push(line) } } as const
-  const { request } = await testServer({ readNeuron }, { log })
+  const { request, ctx } = await testServer({}, { log })
+  vi.spyOn(neuronAnswers(ctx), 'get').mockRejectedValueOnce(error)
   const { status, text, headers } = await request('GET', neuronPath, { as: 'reader' })
   expect(status).toBe(500)
   expect(text).toBe('{"error":"internal","message":"Something went wrong on our side."}')
@@ -148,7 +137,8 @@ test.each<[string, () => Promise<never>]>([
 })
 
 test('an answer that breaks its own schema is a 500', async () => {
-  const { request } = await testServer({ readNeuron: async () => ({ ...neuron, version: 0.5 }) })
+  const { request, ctx, neuron } = await testServer()
+  vi.spyOn(neuronAnswers(ctx), 'get').mockResolvedValueOnce({ ...neuron, version: 0.5 })
   const { status, text } = await request('GET', neuronPath, { as: 'reader' })
   expect([status, text]).toEqual([500, '{"error":"internal","message":"Something went wrong on our side."}'])
 })

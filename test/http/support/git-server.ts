@@ -3,12 +3,13 @@ import { mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
+import type { AppContext } from '../../../src/app/open-context.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
 import { updateRef } from '../../../src/git/refs/refs.ts'
 import type { Judgement, Receiver, RefOutcome, RefUpdate } from '../../../src/git/serve/push.ts'
 import type { ServerOptions } from '../../../src/http/server.ts'
-import type { Services } from '../../../src/http/services.ts'
 import type { ZodFastify } from '../../../src/http/zod-compilers.ts'
+import type { openGitDoor } from '../../../src/push/git/open-git-door.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { tempDir } from '../../support/temp.ts'
 import { type GitRun, runUserGit, userEnvironment } from '../../support/user-git.ts'
@@ -38,6 +39,7 @@ export function commitFile(clone: string, name: string, content: string | Buffer
 
 export type GitServer = {
   app: ZodFastify
+  ctx: AppContext
   port: number
   gitDir: string
   /** Of the repository, as somebody whose key is the role's name; by default a curator. */
@@ -53,7 +55,8 @@ export type GitServerOptions = {
   judge?: (updates: readonly RefUpdate[], quarantine: string | undefined) => Promise<Judgement>
   /** Takes the place of a receiver that moves every ref. */
   receive?: Receiver['receive']
-  services?: Partial<Services>
+  /** Takes the place of the door to the repository. */
+  openDoor?: typeof openGitDoor
   server?: ServerOptions
 }
 
@@ -85,25 +88,23 @@ export async function gitServer(options: GitServerOptions = {}): Promise<GitServ
       return { outcomes, lines: ['Taken.'] }
     },
   }
-  const services: Partial<Services> = {
-    async openGitDoor({ id: key, tenantId }, { tenant, kb }) {
-      if (tenant !== 'acme' || kb !== 'handbook') throw new GanglionError('not_found')
-      const claim = { key, repository: kb, tenant: tenantId }
-      return {
-        gitDir,
-        claim,
-        hiddenRefs: [],
-        brokenRefs: [],
-        receiver,
-        prepareFetch: async (prefixes) => void prepared.push(prefixes),
-      }
-    },
-    ...options.services,
+  const openDoor: typeof openGitDoor = async (_, { id: key, tenantId }, { tenant, kb }) => {
+    if (tenant !== 'acme' || kb !== 'handbook') throw new GanglionError('not_found')
+    const claim = { key, repository: kb, tenant: tenantId }
+    return {
+      gitDir,
+      claim,
+      hiddenRefs: [],
+      brokenRefs: [],
+      receiver,
+      prepareFetch: async (prefixes) => void prepared.push(prefixes),
+    }
   }
-  const { app } = await testServer(services, options.server)
+  const git = { openDoor: options.openDoor ?? openDoor, ...options.server?.git }
+  const { app, ctx } = await testServer({}, { ...options.server, git })
   const port = await listen(app)
   const url = (role = 'curator') => `http://any:${role}@127.0.0.1:${port}/git/acme/handbook.git`
-  return { app, port, gitDir, url, judged, received, prepared }
+  return { app, ctx, port, gitDir, url, judged, received, prepared }
 }
 
 async function moveRef(gitDir: string, { ref, from, to }: RefUpdate): Promise<RefOutcome> {

@@ -1,14 +1,28 @@
+import { EventEmitter } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, type MockInstance, onTestFinished, vi } from 'vitest'
+import { type AppContext, type OpenContext, openContext } from '../../../src/app/open-context.ts'
+import { Neuron } from '../../../src/contract/neurons.ts'
+import { Role } from '../../../src/contract/vocabulary.ts'
 import { buildServer, type ServerOptions } from '../../../src/http/server.ts'
-import type { Services } from '../../../src/http/services.ts'
 import type { ZodFastify } from '../../../src/http/zod-compilers.ts'
-import { type FakeServices, fakeServices } from './fake-services.ts'
+import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
+import { readNeuron } from '../../../src/pages/read-neuron.ts'
+import { MemoryCounter } from '../../../src/state/rate-counter.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
+import { threads } from '../../support/threads.ts'
 import { validateAnswer } from './openapi-validate.ts'
+
+/** A Neuron of the knowledge base `handbook`. */
+export const seqId = 'handbook_00000042'
+export const neuronPath = `/api/v1/neurons/handbook/${seqId}`
 
 export type Request = {
   /** A bearer token: the name of a role. */
-  as?: 'reader' | 'app' | 'curator'
+  as?: Role
   headers?: Record<string, string>
   /** Sent as JSON, or as it is where it is text. */
   body?: unknown
@@ -24,7 +38,13 @@ export type TestAnswer = {
 
 export type TestServer = {
   app: ZodFastify
-  services: FakeServices
+  ctx: AppContext
+  /** Of `handbook`. */
+  kbId: string
+  /** What was done with candidates, in order. */
+  acts: string[]
+  /** The seeded Neuron, as a curator reads it. */
+  neuron: Neuron
   /** Asks in process; every answer is checked against the API's description. */
   request(
     method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | 'TRACE' | 'PROPFIND',
@@ -33,14 +53,67 @@ export type TestServer = {
   ): Promise<TestAnswer>
 }
 
-/** A server over services in memory, closed when the test ends. */
-export async function testServer(services: Partial<Services> = {}, options: ServerOptions = {}): Promise<TestServer> {
-  const fake = fakeServices(services)
-  const app = await buildServer(fake, options)
+type Shared = { ctx: OpenContext; kbId: string; neuron: Neuron; dataDir: string }
+let opened: { file: string | undefined; shared: Promise<Shared> } | undefined
+
+/** What the servers of the running test's file share. That of the last file ends with the process. */
+async function sharedByFile(): Promise<Shared> {
+  const { testPath: file } = expect.getState()
+  const before = opened?.shared
+  if (before !== undefined && opened?.file === file) return before
+  const shared = openShared()
+  opened = { file, shared }
+  const { ctx, dataDir } = (await before) ?? {}
+  await ctx?.close()
+  if (dataDir !== undefined) removeFolder(dataDir)
+  return shared
+}
+
+function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** What the servers of a test file share: the knowledge base `handbook` of the tenant `acme`, with a Neuron and two files. */
+async function openShared(): Promise<Shared> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
+  process.once('exit', () => removeFolder(dataDir))
+  const ctx = await openContext({ dataDir, threads })
+  const { id: kbId, gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook', title: 'Handbook' })
+  const text = `---\nseqId: ${seqId}\ntitle: VIP escalation policy\ntags: [policy]\n---\nPage the lead.\n\n![](</a b/ü.png>) ![](/x.svg)\n`
+  const files = { '2026/01/vip-escalation-policy.md': text, 'a b/ü.png': 'bytes', 'x.svg': 'bytes' }
+  const paths = Object.entries(files).map(([path, text]) => [`neurons/${path}`, text] as const)
+  new NativeWriter(gitDir).commit('refs/heads/main', new Map(paths))
+  const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())
+  const tokens = new Map<string, string>()
+  for (const role of Role.options) {
+    const key = { tenantId, name: `the ${role}`, role, connectors: [], expiresAt: null }
+    tokens.set(role, (await ctx.apiKeys.create(key, ctx.now())).token)
+  }
+  // A role's name stands for the token of its key.
+  const authenticate = ctx.apiKeys.authenticate.bind(ctx.apiKeys)
+  ctx.apiKeys.authenticate = (token, now) => authenticate(tokens.get(token) ?? token, now)
+  const curator = { id: 'key:seed', name: 'Seed', tenantId, role: 'curator', connectors: [] } as const
+  const neuron = Neuron.parse(await readNeuron(ctx, curator, { kb: 'handbook', seqId }))
+  return { ctx, kbId, neuron, dataDir }
+}
+
+/**
+ * A server, closed when the test ends, on the context that the tests of a file share.
+ * @param changes parts of the context that are others for this server
+ */
+export async function testServer(changes: Partial<AppContext> = {}, options: ServerOptions = {}): Promise<TestServer> {
+  const { ctx: shared, kbId, neuron } = await sharedByFile()
+  const ctx = { ...shared, requestCounter: new MemoryCounter({ span: 60_000 }), acts: new EventEmitter(), ...changes }
+  const acts: string[] = []
+  ctx.acts.on('candidate', (act) => void acts.push(act))
+  const app = await buildServer(ctx, options)
   onTestFinished(() => app.close())
   return {
     app,
-    services: fake,
+    ctx,
+    acts,
+    kbId,
+    neuron,
     async request(method, url, { as, headers, body } = {}) {
       const response = await app.inject({
         method,
@@ -61,6 +134,13 @@ export async function testServer(services: Partial<Services> = {}, options: Serv
       return { status: response.statusCode, headers: answerHeaders, text: response.body, json }
     },
   }
+}
+
+/** Lets the disk have this fraction free until the test ends. */
+export function freeDisk({ directory }: AppContext, ratio: number): MockInstance {
+  const spy = vi.spyOn(directory, 'freeRatio').mockResolvedValue(ratio)
+  onTestFinished(() => spy.mockRestore())
+  return spy
 }
 
 /** Listens on a free port of the loopback interface. */

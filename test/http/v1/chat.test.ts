@@ -1,28 +1,48 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import type { ChatAnswer } from '../../../src/contract/chat.ts'
+import type { Answerer } from '../../../src/chat/answerer.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
-import type { Services } from '../../../src/http/services.ts'
 import { allEvents, readEvents } from '../support/events.ts'
-import { chatAnswer } from '../support/fake-services.ts'
-import { listen, testServer } from '../support/test-server.ts'
+import { listen, seqId, testServer } from '../support/test-server.ts'
 
 const stream = { accept: 'text/event-stream' }
 const question = { knowledgeBaseId: 'handbook', message: 'Who is paged?' }
 
-/** A service that says something, then goes on only when it is told to; its signal is handed out once it is asked. */
+const said = { text: 'Page the lead.', cited: [seqId], answeredBy: 'test' }
+const chatAnswer = expect.objectContaining({
+  ...{ answer: said.text, answeredBy: 'test', citations: [expect.objectContaining({ seqId })] },
+  ...{ sessionId: expect.any(String), turnId: expect.any(String) },
+})
+
+/** An answerer that says something, then goes on only when it is told to; its signal is handed out once it is asked. */
 function heldChat() {
   const asked = Promise.withResolvers<AbortSignal>()
   const go = Promise.withResolvers<void>()
-  async function* chat(_: unknown, __: unknown, signal: AbortSignal): AsyncGenerator<string, ChatAnswer> {
-    asked.resolve(signal)
-    yield 'Page '
-    const aborted = once(signal, 'abort').then(() => signal.throwIfAborted())
-    await Promise.race([go.promise, aborted])
-    yield 'the lead.'
-    return chatAnswer
+  const answerer: Answerer = {
+    async *answer(_, signal) {
+      asked.resolve(signal)
+      yield 'Page '
+      const aborted = once(signal, 'abort').then(() => signal.throwIfAborted())
+      await Promise.race([go.promise, aborted])
+      yield 'the lead.'
+      return said
+    },
   }
-  return { chat: chat satisfies Services['chat'], asked: asked.promise, go: go.resolve }
+  return { answerer, asked: asked.promise, go: go.resolve }
+}
+
+/** An answerer that says all at once, and keeps what it was asked. */
+function readyChat() {
+  const asked: Parameters<Answerer['answer']>[0][] = []
+  const answerer: Answerer = {
+    async *answer(question) {
+      asked.push(question)
+      yield 'Page '
+      yield 'the lead.'
+      return said
+    },
+  }
+  return { answerer, asked }
 }
 
 async function ask(port: number, headers: Record<string, string> = {}, signal: AbortSignal | null = null) {
@@ -36,27 +56,29 @@ async function ask(port: number, headers: Record<string, string> = {}, signal: A
 
 describe('a question', () => {
   test('is answered with one JSON object', async () => {
-    const { request } = await testServer()
+    const { request } = await testServer({ answerer: readyChat().answerer })
     const { status, json } = await request('POST', '/api/v1/chat', { as: 'reader', body: question })
     expect([status, json]).toEqual([200, chatAnswer])
   })
 
-  test('is handed on with what it leaves out', async () => {
-    const { request, services } = await testServer()
-    await request('POST', '/api/v1/chat', { as: 'app', body: { message: 'Who?' } })
-    await request('POST', '/api/v1/chat', {
-      as: 'app',
-      body: { kb: 'handbook', message: 'Who?', sessionId: 'abc', audience: 'public' },
+  test('may leave out the knowledge base, or name a session', async () => {
+    const { answerer, asked } = readyChat()
+    const { request } = await testServer({ answerer })
+    const send = async (body: object) => (await request('POST', '/api/v1/chat', { as: 'app', body })).json
+    expect(await send({ message: 'Who?' })).toEqual({ answer: expect.any(String), answeredBy: 'extract' })
+    const first = Object(await send({ kb: 'handbook', message: 'Who?', audience: 'public' }))
+    expect(await send({ message: 'And?', sessionId: first.sessionId, audience: 'public' })).toMatchObject({
+      sessionId: first.sessionId,
     })
-    const unscoped = { knowledgeBaseId: undefined, sessionId: undefined, audience: undefined }
-    expect(services.asked).toEqual([
-      { message: 'Who?', history: [], ...unscoped },
-      { message: 'Who?', history: [], knowledgeBaseId: 'handbook', sessionId: 'abc', audience: 'public' },
+    expect(asked).toMatchObject([
+      { message: 'Who?', history: [], audience: 'public' },
+      { message: 'And?', history: [{ question: 'Who?', answer: said.text }], audience: 'public' },
     ])
   })
 
   test('may be the last of a list of messages', async () => {
-    const { request, services } = await testServer()
+    const { answerer, asked } = readyChat()
+    const { request } = await testServer({ answerer })
     const messages = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Who is paged?' },
@@ -65,7 +87,9 @@ describe('a question', () => {
       { role: 'assistant', content: '' },
     ]
     await request('POST', '/api/v1/chat', { as: 'app', body: { kb: 'handbook', messages } })
-    expect(services.asked).toMatchObject([{ message: 'And then?', history: messages.slice(0, 3) }])
+    expect(asked).toMatchObject([
+      { message: 'And then?', history: [{ question: 'Who is paged?', answer: 'The lead.' }] },
+    ])
   })
 
   test.each<[string, Record<string, unknown>]>([
@@ -90,10 +114,11 @@ describe('a question', () => {
     ['sessionId', { message: 'Who?', sessionId: 7 }],
     ['sessionId', { message: 'Who?', sessionId: 'x'.repeat(101) }],
   ])('with a bad %s is 400: %j', async (field, body) => {
-    const { request, services } = await testServer()
+    const { answerer, asked } = readyChat()
+    const { request } = await testServer({ answerer })
     const { status, json } = await request('POST', '/api/v1/chat', { as: 'app', body, headers: stream })
     expect([status, json]).toEqual([400, { error: { formErrors: [], fieldErrors: { [field]: expect.any(Array) } } }])
-    expect(services.asked).toEqual([])
+    expect(asked).toEqual([])
   })
 
   test('may have 8,000 characters, an emoji being one', async () => {
@@ -117,8 +142,8 @@ describe('a question', () => {
 
 describe('a stream', () => {
   test('gives the answer as it comes, and then whole', async () => {
-    const { chat, go } = heldChat()
-    const { app } = await testServer({ chat })
+    const { answerer, go } = heldChat()
+    const { app } = await testServer({ answerer })
     const response = await ask(await listen(app), stream)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('text/event-stream')
@@ -135,7 +160,7 @@ describe('a stream', () => {
   })
 
   test('is described, like the JSON', async () => {
-    const { request } = await testServer()
+    const { request } = await testServer({ answerer: readyChat().answerer })
     const { text } = await request('POST', '/api/v1/chat', { as: 'app', body: question, headers: stream })
     expect(text.match(/^event: .*/gm)).toEqual(['event: delta', 'event: delta', 'event: done'])
     const { paths } = Object((await request('GET', '/openapi.json')).json)
@@ -149,9 +174,11 @@ describe('a stream', () => {
     const lines: string[] = []
     const { app } = await testServer(
       {
-        async *chat() {
-          yield 'Page '
-          throw new Error('SQLITE_CORRUPT at /data')
+        answerer: {
+          async *answer() {
+            yield 'Page '
+            throw new Error('SQLITE_CORRUPT at /data')
+          },
         },
       },
       { log: { level: 'error', stream: { write: (line) => void lines.push(line) } } },
@@ -165,8 +192,8 @@ describe('a stream', () => {
   })
 
   test('ends when the server closes', async () => {
-    const { chat, asked } = heldChat()
-    const { app } = await testServer({ chat })
+    const { answerer, asked } = heldChat()
+    const { app } = await testServer({ answerer })
     const events = readEvents(await ask(await listen(app), stream))
     await events.next()
     const closed = app.close()
@@ -180,10 +207,10 @@ describe('a stream', () => {
 
 describe('a client that goes away', () => {
   test.each([stream, {}])('stops the work: %j', async (headers) => {
-    const { chat, asked } = heldChat()
+    const { answerer, asked } = heldChat()
     const lines: string[] = []
     const log = { level: 'warn' as const, stream: { write: (line: string) => void lines.push(line) } }
-    const { app } = await testServer({ chat }, { log })
+    const { app } = await testServer({ answerer }, { log })
     const client = new AbortController()
     const answer = ask(await listen(app), headers, client.signal).then((response) => response.text())
     const signal = await asked
@@ -197,8 +224,8 @@ describe('a client that goes away', () => {
   })
 
   test('is not told of by a signal while it is there', async () => {
-    const { chat, asked, go } = heldChat()
-    const { app } = await testServer({ chat })
+    const { answerer, asked, go } = heldChat()
+    const { app } = await testServer({ answerer })
     const answer = ask(await listen(app))
     const signal = await asked
     go()
@@ -208,8 +235,8 @@ describe('a client that goes away', () => {
 })
 
 test('an answer in JSON is finished while the server closes', async () => {
-  const { chat, asked, go } = heldChat()
-  const { app } = await testServer({ chat })
+  const { answerer, asked, go } = heldChat()
+  const { app } = await testServer({ answerer })
   const answer = ask(await listen(app))
   await asked
   const closed = app.close()
@@ -219,12 +246,7 @@ test('an answer in JSON is finished while the server closes', async () => {
 })
 
 test('an error before anything was said is an ordinary one', async () => {
-  const { request } = await testServer({
-    // biome-ignore lint/correctness/useYield: it fails before it says anything.
-    async *chat() {
-      throw new GanglionError('unavailable')
-    },
-  })
+  const { request } = await testServer({ readableKb: () => Promise.reject(new GanglionError('unavailable')) })
   const { status, headers } = await request('POST', '/api/v1/chat', { as: 'app', body: question, headers: stream })
   expect([status, headers['content-type']]).toEqual([503, 'application/json; charset=utf-8'])
 })

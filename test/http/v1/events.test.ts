@@ -1,39 +1,14 @@
-import { once } from 'node:events'
-import { describe, expect, test } from 'vitest'
-import type { LoggedEvent } from '../../../src/contract/events.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ServerOptions } from '../../../src/http/server.ts'
-import type { Services } from '../../../src/http/services.ts'
+import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { eventually } from '../../support/eventually.ts'
-import { fakeServices } from '../support/fake-services.ts'
 import { listen, testServer } from '../support/test-server.ts'
 
-type Query = Parameters<Services['readEvents']>[1]
+const commit = '3f786850e387550fdab836ed7e6dc881de23001b'
 
-const pushed: LoggedEvent = {
-  id: 7,
-  kind: 'kb.pushed',
-  tenantId: 'acme',
-  kbId: '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f',
-  at: '2026-03-01T10:00:00.000Z',
-  commit: '3f786850e387550fdab836ed7e6dc881de23001b',
-}
-
-/** Tells what it is given, then stays open until its signal aborts. Keeps what it was asked. */
-function openFeed(told: LoggedEvent[][] = [], { after = 0, hasGap = false } = {}) {
-  const asked: { query: Query; signal: AbortSignal }[] = []
-  const readEvents: Services['readEvents'] = async (_, query, signal) => {
-    asked.push({ query, signal })
-    const events = async function* () {
-      yield* told
-      if (!signal.aborted) await once(signal, 'abort')
-    }
-    return { after, hasGap, events: events() }
-  }
-  return { readEvents, asked }
-}
-
-async function serve(services: Partial<Services>, options: ServerOptions = {}) {
-  const { app } = await testServer(services, options)
+async function serve(options: ServerOptions = {}) {
+  const { app, ctx, kbId } = await testServer({}, options)
+  const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())
   const port = await listen(app)
   const open = async (as = 'curator', headers: Record<string, string> = {}, query = '') => {
     const gone = new AbortController()
@@ -41,49 +16,60 @@ async function serve(services: Partial<Services>, options: ServerOptions = {}) {
     const response = await fetch(url, { headers: { authorization: `Bearer ${as}`, ...headers }, signal: gone.signal })
     return { response, leave: () => gone.abort() }
   }
-  return { app, open }
+  const last = async () => (await ctx.events.range(tenantId)).last
+  /** Logs pushes to knowledge bases, and gives the id of the first. */
+  const push = async (...kbIds: string[]) => {
+    const event = { kind: 'kb.pushed', isCuratorOnly: false, data: { commit } } as const
+    const first = (await last()) + 1
+    await ctx.events.append(
+      tenantId,
+      kbIds.map((kbId) => ({ ...event, kbId })),
+      new Date('2026-03-01T10:00:00.000Z'),
+    )
+    return first
+  }
+  return { app, ctx, kbId, tenantId, open, last, push }
 }
 
+const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+
 test('a stream says where it is, then each event with its id, its kind and all of it as JSON', async () => {
-  const { readEvents } = openFeed([[pushed], [{ ...pushed, id: 9 }]], { after: 6 })
-  const { open } = await serve({ readEvents }, { eventStreamAge: 100 })
-  const { response } = await open()
+  const { open, push, kbId, tenantId } = await serve({ eventStreamAge: 200 })
+  const first = await push(kbId, kbId)
+  const { response } = await open('curator', { 'last-event-id': String(first - 1) })
   expect(response.headers.get('content-type')).toBe('text/event-stream')
-  const frame = (id: number) => `id: ${id}\nevent: kb.pushed\ndata: ${JSON.stringify({ ...pushed, id })}\n\n`
-  expect(await response.text()).toBe(`retry: 2000\nid: 6\n\n${frame(7)}${frame(9)}`)
+  const pushed = { kind: 'kb.pushed', tenantId, kbId, at: '2026-03-01T10:00:00.000Z', commit }
+  const frame = (id: number) => `id: ${id}\nevent: kb.pushed\ndata: ${JSON.stringify({ id, ...pushed })}\n\n`
+  expect(await response.text()).toBe(`retry: 2000\nid: ${first - 1}\n\n${frame(first)}${frame(first + 1)}`)
 })
 
-test('a stream with a gap says so before anything else', async () => {
-  const { readEvents } = openFeed([], { after: 40, hasGap: true })
-  const { open } = await serve({ readEvents }, { eventStreamAge: 100 })
-  const { response } = await open('app', { 'last-event-id': '12' })
-  expect(await response.text()).toBe(
-    'event: gap\ndata: {"lastEventId":12,"resumedAfter":40}\n\nretry: 2000\nid: 40\n\n',
-  )
-})
+test.each(['123456789', '', ' ', '-1', '1.5', '01', '1e3', 'abc', '1, 2', '9999999999999999'])(
+  'a stream after %j, which is no id so far, says first that it has a gap, since EventSource gives up after a 400',
+  async (id) => {
+    const { open, push, kbId } = await serve({ eventStreamAge: 100 })
+    const last = await push(kbId)
+    const { response } = await open('curator', { 'last-event-id': id })
+    const lastEventId = id === '123456789' ? id : 'null'
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      `event: gap\ndata: {"lastEventId":${lastEventId},"resumedAfter":${last}}\n\nretry: 2000\nid: ${last}\n\n`,
+    ])
+  },
+)
 
 describe('a request', () => {
-  test.each<[Record<string, string>, string, Query]>([
-    [{}, '', { lastEventId: undefined }],
-    [{ 'last-event-id': '0' }, '', { lastEventId: 0 }],
-    [{ 'last-event-id': '42' }, '?kb=handbook', { kb: 'handbook', lastEventId: 42 }],
-  ])('is handed on: %j %s', async (headers, query, expected) => {
-    const { readEvents, asked } = openFeed()
-    const { open } = await serve({ readEvents }, { eventStreamAge: 100 })
-    await (await open('app', headers, query)).response.text()
-    expect(asked.map(({ query }) => query)).toEqual([expected])
+  test('without an id begins now, with 0 at the first event, and may name a knowledge base', async () => {
+    const { ctx, open, push, kbId } = await serve({ eventStreamAge: 200 })
+    const other = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'manual' })
+    const first = await push(kbId, other.id, kbId)
+    const idsOf = async (...asked: [Record<string, string>?, string?]) =>
+      idsIn(await (await open('curator', ...asked)).response.text())
+    expect(await idsOf()).toEqual([first + 2])
+    const all = await idsOf({ 'last-event-id': '0' })
+    expect([all[0], all.slice(-3)]).toEqual([0, [first, first + 1, first + 2]])
+    const after = { 'last-event-id': String(first - 1) }
+    expect(await idsOf(after, '?kb=handbook')).toEqual([first - 1, first, first + 2])
   })
-
-  test.each(['', ' ', '-1', '1.5', '01', '1e3', 'abc', '1, 2', '9999999999999999'])(
-    'with a Last-Event-ID of %j asks for an id that is yet to come, since EventSource gives up after a 400',
-    async (id) => {
-      const { readEvents, asked } = openFeed()
-      const { open } = await serve({ readEvents }, { eventStreamAge: 100 })
-      const { response } = await open('app', { 'last-event-id': id })
-      expect([response.status, (await response.text()).includes('gap')]).toEqual([200, false])
-      expect(asked.map(({ query }) => query)).toEqual([{ lastEventId: Number.POSITIVE_INFINITY }])
-    },
-  )
 
   test.each(['?kb=A', '?kb=', '?kb=a&kb=b'])('of %s is 400', async (query) => {
     const { request } = await testServer()
@@ -106,36 +92,35 @@ describe('a request', () => {
 
 describe('open streams', () => {
   test('of one key are ten; one that ends makes room', async () => {
-    const { readEvents, asked } = openFeed()
-    const { open } = await serve({ readEvents })
+    const { open } = await serve()
     const streams = await Promise.all(Array.from({ length: 10 }, () => open()))
     const refused = (await open()).response
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
     expect(await refused.json()).toMatchObject({ error: 'rate_limited' })
     expect((await open('app')).response.status).toBe(200)
-    const [first] = asked
     streams[0]?.leave()
-    if (first?.signal.aborted === false) await once(first.signal, 'abort')
     await eventually(async () => expect((await open()).response.status).toBe(200))
   })
 
   test('of one tenant are a hundred', async () => {
-    const { readEvents } = openFeed()
-    const authenticate: Services['authenticate'] = async (id) => {
-      return { id, name: id, tenantId: id === 'other' ? 'globex' : 'acme', role: 'curator', connectors: [] }
+    const { ctx, open } = await serve()
+    const newKey = async (tenant: string) => {
+      const { id: tenantId } = await ctx.tenants.ensure(tenant, ctx.now())
+      const key = { tenantId, name: 'k', role: 'curator' as const, connectors: [], expiresAt: null }
+      return (await ctx.apiKeys.create(key, ctx.now())).token
     }
-    const { open } = await serve({ readEvents, authenticate })
+    const tokens = await Promise.all(Array.from({ length: 101 }, () => newKey('acme')))
     // Kept: a response that is garbage is a client that has left.
-    const streams = await Promise.all(Array.from({ length: 101 }, (_, n) => open(`k${n}`)))
+    const streams = await Promise.all(tokens.map((token) => open(token)))
     const statuses = streams.map(({ response }) => response.status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(100)
     expect(statuses.filter((status) => status === 429)).toHaveLength(1)
-    expect((await open('other')).response.status).toBe(200)
+    expect((await open(await newKey('globex'))).response.status).toBe(200)
     expect(streams).toHaveLength(101)
   })
 
   test('that are refused count for nothing', async () => {
-    const { open } = await serve({ readEvents: fakeServices().readEvents })
+    const { open } = await serve({ eventStreamAge: 20 })
     for (let n = 0; n < 12; n++) expect((await open('app', {}, '?kb=other')).response.status).toBe(404)
     for (let n = 0; n < 12; n++) {
       const { response } = await open('app')
@@ -145,44 +130,29 @@ describe('open streams', () => {
   })
 
   test('end when the server closes', async () => {
-    const { readEvents } = openFeed([], { after: 3 })
-    const { app, open } = await serve({ readEvents })
+    const { app, open, last } = await serve()
     const { response } = await open()
     const [text] = await Promise.all([response.text(), app.close()])
-    expect(text).toBe('retry: 2000\nid: 3\n\n')
+    expect(text).toBe(`retry: 2000\nid: ${await last()}\n\n`)
   })
 
   test('end when the client goes', async () => {
-    const { readEvents, asked } = openFeed()
-    const { open } = await serve({ readEvents })
+    const { ctx, open } = await serve()
+    const waits = vi.spyOn(ctx.events, 'arrival')
+    onTestFinished(() => waits.mockRestore())
     const { leave } = await open()
-    const [stream] = asked
+    await eventually(() => expect(waits).toHaveBeenCalled())
+    const signal = waits.mock.calls[0]?.[2]
+    expect(signal?.aborted).toBe(false)
     leave()
-    if (stream?.signal.aborted === false) await once(stream.signal, 'abort')
-    expect(stream?.signal.aborted).toBe(true)
+    await eventually(() => expect(signal?.aborted).toBe(true))
   })
 })
 
-/** Tells without end, as fast as it is let. */
-function flood() {
-  const counts = { told: 0 }
-  const readEvents: Services['readEvents'] = async (_, __, signal) => {
-    const events = async function* () {
-      for (let id = 1; !signal.aborted; id += 500) {
-        counts.told += 500
-        yield Array.from({ length: 500 }, (_, index) => ({ ...pushed, id: id + index }))
-        await new Promise((resolve) => setImmediate(resolve))
-      }
-    }
-    return { after: 0, hasGap: false, events: events() }
-  }
-  return { readEvents, counts }
-}
-
 test('a client that reads slowly is sent what it can take', async () => {
-  const { readEvents, counts } = flood()
-  const { open } = await serve({ readEvents })
-  const { response, leave } = await open()
+  const { open, push, kbId } = await serve()
+  const first = await push(...Array.from({ length: 20_000 }, () => kbId))
+  const { response, leave } = await open('curator', { 'last-event-id': String(first - 1) })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   while (text.length < 4_000_000) {
@@ -192,8 +162,7 @@ test('a client that reads slowly is sent what it can take', async () => {
     if (text.length % 7 === 0) await new Promise((resolve) => setTimeout(resolve, 5))
   }
   leave()
-  const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+  const ids = idsIn(text)
   expect(ids.length).toBeGreaterThan(10_000)
-  expect(ids).toEqual(ids.map((_, index) => index))
-  expect(counts.told).toBeGreaterThan(ids.length - 1)
+  expect(ids).toEqual(ids.map((_, index) => first - 1 + index))
 })

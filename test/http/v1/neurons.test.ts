@@ -1,21 +1,19 @@
-import { expect, test } from 'vitest'
-import { neuron } from '../support/fake-services.ts'
-import { testServer } from '../support/test-server.ts'
-
-const path = '/api/v1/neurons/handbook/handbook_00000042'
+import { expect, test, vi } from 'vitest'
+import { neuronAnswers } from '../../../src/pages/neuron-answers.ts'
+import { neuronPath as path, testServer } from '../support/test-server.ts'
 
 test.each(['reader', 'app', 'curator'] as const)('a %s reads a Neuron', async (as) => {
-  const { request } = await testServer()
+  const { request, neuron } = await testServer()
   const { status, json } = await request('GET', path, { as })
   expect(status).toBe(200)
   expect(json).toEqual(neuron)
 })
 
 test('a Neuron is read as it stood at a commit', async () => {
-  const { request } = await testServer()
-  expect((await request('GET', `${path}?at=abcdef12`, { as: 'reader' })).json).toMatchObject({
-    commit: 'abcdef12'.padEnd(40, '0'),
-  })
+  const { request, neuron } = await testServer()
+  const at = neuron.commit.slice(0, 8)
+  expect((await request('GET', `${path}?at=${at}`, { as: 'reader' })).json).toMatchObject({ commit: neuron.commit })
+  expect((await request('GET', `${path}?at=abcdef12`, { as: 'reader' })).status).toBe(404)
 })
 
 test.each(['at=main', 'at=', 'at=abc', 'at=HEAD~1', 'at=abcd&at=abce', `at=${'a'.repeat(65)}`])(
@@ -27,7 +25,9 @@ test.each(['at=main', 'at=', 'at=abc', 'at=HEAD~1', 'at=abcd&at=abce', `at=${'a'
 )
 
 test('an answer holds nothing that the schema does not know', async () => {
-  const { request } = await testServer({ readNeuron: async () => ({ ...neuron, blob: 'secret' }) })
+  const { request, ctx, neuron } = await testServer()
+  const more = { ...neuron, blob: 'secret' }
+  vi.spyOn(neuronAnswers(ctx), 'get').mockResolvedValueOnce(more)
   expect((await request('GET', path, { as: 'reader' })).json).toEqual(neuron)
 })
 
@@ -77,7 +77,7 @@ test('HEAD gives the headers of GET without its body', async () => {
 })
 
 test('an answer is tagged by its bytes, and not sent to whom has it', async () => {
-  const { request } = await testServer()
+  const { request, neuron } = await testServer()
   const { status, headers, json } = await request('GET', path, { as: 'reader' })
   const { etag = '' } = headers
   expect({ status, json }).toEqual({ status: 200, json: neuron })
@@ -107,14 +107,12 @@ test('HEAD has the headers of GET, and no body', async () => {
 })
 
 test('another answer has another tag, also where one object answers twice', async () => {
-  let current = neuron
-  const { request } = await testServer({ readNeuron: async () => current })
+  const { request, ctx, neuron } = await testServer()
   const tagOf = async () => (await request('GET', path, { as: 'reader' })).headers.etag
   const first = await tagOf()
   expect(await tagOf()).toBe(first)
-  current = { ...neuron, title: 'Another' }
+  vi.spyOn(neuronAnswers(ctx), 'get').mockResolvedValueOnce({ ...neuron, title: 'Another' })
   expect(await tagOf()).not.toBe(first)
-  current = { ...neuron }
   expect(await tagOf()).toBe(first)
 })
 

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { maxFormBytes } from '../../../src/http/request/upload-form.ts'
 import { eventually } from '../../support/eventually.ts'
-import { exchange, lastAnswer, listen, openConnection, testServer } from '../support/test-server.ts'
+import { exchange, lastAnswer, listen, openConnection, type TestServer, testServer } from '../support/test-server.ts'
 
 const upload = '/api/v1/knowledge-bases/handbook/documents/upload'
-const uploadId = '019b9c9b-3000-7a3c-b1d2-4e5f6a7b8c9d'
-const chunk = `/api/v1/uploads/${uploadId}/chunk`
+const forced = `${upload}?force=true`
 const form = { 'content-type': 'multipart/form-data; boundary=b' }
 
 function head(method: string, path: string, headers: Record<string, string | number>): string {
@@ -18,9 +17,24 @@ function part(name: string, value: string, more = ''): string {
 }
 const filePart = part('file', '# VIP\n', '; filename="vip.md"\r\nContent-Type: text/markdown')
 
+/** An upload in chunks that has begun, and where its chunks go. */
+async function begun({ request }: TestServer): Promise<{ uploadId: string; path: string; chunk: string }> {
+  const body = { filename: 'vip.md', fileSize: 10 }
+  const { json } = await request('POST', `${upload}/init`, { as: 'app', body })
+  const uploadId = String(Object(json).uploadId)
+  return { uploadId, path: `/api/v1/uploads/${uploadId}`, chunk: `/api/v1/uploads/${uploadId}/chunk` }
+}
+
+async function countSources({ request }: TestServer): Promise<number> {
+  const url = '/api/v1/knowledge-bases/handbook/documents?limit=100'
+  return Object((await request('GET', url, { as: 'curator' })).json).documents.length
+}
+
 test('what a request says of itself is judged before its body is read', async () => {
-  const { app, services } = await testServer()
-  const port = await listen(app)
+  const server = await testServer()
+  const { uploadId, path, chunk } = await begun(server)
+  const before = await countSources(server)
+  const port = await listen(server.app)
   const length = { 'content-length': maxFormBytes }
   const app1 = { authorization: 'Bearer app' }
   const refusals = [
@@ -45,7 +59,8 @@ test('what a request says of itself is judged before its body is read', async ()
     lastAnswer(await exchange(port, head(method, path, headers))),
   )
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(refusals.map(([, , , status]) => status))
-  expect([services.files, services.chunks]).toEqual([[], []])
+  expect(await countSources(server)).toBe(before)
+  expect((await server.request('GET', path, { as: 'app' })).json).toMatchObject({ bytesReceived: 0 })
 })
 
 test('a client that waits for leave to send gets an answer instead, where it is refused', async () => {
@@ -55,29 +70,18 @@ test('a client that waits for leave to send gets an answer instead, where it is 
   expect(await exchange(port, head('POST', upload, headers))).toMatch(/^HTTP\/1.1 401 /)
   const body = `${filePart}--b--\r\n`
   const { socket, received } = openConnection(port)
-  socket.once('data', () => socket.end(body))
+  socket.once('data', () => socket.write(body))
   const allowed = { ...form, authorization: 'Bearer app', 'content-length': body.length, connection: 'close' }
-  socket.write(head('POST', upload, { ...allowed, expect: '100-continue' }))
+  socket.write(head('POST', forced, { ...allowed, expect: '100-continue' }))
   const answers = await received
   expect(answers).toMatch(/^HTTP\/1.1 100 /)
   expect(lastAnswer(answers).status).toBe(201)
 })
 
-test('the parts of a form reach the service as they are; what it has no use for does not', async () => {
-  const { request, services } = await testServer()
-  const body = `${part('path', '/größe')}${part('other', 'x')}${filePart}${part('metadata', '{"a":1}', '\r\nContent-Type: application/json')}--b--\r\n`
-  expect((await request('POST', upload, { as: 'app', headers: form, body })).status).toBe(201)
-  expect(services.files).toEqual([{ filename: 'vip.md', bytes: Buffer.from('# VIP\n') }])
-  expect(services.fields).toEqual([
-    { name: 'path', value: '/größe' },
-    { name: 'metadata', value: { a: 1 } },
-  ])
-})
-
 test('a form that is broken is refused, and the server goes on', async () => {
   const { request } = await testServer()
   const send = async (body: string, headers: Record<string, string> = form) => {
-    const { status, json } = await request('POST', upload, { as: 'app', headers, body })
+    const { status, json } = await request('POST', forced, { as: 'app', headers, body })
     return [status, Object(json).error]
   }
   expect(await send(`${filePart}${filePart}--b--\r\n`)).toEqual([400, 'malformed_request'])
@@ -97,24 +101,26 @@ test('a form that is broken is refused, and the server goes on', async () => {
 })
 
 test('headers of a part over 16 KB are 431, and are read no further', async () => {
-  const { app, services } = await testServer()
-  const port = await listen(app)
+  const server = await testServer()
+  const before = await countSources(server)
+  const port = await listen(server.app)
   const send = async (length: number, type = form['content-type']) => {
     const long = `\r\nX-A: ${'x'.repeat(length)}`
     const body = `${part('path', '/', long)}${filePart}--b--\r\n`
     const headers = { authorization: 'Bearer app', 'content-type': type, 'content-length': body.length }
-    return lastAnswer(await exchange(port, head('POST', upload, { ...headers, connection: 'close' }) + body))
+    return lastAnswer(await exchange(port, head('POST', forced, { ...headers, connection: 'close' }) + body))
   }
   const refused = { status: 431, body: expect.objectContaining({ error: 'header_too_large' }) }
   expect(await send(100_000)).toEqual(refused)
   expect(await send(17_000, 'multipart/form-data; charset=utf-8; boundary="b"')).toEqual(refused)
-  expect(services.files).toEqual([])
+  expect(await countSources(server)).toBe(before)
   expect((await send(15_000)).status).toBe(201)
 })
 
 test('a form over its bound is 413, although its length was not told and nothing of it is wanted', async () => {
-  const { app, services } = await testServer()
-  const { socket, received } = openConnection(await listen(app))
+  const server = await testServer()
+  const before = await countSources(server)
+  const { socket, received } = openConnection(await listen(server.app))
   const headers = { authorization: 'Bearer app', ...form, 'transfer-encoding': 'chunked' }
   socket.write(`${head('POST', upload, headers)}11\r\n--b\r\nX: other\r\n\r\n`)
   const chunk = Buffer.from(`\r\n100000\r\n${'x'.repeat(1024 * 1024)}`)
@@ -127,25 +133,20 @@ test('a form over its bound is 413, although its length was not told and nothing
     status: 413,
     body: expect.objectContaining({ error: 'payload_too_large' }),
   })
-  expect(services.files).toEqual([])
+  expect(await countSources(server)).toBe(before)
 })
 
-test('a chunk reaches the service whatever its type is called', async () => {
-  const { app, services } = await testServer()
-  const port = await listen(app)
+test('a chunk is taken whatever its type is called', async () => {
+  const server = await testServer()
+  const port = await listen(server.app)
   for (const type of ['application/octet-stream', 'application/json', 'text/plain']) {
-    const headers = {
-      authorization: 'Bearer app',
-      'content-type': type,
-      'content-range': 'bytes 5-9/20',
-      'content-length': 5,
-    }
-    const answer = lastAnswer(await exchange(port, `${head('PATCH', chunk, { ...headers, connection: 'close' })}hello`))
-    expect(answer).toEqual({ status: 200, body: { uploadId, bytesReceived: 10 } })
+    const { uploadId, path, chunk } = await begun(server)
+    const headers = { authorization: 'Bearer app', 'content-range': 'bytes 0-4/10', 'content-length': 5 }
+    const message = head('PATCH', chunk, { ...headers, 'content-type': type, connection: 'close' })
+    const answer = lastAnswer(await exchange(port, `${message}hello`))
+    expect(answer).toEqual({ status: 200, body: { uploadId, bytesReceived: 5 } })
+    await server.request('DELETE', path, { as: 'app' })
   }
-  expect(services.chunks).toEqual(
-    Array(3).fill({ range: { first: 5, last: 9, total: 20 }, bytes: Buffer.from('hello') }),
-  )
 })
 
 test('an upload may take its time as long as it keeps coming', async () => {
@@ -163,8 +164,10 @@ test('a client that goes in the midst of its request is no error of the server',
   const levels: number[] = []
   const note = ({ level, reqId }: { level: number; reqId?: string }) => void (reqId && levels.push(level))
   const log = { level: 'debug', stream: { write: (line: string) => note(JSON.parse(line)) } } as const
-  const { app } = await testServer({}, { log })
-  const { socket } = openConnection(await listen(app))
+  const server = await testServer({}, { log })
+  const { chunk } = await begun(server)
+  const { socket } = openConnection(await listen(server.app))
+  levels.length = 0
   const headers = { authorization: 'Bearer app', 'content-length': 10, 'content-range': 'bytes 0-9/10' }
   socket.write(`${head('PATCH', chunk, headers)}12345`)
   await eventually(() => expect(levels).toHaveLength(1))

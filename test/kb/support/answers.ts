@@ -1,5 +1,4 @@
 import type { OpenContext } from '../../../src/app/open-context.ts'
-import { servicesOf } from '../../../src/cli/services.ts'
 import { buildServer } from '../../../src/http/server.ts'
 
 /** Every answer that the API gives on a knowledge base, as text by address: the queue, each candidate, each Neuron at each commit, lists and graphs. */
@@ -7,7 +6,7 @@ export async function everyAnswer(
   ctx: OpenContext,
   { token, kb, seqIds, commits }: { token: string; kb: string; seqIds: readonly string[]; commits: readonly string[] },
 ): Promise<Map<string, string>> {
-  const server = await buildServer({ ...servicesOf(ctx), isReady: () => true }, { rateReads: 1_000_000 })
+  const server = await buildServer(ctx, { rateReads: 1_000_000 })
   const answers = new Map<string, string>()
   const get = async (url: string) => {
     const { statusCode, body } = await server.inject({ url, headers: { authorization: `Bearer ${token}` } })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { overviewServicesOf } from '../../../src/cli/overview-services.ts'
+import { lintNow } from '../../../src/operate/lint/lint-kb.ts'
 import type { FindingView } from '../../../src/operate/lint/list-findings.ts'
+import { listFindings } from '../../../src/operate/lint/list-findings.ts'
+import { proposeFinding } from '../../../src/operate/lint/propose-finding.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { readCandidate } from '../../../src/queue/read-candidate.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../../kb/support/written-neurons.ts'
@@ -26,10 +28,9 @@ const troubled = {
 
 async function troubledBed() {
   const bed = await writtenBed(troubled)
-  const services = overviewServicesOf(bed.ctx)
   const curator = { ...bed.curator, id: 'user:ada', name: 'Ada' }
-  const list = async (query: Partial<Parameters<typeof services.listFindings>[2]> = {}) => {
-    const page = await services.listFindings(curator, 'handbook', { from: 0, limit: 50, ...query })
+  const list = async (query: Partial<Parameters<typeof listFindings>[3]> = {}) => {
+    const page = await listFindings(bed.ctx, curator, 'handbook', { from: 0, limit: 50, ...query })
     if (page === undefined) throw new Error('still looking')
     return page
   }
@@ -39,7 +40,7 @@ async function troubledBed() {
     if (found === undefined) throw new Error(`no ${rule}`)
     return found
   }
-  return { ...bed, services, curator, list, find }
+  return { ...bed, curator, list, find }
 }
 
 async function contentOf({ ctx, curator }: Pick<WrittenBed, 'ctx' | 'curator'>, candidateId: string) {
@@ -48,7 +49,7 @@ async function contentOf({ ctx, curator }: Pick<WrittenBed, 'ctx' | 'curator'>, 
 }
 
 test('findings come page by page, most impact first, with what they may be settled by', async () => {
-  const { list, services, curator } = await troubledBed()
+  const { ctx, list, curator } = await troubledBed()
   const { findings, counts, next, isBehind } = await list({ limit: 4 })
   expect(findings.map(({ rule }) => rule)).toEqual(['gap', 'ambiguous-target', 'contradiction', 'missing-target'])
   expect(findings[1]).toMatchObject({
@@ -70,16 +71,16 @@ test('findings come page by page, most impact first, with what they may be settl
   const rest = await list({ from: 4, limit: 4 })
   expect([rest.findings.length, rest.next]).toEqual([2, null])
   expect((await list({ rule: 'orphan' })).findings).toMatchObject([{ neurons: [{ seqId: seq(8), title: 'Lone' }] }])
-  await expect(services.listFindings(curator, 'nowhere', { from: 0, limit: 1 })).rejects.toMatchObject({
+  await expect(listFindings(ctx, curator, 'nowhere', { from: 0, limit: 1 })).rejects.toMatchObject({
     code: 'not_found',
   })
 })
 
 test('the link that is meant is proposed for every page that has it; approved, the finding is gone', async () => {
   const bed = await troubledBed()
-  const { services, curator, find, ctx, list } = bed
+  const { curator, find, ctx, list } = bed
   const { fingerprint } = await find('ambiguous-target')
-  const settle = () => services.proposeFinding(curator, 'handbook', { fingerprint, choice: seq(7) })
+  const settle = () => proposeFinding(ctx, curator, 'handbook', { fingerprint, choice: seq(7) })
   const { candidateIds, byHand } = await settle()
   expect(byHand).toEqual([])
   const [candidateId = ''] = candidateIds
@@ -97,7 +98,7 @@ test('a Markdown link gets the path of the page that is meant', async () => {
   const bed = await troubledBed()
   const { fingerprint, neurons } = await bed.find('missing-target', 'on-call-rotatio.md')
   expect(neurons).toEqual([{ seqId: seq(5), title: 'On-call rotation' }])
-  const { candidateIds } = await bed.services.proposeFinding(bed.curator, 'handbook', { fingerprint, choice: seq(5) })
+  const { candidateIds } = await proposeFinding(bed.ctx, bed.curator, 'handbook', { fingerprint, choice: seq(5) })
   const { after } = await contentOf(bed, candidateIds[0] ?? '')
   expect(after).toBe('[[On-call rotaton]] [x](on-call-rotation.md) [[Twin]]')
 })
@@ -105,7 +106,7 @@ test('a Markdown link gets the path of the page that is meant', async () => {
 test('of two pages that contradict each other, one says that it replaces the other', async () => {
   const bed = await troubledBed()
   const { fingerprint } = await bed.find('contradiction')
-  const { candidateIds } = await bed.services.proposeFinding(bed.curator, 'handbook', { fingerprint, choice: seq(2) })
+  const { candidateIds } = await proposeFinding(bed.ctx, bed.curator, 'handbook', { fingerprint, choice: seq(2) })
   expect(await contentOf(bed, candidateIds[0] ?? '')).toMatchObject({
     after: `[[Budget]]\n\nThis page replaces [[supersedes:${seq(1)}|A]].\n`,
     target: seq(2),
@@ -113,16 +114,16 @@ test('of two pages that contradict each other, one says that it replaces the oth
 })
 
 test('what a finding does not offer is refused', async () => {
-  const { services, curator, find } = await troubledBed()
+  const { ctx, curator, find } = await troubledBed()
   for (const rule of ['orphan', 'gap', 'contradiction'] as const) {
     const { fingerprint } = await find(rule)
-    await expect(services.proposeFinding(curator, 'handbook', { fingerprint, choice: seq(5) })).rejects.toMatchObject({
+    await expect(proposeFinding(ctx, curator, 'handbook', { fingerprint, choice: seq(5) })).rejects.toMatchObject({
       fieldErrors: { choice: expect.any(Array) },
     })
   }
-  await expect(
-    services.proposeFinding(curator, 'handbook', { fingerprint: 'x', choice: seq(5) }),
-  ).rejects.toMatchObject({ code: 'not_found' })
+  await expect(proposeFinding(ctx, curator, 'handbook', { fingerprint: 'x', choice: seq(5) })).rejects.toMatchObject({
+    code: 'not_found',
+  })
 })
 
 test('what is linked in the front matter is for a person to edit; what lint proposed is named', async () => {
@@ -131,13 +132,12 @@ test('what is linked in the front matter is for a person to edit; what lint prop
     'b.md': neuronText(2, { title: 'Twin' }),
     'c.md': neuronText(3, { title: 'Twin' }),
   })
-  const services = overviewServicesOf(bed.ctx)
-  await services.lintKnowledgeBase(bed.curator, 'handbook')
-  const page = await services.listFindings(bed.curator, 'handbook', { rule: 'ambiguous-target', from: 0, limit: 1 })
+  await lintNow(bed.ctx, bed.curator, 'handbook')
+  const page = await listFindings(bed.ctx, bed.curator, 'handbook', { rule: 'ambiguous-target', from: 0, limit: 1 })
   const [finding] = page?.findings ?? []
   expect(finding?.candidate).toMatchObject({ status: 'pending' })
   const settling = { fingerprint: finding?.fingerprint ?? '', choice: seq(2) }
-  expect(await services.proposeFinding(bed.curator, 'handbook', settling)).toEqual({
+  expect(await proposeFinding(bed.ctx, bed.curator, 'handbook', settling)).toEqual({
     candidateIds: [],
     byHand: [{ seqId: seq(1), title: 'A' }],
   })

@@ -1,10 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AppContext } from '../../../app/open-context.ts'
 import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../../contract/errors.ts'
 import { callerOf } from '../../../http/access/auth.ts'
-import type { Services } from '../../../http/services.ts'
+import { renderMarkdown } from '../../../pages/render-markdown.ts'
+import { checkPage } from '../../../pages/write/check-page.ts'
 import type { BlankPage, OpenPage } from '../../../pages/write/open-page.ts'
+import { openBlankPage, openPage } from '../../../pages/write/open-page.ts'
+import { rebasePage } from '../../../pages/write/rebase-page.ts'
 import type { Refusal } from '../../../pages/write/submit-page.ts'
+import { writePage } from '../../../pages/write/write-page.ts'
 import type { PageWrite } from '../../../pages/write/written-page.ts'
 import type { FormErrors } from '../../layout/form.ts'
 import { html, type Part } from '../../layout/html.ts'
@@ -33,8 +38,8 @@ type Edit = { opened: OpenPage | BlankPage; fields: PageFields; write: PageWrite
 
 /** Shows the editor of a page, or of a new one with what is given of it. */
 export async function showEditor(reading: Reading<Place>, given: Partial<PageFields>): Promise<FastifyReply> {
-  const { services, request, reply, place } = reading
-  const opened = await open(services, request, place)
+  const { ctx, request, reply, place } = reading
+  const opened = await open(ctx, request, place)
   const view = viewOf(opened, { ...shownIn(opened), ...given })
   const problems = 'seqId' in opened ? opened.problems : []
   const warning = problems.length > 0 ? unreadable(problems) : isTooLarge(view.fields) && tooLarge
@@ -43,19 +48,19 @@ export async function showEditor(reading: Reading<Place>, given: Partial<PageFie
 
 /** Shows what a form's page would look like and what is wrong with it, and writes nothing. */
 export async function showPreview(reading: Reading<Place>, form: PageForm): Promise<FastifyReply> {
-  const { services, request, reply, place } = reading
-  const edit = await readEdit(services, request, place, form)
-  const seen = await lookAt(services, request, edit)
+  const { ctx, request, reply, place } = reading
+  const edit = await readEdit(ctx, request, place, form)
+  const seen = await lookAt(ctx, request, edit)
   if (isFragment(request)) return send(reply, beside(seen))
   return send(reply, editorPage(visitOf(request), { ...viewOf(edit.opened, edit.fields, form), beside: seen }))
 }
 
 /** Proposes or publishes what a form says. What cannot be taken is shown again with all that was typed. */
 export async function submitEdit(reading: Reading<Place>, form: PageForm): Promise<FastifyReply> {
-  const { services, request, reply, place } = reading
-  const edit = await readEdit(services, request, place, form)
+  const { ctx, request, reply, place } = reading
+  const edit = await readEdit(ctx, request, place, form)
   const again = async (status: number, more: Partial<EditorView>) => {
-    const seen = await lookAt(services, request, edit)
+    const seen = await lookAt(ctx, request, edit)
     return send(
       reply,
       editorPage(visitOf(request), { ...viewOf(edit.opened, edit.fields, form), beside: seen, ...more }),
@@ -64,7 +69,7 @@ export async function submitEdit(reading: Reading<Place>, form: PageForm): Promi
   }
   if (hasErrors(edit.errors)) return again(422, { errors: edit.errors })
   try {
-    const submitted = await services.writePage(callerOf(request), edit.write, {
+    const submitted = await writePage(ctx, callerOf(request), edit.write, {
       kb: place.kb,
       candidateId: form.candidate,
       note: noteOf(form),
@@ -88,7 +93,7 @@ export async function submitEdit(reading: Reading<Place>, form: PageForm): Promi
 
 /** The editor on the present version of its page, after main could not take what was written on an earlier one. */
 async function afterRefusal(
-  { services, request, place: { kb, seqId } }: Reading<Place>,
+  { ctx, request, place: { kb, seqId } }: Reading<Place>,
   form: PageForm,
   { fields: typed, candidateId, refusal }: { fields: PageFields; candidateId: string; refusal: Refusal },
 ): Promise<Partial<EditorView>> {
@@ -97,8 +102,8 @@ async function afterRefusal(
     return { candidateId, warning: html`<p>${reasonOf(refusal)} ${waits}</p>` }
   }
   const caller = callerOf(request)
-  const opened = await services.openPage(caller, { kb, seqId, at: form.base })
-  const { latest, content, conflicts } = await services.rebasePage(caller, {
+  const opened = await openPage(ctx, caller, { kb, seqId, at: form.base })
+  const { latest, content, conflicts } = await rebasePage(ctx, caller, {
     kb,
     seqId,
     base: form.base,
@@ -119,22 +124,22 @@ function reasonOf({ code, message }: Refusal): string {
 }
 
 async function open(
-  services: Services,
+  ctx: AppContext,
   request: FastifyRequest,
   { kb, seqId }: Place,
   at?: string,
 ): Promise<OpenPage | BlankPage> {
   const caller = callerOf(request)
-  if (seqId === undefined) return services.openBlankPage(caller, kb)
-  return services.openPage(caller, { kb, seqId, ...(at === undefined ? {} : { at }) })
+  if (seqId === undefined) return openBlankPage(ctx, caller, kb)
+  return openPage(ctx, caller, { kb, seqId, ...(at === undefined ? {} : { at }) })
 }
 
-async function readEdit(services: Services, request: FastifyRequest, place: Place, form: PageForm): Promise<Edit> {
-  const version = await open(services, request, place, form.base).catch((error) => {
+async function readEdit(ctx: AppContext, request: FastifyRequest, place: Place, form: PageForm): Promise<Edit> {
+  const version = await open(ctx, request, place, form.base).catch((error) => {
     if (error instanceof GanglionError && error.code === 'not_found') return undefined
     throw error
   })
-  const opened: OpenPage | BlankPage = version ?? (await open(services, request, place))
+  const opened: OpenPage | BlankPage = version ?? (await open(ctx, request, place))
   const shown = shownIn(opened)
   const fields = typedIn(form, shown)
   const { changes, errors } = changesOf(fields, shown)
@@ -145,17 +150,17 @@ async function readEdit(services: Services, request: FastifyRequest, place: Plac
 }
 
 async function lookAt(
-  services: Services,
+  ctx: AppContext,
   request: FastifyRequest,
   { opened, fields: { content }, write, errors }: Edit,
 ): Promise<Beside> {
   const caller = callerOf(request)
   const kb = opened.kb.slug
   const page = 'seqId' in opened ? opened : undefined
-  const rendered = await services.renderMarkdown(caller, { kb, content, path: page?.path, idPrefix: 'preview-' })
+  const rendered = await renderMarkdown(ctx, caller, { kb, content, path: page?.path, idPrefix: 'preview-' })
   const isBehind = page !== undefined && !page.isLatest
   try {
-    const { findings } = await services.checkPage(caller, write, { kb })
+    const { findings } = await checkPage(ctx, caller, write, { kb })
     return { rendered, findings, errors, isBehind }
   } catch (error) {
     if (error instanceof ValidationError) return { rendered, findings: [], errors: joined(errors, error), isBehind }

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Services } from '../../../http/services.ts'
+import type { AppContext } from '../../../app/open-context.ts'
 
 /** A request for a place of a knowledge base, and what answers it. */
 export type Reading<Place> = {
-  services: Services
+  ctx: AppContext
   request: FastifyRequest
   reply: FastifyReply
   place: Place

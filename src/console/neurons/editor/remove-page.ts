@@ -19,7 +19,7 @@ export type RemoveView = {
 }
 
 /** Asks whether a page is to go, with the links that it leaves behind. */
-export function removePage(visit: Visit, view: RemoveView): Html {
+export function removalPage(visit: Visit, view: RemoveView): Html {
   const { opened, candidateId, linking, isMore, note, warning, part } = view
   const { kb, seqId, title, commit } = opened
   const path = neuronPage(kb.slug, seqId)

@@ -3,7 +3,10 @@ import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../../contract/errors.ts'
 import { callerOf } from '../../../http/access/auth.ts'
 import type { OpenPage } from '../../../pages/write/open-page.ts'
+import { openPage } from '../../../pages/write/open-page.ts'
 import type { PageRename } from '../../../pages/write/preview-rename.ts'
+import { previewRename } from '../../../pages/write/preview-rename.ts'
+import { writePage } from '../../../pages/write/write-page.ts'
 import type { FormErrors } from '../../layout/form.ts'
 import { html, type Part } from '../../layout/html.ts'
 import { send } from '../../layout/send.ts'
@@ -14,11 +17,11 @@ import { type Names, type RenameView, renamePage } from './rename-page.ts'
 
 /** Shows the names of a page and, once others are given, what they would change. */
 export async function showRename(
-  { services, request, reply, place }: Reading<PagePlace>,
+  { ctx, request, reply, place }: Reading<PagePlace>,
   { title, path, part }: Partial<Names> & { part: number },
 ): Promise<FastifyReply> {
   const caller = callerOf(request)
-  const opened = await services.openPage(caller, place)
+  const opened = await openPage(ctx, caller, place)
   const shown = fieldsOf(opened)
   const typed = { title: title ?? shown.title, path: path ?? shown.path }
   const view: RenameView = { opened, candidateId: opened.candidateId, typed, part }
@@ -26,7 +29,7 @@ export async function showRename(
   const { write, errors } = renameOf(opened, typed)
   try {
     if (errors !== undefined) throw new ValidationError(errors)
-    const preview = await services.previewRename(caller, write, { kb: place.kb })
+    const preview = await previewRename(ctx, caller, write, { kb: place.kb })
     return send(reply, renamePage(visitOf(request), { ...view, preview }))
   } catch (error) {
     return sendRefused({ request, reply }, view, error)
@@ -35,18 +38,18 @@ export async function showRename(
 
 /** Proposes a rename, or does it. */
 export async function submitRename(
-  { services, request, reply, place }: Reading<PagePlace>,
+  { ctx, request, reply, place }: Reading<PagePlace>,
   form: PageForm,
 ): Promise<FastifyReply> {
   const caller = callerOf(request)
-  const opened = await services.openPage(caller, { ...place, at: form.base })
+  const opened = await openPage(ctx, caller, { ...place, at: form.base })
   const { title, path } = typedIn(form, fieldsOf(opened))
   const typed = { title, path }
   const view: RenameView = { opened, candidateId: form.candidate, typed, part: 1 }
   try {
     const { write, errors } = renameOf(opened, typed)
     if (errors !== undefined) throw new ValidationError(errors)
-    const submitted = await services.writePage(caller, write, {
+    const submitted = await writePage(ctx, caller, write, {
       kb: place.kb,
       candidateId: form.candidate,
       publish: form.do === 'publish',

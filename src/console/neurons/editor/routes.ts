@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import type { AppContext } from '../../../app/open-context.ts'
 import { callerOf } from '../../../http/access/auth.ts'
-import type { Services } from '../../../http/services.ts'
 import type { ZodFastify } from '../../../http/zod-compilers.ts'
+import { complete } from '../../../pages/write/complete.ts'
+import { isSubmitted } from '../../../pages/write/is-submitted.ts'
 import { showEditor, showPreview, submitEdit } from './edit.ts'
 import { PageForm } from './page-form.ts'
 import { showRemoval, submitRemoval } from './remove.ts'
@@ -29,7 +31,7 @@ const Typed = z.object({
 const people = 'curator'
 
 /** Adds the editor of pages and what it asks for while somebody types. */
-export function editorRoutes(app: ZodFastify, services: Services): void {
+export function editorRoutes(app: ZodFastify, ctx: AppContext): void {
   for (const url of ['/kb/:kb/neurons/:seqId/edit', '/kb/:kb/new']) {
     app.get(
       url,
@@ -38,13 +40,13 @@ export function editorRoutes(app: ZodFastify, services: Services): void {
         const { title = '', folder } = request.query
         const isNew = request.params.seqId === undefined
         const given = isNew ? { title, path: folder === undefined ? '' : `${folder}/` } : {}
-        return showEditor({ services, request, reply, place: request.params }, given)
+        return showEditor({ ctx, request, reply, place: request.params }, given)
       },
     )
     app.post(
       url,
       { config: { people, keepsForm: true }, schema: { hide: true, params: PageParams, body: PageForm } },
-      async (request, reply) => submitEdit({ services, request, reply, place: request.params }, request.body),
+      async (request, reply) => submitEdit({ ctx, request, reply, place: request.params }, request.body),
     )
     // It changes nothing, so it asks for no token: a form that outlived its session is shown here again.
     app.post(
@@ -53,7 +55,7 @@ export function editorRoutes(app: ZodFastify, services: Services): void {
         config: { people, keepsForm: true, readsForm: true, rate: 'read' },
         schema: { hide: true, params: PageParams, body: PageForm },
       },
-      async (request, reply) => showPreview({ services, request, reply, place: request.params }, request.body),
+      async (request, reply) => showPreview({ ctx, request, reply, place: request.params }, request.body),
     )
   }
 
@@ -61,33 +63,33 @@ export function editorRoutes(app: ZodFastify, services: Services): void {
   app.get(
     `${neuron}/rename`,
     { config: { people }, schema: { hide: true, params: NeuronParams, querystring: Renaming } },
-    async (request, reply) => showRename({ services, request, reply, place: request.params }, request.query),
+    async (request, reply) => showRename({ ctx, request, reply, place: request.params }, request.query),
   )
   app.post(
     `${neuron}/rename`,
     { config: { people }, schema: { hide: true, params: NeuronParams, body: PageForm } },
-    async (request, reply) => submitRename({ services, request, reply, place: request.params }, request.body),
+    async (request, reply) => submitRename({ ctx, request, reply, place: request.params }, request.body),
   )
   app.get(
     `${neuron}/remove`,
     { config: { people }, schema: { hide: true, params: NeuronParams, querystring: Parts } },
-    async (request, reply) => showRemoval({ services, request, reply, place: request.params }, request.query),
+    async (request, reply) => showRemoval({ ctx, request, reply, place: request.params }, request.query),
   )
   app.post(
     `${neuron}/remove`,
     { config: { people }, schema: { hide: true, params: NeuronParams, body: PageForm } },
-    async (request, reply) => submitRemoval({ services, request, reply, place: request.params }, request.body),
+    async (request, reply) => submitRemoval({ ctx, request, reply, place: request.params }, request.body),
   )
 
   app.get(
     '/kb/:kb/complete',
     { config: { people }, schema: { hide: true, params: KbParams, querystring: Typed } },
-    async (request) => ({ found: await services.complete(callerOf(request), request.params.kb, request.query) }),
+    async (request) => ({ found: await complete(ctx, callerOf(request), request.params.kb, request.query) }),
   )
 
   app.get(
     '/edits/:id',
     { config: { people }, schema: { hide: true, params: z.object({ id: z.uuid() }) } },
-    async (request) => ({ isSubmitted: await services.isSubmitted(callerOf(request), request.params.id) }),
+    async (request) => ({ isSubmitted: await isSubmitted(ctx, callerOf(request), request.params.id) }),
   )
 }

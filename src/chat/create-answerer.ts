@@ -1,8 +1,8 @@
-import type { Answerer } from '../chat/answerer.ts'
-import { fallbackAnswerer } from '../chat/fallback-answerer.ts'
-import { modelAnswerer } from '../chat/model-answerer.ts'
 import type { CircuitBreaker } from '../models/circuit-breaker.ts'
 import { type LanguageModel, withoutKey } from '../models/language-model.ts'
+import type { Answerer } from './answerer.ts'
+import { fallbackAnswerer } from './fallback-answerer.ts'
+import { modelAnswerer } from './model-answerer.ts'
 
 /** Milliseconds of silence after which a language model is given up, attempts before included. */
 const timeoutMs = 30_000
