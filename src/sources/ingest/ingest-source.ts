@@ -192,8 +192,16 @@ class Run {
       if (kind !== undefined) await this.#insert(db, kind, { status: 'processing' })
       return true
     })
-    if (!isMoved) await this.#ctx.jobs.complete(this.#job) // it was archived
+    if (!isMoved) await this.#leave()
     return isMoved
+  }
+
+  /** Gives the job of a Source that is not as it was read to whoever reads it anew; one that was archived needs none. */
+  async #leave(): Promise<void> {
+    const { jobs, sources } = this.#ctx
+    const source = await sources.get(this.#job.documentId)
+    if (source?.archivedAt === null) await jobs.release(this.#job)
+    else await jobs.complete(this.#job)
   }
 
   async #write<Result>(work: (db: Transaction<Schema>) => Promise<Result>): Promise<Result> {

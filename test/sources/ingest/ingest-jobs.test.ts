@@ -49,6 +49,18 @@ const stages = ['extracting', 'compiling', 'committing'].map((stage) => {
 const uploaded = expect.objectContaining({ kind: 'source.uploaded' })
 const started = { kind: 'ingest.started', status: 'processing' }
 
+test('a Source that is not as it was read is ingested all the same', async () => {
+  const { ctx, kbId } = await newTestBed()
+  const source = await addSource(ctx, { kbId, status: 'pending', fileType: 'pdf' })
+  const extract = async () => {
+    // As a node may whose answer was lost.
+    await ctx.sources.change(source.id, ['pending'], { status: 'ready' })
+    return { title: undefined, markdown: 'Text.', anchors: [], warnings: [] }
+  }
+  await ingest(ctx, steps({ extract }))
+  await becomes(ctx, source, 'success')
+})
+
 test('a binary format: pending while it is read, ready, processing, success', async () => {
   const { ctx, kbId } = await newTestBed()
   const { seen, steps } = watched(ctx)
