@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { refusalFor } from '../../../src/kb/failure.ts'
-import { health } from '../../../src/operate/health.ts'
+import { Health } from '../../../src/operate/health.ts'
 import { ConnectionLost, DatabaseUnreachable } from '../../../src/state/database/errors.ts'
 import type { Schema } from '../../../src/state/database/schema.ts'
 import { inTransaction } from '../../../src/state/database/transaction.ts'
@@ -33,10 +33,10 @@ test('while the server is away, requests are told that the database cannot be re
   const { db } = await openedNode(server.address('ganglion'))
   const ctx = await openContext({ dataDir: tempDir(), database: server.address('ganglion'), threads })
   onTestFinished(() => ctx.close())
-  expect(await health(ctx).problems()).toEqual([])
+  expect(await new Health(ctx).problems()).toEqual([])
   expect(await ctx.database.size()).toBeGreaterThan(1_000_000)
   await server.stop()
-  expect(await health(ctx).problems()).toEqual([{ part: 'database', reason: 'the database cannot be reached' }])
+  expect(await new Health(ctx).problems()).toEqual([{ part: 'database', reason: 'the database cannot be reached' }])
   const error = await new Tenants(db).list().catch((error: unknown) => error)
   expect(error).toBeInstanceOf(DatabaseUnreachable)
   expect(refusalFor(error)).toMatchObject({ status: 503, message: 'The database of the server cannot be reached.' })
