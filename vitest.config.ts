@@ -6,6 +6,7 @@ type Area = { name: string; include: string[]; setupFiles?: string[] }
 
 /** Hides git from the product: all but clones and pushes is served without it. */
 const setupFiles = ['test/support/without-git.ts']
+const closeShared = 'test/http/support/close-shared.ts'
 const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 const apart = filesOf('faults', 'client', 'browser', 'cluster/postgres', 'cluster/parts')
 /**
@@ -13,8 +14,12 @@ const apart = filesOf('faults', 'client', 'browser', 'cluster/postgres', 'cluste
  * kept to a part of the tests.
  */
 const areas: Area[] = [
-  { name: 'git', include: [...filesOf('http/git'), 'test/e2e/{git/*,forge/forge-bundles,forge/forge-faults}.test.ts'] },
-  { name: 'http', include: filesOf('http'), setupFiles },
+  {
+    name: 'git',
+    include: [...filesOf('http/git'), 'test/e2e/{git/*,forge/forge-bundles,forge/forge-faults}.test.ts'],
+    setupFiles: [closeShared],
+  },
+  { name: 'http', include: filesOf('http'), setupFiles: [...setupFiles, closeShared] },
   {
     name: 'e2e',
     include: [...filesOf('e2e'), 'test/{operate/{backup,verify,rebuild},queue/candidate-refs}.test.ts'],

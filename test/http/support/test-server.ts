@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, type MockInstance, onTestFinished, vi } from 'vitest'
+import { type MockInstance, onTestFinished, vi } from 'vitest'
 import { type AppContext, type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { Neuron } from '../../../src/contract/neurons.ts'
 import { Role } from '../../../src/contract/vocabulary.ts'
@@ -54,29 +54,20 @@ export type TestServer = {
 }
 
 type Shared = { ctx: OpenContext; kbId: string; neuron: Neuron; dataDir: string }
-let opened: { file: string | undefined; shared: Promise<Shared> } | undefined
+let opened: Promise<Shared> | undefined
 
-/** What the servers of the running test's file share. That of the last file ends with the process. */
-async function sharedByFile(): Promise<Shared> {
-  const { testPath: file } = expect.getState()
-  const before = opened?.shared
-  if (before !== undefined && opened?.file === file) return before
-  const shared = openShared()
-  opened = { file, shared }
-  const { ctx, dataDir } = (await before) ?? {}
-  await ctx?.close()
-  if (dataDir !== undefined) removeFolder(dataDir)
-  return shared
-}
-
-function removeFolder(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 5 })
+/** Ends what the servers of a test file share; the setup of each file sees to it. */
+export async function closeShared(): Promise<void> {
+  const shared = await opened
+  opened = undefined
+  if (shared === undefined) return
+  await shared.ctx.close()
+  rmSync(shared.dataDir, { recursive: true, force: true, maxRetries: 5 })
 }
 
 /** What the servers of a test file share: the knowledge base `handbook` of the tenant `acme`, with a Neuron and two files. */
 async function openShared(): Promise<Shared> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
-  process.once('exit', () => removeFolder(dataDir))
   const ctx = await openContext({ dataDir, threads })
   const { id: kbId, gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook', title: 'Handbook' })
   const text = `---\nseqId: ${seqId}\ntitle: VIP escalation policy\ntags: [policy]\n---\nPage the lead.\n\n![](</a b/ü.png>) ![](/x.svg)\n`
@@ -102,7 +93,8 @@ async function openShared(): Promise<Shared> {
  * @param changes parts of the context that are others for this server
  */
 export async function testServer(changes: Partial<AppContext> = {}, options: ServerOptions = {}): Promise<TestServer> {
-  const { ctx: shared, kbId, neuron } = await sharedByFile()
+  opened ??= openShared()
+  const { ctx: shared, kbId, neuron } = await opened
   const ctx = { ...shared, requestCounter: new MemoryCounter({ span: 60_000 }), acts: new EventEmitter(), ...changes }
   const acts: string[] = []
   ctx.acts.on('candidate', (act) => void acts.push(act))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { oneLine } from '../../../src/rules/text/text.ts'
 import { anyCharacter, fc } from '../../support/properties.ts'
-import { type TestServer, testServer } from '../support/test-server.ts'
+import { seqId, type TestServer, testServer } from '../support/test-server.ts'
 
 const candidate = {
   knowledgeBaseId: 'handbook',
@@ -170,6 +170,18 @@ describe('deciding on a candidate', () => {
       )
     },
   )
+
+  test('tells what conflicts where the target has changed', async () => {
+    const server = await testServer()
+    const correct = (content: string) =>
+      submitted(server, { kind: 'user-correction', content, metadata: { targetNeuron: seqId } })
+    const [first, second] = [await correct('Page one lead.\n'), await correct('Page two leads.\n')]
+    const approve = (id: string) => server.request('POST', `/api/v1/queue/candidates/${id}/approve`, { as: 'curator' })
+    expect((await approve(first)).status).toBe(200)
+    const conflict = { line: 1, current: 'Page one lead.\n', proposed: 'Page two leads.\n' }
+    const json = { error: 'merge_conflict', conflicts: [expect.objectContaining(conflict)] }
+    expect(await approve(second)).toMatchObject({ status: 409, json })
+  })
 
   test('dismisses it with a reason, reopens it, and shows both', async () => {
     const server = await testServer()

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { GraphQuery } from '../../../src/contract/graph.ts'
+import { NeuronListQuery } from '../../../src/contract/neurons.ts'
 import { seqId, testServer } from '../support/test-server.ts'
 
 const kbs = '/api/v1/knowledge-bases'
@@ -22,6 +24,11 @@ test.each(['reader', 'app', 'curator'] as const)(
     )
   },
 )
+
+test('what a query leaves out has its default', () => {
+  expect(NeuronListQuery.parse({})).toEqual({ limit: 50 })
+  expect(GraphQuery.parse({})).toEqual({ depth: 1, limit: 200 })
+})
 
 test.each([
   ...['limit=0', 'limit=101', 'limit=1e2', 'limit=', 'tag=', `tag=${'x'.repeat(201)}`, 'tag=a&tag=b'].map(
