@@ -22,7 +22,7 @@ const areas: Area[] = [
   { name: 'http', include: filesOf('http'), setupFiles: [...setupFiles, closeShared] },
   {
     name: 'e2e',
-    include: [...filesOf('e2e'), 'test/{operate/{backup,verify,rebuild},queue/candidate-refs}.test.ts'],
+    include: [...filesOf('e2e'), 'test/{operate/{backup,verify,rebuild},queue/heads/candidate-refs}.test.ts'],
     setupFiles,
   },
   {

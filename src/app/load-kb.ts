@@ -8,7 +8,7 @@ import { listenToRefs, watchRefs } from '../kb/refs/ref-watcher.ts'
 import { formatFindings } from '../push/check-report.ts'
 import { OutsideAdoption } from '../push/outside/adopt-outside.ts'
 import { finishApprovals } from '../queue/approval.ts'
-import { candidateHeads } from '../queue/candidate-refs.ts'
+import { candidateHeads } from '../queue/heads/candidate-refs.ts'
 import { kbSearch } from '../search/kb/kb-search.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
 

@@ -1,5 +1,5 @@
-import type { Audience } from '../rules/audience.ts'
-import type { Passage } from '../search/passage.ts'
+import type { Audience } from '../rules/access/audience.ts'
+import type { Passage } from '../search/answer/passage.ts'
 
 /** One exchange of a conversation. */
 export type Turn = { question: string; answer: string }

@@ -3,7 +3,7 @@ import type { Context } from '../kb/context.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import type { SourceReference } from '../rules/neuron.ts'
+import type { SourceReference } from '../rules/neurons/neuron.ts'
 
 /** A place in a Source that a Neuron came from. */
 export type CitedSource = Omit<SourceReference, 'sha256'> & { id: string; filename: string }

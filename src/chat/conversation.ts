@@ -1,9 +1,9 @@
 import type { ChatQuestion } from '../contract/chat.ts'
 import { accessOf } from '../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
+import { type Audience, maySee } from '../rules/access/audience.ts'
 import { isPerson } from '../rules/access/caller.ts'
-import { type Audience, maySee } from '../rules/audience.ts'
-import type { Actor } from '../rules/candidate.ts'
+import type { Actor } from '../rules/candidates/candidate.ts'
 import type { ChatSession, ChatTurn } from '../state/chat-sessions.ts'
 import type { Turn } from './answerer.ts'
 

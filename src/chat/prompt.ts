@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Audience } from '../rules/audience.ts'
+import type { Audience } from '../rules/access/audience.ts'
 import { oneLine } from '../rules/text/text.ts'
-import type { Passage } from '../search/passage.ts'
+import type { Passage } from '../search/answer/passage.ts'
 import type { Question, Turn } from './answerer.ts'
 import { withoutCitations } from './citations.ts'
 

@@ -5,9 +5,9 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { accessOf, seqIdOfDocument, titleOf } from '../kb/projection/neuron-queries.ts'
 import { LinkView } from '../pages/graph/link-view.ts'
 import { submitCandidate } from '../queue/submit-candidate.ts'
+import { type Audience, maySee } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { type Audience, maySee } from '../rules/audience.ts'
-import { isUuid } from '../rules/candidate-id.ts'
+import { isUuid } from '../rules/candidates/candidate-id.ts'
 import { type CitedDocument, feedbackCandidate } from './feedback-candidate.ts'
 
 /** Approved feedback can be read by whom the knowledge base is open to, whoever sent it. */

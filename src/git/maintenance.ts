@@ -1,8 +1,8 @@
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { longTimeLimit, runGit } from './git-process.ts'
-import { nativeGit } from './native-git.ts'
+import { longTimeLimit, runGit } from './native/git-process.ts'
+import { nativeGit } from './native/native-git.ts'
 import { consolidatePacks } from './objects/consolidate-packs.ts'
 import { clearPackedRefsLock, clearStaleLock } from './refs/stale-lock.ts'
 

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { z } from 'zod'
 import type { AppContext } from '../app/open-context.ts'
 import { GanglionError } from '../contract/errors.ts'
-import { nativeGit } from '../git/native-git.ts'
+import { nativeGit } from '../git/native/native-git.ts'
 import { checkerPackage, checkerPath } from '../kb/checker-package.ts'
 import { health } from '../operate/health.ts'
 import { embeddingFigures } from '../search/kb/embedding-figures.ts'

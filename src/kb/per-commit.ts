@@ -1,4 +1,4 @@
-import type { Audience } from '../rules/audience.ts'
+import type { Audience } from '../rules/access/audience.ts'
 import type { ReadableKb } from './readable-kb.ts'
 
 type Kept<Value> = { main: string | undefined; value: Promise<Value> }

@@ -1,5 +1,5 @@
 import { GanglionError } from '../contract/errors.ts'
-import { GitSlotError, type GitSlots, type SlotClaim } from '../git/git-slots.ts'
+import { GitSlotError, type GitSlots, type SlotClaim } from '../git/native/git-slots.ts'
 
 /**
  * Waits for a slot; see {@link GitSlots.take}.

@@ -1,4 +1,4 @@
-import { isInternal } from '../rules/audience.ts'
+import { isInternal } from '../rules/access/audience.ts'
 import { outsideCode, type TextLine } from './comments.ts'
 
 /** A tag in a page's text, without its `#`, and the 1-based line on which it stands first. */

@@ -1,5 +1,5 @@
 import type { Nodes } from 'mdast'
-import type { NeuronFields } from '../rules/neuron.ts'
+import type { NeuronFields } from '../rules/neurons/neuron.ts'
 import { atxHeading } from '../rules/text/atx-heading.ts'
 import { withoutComments } from './comments.ts'
 import { parseMarkdown } from './parse/parse-markdown.ts'

@@ -1,10 +1,10 @@
 import { access, constants, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runGit } from '../git/git-process.ts'
-import { nativeGit } from '../git/native-git.ts'
+import { runGit } from '../git/native/git-process.ts'
+import { nativeGit } from '../git/native/native-git.ts'
 import { type Context, onePer } from '../kb/context.ts'
-import type { DataDirectory } from '../state/data-directory.ts'
 import { DatabaseUnreachable } from '../state/database/errors.ts'
+import type { DataDirectory } from '../state/directory/data-directory.ts'
 import { hasCode } from '../system/error-code.ts'
 import { openFilesLimit } from '../system/open-files-limit.ts'
 

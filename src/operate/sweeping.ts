@@ -1,5 +1,5 @@
 import type { Context } from '../kb/context.ts'
-import { sweepBlobs, sweepUploads } from '../sources/sweep.ts'
+import { sweepBlobs, sweepUploads } from '../sources/receive/sweep.ts'
 import { sweepRates } from '../state/rate-counter.ts'
 
 const interval = 3_600_000

@@ -5,7 +5,7 @@ import { visibilityFor } from '../kb/access/visibility.ts'
 import type { Context } from '../kb/context.ts'
 import { neuronsAfter } from '../kb/projection/neuron-queries.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { tagKey } from '../rules/tag.ts'
+import { tagKey } from '../rules/neurons/tag.ts'
 
 /**
  * A page of the Neurons that the caller may see, by seqId.

@@ -10,8 +10,8 @@ import type { ReadableKb } from '../kb/readable-kb.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { shownContent } from '../markdown/shown-content.ts'
+import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { effectiveAudience } from '../rules/audience.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 
 /** A version of a Neuron. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../rules/neuron.ts'
+import type { Finding } from '../rules/neurons/neuron.ts'
 import { compareText } from '../rules/text/text.ts'
 
 const maxLines = 50

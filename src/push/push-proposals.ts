@@ -22,7 +22,7 @@ import { PushRefused } from '../kb/writing/push-refused.ts'
 import { type PushedNeuron, pushedNeurons } from '../kb/writing/pushed-neurons.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
-import { type Actor, type Candidate, type Decision, lastVerdict } from '../rules/candidate.ts'
+import { type Actor, type Candidate, type Decision, lastVerdict } from '../rules/candidates/candidate.ts'
 import { leftProposals, pagesOnTheWay } from './withdraw-proposals.ts'
 
 export type ProposedNeuron = {

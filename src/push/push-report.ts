@@ -1,6 +1,6 @@
 import type { PushedMain } from '../kb/writing/push-main.ts'
 import type { TakenNeuron } from '../kb/writing/take-neurons.ts'
-import type { Decision } from '../rules/candidate.ts'
+import type { Decision } from '../rules/candidates/candidate.ts'
 import { oneLine } from '../rules/text/text.ts'
 import type { ProposedNeuron } from './push-proposals.ts'
 

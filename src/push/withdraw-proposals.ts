@@ -6,7 +6,7 @@ import { type OriginRow, pendingBelow } from '../kb/projection/candidate-index.t
 import { connectorOf, fingerprintOf, type Origin, originPrefix } from '../kb/writing/git-candidate.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
-import type { Actor, Candidate } from '../rules/candidate.ts'
+import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 
 /** What the same pusher proposed before under the same topic, and the push does not contain. */
 export type LeftProposals = {

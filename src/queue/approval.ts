@@ -19,10 +19,10 @@ import { openContent, unreadableHead } from '../markdown/file/content-front-matt
 import { hasReadableSize } from '../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
-import { isInternal, isSeenByMore, narrowed, widens } from '../rules/audience.ts'
-import { type Actor, type Candidate, followsRename, queueStatus } from '../rules/candidate.ts'
-import { doorOf, isFirstCome } from '../rules/first-come.ts'
-import { formatSeqId } from '../rules/seq-id.ts'
+import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
+import { type Actor, type Candidate, followsRename, queueStatus } from '../rules/candidates/candidate.ts'
+import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
+import { formatSeqId } from '../rules/neurons/seq-id.ts'
 
 export type Approval = { seqId: string; documentId: string | null; commit: string }
 

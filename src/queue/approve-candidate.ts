@@ -3,7 +3,7 @@ import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { ApprovalEdit } from '../kb/writing/proposal.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { type Approval, approveStaged } from './approval.ts'
-import { type Judged, writeJudged } from './judged-head.ts'
+import { type Judged, writeJudged } from './heads/judged-head.ts'
 
 /**
  * A curator approves a candidate: it becomes one commit on main. Approving again gives the same answer. `head` is the commit

@@ -6,8 +6,8 @@ import { type CandidateRow, findCandidate } from '../kb/projection/candidate-ind
 import { recordCandidate, withDecision } from '../kb/writing/record.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
-import type { Candidate, Decision } from '../rules/candidate.ts'
-import { type Judged, writeJudged } from './judged-head.ts'
+import type { Candidate, Decision } from '../rules/candidates/candidate.ts'
+import { type Judged, writeJudged } from './heads/judged-head.ts'
 
 const actOf = { Dismiss: 'dismiss', Reopen: 'reopen', 'Comment on': 'comment' } as const
 

@@ -6,7 +6,7 @@ import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import type { Candidate } from '../rules/candidate.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
 import { namesTakenFrom } from './taken-names.ts'
 
 type Queued = { kb: KnowledgeBase; row: CandidateRow }

@@ -16,10 +16,10 @@ import { replaceContent } from '../markdown/file/file-body.ts'
 import { fileLayout } from '../markdown/file/front-matter.ts'
 import { formatNeuron, type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import type { Candidate } from '../rules/candidate.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 import { readQueued } from './find-queued.ts'
-import { toSummary } from './list-candidates.ts'
+import { toSummary } from './lists/list-candidates.ts'
 
 type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
 

@@ -2,9 +2,9 @@ import type { Warning } from '../contract/candidates.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { namesByKey, namesOfNeuron } from '../kb/projection/link-queries.ts'
 import type { MainTables } from '../kb/projection/projection.ts'
-import type { Candidate } from '../rules/candidate.ts'
-import { isFirstCome } from '../rules/first-come.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
 import { doesYield, namesOf } from '../rules/links/link-target.ts'
+import { isFirstCome } from '../rules/neurons/first-come.ts'
 import { oneLine } from '../rules/text/text.ts'
 
 /**

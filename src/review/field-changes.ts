@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { NeuronFile } from '../markdown/file/neuron-file.ts'
-import type { NeuronFields, SourceReference } from '../rules/neuron.ts'
+import type { NeuronFields, SourceReference } from '../rules/neurons/neuron.ts'
 
 /** A key of the front matter, as lines for people. */
 export type FieldChange = { name: string; before: string[]; after: string[]; isChanged: boolean }

@@ -3,7 +3,7 @@ import type { Context } from '../kb/context.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import { approvalDecision } from '../queue/read-candidate.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { lastVerdict } from '../rules/candidate.ts'
+import { lastVerdict } from '../rules/candidates/candidate.ts'
 
 /** What became of a candidate, and who decided. */
 export type Outcome = {

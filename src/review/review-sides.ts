@@ -8,7 +8,7 @@ import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
 import { baseOf, type MainView, mergeIntoTarget } from '../kb/writing/merge-candidate.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
-import type { Candidate } from '../rules/candidate.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 
 /** Three texts of one page that cannot be merged. */

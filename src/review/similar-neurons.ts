@@ -5,8 +5,8 @@ import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { findResembling, wordsWithin } from '../rules/resemblance.ts'
-import { tagKey } from '../rules/tag.ts'
+import { findResembling, wordsWithin } from '../rules/neurons/resemblance.ts'
+import { tagKey } from '../rules/neurons/tag.ts'
 import { retrievePassages } from '../search/kb/retrieve.ts'
 
 /** A Neuron that may say the same, and why it is shown. */

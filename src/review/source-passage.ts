@@ -1,5 +1,5 @@
 import type { Context } from '../kb/context.ts'
-import type { SourceReference } from '../rules/neuron.ts'
+import type { SourceReference } from '../rules/neurons/neuron.ts'
 import type { Anchor, Extracted } from '../sources/extracted.ts'
 import { sourceTexts } from '../sources/ingest/source-texts.ts'
 

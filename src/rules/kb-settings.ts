@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defaultFileTypes, fileTypes } from '../contract/documents.ts'
 import { CandidateKind, Zone } from '../contract/vocabulary.ts'
-import { isUuid } from './candidate-id.ts'
+import { isUuid } from './candidates/candidate-id.ts'
 import { isSchedule } from './lint/lint-schedule.ts'
-import { SeqPrefix, Slug } from './seq-id.ts'
+import { SeqPrefix, Slug } from './neurons/seq-id.ts'
 
 /** `kb.yaml` is read in YAML's failsafe schema: every scalar is text, and an empty value is the empty text. */
 const notEmpty = (value: unknown) => (value === '' || value === null ? undefined : value)

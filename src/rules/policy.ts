@@ -1,5 +1,5 @@
 import type { CandidateKind, Zone } from '../contract/vocabulary.ts'
-import type { Verdict } from './candidate.ts'
+import type { Verdict } from './candidates/candidate.ts'
 import type { KbSettings, Policy, Zones } from './kb-settings.ts'
 
 /** What the policy looks at. */

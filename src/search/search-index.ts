@@ -1,6 +1,6 @@
 import type { DocumentKind } from '../contract/enumerations.ts'
-import type { Audience } from '../rules/audience.ts'
-import type { Chunk } from '../rules/chunk.ts'
+import type { Audience } from '../rules/access/audience.ts'
+import type { Chunk } from '../rules/neurons/chunk.ts'
 
 /** A page as an index takes it. */
 export type IndexedDocument = {

@@ -2,8 +2,8 @@ import { extname } from 'node:path'
 import { z } from 'zod'
 import { fileTypes, type Source } from '../contract/documents.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import type { FileType } from '../rules/kb-settings.ts'
-import { parseMetadata, readMetadata } from '../rules/metadata.ts'
 import { pathProblem } from '../rules/paths/portable-path.ts'
 
 /** Metadata from the uploader of a file. */

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { ChatCitation } from '../contract/chat.ts'
-import type { Audience } from '../rules/audience.ts'
+import type { Audience } from '../rules/access/audience.ts'
 import type { Schema } from './database/schema.ts'
 import { inTransaction } from './database/transaction.ts'
 

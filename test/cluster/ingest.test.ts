@@ -6,7 +6,7 @@ import { ingestSteps, rereadSources } from '../../src/sources/ingest/ingest-step
 import { sourceTexts } from '../../src/sources/ingest/source-texts.ts'
 import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
 import { readSourceText } from '../../src/sources/read-source-text.ts'
-import { type FormPart, uploadSource } from '../../src/sources/upload-source.ts'
+import { type FormPart, uploadSource } from '../../src/sources/receive/upload-source.ts'
 import { eventually } from '../support/eventually.ts'
 import { newNodes } from './support/two-nodes.ts'
 

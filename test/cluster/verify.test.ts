@@ -7,7 +7,7 @@ import type { OpenContext } from '../../src/app/open-context.ts'
 import { verify } from '../../src/operate/verify/verify.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
-import { uploadSource } from '../../src/sources/upload-source.ts'
+import { uploadSource } from '../../src/sources/receive/upload-source.ts'
 import { candidate } from '../kb/support/test-bed.ts'
 import { newNodes } from './support/two-nodes.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { kbOfCandidate } from '../../src/kb/kb-access.ts'
-import { candidateHeads } from '../../src/queue/candidate-refs.ts'
+import { candidateHeads } from '../../src/queue/heads/candidate-refs.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { type Product, startProduct } from './support.ts'
 

@@ -7,7 +7,7 @@ import { hideMarks } from '../../src/markdown/obsidian-marks.ts'
 import { parseMarkdown } from '../../src/markdown/parse/parse-markdown.ts'
 import type { BlockPiece } from '../../src/markdown/parse/piece.ts'
 import { plainText } from '../../src/markdown/plain-text.ts'
-import type { Chunk } from '../../src/rules/chunk.ts'
+import type { Chunk } from '../../src/rules/neurons/chunk.ts'
 import { fc } from '../support/properties.ts'
 import { markdown } from './markdown-arbitrary.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { withoutComments } from '../../src/markdown/comments.ts'
 import { inlineTags } from '../../src/markdown/inline-tags.ts'
-import { isInternal } from '../../src/rules/audience.ts'
+import { isInternal } from '../../src/rules/access/audience.ts'
 import { fc } from '../support/properties.ts'
 
 const tagsIn = (content: string) => inlineTags(content).map(({ tag }) => tag)

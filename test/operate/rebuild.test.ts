@@ -9,7 +9,7 @@ import { Projection, projectionFile } from '../../src/kb/projection/projection.t
 import { rebuild } from '../../src/operate/rebuild.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
-import { listCandidates } from '../../src/queue/list-candidates.ts'
+import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { everyAnswer } from '../kb/support/answers.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
-import { listCandidates } from '../../src/queue/list-candidates.ts'
+import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { CompiledPage } from '../../src/sources/compile/compiled.ts'

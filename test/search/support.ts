@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import type { Chunk } from '../../src/rules/chunk.ts'
+import type { Chunk } from '../../src/rules/neurons/chunk.ts'
 import { type IndexOptions, KbIndex } from '../../src/search/kb-index.ts'
 import type { IndexedDocument, Scope } from '../../src/search/search-index.ts'
 import { tempDir } from '../support/temp.ts'

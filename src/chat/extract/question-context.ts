@@ -1,5 +1,5 @@
 import { maxQuestion } from '../../contract/search.ts'
-import type { Passage } from '../../search/passage.ts'
+import type { Passage } from '../../search/answer/passage.ts'
 import { questionTerms } from '../../search/query/question.ts'
 import type { Analyser } from '../../search/text/analyser.ts'
 import type { Turn } from '../answerer.ts'

@@ -1,5 +1,5 @@
 import { sentencesOf } from '../../rules/text/sentences.ts'
-import type { Passage } from '../../search/passage.ts'
+import type { Passage } from '../../search/answer/passage.ts'
 import type { Analyser } from '../../search/text/analyser.ts'
 import { type Block, blocksOf } from './blocks.ts'
 import { withoutLooseEmphasis } from './emphasis.ts'

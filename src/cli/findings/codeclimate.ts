@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 
 /** The report that GitLab shows beside the lines of a merge request: the part of Code Climate's format that it reads. */
 export function formatCodeClimate(findings: readonly Finding[]): string {

@@ -1,4 +1,4 @@
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/text.ts'
 
 /** Workflow commands, by which GitHub Actions shows findings beside the lines that they are about. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { ruleSummary } from './rule-summary.ts'
 
 /** A log in the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0), on one line. */

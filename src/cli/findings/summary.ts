@@ -2,7 +2,7 @@ import { structuredPatch } from 'diff'
 import { fileTitle } from '../../markdown/neuron-title.ts'
 import type { NeuronFileOf, NeuronName } from '../../push/check/change.ts'
 import type { Review, ReviewedNeuron } from '../../push/check/review-directory.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { literal, literalBlock } from '../../rules/text/literal.ts'
 import { ruleSummary } from './rule-summary.ts'
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/text.ts'
 
 /** One line a finding, `path:line: severity[rule]: message`, and a summary. */

@@ -4,7 +4,7 @@ import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import { isUnavailable } from '../../kb/failure.ts'
 import { findNames } from '../../pages/graph/find-names.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
-import { listQueue } from '../../queue/list-queue.ts'
+import { listQueue } from '../../queue/lists/list-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { listSources } from '../../sources/list-sources.ts'
 

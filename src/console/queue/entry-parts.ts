@@ -1,6 +1,6 @@
 import { neuronPage } from '../../contract/console-paths.ts'
 import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
-import type { QueueEntry } from '../../queue/list-queue.ts'
+import type { QueueEntry } from '../../queue/lists/list-queue.ts'
 import { type Html, html } from '../layout/html.ts'
 
 export const kindLabels: Readonly<Record<CandidateKind, string>> = {

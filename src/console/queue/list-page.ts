@@ -1,6 +1,6 @@
 import { candidateKinds } from '../../contract/vocabulary.ts'
 import type { FailingLink } from '../../forge/bridge/manage-links.ts'
-import type { QueueCounts, QueueEntry, QueuePage } from '../../queue/list-queue.ts'
+import type { QueueCounts, QueueEntry, QueuePage } from '../../queue/lists/list-queue.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { liveNotice } from '../layout/live-notice.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { candidatePage } from '../../contract/console-paths.ts'
 import { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
-import type { QueueView } from '../../queue/list-queue.ts'
+import type { QueueView } from '../../queue/lists/list-queue.ts'
 import { withQuery } from '../layout/with-query.ts'
 
 const maxText = 200

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 import { requireFormToken } from '../../http/access/session.ts'
 import { type AnyPart, readParts } from '../../http/request/upload-form.ts'
-import type { FormPart } from '../../sources/upload-source.ts'
+import type { FormPart } from '../../sources/receive/upload-source.ts'
 
 /** A form of ours whose file is still to be read. */
 export type OpenForm = {

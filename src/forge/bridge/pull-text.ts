@@ -1,7 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
-import type { QueueEntry } from '../../queue/list-queue.ts'
+import type { QueueEntry } from '../../queue/lists/list-queue.ts'
 import { readCandidate } from '../../queue/read-candidate.ts'
 import type { LinkChange, LinkChanges } from '../../review/link-changes.ts'
 import { type Review, reviewCandidate } from '../../review/review-candidate.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { runGit, tryGit } from '../git-process.ts'
+import { runGit, tryGit } from '../native/git-process.ts'
 import type { Oid } from '../objects/object.ts'
 
 /** A file as the index holds it; `mode` is git's, as text. */

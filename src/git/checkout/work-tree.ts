@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { GitError } from '../git-error.ts'
-import { runGit } from '../git-process.ts'
+import { runGit } from '../native/git-process.ts'
 import type { Oid } from '../objects/object.ts'
 
 /** A file that is tracked, or neither tracked nor ignored; `mode` as the index has it, where it is tracked. */

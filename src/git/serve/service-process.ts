@@ -1,9 +1,9 @@
 import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream'
 import { GitError } from '../git-error.ts'
-import { gitEnvironment, isolation } from '../git-process.ts'
-import type { End } from '../spawner/launch.ts'
-import type { RunningProgram } from '../spawner/running-program.ts'
-import { startProgram } from '../spawner/start-program.ts'
+import { gitEnvironment, isolation } from '../native/git-process.ts'
+import type { End } from '../native/spawner/launch.ts'
+import type { RunningProgram } from '../native/spawner/running-program.ts'
+import { startProgram } from '../native/spawner/start-program.ts'
 
 export type ServiceProcessOptions = {
   /** Names git's subcommand in messages. */

@@ -3,7 +3,7 @@ import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { maxUploadBytes } from '../../contract/documents.ts'
 import { type ErrorCode, GanglionError, ValidationError } from '../../contract/errors.ts'
-import type { FormPart } from '../../sources/upload-source.ts'
+import type { FormPart } from '../../sources/receive/upload-source.ts'
 import { boundaryOf, PartHeaders } from './part-headers.ts'
 
 const maxFields = 10

@@ -1,5 +1,5 @@
 import type { Caller } from '../../rules/access/caller.ts'
-import type { Actor } from '../../rules/candidate.ts'
+import type { Actor } from '../../rules/candidates/candidate.ts'
 import type { StoredAuditEntry } from '../../state/accounts/audit.ts'
 import type { Context } from '../context.ts'
 

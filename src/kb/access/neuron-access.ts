@@ -1,9 +1,9 @@
 import type { NeuronFile } from '../../markdown/file/neuron-file.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
-import type { Access } from '../../rules/audience.ts'
+import type { Access } from '../../rules/access/audience.ts'
 import type { KbSettings } from '../../rules/kb-settings.ts'
-import { joinTags } from '../../rules/tag.ts'
+import { joinTags } from '../../rules/neurons/tag.ts'
 
 type Page = Pick<NeuronFile, 'fields' | 'extra' | 'content'>
 

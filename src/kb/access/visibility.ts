@@ -1,6 +1,6 @@
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { type Access, effectiveAudience, maySee } from '../../rules/access/audience.ts'
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
-import { type Access, effectiveAudience, maySee } from '../../rules/audience.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'
 import { accessOf } from '../projection/neuron-queries.ts'
 import type { MainTables } from '../projection/projection.ts'

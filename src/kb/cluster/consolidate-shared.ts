@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mergePacks, smallPacks } from '../../git/objects/consolidate-packs.ts'
 import { discardPack, packPath, stagedPack } from '../../git/objects/pack-files.ts'
+import type { Repositories } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
-import type { Repositories } from '../../state/repositories.ts'
 import { PackCache } from './pack-cache.ts'
 import { putPack } from './put-pack.ts'
 

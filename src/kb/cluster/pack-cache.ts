@@ -15,8 +15,8 @@ import {
   stagedPack,
 } from '../../git/objects/pack-files.ts'
 import { PackIndex } from '../../git/objects/pack-index.ts'
+import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
-import type { PackEntry } from '../../state/repositories.ts'
 import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 import { writeSynced } from '../../system/durable-file.ts'
 import { readIfThere } from '../../system/read-if-there.ts'

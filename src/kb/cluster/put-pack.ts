@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
-import type { PackEntry } from '../../state/repositories.ts'
 
 /** Puts a pack into the store, under a key that nobody has used. @param name its checksum @param path of its file */
 export async function putPack(

@@ -1,5 +1,5 @@
+import type { Repositories } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
-import type { Repositories } from '../../state/repositories.ts'
 import { sweepUnnamed } from '../../state/s3/sweep-unnamed.ts'
 
 const hour = 60 * 60_000

@@ -1,7 +1,7 @@
 import { ValidationError } from '../../contract/errors.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import type { Candidate } from '../../rules/candidate.ts'
-import { parseMetadata, readMetadata } from '../../rules/metadata.ts'
+import type { Candidate } from '../../rules/candidates/candidate.ts'
+import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
 
 /** The tags that a candidate's Neuron would get: from the proposed page, else from the metadata. */
 export function tagsOfCandidate({ frontMatter, metadata }: Pick<Candidate, 'frontMatter' | 'metadata'>): string[] {

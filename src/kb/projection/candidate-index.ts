@@ -1,6 +1,6 @@
 import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
-import { type Candidate, lastVerdict, queueStatus } from '../../rules/candidate.ts'
-import { tagKey } from '../../rules/tag.ts'
+import { type Candidate, lastVerdict, queueStatus } from '../../rules/candidates/candidate.ts'
+import { tagKey } from '../../rules/neurons/tag.ts'
 import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
 

@@ -1,5 +1,5 @@
 import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
-import { tagKey } from '../../rules/tag.ts'
+import { tagKey } from '../../rules/neurons/tag.ts'
 import { type CandidateRow, toCandidateRow } from './candidate-index.ts'
 import { wordsQuery } from './candidate-words.ts'
 import type { Projection } from './projection.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Candidate } from '../../rules/candidate.ts'
-import { wordsWithin } from '../../rules/resemblance.ts'
+import type { Candidate } from '../../rules/candidates/candidate.ts'
+import { wordsWithin } from '../../rules/neurons/resemblance.ts'
 import { ascii, fold } from '../../rules/text/fold.ts'
 import type { Projection } from './projection.ts'
 

@@ -1,9 +1,9 @@
 import { fileNameKey } from '../../rules/links/file-target.ts'
 import { fileKeys, keptClaim, type NeuronName, targetKeys } from '../../rules/links/link-target.ts'
 import type { WrittenLink } from '../../rules/links/written-link.ts'
+import { parseSeqId } from '../../rules/neurons/seq-id.ts'
+import { joinTags, tagKey } from '../../rules/neurons/tag.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
-import { parseSeqId } from '../../rules/seq-id.ts'
-import { joinTags, tagKey } from '../../rules/tag.ts'
 import { namesOfNeuron } from './link-queries.ts'
 import type { MainTables, Projection } from './projection.ts'
 

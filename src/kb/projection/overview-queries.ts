@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Zone } from '../../contract/vocabulary.ts'
-import { isInternal } from '../../rules/audience.ts'
+import { isInternal } from '../../rules/access/audience.ts'
 import { type AllTables, type MainTables, type ProjectionHeads, tagStore } from './projection.ts'
 import { projectionVersion } from './projection-schema.ts'
 

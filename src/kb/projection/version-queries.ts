@@ -1,4 +1,4 @@
-import { followsRename } from '../../rules/candidate.ts'
+import { followsRename } from '../../rules/candidates/candidate.ts'
 import type { AllTables, MainTables } from './projection.ts'
 
 type Sql = MainTables

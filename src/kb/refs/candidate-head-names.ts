@@ -1,4 +1,4 @@
-import { isUuid } from '../../rules/candidate-id.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
 
 /** Prefix of the refs of candidates' heads: commits on top of main that propose them. */
 export const candidateRefs = 'refs/candidates/'

@@ -1,6 +1,6 @@
 import type { Signature } from '../../git/objects/object.ts'
 import { committerOfCommit } from '../../git/objects/object.ts'
-import type { Actor } from '../../rules/candidate.ts'
+import type { Actor } from '../../rules/candidates/candidate.ts'
 import { inert } from '../../rules/text/inert.ts'
 import { oneLine } from '../../rules/text/text.ts'
 

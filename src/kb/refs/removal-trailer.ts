@@ -1,6 +1,6 @@
 import type { Trailers } from '../../git/history/trailers.ts'
-import { isUuid } from '../../rules/candidate-id.ts'
-import { parseSeqId } from '../../rules/seq-id.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
+import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 
 /** A Neuron that is deleted, and the candidate that proposed it: the page's front matter is no longer there to say so. */
 export type Removal = { seqId: string; candidateId: string }

@@ -1,9 +1,9 @@
 import type { Oid } from '../../git/objects/object.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import type { Actor, Candidate, Decision } from '../../rules/candidate.ts'
-import { lastVerdict } from '../../rules/candidate.ts'
-import { doorOf, isFirstCome } from '../../rules/first-come.ts'
+import type { Actor, Candidate, Decision } from '../../rules/candidates/candidate.ts'
+import { lastVerdict } from '../../rules/candidates/candidate.ts'
+import { doorOf, isFirstCome } from '../../rules/neurons/first-come.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import {
   candidatesOfOrigin,

@@ -1,7 +1,7 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import type { Actor, Decision } from '../../rules/candidate.ts'
+import type { Actor, Decision } from '../../rules/candidates/candidate.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
 import { commitMessage, signatureOf } from '../refs/commit-message.ts'
 import { mainRef } from '../refs/kb-refs.ts'

@@ -1,4 +1,4 @@
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 
 /** The reason why a ref of a push is rejected; one line, for the pusher's terminal. */
 export class PushRefused extends Error {

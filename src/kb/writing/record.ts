@@ -1,7 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
 import { roomInRecord } from '../../markdown/file/candidate-file.ts'
-import type { Candidate, Decision } from '../../rules/candidate.ts'
+import type { Candidate, Decision } from '../../rules/candidates/candidate.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { commitMessage, signatureOf } from '../refs/commit-message.ts'
 

@@ -1,5 +1,5 @@
 import type { Staging } from '../../git/staging.ts'
-import type { Actor } from '../../rules/candidate.ts'
+import type { Actor } from '../../rules/candidates/candidate.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { freeNumberAfter, highestNumber } from '../projection/version-queries.ts'
 import { commitMessage, committer, signatureOf } from '../refs/commit-message.ts'

@@ -1,5 +1,5 @@
 import type { Root } from 'mdast'
-import type { Chunk } from '../../rules/chunk.ts'
+import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { append } from '../append.ts'
 import { parseParts } from '../parse/parse-parts.ts'
 import { type BlockPiece, joinText, little, type Piece, packPieces } from '../parse/piece.ts'

@@ -1,4 +1,4 @@
-import type { Chunk } from '../../rules/chunk.ts'
+import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { type Piece, packPieces } from '../parse/piece.ts'
 
 /** A page has at most so many chunks. */

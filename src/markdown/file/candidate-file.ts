@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CandidateKind, Zone } from '../../contract/vocabulary.ts'
-import type { Candidate } from '../../rules/candidate.ts'
+import type { Candidate } from '../../rules/candidates/candidate.ts'
 import { parseYaml } from '../yaml/yaml.ts'
 import { joinBody, splitBody } from './file-body.ts'
 import { fileLayout, formatFrontMatter } from './front-matter.ts'

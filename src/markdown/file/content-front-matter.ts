@@ -1,4 +1,4 @@
-import { isInternal } from '../../rules/audience.ts'
+import { isInternal } from '../../rules/access/audience.ts'
 import type { YamlMap } from '../yaml/yaml-value.ts'
 import { withFrontMatter } from './foreign-front-matter.ts'
 import { fileLayout, namesWhoSees, opensHidden, parseFrontMatter } from './front-matter.ts'

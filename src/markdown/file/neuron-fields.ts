@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EdgeType, SeqId } from '../../contract/vocabulary.ts'
-import type { NeuronFields } from '../../rules/neuron.ts'
+import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
 
 /** Something wrong with a key of the front matter. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Finding, NeuronFields } from '../../rules/neuron.ts'
+import type { Finding, NeuronFields } from '../../rules/neurons/neuron.ts'
 import type { YamlInput, YamlInputMap } from '../yaml/yaml.ts'
 import type { YamlValue } from '../yaml/yaml-value.ts'
 import { joinBody, replaceContent, splitBody } from './file-body.ts'

@@ -1,4 +1,4 @@
-import type { WikiLink } from '../../rules/neuron.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { linksInLine } from '../links/pattern-links.ts'
 import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
 

@@ -1,4 +1,4 @@
-import type { WikiLink } from '../../rules/neuron.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { type Block, splitBlocks } from '../parse/split-blocks.ts'
 import { parseWikiLinkText } from '../parse/wiki-link-text.ts'
 import { parseDestination } from './markdown-link.ts'

@@ -1,5 +1,5 @@
 import type { Definition, Nodes, Root } from 'mdast'
-import type { WikiLink } from '../../rules/neuron.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { append } from '../append.ts'
 import { parseParts } from '../parse/parse-parts.ts'
 import { type LinkSegment, scanLinks } from './link-scan.ts'

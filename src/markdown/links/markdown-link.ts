@@ -1,4 +1,4 @@
-import type { WikiLink } from '../../rules/neuron.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
 
 /** What a Markdown link's destination names in its knowledge base. */
 export type Destination = Pick<WikiLink, 'target' | 'heading'>

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Conflict, type Merge, mergeText } from '../../rules/merge.ts'
+import { type Conflict, type Merge, mergeText } from '../../rules/neurons/merge.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
 import { entryLines, fileLayout, parseFrontMatter } from '../file/front-matter.ts'
 import { editFrontMatter } from '../file/front-matter-edit.ts'

@@ -1,4 +1,4 @@
-import { type Merge, mergeText } from '../../rules/merge.ts'
+import { type Merge, mergeText } from '../../rules/neurons/merge.ts'
 import { fileLayout } from '../file/front-matter.ts'
 import { FrontMatterError } from '../file/front-matter-edit.ts'
 import { editNeuron, parseNeuronFile } from '../file/neuron-file.ts'

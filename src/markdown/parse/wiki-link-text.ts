@@ -1,5 +1,5 @@
 import { edgeTypes } from '../../contract/enumerations.ts'
-import type { WikiLink } from '../../rules/neuron.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
 
 /** What stands between `[[` and `]]`, taken apart. */
 export type WikiLinkText = Omit<WikiLink, 'embed' | 'line'>

@@ -1,5 +1,5 @@
-import type { Chunk } from '../../rules/chunk.ts'
-import type { WikiLink } from '../../rules/neuron.ts'
+import type { Chunk } from '../../rules/neurons/chunk.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { findChunks } from '../chunks/chunks.ts'
 import { type LinkPlace, linkPlaces } from '../links/link-places.ts'
 import { findLinks } from '../links/links.ts'

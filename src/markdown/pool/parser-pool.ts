@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import type { Chunk } from '../../rules/chunk.ts'
-import type { WikiLink } from '../../rules/neuron.ts'
+import type { Chunk } from '../../rules/neurons/chunk.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { certainChunks } from '../chunks/chunks.ts'
 import { plainChunks } from '../chunks/plain-chunks.ts'
 import type { LinkPlace } from '../links/link-places.ts'

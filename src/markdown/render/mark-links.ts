@@ -1,5 +1,5 @@
 import type { Nodes, Root } from 'mdast'
-import type { WikiLink } from '../../rules/neuron.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { linkNodes } from '../links/links.ts'
 import { type LinkTable, linkTableKey, type ResolvedLink } from './resolved-link.ts'
 

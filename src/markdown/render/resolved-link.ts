@@ -1,4 +1,4 @@
-import type { WikiLink } from '../../rules/neuron.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
 
 /** Where a link leads, for the person who reads. A gap leads nowhere: `why` says so, and who may write can create the page. */
 export type ResolvedLink =

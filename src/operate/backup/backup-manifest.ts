@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { parseJson } from '../../contract/json.ts'
-import { isUuid } from '../../rules/candidate-id.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { migrations } from '../../state/database/migrations/migrations.ts'
 
 /** Why a backup cannot be made where it was asked for, or cannot be restored. */

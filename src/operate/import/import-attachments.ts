@@ -6,7 +6,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { blobAtPath, isBlocked } from '../../kb/projection/file-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
-import type { Actor } from '../../rules/candidate.ts'
+import type { Actor } from '../../rules/candidates/candidate.ts'
 import { checkLfsPointer, maxPointerBytes } from '../../rules/check/lfs-pointer.ts'
 import type { PlannedFile, Skipped } from './import-plan.ts'
 

@@ -10,9 +10,9 @@ import { aliasesToKeep } from '../../kb/writing/rename/rename-neuron.ts'
 import { nextNumbers } from '../../kb/writing/seq-numbers.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import type { Actor, Candidate } from '../../rules/candidate.ts'
+import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
+import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
-import { formatSeqId } from '../../rules/seq-id.ts'
 import {
   type Additions,
   aliasesFor,

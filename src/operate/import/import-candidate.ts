@@ -1,9 +1,9 @@
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import type { OriginRow } from '../../kb/projection/candidate-index.ts'
 import type { NeuronRow } from '../../kb/projection/neuron-queries.ts'
-import type { Actor, Candidate } from '../../rules/candidate.ts'
-import { candidateIdFor } from '../../rules/candidate-id.ts'
-import { parseMetadata } from '../../rules/metadata.ts'
+import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
+import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
+import { parseMetadata } from '../../rules/candidates/metadata.ts'
 import type { ImportedFields, Note } from './import-note.ts'
 import type { PlannedFile } from './import-plan.ts'
 

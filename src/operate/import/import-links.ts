@@ -6,7 +6,7 @@ import { claimsIn, firstHolders, stubOf } from '../../push/checks/check-surround
 import { checkNames } from '../../rules/check/check-names.ts'
 import { fileLookup, resolveFile } from '../../rules/links/file-target.ts'
 import { type NamedNeuron, resolveTarget } from '../../rules/links/link-target.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import type { PlannedFile } from './import-plan.ts'
 
 export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' }

@@ -13,9 +13,9 @@ import { inlineTags } from '../../markdown/inline-tags.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { YamlMap, YamlValue } from '../../markdown/yaml/yaml-value.ts'
-import { isInternal } from '../../rules/audience.ts'
+import { isInternal } from '../../rules/access/audience.ts'
 import { checkConflictMarkers } from '../../rules/check/conflict-markers.ts'
-import type { NeuronFields } from '../../rules/neuron.ts'
+import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/text.ts'
 
 /** A foreign Markdown file, understood. */

@@ -3,8 +3,8 @@ import { type BroughtNeuron, candidatesOfOrigin, pendingRemovals } from '../../k
 import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import type { Actor, Candidate } from '../../rules/candidate.ts'
-import { candidateIdFor } from '../../rules/candidate-id.ts'
+import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
+import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
 import { importConnector } from './import-candidate.ts'
 
 /** Stands where other candidates of an import have the hash of a note. */

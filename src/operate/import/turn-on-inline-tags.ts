@@ -3,7 +3,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { blobAtPath } from '../../kb/projection/file-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
-import type { Actor } from '../../rules/candidate.ts'
+import type { Actor } from '../../rules/candidates/candidate.ts'
 
 /**
  * Lets tags in texts count, by a commit to `kb.yaml`; comments in it stay.

@@ -2,9 +2,9 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { Zone } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
-import { kbFigures, visibleNeurons } from '../../queue/kb-figures.ts'
+import { kbFigures, visibleNeurons } from '../../queue/lists/kb-figures.ts'
+import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { effectiveAudience } from '../../rules/audience.ts'
 import { findingSurveys } from '../lint/finding-surveys.ts'
 
 /** A knowledge base in numbers. */

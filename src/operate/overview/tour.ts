@@ -1,7 +1,7 @@
 import type { Context } from '../../kb/context.ts'
 import { queuePage } from '../../kb/projection/candidate-queue.ts'
+import { audiences } from '../../rules/access/audience.ts'
 import { bareId, type Caller, isPerson } from '../../rules/access/caller.ts'
-import { audiences } from '../../rules/audience.ts'
 import type { TourMark } from '../../state/accounts/tours.ts'
 import { exampleConnector } from '../setup/example-candidates.ts'
 import { demoSlug } from '../setup/first-run.ts'

@@ -3,8 +3,8 @@ import type { Repository } from '../../git/repository.ts'
 import { chunksOf } from '../../kb/follow/read-ahead.ts'
 import { parseSeqFloor, seqFloorPath } from '../../kb/refs/seq-floor.ts'
 import { CandidateFileError, parseCandidate } from '../../markdown/file/candidate-file.ts'
-import { candidatePath } from '../../rules/candidate.ts'
-import { candidateBelongsTo } from '../../rules/candidate-id.ts'
+import { candidatePath } from '../../rules/candidates/candidate.ts'
+import { candidateBelongsTo } from '../../rules/candidates/candidate-id.ts'
 import { oneLine } from '../../rules/text/text.ts'
 
 /** The candidates that the queue holds, damaged ones included, and what is wrong with its files. @throws {GitError} */

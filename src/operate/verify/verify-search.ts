@@ -1,6 +1,6 @@
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { everyVersion } from '../../kb/projection/version-queries.ts'
-import { isUuid } from '../../rules/candidate-id.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import type { CheckedIndex } from '../../search/check-index.ts'
 import { blobOfVersion } from '../../search/kb/neuron-document.ts'
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { GitSlots, type SlotClaim } from '../../git/git-slots.ts'
+import { GitSlots, type SlotClaim } from '../../git/native/git-slots.ts'
 import { type Context, onePer } from '../../kb/context.ts'
 import { takeSlot } from '../../kb/take-slot.ts'
 

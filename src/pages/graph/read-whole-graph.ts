@@ -1,8 +1,8 @@
 import type { Graph } from '../../contract/graph.ts'
 import type { Context } from '../../kb/context.ts'
 import { PerCommit } from '../../kb/per-commit.ts'
+import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { effectiveAudience } from '../../rules/audience.ts'
 import { readGraph } from './read-graph.ts'
 
 /** Neurons that a drawing can hold. */

@@ -1,8 +1,8 @@
 import type { Neuron } from '../../contract/neurons.ts'
 import { visibilityFor } from '../../kb/access/visibility.ts'
 import type { Context } from '../../kb/context.ts'
+import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { effectiveAudience } from '../../rules/audience.ts'
 import type { WrittenLink } from '../../rules/links/written-link.ts'
 import { LinkView } from './link-view.ts'
 

@@ -4,7 +4,7 @@ import { parsePageBytes } from '../../push/check/parse-page.ts'
 import { checkFiles } from '../../push/checks/check-tip.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { requireCurator } from './require-curator.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
 

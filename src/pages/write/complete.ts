@@ -10,7 +10,7 @@ import { isWritableTarget } from '../../markdown/file/rewrite-links.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { headingKey, headingsOf } from '../../rules/links/headings.ts'
-import { tagKey } from '../../rules/tag.ts'
+import { tagKey } from '../../rules/neurons/tag.ts'
 import { findNames } from '../graph/find-names.ts'
 import { LinkView } from '../graph/link-view.ts'
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../kb/context.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { type Conflict, mergeForProposer } from '../../rules/merge.ts'
+import { type Conflict, mergeForProposer } from '../../rules/neurons/merge.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
 import { type OpenPage, openPage } from './open-page.ts'
 

@@ -13,8 +13,8 @@ import { recordCandidate, withDecision } from '../../kb/writing/record.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
 import { approveStaged, viewOf } from '../../queue/approval.ts'
 import { maxPending } from '../../queue/submit-candidate.ts'
-import type { Actor, Candidate } from '../../rules/candidate.ts'
-import { candidateBelongsTo, candidateIdFor } from '../../rules/candidate-id.ts'
+import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
+import { candidateBelongsTo, candidateIdFor } from '../../rules/candidates/candidate-id.ts'
 
 const connector = 'console'
 

@@ -2,8 +2,8 @@ import { checkLinks } from '../../rules/check/check-links.ts'
 import { claimsAmong } from '../../rules/check/check-names.ts'
 import type { CheckedFile, CheckedNeuron } from '../../rules/check/checked-file.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
-import type { Finding } from '../../rules/neuron.ts'
-import { findResembling, type Resembling } from '../../rules/resemblance.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
+import { findResembling, type Resembling } from '../../rules/neurons/resemblance.ts'
 
 /** A Neuron as a reader of a change knows it. */
 export type NeuronName = { path: string; title?: string | undefined; seqId?: string | undefined }

@@ -7,7 +7,7 @@ import { checkKb } from '../../rules/check/check.ts'
 import { checkContent, hasCheckedContent } from '../../rules/check/check-content.ts'
 import { claimsAmong } from '../../rules/check/check-names.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { parsePageBytes } from './parse-page.ts'
 

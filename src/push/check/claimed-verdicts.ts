@@ -2,7 +2,7 @@ import { CandidateKind } from '../../contract/vocabulary.ts'
 import { trailersBetween } from '../../git/history/commit-trailers.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
-import type { Verdict } from '../../rules/candidate.ts'
+import type { Verdict } from '../../rules/candidates/candidate.ts'
 import type { KbSettings } from '../../rules/kb-settings.ts'
 import { judge } from '../../rules/policy.ts'
 

@@ -4,7 +4,7 @@ import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import { type NamedNeuron, namedNeurons, resolveTarget } from '../../rules/links/link-target.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/text.ts'
 import { pauses } from '../../system/pauses.ts'
 

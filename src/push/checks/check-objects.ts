@@ -2,7 +2,7 @@ import { folderMode, fromBinaryName, type TreeEntry } from '../../git/objects/tr
 import { type PushedFolder, type PushRange, pushedCommits, walkPushedTrees } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import { checkFile } from '../../rules/check/check-file.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { pathKey, pathProblem } from '../../rules/paths/portable-path.ts'
 import { oneLine } from '../../rules/text/text.ts'
 

@@ -3,7 +3,7 @@ import type { Repository } from '../../git/repository.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { readLostHistory } from '../../kb/writing/lost-history.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { checkObjects } from './check-objects.ts'
 import { checkTip } from './check-tip.ts'
 

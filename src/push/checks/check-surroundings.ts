@@ -10,7 +10,7 @@ import { type ClaimOf, knownNames } from '../../rules/check/check-names.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import { isKnownBy, keptClaim, targetKeys, wasBefore } from '../../rules/links/link-target.ts'
 import { writtenLinks } from '../../rules/links/written-link.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { pauses } from '../../system/pauses.ts'
 
 /** As many names as are looked up in some seconds. */

@@ -1,4 +1,4 @@
-import type { SlotClaim } from '../../git/git-slots.ts'
+import type { SlotClaim } from '../../git/native/git-slots.ts'
 import type { Receiver } from '../../git/serve/push.ts'
 
 /** Where a caller looks for a repository. */

@@ -8,8 +8,8 @@ import { type LostHistory, readLostHistory } from '../../kb/writing/lost-history
 import { proposalMessage } from '../../kb/writing/push-main.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
-import type { Actor, Candidate } from '../../rules/candidate.ts'
-import { parseSeqId } from '../../rules/seq-id.ts'
+import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
+import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 
 /** Records that are made in one commit of the queue. */
 const chunkRecords = 250

@@ -1,7 +1,7 @@
 import { blobAtPath, seqIdAtPath } from '../../kb/projection/file-queries.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
 import { type UnapprovedRow, unapproved, wasGiven } from '../../kb/projection/version-queries.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 
 type Sql = Projection['read']
 

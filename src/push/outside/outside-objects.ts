@@ -4,7 +4,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { commitsBetween, positionOf } from '../../kb/projection/main-changes.ts'
 import { isByServer } from '../../kb/refs/commit-message.ts'
 import { settingsFinding } from '../../rules/check/check.ts'
-import type { Finding } from '../../rules/neuron.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { checkObjects } from '../checks/check-objects.ts'
 import { settingsProblems } from '../checks/check-settings.ts'
 

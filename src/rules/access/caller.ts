@@ -1,5 +1,5 @@
 import type { GitFetch, Role } from '../../contract/vocabulary.ts'
-import type { Actor } from '../candidate.ts'
+import type { Actor } from '../candidates/candidate.ts'
 
 /** Who calls: an API key, or a person in a session. */
 export type Caller = {

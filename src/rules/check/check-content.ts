@@ -1,4 +1,4 @@
-import type { Finding } from '../neuron.ts'
+import type { Finding } from '../neurons/neuron.ts'
 import { maxFileBytes } from './check-file.ts'
 import { checkConflictMarkers } from './conflict-markers.ts'
 import { checkGitAttributes } from './git-attributes.ts'

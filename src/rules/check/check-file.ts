@@ -1,5 +1,5 @@
-import type { Finding } from '../neuron.ts'
-import { parseSeqId } from '../seq-id.ts'
+import type { Finding } from '../neurons/neuron.ts'
+import { parseSeqId } from '../neurons/seq-id.ts'
 import { oneLine } from '../text/text.ts'
 import type { CheckedFile } from './checked-file.ts'
 

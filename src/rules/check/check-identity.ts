@@ -1,4 +1,4 @@
-import type { Finding } from '../neuron.ts'
+import type { Finding } from '../neurons/neuron.ts'
 import { oneLine } from '../text/text.ts'
 import type { CheckedFile } from './checked-file.ts'
 

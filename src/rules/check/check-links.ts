@@ -7,7 +7,7 @@ import {
   type Resolution,
   resolveTarget,
 } from '../links/link-target.ts'
-import type { Finding } from '../neuron.ts'
+import type { Finding } from '../neurons/neuron.ts'
 import { oneLine } from '../text/text.ts'
 import type { ClaimOf } from './check-names.ts'
 import type { CheckedFile } from './checked-file.ts'

@@ -1,4 +1,3 @@
-import { isVaultDoor } from '../first-come.ts'
 import {
   barePath,
   exactKey,
@@ -10,8 +9,9 @@ import {
   namesOf,
   wasBefore,
 } from '../links/link-target.ts'
-import type { Finding } from '../neuron.ts'
-import { parseSeqId } from '../seq-id.ts'
+import { isVaultDoor } from '../neurons/first-come.ts'
+import type { Finding } from '../neurons/neuron.ts'
+import { parseSeqId } from '../neurons/seq-id.ts'
 import { oneLine } from '../text/text.ts'
 import type { CheckedFile } from './checked-file.ts'
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../neuron.ts'
+import type { Finding } from '../neurons/neuron.ts'
 import { pathKey, pathProblem } from '../paths/portable-path.ts'
 
 /** Paths that some file system cannot hold, or holds as one: two files, or two spellings of a folder. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../neuron.ts'
+import type { Finding } from '../neurons/neuron.ts'
 import type { CheckedFile } from './checked-file.ts'
 
 /** Pages whose text has `#internal`, where tags in a text do not count: their authors may take them for hidden. */

@@ -1,5 +1,5 @@
 import type { SettingsProblem } from '../kb-settings.ts'
-import type { Finding } from '../neuron.ts'
+import type { Finding } from '../neurons/neuron.ts'
 import { compareText, oneLine } from '../text/text.ts'
 import { checkFile } from './check-file.ts'
 import { checkIdentity } from './check-identity.ts'

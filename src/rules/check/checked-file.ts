@@ -1,4 +1,4 @@
-import type { Finding, NeuronFields, WikiLink } from '../neuron.ts'
+import type { Finding, NeuronFields, WikiLink } from '../neurons/neuron.ts'
 
 /** A file of a KB as the check sees it. */
 export type CheckedFile = {

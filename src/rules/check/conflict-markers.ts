@@ -1,4 +1,4 @@
-import type { Finding } from '../neuron.ts'
+import type { Finding } from '../neurons/neuron.ts'
 import { unfencedLines } from '../text/unfenced-lines.ts'
 
 /** Git's markers, in the order in which a conflict has them. A separator alone may underline a heading. */

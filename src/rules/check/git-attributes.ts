@@ -1,4 +1,4 @@
-import type { Finding } from '../neuron.ts'
+import type { Finding } from '../neurons/neuron.ts'
 import { oneLine } from '../text/text.ts'
 
 /** Attributes that say how text is compared, merged, shown or exported, and that no clone needs a program for. */

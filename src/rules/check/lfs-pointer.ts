@@ -1,4 +1,4 @@
-import type { Finding } from '../neuron.ts'
+import type { Finding } from '../neurons/neuron.ts'
 
 /** A pointer is smaller; see the specification of Git LFS, `docs/spec.md` in its repository. */
 export const maxPointerBytes = 1024

@@ -1,5 +1,5 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import type { Edge, WikiLink } from '../neuron.ts'
+import type { Edge, WikiLink } from '../neurons/neuron.ts'
 
 /** How a link is written: as an edge of the front matter, as `[[…]]`, or as `[…](…)`. */
 export type LinkForm = 'edge' | 'wiki' | 'markdown'

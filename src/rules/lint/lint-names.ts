@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein'
-import { parseSeqId } from '../seq-id.ts'
+import { parseSeqId } from '../neurons/seq-id.ts'
 import { FeatureIndex } from './lint-features.ts'
 
 /** Names that share the most with a target; the likeness of these is looked at. */

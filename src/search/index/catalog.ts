@@ -1,5 +1,5 @@
 import type { DocumentKind } from '../../contract/enumerations.ts'
-import { maySee } from '../../rules/audience.ts'
+import { maySee } from '../../rules/access/audience.ts'
 import { grown } from '../bytes/grown.ts'
 import type { FilterGroup, PageFilter } from '../query/filters.ts'
 import type { Scope, View } from '../search-index.ts'

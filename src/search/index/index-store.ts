@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, SQLTagStore, StatementSync } from 'node:sqlite'
 import type { DocumentKind } from '../../contract/enumerations.ts'
-import { type Access, accessClass } from '../../rules/audience.ts'
+import { type Access, accessClass } from '../../rules/access/audience.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import { ChunkRows, ofArrays } from './chunk-rows.ts'
 import type { PageFacts } from './page-facts.ts'

@@ -1,4 +1,4 @@
-import { tagKey } from '../../rules/tag.ts'
+import { tagKey } from '../../rules/neurons/tag.ts'
 import { fold } from '../../rules/text/fold.ts'
 import type { PageFilter } from '../query/filters.ts'
 

@@ -1,4 +1,4 @@
-import type { Chunk } from '../../rules/chunk.ts'
+import type { Chunk } from '../../rules/neurons/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { embeddedText, hashOf } from '../text/embedded-text.ts'

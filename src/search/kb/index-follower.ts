@@ -5,7 +5,7 @@ import { everyNeuronVersion, findNeuron } from '../../kb/projection/neuron-queri
 import { candidatesOf, changedSince } from '../../kb/projection/version-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import { isUuid } from '../../rules/candidate-id.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import { pauses } from '../../system/pauses.ts'

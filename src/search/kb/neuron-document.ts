@@ -3,7 +3,7 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { fileTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
-import { idTail } from '../../rules/candidate-id.ts'
+import { idTail } from '../../rules/candidates/candidate-id.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
 import type { IndexedDocument } from '../search-index.ts'
 

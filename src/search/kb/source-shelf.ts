@@ -1,7 +1,7 @@
 import type { Context } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import type { Chunk } from '../../rules/chunk.ts'
+import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { sourceTexts } from '../../sources/ingest/source-texts.ts'
 import { shownMarkdown } from '../../sources/read-source-text.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'

@@ -1,5 +1,5 @@
 import { type DocumentKind, documentKinds } from '../../contract/enumerations.ts'
-import { tagKey } from '../../rules/tag.ts'
+import { tagKey } from '../../rules/neurons/tag.ts'
 import { fold } from '../../rules/text/fold.ts'
 
 /** What a page must be, whatever it says. Texts are folded; `at` is the beginning of a year, month or day in UTC. */

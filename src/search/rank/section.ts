@@ -1,4 +1,4 @@
-import type { Chunk } from '../../rules/chunk.ts'
+import type { Chunk } from '../../rules/neurons/chunk.ts'
 
 /** Characters that a section has at most, to be read in one go. */
 const maxLength = 2000

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Chunk } from '../../rules/chunk.ts'
+import type { Chunk } from '../../rules/neurons/chunk.ts'
 
 /** UTF-16 units that a model is asked about at most: beyond a chunk's own length only by a very long title or headings. */
 const maxLength = 4000

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { linkKey } from '../../rules/links/link-target.ts'
-import { tagKey } from '../../rules/tag.ts'
+import { tagKey } from '../../rules/neurons/tag.ts'
 import { oneLine } from '../../rules/text/text.ts'
 import type { Extracted } from '../extracted.ts'
 import { extentOf, placeOf } from './anchors.ts'

@@ -1,4 +1,4 @@
-import type { Edge } from '../../rules/neuron.ts'
+import type { Edge } from '../../rules/neurons/neuron.ts'
 
 /** A page that a Source becomes. */
 export type CompiledPage = {

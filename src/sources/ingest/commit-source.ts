@@ -14,9 +14,9 @@ import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { opensUp } from '../../queue/approval.ts'
 import { maxPending } from '../../queue/submit-candidate.ts'
-import { type Candidate, lastVerdict } from '../../rules/candidate.ts'
+import { type Candidate, lastVerdict } from '../../rules/candidates/candidate.ts'
+import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
-import { formatSeqId } from '../../rules/seq-id.ts'
 import type { CompiledPage } from '../compile/compiled.ts'
 import {
   fingerprintOf,

@@ -6,7 +6,7 @@ import type { Context } from '../../kb/context.ts'
 import { readTables } from '../../kb/kb-access.ts'
 import { seqIdOfDocument } from '../../kb/projection/neuron-queries.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { isUuid } from '../../rules/candidate-id.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { inTransaction } from '../../state/database/transaction.ts'
 import { insertIngestEvent } from './ingest-source.ts'
 

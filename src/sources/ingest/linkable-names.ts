@@ -2,7 +2,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { neuronsBelow } from '../../kb/projection/candidate-index.ts'
 import { titlesAndAliases } from '../../kb/projection/link-queries.ts'
 import { neuronsAfter } from '../../kb/projection/neuron-queries.ts'
-import { type Access, isSeenByMore } from '../../rules/audience.ts'
+import { type Access, isSeenByMore } from '../../rules/access/audience.ts'
 import { ingestConnector, originPrefix } from './source-candidate.ts'
 
 /** A name that a text may use for a Neuron, and the Neuron's title. */

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Actor } from '../../rules/candidate.ts'
+import type { Actor } from '../../rules/candidates/candidate.ts'
 import type { Schema } from '../database/schema.ts'
 
 /** An action of somebody on a tenant. Changes of its knowledge are in git, and not here. */

@@ -1,6 +1,6 @@
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
-import type { DataDirectory } from '../data-directory.ts'
 import type { Database } from '../database/database.ts'
+import type { DataDirectory } from '../directory/data-directory.ts'
 import type { S3Options } from '../s3/s3-bucket.ts'
 import { UploadChunks } from '../sources/upload-chunks.ts'
 import { Uploads } from '../sources/uploads.ts'

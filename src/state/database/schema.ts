@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 import type { SourceStatus } from '../../contract/documents.ts'
 import type { EventKind } from '../../contract/events.ts'
 import type { GitFetch, PersonRole, Role } from '../../contract/vocabulary.ts'
-import type { Audience } from '../../rules/audience.ts'
+import type { Audience } from '../../rules/access/audience.ts'
 
 /** Rows as both engines hold them. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
 export type Schema = {

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { isInternal } from '../../rules/audience.ts'
+import { isInternal } from '../../rules/access/audience.ts'
 import type { Schema } from '../database/schema.ts'
 import { type Source, tagsOf, toSource } from './source.ts'
 

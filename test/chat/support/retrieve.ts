@@ -1,4 +1,4 @@
-import type { Passage } from '../../../src/search/passage.ts'
+import type { Passage } from '../../../src/search/answer/passage.ts'
 import { questionTerms } from '../../../src/search/query/question.ts'
 import { analyserFor } from '../../../src/search/text/analyser.ts'
 import { neurons } from '../questions.ts'

@@ -6,7 +6,7 @@ import { formatGithub } from '../../../src/cli/findings/github.ts'
 import { ruleSummary } from '../../../src/cli/findings/rule-summary.ts'
 import { formatSarif } from '../../../src/cli/findings/sarif.ts'
 import { formatText } from '../../../src/cli/findings/text.ts'
-import type { Finding } from '../../../src/rules/neuron.ts'
+import type { Finding } from '../../../src/rules/neurons/neuron.ts'
 import { anyCharacter, fc } from '../../support/properties.ts'
 
 const finding = (given: Partial<Finding>): Finding => ({

@@ -6,7 +6,7 @@ import { formatCodeClimate } from '../../../src/cli/findings/codeclimate.ts'
 import { formatSummary } from '../../../src/cli/findings/summary.ts'
 import type { NeuronFileOf } from '../../../src/push/check/change.ts'
 import type { Review, ReviewedNeuron } from '../../../src/push/check/review-directory.ts'
-import type { Finding } from '../../../src/rules/neuron.ts'
+import type { Finding } from '../../../src/rules/neurons/neuron.ts'
 import { literal, literalBlock } from '../../../src/rules/text/literal.ts'
 import { fc } from '../../support/properties.ts'
 

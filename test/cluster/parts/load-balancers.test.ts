@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { candidateIdFor } from '../../../src/rules/candidate-id.ts'
+import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
 import { type LoadBalancer, startLoadBalancer } from '../support/load-balancer.ts'
 
 const kbs = Array.from({ length: 40 }, (_, index) => `kb${index}`)

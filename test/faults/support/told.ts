@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { DataDirectory } from '../../../src/state/data-directory.ts'
 import { openDatabase } from '../../../src/state/database/open-database.ts'
+import { DataDirectory } from '../../../src/state/directory/data-directory.ts'
 import { EventLog, type StoredEvent } from '../../../src/state/events.ts'
 import { KnowledgeBases } from '../../../src/state/knowledge-bases.ts'
 import type { Deployment } from './deployment.ts'

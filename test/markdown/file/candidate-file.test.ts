@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { candidateKinds } from '../../../src/contract/vocabulary.ts'
 import { CandidateFileError, formatCandidate, parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
-import type { Candidate } from '../../../src/rules/candidate.ts'
+import type { Candidate } from '../../../src/rules/candidates/candidate.ts'
 import { fc } from '../../support/properties.ts'
 import { awkwardText } from '../arbitraries.ts'
 

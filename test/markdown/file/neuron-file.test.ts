@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../../src/contract/enumerations.ts'
 import { FrontMatterError } from '../../../src/markdown/file/front-matter-edit.ts'
 import { editNeuron, formatNeuron, parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
-import type { NeuronFields } from '../../../src/rules/neuron.ts'
+import type { NeuronFields } from '../../../src/rules/neurons/neuron.ts'
 import { fc } from '../../support/properties.ts'
 import { awkwardText, plainWord } from '../arbitraries.ts'
 

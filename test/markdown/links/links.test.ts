@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../../src/contract/enumerations.ts'
 import { certainLinks, extractLinks, treeLinks } from '../../../src/markdown/links/links.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
-import type { WikiLink } from '../../../src/rules/neuron.ts'
+import type { WikiLink } from '../../../src/rules/neurons/neuron.ts'
 import { fc } from '../../support/properties.ts'
 
 const plain = (target: string, line = 1): WikiLink => ({ target, embed: false, line })

@@ -7,7 +7,7 @@ import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { readCandidate } from '../../../src/queue/read-candidate.ts'
 import type { Caller } from '../../../src/rules/access/caller.ts'
-import { candidateIdFor } from '../../../src/rules/candidate-id.ts'
+import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
 import { neuronText, seq, writtenBed } from '../../kb/support/written-neurons.ts'
 
 const body = '\nPage the lead.\n\nThen call.\n'

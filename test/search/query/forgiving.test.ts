@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { findPages } from '../../../src/search/find-pages.ts'
+import { findPages } from '../../../src/search/answer/find-pages.ts'
 import { Deadline } from '../../../src/search/index/deadline.ts'
 import { parseQuery } from '../../../src/search/query/parse-query.ts'
 import { engines, newEngine } from '../engine-support.ts'

@@ -1,5 +1,5 @@
 import { isWritableTarget, type NewTarget } from '../../../markdown/file/rewrite-links.ts'
-import { isSeenByMore } from '../../../rules/audience.ts'
+import { isSeenByMore } from '../../../rules/access/audience.ts'
 import {
   barePath,
   exactKey,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { wordsWithin } from '../../../rules/resemblance.ts'
+import { wordsWithin } from '../../../rules/neurons/resemblance.ts'
 import { inlineText } from '../inline-text.ts'
 
 /** How similar a new text is to an old one, each value from 0 to 1. */

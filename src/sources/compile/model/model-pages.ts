@@ -1,5 +1,5 @@
 import { linkKey } from '../../../rules/links/link-target.ts'
-import type { Edge } from '../../../rules/neuron.ts'
+import type { Edge } from '../../../rules/neurons/neuron.ts'
 import { slugify, uniqueSlug } from '../../../rules/paths/slug.ts'
 import { escapeInline } from '../inline-text.ts'
 import type { LinkName } from '../links/name-trie.ts'

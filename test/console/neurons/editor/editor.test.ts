@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { candidateIdFor } from '../../../../src/rules/candidate-id.ts'
+import { candidateIdFor } from '../../../../src/rules/candidates/candidate-id.ts'
 import { type Browser, type Console, startConsole, visit } from '../../support.ts'
 import { formOf, valueIn } from './forms.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writePage } from '../../../../src/pages/write/write-page.ts'
-import { candidateIdFor } from '../../../../src/rules/candidate-id.ts'
+import { candidateIdFor } from '../../../../src/rules/candidates/candidate-id.ts'
 import { type Browser, type Console, startConsole } from '../../support.ts'
 import { formOf, valueIn } from './forms.ts'
 

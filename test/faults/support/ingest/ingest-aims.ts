@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { DataDirectory } from '../../../../src/state/data-directory.ts'
+import { DataDirectory } from '../../../../src/state/directory/data-directory.ts'
 import type { ChunkUploader } from './ingest-chunks.ts'
 import type { EventFollower } from './ingest-events.ts'
 import { extractorsOf } from './ingest-remains.ts'

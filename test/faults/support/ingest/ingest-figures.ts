@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { DataDirectory } from '../../../../src/state/data-directory.ts'
+import { DataDirectory } from '../../../../src/state/directory/data-directory.ts'
 import type { Deployment } from '../deployment.ts'
 import { gitLines } from '../git.ts'
 import { blobsOf, extractorsOf } from './ingest-remains.ts'

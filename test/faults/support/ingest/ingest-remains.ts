@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { DataDirectory } from '../../../../src/state/data-directory.ts'
+import { DataDirectory } from '../../../../src/state/directory/data-directory.ts'
 import { sha256Of } from './ingest-documents.ts'
 import { readRows } from './ingest-rows.ts'
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
-import { DataDirectory } from '../../../../src/state/data-directory.ts'
+import { DataDirectory } from '../../../../src/state/directory/data-directory.ts'
 
 export const SourceRow = z.object({
   id: z.string(),

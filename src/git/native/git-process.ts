@@ -1,0 +1,138 @@
+import { text } from 'node:stream/consumers'
+import { GitError } from '../git-error.ts'
+import type { End } from './spawner/launch.ts'
+import type { RunningProgram } from './spawner/running-program.ts'
+import { startProgram } from './spawner/start-program.ts'
+
+/** Settings of every spawned git, so that nothing in the set-up of the machine, the user or the repository changes what it does. */
+export const isolation: readonly string[] = [
+  '-c',
+  'safe.bareRepository=explicit',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'protocol.allow=never',
+  '-c',
+  'core.fsync=all',
+  '-c',
+  'gc.auto=0',
+  // Memory is bounded, whatever the machine has and the repository holds. Blobs above the threshold are streamed, not loaded.
+  '-c',
+  'core.bigFileThreshold=4m',
+  '-c',
+  'core.packedGitWindowSize=64m',
+  '-c',
+  'core.packedGitLimit=1g',
+  '-c',
+  'pack.threads=1',
+  '-c',
+  'pack.windowMemory=64m',
+  '-c',
+  'pack.deltaCacheSize=64m',
+]
+
+export function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    HOME: gitDir,
+    LC_ALL: 'C.UTF-8',
+    GIT_DIR: gitDir,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+    // Of a partial clone, what is not there is missing: nothing is fetched.
+    GIT_NO_LAZY_FETCH: '1',
+  }
+}
+
+type SpawnOptions = {
+  /** Added to git's own environment. */
+  environment?: NodeJS.ProcessEnv
+  /** Milliseconds after which git is killed. */
+  timeLimit?: number
+  /** Whether git reads anything. */
+  hasInput?: boolean
+  /** As `os.setPriority` takes it: for work that must not be in the way of other work. */
+  priority?: number | undefined
+}
+
+/** For git to end what it was told to end, before it is killed. */
+const graceMs = 5000
+/** Far more than any work takes that a request waits for. */
+const defaultTimeLimit = 5 * 60_000
+/** For work on a whole repository. */
+export const longTimeLimit = 60 * 60_000
+
+/**
+ * Starts native git on a bare repository with an environment of its own, in a process group of its own, which is killed at the
+ * time limit. The caller ends it before that.
+ * @throws {GitError} `no-git` when it cannot be started.
+ */
+async function spawnGit(
+  gitDir: string,
+  args: readonly string[],
+  { environment = {}, timeLimit = defaultTimeLimit, hasInput = false, priority }: SpawnOptions = {},
+): Promise<RunningProgram> {
+  const git = await startProgram({
+    command: 'git',
+    args: [...isolation, ...args],
+    cwd: gitDir,
+    env: { ...gitEnvironment(gitDir), ...environment },
+    ...{ hasInput, channels: 0, priority },
+  })
+  git.stdin.on('error', () => {}) // it may end before it has read everything
+  const timer = setTimeout(() => git.kill('SIGKILL'), timeLimit).unref()
+  git.ended.catch(() => {}).finally(() => clearTimeout(timer))
+  return git
+}
+
+type GitOptions = Omit<SpawnOptions, 'hasInput'> & {
+  signal?: AbortSignal
+  /** What git reads. */
+  input?: string
+}
+
+/** How a git ended, and what it said. Without an exit code it was ended by a signal. */
+export type GitOutcome = Pick<End, 'exitCode' | 'complaint'> & { output: string }
+
+/**
+ * Runs native git to its end, however that is. `signal` ends it early, with time to tidy up behind itself.
+ * @throws {GitError} `no-git` when it cannot be started; the signal's reason when that had come before.
+ */
+export async function tryGit(
+  gitDir: string,
+  args: readonly string[],
+  { signal, input = '', ...options }: GitOptions = {},
+): Promise<GitOutcome> {
+  signal?.throwIfAborted()
+  const git = await spawnGit(gitDir, args, { ...options, hasInput: input !== '' })
+  let killing: NodeJS.Timeout | undefined
+  const stop = () => {
+    git.kill('SIGTERM')
+    killing = setTimeout(() => git.kill('SIGKILL'), graceMs)
+  }
+  if (signal?.aborted) stop()
+  signal?.addEventListener('abort', stop, { once: true })
+  if (input !== '') git.stdin.end(input)
+  try {
+    const [output, { exitCode, complaint }] = await Promise.all([text(git.stdout), git.ended])
+    return { exitCode, output, complaint }
+  } finally {
+    clearTimeout(killing)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * Runs native git and gives its standard output.
+ * @throws {GitError} `git-failed` when it exits with anything but 0 or is ended by `signal`; `no-git` when it cannot be started.
+ */
+export async function runGit(gitDir: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
+  const { exitCode, output, complaint } = await tryGit(gitDir, args, options)
+  if (exitCode === 0) return output
+  throw new GitError('git-failed', `git ${args.join(' ')} ended with ${exitCode ?? 'a signal'}: ${complaint}`)
+}

@@ -1,0 +1,112 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
+import { versionOfBlob } from '../../kb/projection/version-queries.ts'
+import type { MainView } from '../../kb/writing/merge-candidate.ts'
+import { type ProposalView, proposalOf } from '../../kb/writing/proposal.ts'
+import { editNeuron } from '../../markdown/file/neuron-file.ts'
+import type { Candidate } from '../../rules/candidates/candidate.ts'
+import { mergeText } from '../../rules/neurons/merge.ts'
+import { pathKey } from '../../rules/paths/portable-path.ts'
+
+/** What a candidate changes in the files of one commit of main. */
+export type CandidateChange = {
+  candidate: Candidate
+  /** Main's head; where the candidate no longer merges with that, the commit with the version that it was written against. */
+  onto: Oid
+  path: string
+  /** Null: the file goes. */
+  text: string | null
+  /** Where the page stood before, where it is moved: that file goes. */
+  movedFrom?: string | undefined
+  title: string
+  target: NeuronRow | undefined
+  merges: boolean
+}
+
+/** What a candidate changes; nothing where its target is gone or cannot be read. */
+export async function changeOf(
+  view: ProposalView,
+  main: Oid,
+  candidate: Candidate,
+): Promise<CandidateChange | undefined> {
+  try {
+    return { candidate, onto: main, merges: true, ...(await proposalOf(view, candidate)) }
+  } catch (error) {
+    if (error instanceof ValidationError) return undefined
+    if (!(error instanceof GanglionError)) throw error
+    return error.code === 'merge_conflict' ? changeOfBase(view, candidate) : undefined
+  }
+}
+
+/**
+ * Git shows the conflict to whoever merges this into main. No commit of main is the base where a curator's edit stands in it: Git
+ * would take the proposal for a removal of the edit.
+ */
+async function changeOfBase(view: ProposalView, candidate: Candidate): Promise<CandidateChange | undefined> {
+  const { target: seqId, base, mergeBase } = candidate
+  if (mergeBase !== undefined) return undefined
+  const target = seqId === null ? undefined : findNeuron(view.sql, seqId)
+  if (target === undefined || base === null) return undefined
+  const version = versionOfBlob(view.sql, target.seqId, base)
+  if (version === undefined) return undefined
+  const before: ProposalView = {
+    ...view,
+    readText: (oid) => view.readText(oid === target.blob ? base : oid),
+  }
+  const change = await changeOf(before, version.commit, { ...candidate, base: target.blob })
+  // A page that main has moved since is not moved again.
+  const place = version.path === target.path ? {} : { path: version.path, movedFrom: undefined }
+  return change && { ...change, ...place, candidate, merges: false }
+}
+
+/**
+ * The same changes, one after the other: one that meets the Neuron of an earlier one has both, wherever that has moved it.
+ * Nothing where they conflict with each other or with main.
+ */
+export async function stackChanges(
+  view: MainView,
+  changes: readonly CandidateChange[],
+): Promise<CandidateChange[] | undefined> {
+  const latest = new Map<string, CandidateChange>()
+  const stacked: CandidateChange[] = []
+  for (const change of changes) {
+    const keys = keysOf(change)
+    const [earlier, another] = new Set(keys.flatMap((key) => latest.get(key) ?? []))
+    const merged = earlier === undefined ? change : await mergeChange(view, change, earlier)
+    if (!change.merges || merged === undefined || another !== undefined) return undefined
+    for (const key of [...keys, ...keysOf(merged)]) latest.set(key, merged)
+    stacked.push(merged)
+  }
+  return stacked
+}
+
+/** Of the files that a change touches. */
+function keysOf({ path, movedFrom = path }: CandidateChange): string[] {
+  return [movedFrom, path].map(pathKey)
+}
+
+async function mergeChange(
+  view: MainView,
+  change: CandidateChange,
+  earlier: CandidateChange,
+): Promise<CandidateChange | undefined> {
+  const { candidate, text, target } = change
+  if (text === null || earlier.text === null || target === undefined) return undefined
+  const place = mergePlace(target, change, earlier)
+  if (place === undefined) return undefined
+  const pointingBack = (page: string) => editNeuron(page, { candidate: candidate.id })
+  const merged = mergeText(pointingBack(await view.readText(target.blob)), pointingBack(earlier.text), text)
+  return 'text' in merged ? { ...change, ...place, text: merged.text } : undefined
+}
+
+/** Where a change leaves the page that an earlier one has left elsewhere; nothing where they meet another page, or disagree. */
+function mergePlace(
+  target: NeuronRow,
+  change: CandidateChange,
+  earlier: CandidateChange,
+): Pick<CandidateChange, 'path' | 'movedFrom'> | undefined {
+  if (earlier.target?.seqId !== target.seqId) return undefined
+  if (change.path === earlier.path || change.path === target.path) return { path: earlier.path, movedFrom: undefined }
+  return earlier.path === target.path ? { path: change.path, movedFrom: target.path } : undefined
+}

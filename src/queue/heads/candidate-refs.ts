@@ -1,0 +1,267 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { GitObject, Oid } from '../../git/objects/object.ts'
+import { clearBrokenRefs, moveDerivedRefs } from '../../git/refs/derived-refs.ts'
+import { listRefs } from '../../git/refs/refs.ts'
+import { type Context, onePer } from '../../kb/context.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { firstPending, pendingRecord } from '../../kb/projection/candidate-index.ts'
+import type { Projection } from '../../kb/projection/projection.ts'
+import { askedHeads, candidateRefs, headOfRef, idsOfHead, refOfHead } from '../../kb/refs/candidate-head-names.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { coalesce } from '../../system/concurrency/coalesce.ts'
+import { pauses } from '../../system/pauses.ts'
+import { changeOf, stackChanges } from './candidate-change.ts'
+import { type StagedHead, stageHead } from './candidate-head.ts'
+
+/** Heads that stand without being asked for, and those that are kept because they were. */
+const standing = 200
+const maxAsked = 100
+/** Milliseconds from one turn of the background's to the next, and the share of its time that it takes at most. */
+const restMs = 1_000
+const workingShare = 1 / 20
+/** Bytes of objects that are written at a time. */
+const maxStagedBytes = 32 * 1024 * 1024
+
+type Sql = Projection['read']
+/** A head as it was last made: of what, and the commit, or none where there is nothing to propose. */
+type Made = { main: Oid; records: string | undefined; head: Oid | undefined; blobs: ReadonlySet<Oid> }
+
+/** Returns the heads of an open knowledge base's pending candidates. */
+export const candidateHeads = onePer((kb: KnowledgeBase, { onError }: Context) => new CandidateRefs(kb, { onError }))
+
+/**
+ * The heads of an open knowledge base's pending candidates: refs with main and one commit that proposes the candidate. They are
+ * derived, and may be deleted at any time. Those that come first in the queue have one; others when they are asked for.
+ */
+class CandidateRefs {
+  readonly #kb: KnowledgeBase
+  readonly #onError: (error: unknown) => void
+  readonly #closing = new AbortController()
+  readonly #made = new Map<string, Made>()
+  /** The least recently asked for first. */
+  readonly #asked = new Set<string>()
+  #isRepaired = false
+  #last: Promise<unknown> = Promise.resolve()
+  #isDue = false
+  #background: Promise<void> | undefined
+
+  constructor(kb: KnowledgeBase, { onError }: { onError: (error: unknown) => void }) {
+    this.#kb = kb
+    this.#onError = onError
+  }
+
+  /** Brings all heads up to the projection as it is now. */
+  readonly follow = coalesce(() => this.#alone(() => this.#update(undefined)))
+
+  /** Does that in the background, now or after a while: it may only take a small part of the time. */
+  followSoon(): void {
+    this.#isDue = true
+    this.#background ??= this.#followWhileDue()
+  }
+
+  async #followWhileDue(): Promise<void> {
+    const { signal } = this.#closing
+    while (this.#isDue && !signal.aborted) {
+      this.#isDue = false
+      const begin = performance.now()
+      await this.follow().catch(this.#onError)
+      const rest = Math.max(restMs, (performance.now() - begin) / workingShare)
+      await delay(rest, undefined, { signal }).catch(() => {})
+    }
+    this.#background = undefined
+  }
+
+  /**
+   * Makes ready what a fetch asks for by prefixes of refs (none: all of them). What cannot be made is not there for it, and
+   * fails nothing else that it asks for.
+   */
+  async prepare(prefixes: readonly string[]): Promise<void> {
+    const { names, others } = askedHeads(prefixes)
+    if (names.length === 0 && !others) return
+    try {
+      await this.#kb.sync()
+      const asked: string[] = []
+      for (const name of names) if (this.#note(name) || (await this.#isThere(name))) asked.push(name)
+      if (asked.length > 0) await this.#alone(() => this.#update(asked))
+      if (others) await this.follow()
+    } catch (error) {
+      this.#onError(error)
+    }
+  }
+
+  /** The present head of a pending candidate, as {@link prepare} would make it. @throws {GitError} where it cannot be written. */
+  async headOf(candidateId: string): Promise<Oid | undefined> {
+    if (!this.#note(candidateId)) return undefined
+    const { read: sql } = this.#kb.projection
+    if (!this.#isMade(sql, candidateId)) await this.#alone(() => this.#update([candidateId]))
+    return this.#made.get(candidateId)?.head
+  }
+
+  /** Lets what is under way come to a quick end. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#background
+    await this.#last
+  }
+
+  /** Whether a head's ref is still there, perhaps of a candidate that was decided. */
+  async #isThere(name: string): Promise<boolean> {
+    return (await this.#kb.repository.readRef(refOfHead(name))) !== undefined
+  }
+
+  /** Notes that a head is asked for, unless there can be none. */
+  #note(name: string): boolean {
+    if (recordsOf(this.#kb.projection.read, name) === undefined) return false
+    this.#asked.delete(name)
+    this.#asked.add(name)
+    for (const oldest of this.#asked) {
+      if (this.#asked.size <= maxAsked) break
+      this.#asked.delete(oldest)
+    }
+    return true
+  }
+
+  #isMade(sql: Sql, name: string): boolean {
+    const made = this.#made.get(name)
+    const { main } = this.#kb.projection.heads(sql)
+    return made !== undefined && made.main === main && made.records === recordsOf(sql, name)?.join(' ')
+  }
+
+  #alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  /** @param only the names of the heads to look at. */
+  async #update(only: readonly string[] | undefined): Promise<void> {
+    if (this.#closing.signal.aborted) return
+    const present = this.#isRepaired ? await this.#list() : await this.#repair()
+    await this.#kb.projection.withSnapshot(async (sql) => {
+      const wanted = new Set(only ?? [...firstPending(sql, standing), ...this.#asked])
+      const unwanted = only === undefined ? [...present.keys()].filter((ref) => !wanted.has(headOfRef(ref) ?? '')) : []
+      await this.#move(new Map(unwanted.map((ref) => [ref, undefined])))
+      if (only === undefined) for (const name of this.#made.keys()) if (!wanted.has(name)) this.#made.delete(name)
+      await this.#make(sql, wanted, present)
+    })
+  }
+
+  #list(): Promise<Map<string, Oid | undefined>> {
+    return listRefs(this.#kb.repository.gitDir, candidateRefs)
+  }
+
+  /** What a crash left: broken refs go, and those whose commit is lost hold nothing. Of the others, all may have been asked for. */
+  async #repair(): Promise<Map<string, Oid | undefined>> {
+    await clearBrokenRefs(this.#kb.repository.gitDir, candidateRefs)
+    const present = await this.#list()
+    for (const [ref, oid] of present) {
+      if (oid === undefined || (await this.#kb.repository.find(oid)) === undefined) present.set(ref, undefined)
+    }
+    const first = new Set(firstPending(this.#kb.projection.read, standing))
+    const found = [...present.keys()].flatMap((ref) => headOfRef(ref) ?? []).filter((name) => !first.has(name))
+    for (const name of [...found, ...this.#asked]) this.#note(name)
+    this.#isRepaired = true
+    return present
+  }
+
+  async #make(sql: Sql, names: Iterable<string>, present: ReadonlyMap<string, Oid | undefined>): Promise<void> {
+    const { main } = this.#kb.projection.heads(sql)
+    if (main === undefined) return
+    const pause = pauses()
+    const batch = new Batch()
+    for (const name of names) {
+      if (this.#closing.signal.aborted) return
+      await pause()
+      const ref = refOfHead(name)
+      const [held, before] = [present.get(ref), this.#made.get(name)]
+      if (this.#isMade(sql, name) && before?.head === held) continue
+      const records = recordsOf(sql, name)
+      if (records === undefined) this.#asked.delete(name)
+      const staged = records === undefined ? undefined : await this.#stage(sql, main, records)
+      const made = { main, records: records?.join(' '), head: staged?.oid, blobs: blobsOf(staged) }
+      if (held === made.head && (held !== undefined || !present.has(ref))) this.#made.set(name, made)
+      // What the ref leads to now is there, and stays until it is moved.
+      else batch.add(name, made, staged, before?.head === held ? before?.blobs : undefined)
+      if (batch.bytes > maxStagedBytes) await this.#write(batch)
+    }
+    await this.#write(batch)
+  }
+
+  async #stage(sql: Sql, main: Oid, records: readonly Oid[]): Promise<StagedHead | undefined> {
+    const { repository, parser } = this.#kb
+    const view = { sql, readText: (oid: Oid) => repository.readText(oid), parser }
+    const changes = []
+    for (const record of records) {
+      const change = await changeOf(view, main, parseCandidate(await repository.readTextOnce(record)))
+      if (change === undefined) return undefined
+      changes.push(change)
+    }
+    const [first, ...others] = changes.length > 1 ? ((await stackChanges(view, changes)) ?? []) : changes
+    return first && stageHead(repository, [first, ...others])
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    const { repository } = this.#kb
+    const { objects, made } = batch.take()
+    if (made.size === 0) return
+    const release = await repository.writeObjects(await withBases(objects, (oid) => repository.read(oid)))
+    try {
+      await this.#move(new Map([...made].map(([name, { head }]) => [refOfHead(name), head])))
+    } finally {
+      await release()
+    }
+    for (const [name, head] of made) this.#made.set(name, head)
+  }
+
+  #move(refs: ReadonlyMap<string, Oid | undefined>): Promise<void> {
+    return moveDerivedRefs(this.#kb.repository.gitDir, candidateRefs, refs)
+  }
+}
+
+/** Heads whose refs are to move, with what they bring. */
+class Batch {
+  bytes = 0
+  #objects = new Map<Oid, GitObject>()
+  #made = new Map<string, Made>()
+
+  /** @param known objects that need not be written. */
+  add(name: string, made: Made, staged: StagedHead | undefined, known: ReadonlySet<Oid> = new Set()): void {
+    this.#made.set(name, made)
+    for (const [oid, object] of staged?.objects ?? []) {
+      if (known.has(oid) || this.#objects.has(oid)) continue
+      this.#objects.set(oid, object)
+      this.bytes += object.data.length
+    }
+  }
+
+  take(): { objects: ReadonlyMap<Oid, GitObject>; made: ReadonlyMap<string, Made> } {
+    const taken = { objects: this.#objects, made: this.#made }
+    this.#objects = new Map()
+    this.#made = new Map()
+    this.bytes = 0
+    return taken
+  }
+}
+
+function blobsOf(staged: StagedHead | undefined): Set<Oid> {
+  const blobs = [...(staged?.objects ?? [])].filter(([, { type }]) => type === 'blob')
+  return new Set(blobs.map(([oid]) => oid))
+}
+
+/** The objects after those that they differ from by little: main's large trees once, instead of with every head. */
+async function withBases(
+  objects: ReadonlyMap<Oid, GitObject>,
+  read: (oid: Oid) => Promise<GitObject>,
+): Promise<Map<Oid, GitObject>> {
+  const ordered = new Map<Oid, GitObject>()
+  for (const { from } of objects.values()) {
+    if (from !== undefined && !objects.has(from.base)) ordered.set(from.base, await read(from.base))
+  }
+  return new Map([...ordered, ...objects])
+}
+
+/** The blobs of the records of a head's candidates, if all are pending. */
+function recordsOf(sql: Sql, name: string): Oid[] | undefined {
+  const records = idsOfHead(name).map((id) => pendingRecord(sql, id))
+  return records.every((record) => record !== undefined) ? records : undefined
+}

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util'
+import { GanglionError } from '../../contract/errors.ts'
+import { GitError } from '../../git/git-error.ts'
+import { hashObject, isOid, type Oid, parentsOfCommit, treeOfCommit } from '../../git/objects/object.ts'
+import type { TreeChange } from '../../git/repository.ts'
+import type { Staging } from '../../git/staging.ts'
+import type { Context } from '../../kb/context.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import { mainRef } from '../../kb/refs/kb-refs.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { checkSeen } from '../seen.ts'
+import { type CandidateChange, changeOf } from './candidate-change.ts'
+import { candidateHeads } from './candidate-refs.ts'
+
+/** A page, and where it stood before it was moved. */
+const maxFiles = 2
+
+/** What a verdict is on: a commit of the candidate's ref, or what `seenOf` gave. */
+export type Judged = { head?: string | undefined; seen?: string | undefined }
+
+/**
+ * Runs a write that follows from a verdict on `head`, a commit of `refs/candidates/<id>/head`; without one, any write.
+ * What is compared is what the commit changes, not its id, which main's every move makes another; and it is compared in the
+ * same write, so that nothing comes between. A candidate that is not pending proposes nothing: the work answers for it.
+ * With `seen`, the candidate must be pending and as it was seen.
+ * @throws {GanglionError} `stale_head` with the present `head`, or null, where the candidate proposes something else; what `checkSeen` throws.
+ */
+export async function writeJudged<T>(
+  ctx: Context,
+  kb: KnowledgeBase,
+  { candidateId, head, seen }: Judged & { candidateId: string },
+  decide: (staging: Staging) => Promise<T>,
+): Promise<T> {
+  const work = async (staging: Staging) => {
+    if (seen !== undefined) checkSeen(kb.projection.write, candidateId, seen)
+    return decide(staging)
+  }
+  if (head === undefined) return kb.write(work)
+  const judged = await changesOfCommit(kb, head)
+  const done = await kb.write(async (staging) => {
+    return (await isProposed(kb, staging, candidateId, judged)) ? { result: await work(staging) } : undefined
+  })
+  if (done !== undefined) return done.result
+  throw new GanglionError('stale_head', undefined, {
+    head: (await candidateHeads(kb, ctx).headOf(candidateId)) ?? null,
+  })
+}
+
+/** What a commit does to files; undefined where that is more than a head does, for any other object, and for one that is not there. */
+async function changesOfCommit({ repository }: KnowledgeBase, oid: Oid): Promise<TreeChange[] | undefined> {
+  try {
+    const object = isOid(oid) ? await repository.find(oid) : undefined
+    if (object?.type !== 'commit') return undefined
+    const [parent] = parentsOfCommit(object.data)
+    if (parent === undefined) return undefined
+    const changes: TreeChange[] = []
+    for await (const change of repository.diffTrees(await repository.treeOf(parent), treeOfCommit(object.data))) {
+      if (changes.push(change) > maxFiles) return undefined
+    }
+    return changes
+  } catch (error) {
+    // An old head is nobody's any more: garbage collection may have taken parts of it.
+    if (error instanceof GitError && error.code === 'missing-object') return undefined
+    throw error
+  }
+}
+
+/** Whether the candidate's head would now make the changes that were judged, of the page that they were judged upon. */
+async function isProposed(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidateId: string,
+  judged: readonly TreeChange[] | undefined,
+): Promise<boolean> {
+  const { write: sql } = kb.projection
+  const row = findCandidate(sql, candidateId)
+  if (row?.status !== 'pending') return true
+  const main = staging.head(mainRef)
+  if (judged === undefined || main === undefined) return false
+  const readText = (oid: string) => staging.readText(oid)
+  const change = await changeOf({ sql, readText, parser: kb.parser }, main, parseCandidate(await readText(row.blob)))
+  const did = new Map(judged.map(({ path, before, after }) => [path, [before, after]]))
+  return change !== undefined && isDeepStrictEqual(did, doneBy(change))
+}
+
+/** The blobs before and after of each file that a head changes, by path. */
+function doneBy({
+  candidate,
+  path,
+  movedFrom,
+  text,
+  target,
+  merges,
+}: CandidateChange): Map<string, (Oid | undefined)[]> {
+  const before = (merges ? target?.blob : candidate.base) ?? undefined
+  const after = text === null ? undefined : hashObject('blob', Buffer.from(text))
+  if (movedFrom === undefined) return new Map([[path, [before, after]]])
+  return new Map([
+    [movedFrom, [before, undefined]],
+    [path, [undefined, after]],
+  ])
+}

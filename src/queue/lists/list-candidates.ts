@@ -1,0 +1,37 @@
+import type { CandidatePage, CandidateQuery, CandidateSummary } from '../../contract/candidates.ts'
+import type { Context } from '../../kb/context.ts'
+import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
+import { queuePosition } from '../../kb/projection/candidate-queue.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { decodeCursor, encodeCursor, pageAcross, queuedKbs } from './queue-pages.ts'
+
+/**
+ * A page of the queue, of one knowledge base or of all that the tenant has: red zone first, then impact, then age.
+ * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ */
+export async function listCandidates(ctx: Context, caller: Caller, query: CandidateQuery): Promise<CandidatePage> {
+  const { kb, cursor, limit, ...filter } = query
+  const place = cursor === undefined ? undefined : { after: decodeCursor('cursor', cursor) }
+  const found = await pageAcross(await queuedKbs(ctx, caller, kb), filter, place, limit + 1)
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    candidates: page.map(({ kb: { identity }, row }) => toSummary(ctx, identity.id, row)),
+    nextCursor: found.length > limit && last !== undefined ? encodeCursor(queuePosition(last.row)) : null,
+  }
+}
+
+export function toSummary(ctx: Context, kbId: string, row: CandidateRow): CandidateSummary {
+  const { id, impact, approval, removes, kind, title, status, connector, confidence, zone, warnings, target } = row
+  return {
+    ...{ kind, title, status, connector, confidence, zone, warnings, target },
+    createdAt: row.createdAt,
+    createdBy: row.createdBy,
+    candidateId: id,
+    kbId,
+    impactEstimate: impact,
+    queueUrl: ctx.urls.candidate(id),
+    ...(removes ? { removes } : {}),
+    ...(approval === undefined ? {} : { seqId: approval.seqId, commit: approval.commit }),
+  }
+}

@@ -1,0 +1,172 @@
+import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
+import type { Context } from '../../kb/context.ts'
+import type { KbLabel } from '../../kb/kb-label.ts'
+import type { KbIdentity } from '../../kb/knowledge-base.ts'
+import { mainSettings } from '../../kb/main-settings.ts'
+import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
+import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../../kb/projection/candidate-queue.ts'
+import { titleOf } from '../../kb/projection/neuron-queries.ts'
+import type { AllTables } from '../../kb/projection/projection.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { seenOf } from '../seen.ts'
+import { decodeCursor, encodeCursor, pageAcross, type QueuedKb, type QueuedRow, queuedKbs } from './queue-pages.ts'
+
+/** What a curator looks at of the queue: of one knowledge base, by slug or id, or of all. */
+export type QueueView = QueueFilter & { kb?: string | undefined }
+
+export type QueueQuery = QueueView & { after?: string | undefined; before?: string | undefined; limit: number }
+
+/** What a candidate does to main. `title`: of the Neuron as it is called now; none where it is not there. */
+export type Intent = { does: 'add' } | { does: 'change' | 'remove'; seqId: string; title: string | undefined }
+
+/** A candidate as the list shows it. */
+export type QueueEntry = {
+  id: string
+  /** Slug. */
+  kb: string
+  title: string
+  kind: CandidateKind
+  status: CandidateStatus
+  connector: string
+  confidence: number | null
+  impact: number | null
+  zone: Zone | null
+  tags: string[]
+  warnings: string[]
+  /** What the policy said. */
+  reason: string
+  /** Whether the policy would have approved it, and a rule kept it for a curator. */
+  isHeldBack: boolean
+  createdAt: string
+  createdBy: string
+  intent: Intent
+  /** The Neuron that it became. */
+  seqId?: string
+  /** What a decision sends back, so that nothing is decided that has changed since. */
+  seen: string
+}
+
+/** Counts go to 10,000 in one knowledge base; 10,001 means more. */
+export type QueueCounts = {
+  /** Of what passes the filter in every status. */
+  status: Record<CandidateStatus, number>
+  /** Of what passes the filter in every zone. */
+  zone: Record<Zone | 'none', number>
+}
+
+export type QueuePage = {
+  entries: QueueEntry[]
+  next: string | null
+  previous: string | null
+  counts: QueueCounts
+  /** Connectors that the status has candidates of. */
+  connectors: string[]
+  /** All of the tenant. */
+  knowledgeBases: KbLabel[]
+}
+
+/**
+ * A page of the queue as people look through it, with counts for its filters. Cursors are places in the order, so that
+ * pages stay where they are whatever is decided meanwhile.
+ * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ */
+export async function listQueue(
+  ctx: Context,
+  caller: Caller,
+  { kb, after, before, limit, ...filter }: QueueQuery,
+): Promise<QueuePage> {
+  const kbs = await queuedKbs(ctx, caller, kb)
+  const place =
+    before === undefined
+      ? after === undefined
+        ? undefined
+        : { after: decodeCursor('after', after) }
+      : { before: decodeCursor('before', before) }
+  const isBack = place !== undefined && 'before' in place
+  const found = await pageAcross(kbs, filter, place, limit + 1)
+  const rows = isBack ? found.slice(-limit) : found.slice(0, limit)
+  const [first, last] = [rows[0], rows.at(-1)]
+  const isMore = found.length > limit
+  const isBefore = first !== undefined && (isBack ? isMore : await hasMore(kbs, filter, first, 'before'))
+  const isAfter = last !== undefined && (isBack ? await hasMore(kbs, filter, last, 'after') : isMore)
+  const entries: QueueEntry[] = []
+  for (const { kb, row } of rows) entries.push(await kb.read((sql) => toEntry(kb.identity, sql, row)))
+  return {
+    entries,
+    previous: isBefore ? cursorAt(first) : null,
+    next: isAfter ? cursorAt(last) : null,
+    ...(await countAcross(kbs, filter)),
+    knowledgeBases: await namesOf(ctx, caller),
+  }
+}
+
+export function toEntry({ slug }: KbIdentity, sql: AllTables, row: CandidateRow): QueueEntry {
+  const { id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason, approval } = row
+  return {
+    ...{ id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason },
+    kb: slug,
+    isHeldBack: row.approvedByPolicy && status === 'pending',
+    createdAt: row.createdAt,
+    createdBy: row.createdBy,
+    intent: intentOf(sql, row),
+    ...(approval === undefined ? {} : { seqId: approval.seqId }),
+    seen: seenOf(sql, row),
+  }
+}
+
+function intentOf(sql: AllTables, { target, removes }: CandidateRow): Intent {
+  if (target === null) return { does: 'add' }
+  return { does: removes ? 'remove' : 'change', seqId: target, title: titleOf(sql, target) }
+}
+
+async function hasMore(
+  kbs: readonly QueuedKb[],
+  filter: QueueFilter,
+  { row }: QueuedRow,
+  side: 'before' | 'after',
+): Promise<boolean> {
+  const position = queuePosition(row)
+  return (await pageAcross(kbs, filter, side === 'before' ? { before: position } : { after: position }, 1)).length > 0
+}
+
+function cursorAt({ row }: QueuedRow): string {
+  return encodeCursor(queuePosition(row))
+}
+
+async function countAcross(
+  kbs: readonly QueuedKb[],
+  filter: QueueFilter,
+): Promise<Pick<QueuePage, 'counts' | 'connectors'>> {
+  const connectors = new Set<string>()
+  const counts: QueueCounts = {
+    status: { pending: 0, approved: 0, dismissed: 0 },
+    zone: { red: 0, yellow: 0, green: 0, none: 0 },
+  }
+  for (const kb of kbs) {
+    const found = await kb.read((sql) =>
+      candidateStatuses.map((status) => ({
+        status,
+        byZone: countByZone(sql, { ...filter, status, zone: undefined }),
+        connectors: filter.status === undefined || filter.status === status ? connectorsOf(sql, status) : [],
+      })),
+    )
+    for (const { status, byZone, connectors: named } of found) {
+      for (const connector of named) connectors.add(connector)
+      for (const zone of ['red', 'yellow', 'green', 'none'] as const) {
+        if (filter.zone === undefined || filter.zone === zone) counts.status[status] += byZone[zone]
+        if (filter.status === undefined || filter.status === status) counts.zone[zone] += byZone[zone]
+      }
+    }
+  }
+  return { counts, connectors: [...connectors].sort() }
+}
+
+/** Opens none of them: a tenant may have many. */
+async function namesOf(ctx: Context, { tenantId }: Caller): Promise<KbLabel[]> {
+  const labels: KbLabel[] = []
+  for (const identity of await ctx.knowledgeBases.list(tenantId)) {
+    const { slug, title } = await mainSettings(ctx).label(identity)
+    labels.push({ slug, title })
+  }
+  return labels
+}

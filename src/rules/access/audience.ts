@@ -1,0 +1,73 @@
+import type { Role } from '../../contract/vocabulary.ts'
+
+export const audiences = ['curator', 'tool', 'public', 'student'] as const
+export type Audience = (typeof audiences)[number]
+
+/** What says who may see a Neuron; without `audience`, the knowledge base's default holds. */
+export type Access = { audience?: readonly string[] | undefined; tags: readonly string[] }
+
+/** What a Neuron's audience must list, in any one of, for a reader to see it. */
+const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = {
+  tool: ['tool', 'public'],
+  public: ['public'],
+  student: ['student'],
+}
+
+/** Those that are not curators. */
+const served = ['public', 'student', 'tool'] as const
+
+/**
+ * The audience that a caller is served as: what it asked for, or else the widest that its role has. Only a curator is served as
+ * `curator`; others who ask for it are served as `tool`, silently.
+ */
+export function effectiveAudience(role: Role, asked?: Audience): Audience {
+  const audience = asked ?? 'curator'
+  return audience === 'curator' && role !== 'curator' ? 'tool' : audience
+}
+
+/** Whether an audience may see a Neuron, or know that it exists. `defaultAudience` is the KB's, for a Neuron that lists none. */
+export function maySee(audience: Audience, neuron: Access, defaultAudience: readonly string[]): boolean {
+  if (audience === 'curator') return true
+  if (isInternal(neuron.tags)) return false
+  const listed = neuron.audience ?? defaultAudience
+  return sees[audience].some((name) => listed.includes(name))
+}
+
+/** Whether somebody may see one Neuron, or version of it, who may not see another. */
+export function isSeenByMore(one: Access, other: Access, defaultAudience: readonly string[]): boolean {
+  return served.some((audience) => maySee(audience, one, defaultAudience) && !maySee(audience, other, defaultAudience))
+}
+
+/**
+ * What a wished audience leaves of another: names that show a page to nobody who does not see it by both. Who sees what is public
+ * learns nothing more as a student or a tool.
+ */
+export function narrowed(wished: readonly string[], current: readonly string[]): string[] {
+  const own = wished.filter((name) => allows(current, name))
+  return own.includes('public') ? own : [...new Set([...own, ...current.filter((name) => allows(wished, name))])]
+}
+
+function allows(audience: readonly string[], name: string): boolean {
+  return audience.includes(name) || (audience.includes('public') && (name === 'student' || name === 'tool'))
+}
+
+/** Whether an audience shows a page to readers who do not see it by another. */
+export function widens(audience: readonly string[], current: readonly string[]): boolean {
+  return served.some((name) => audience.includes(name) && !allows(current, name))
+}
+
+/**
+ * Names who may see a Neuron. Neurons of one class are seen by the same audiences, whatever the knowledge base's
+ * `defaultAudience`. Lower-case letters.
+ */
+export function accessClass({ audience, tags }: Access): string {
+  if (isInternal(tags)) return 'internal'
+  if (audience === undefined) return 'default'
+  const listed = served.filter((name) => audience.includes(name))
+  return listed.length === 0 ? 'nobody' : listed.join('')
+}
+
+/** Whether tags hide a Neuron from all but curators: `internal` does, and so does any tag nested below it. */
+export function isInternal(tags: readonly string[]): boolean {
+  return tags.some((tag) => /^#?internal(?:\/|$)/i.test(tag.trim()))
+}

@@ -1,0 +1,87 @@
+import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
+
+/** Who acts: an API key, over HTTP or with git, a person in a session, the KB's policy, or a command on the server's machine. */
+export type Actor = {
+  /** `key:<id>`, `user:<id>`, `git:<id of a key>`, `policy`, `cli`, … Stable, one line, safe in a commit trailer. */
+  id: string
+  /** One line, for people. */
+  name: string
+}
+
+/** What the KB's policy said of a candidate when it came in. */
+export type Verdict = {
+  approve: boolean
+  zone: Zone | null
+  /** Why, for the audit trail: e.g. `zone green`, `confidence 0.9 >= 0.8`, `below every threshold`. */
+  reason: string
+  /** What a curator must be shown, e.g. `The target handbook_00000042 does not exist.` */
+  warnings: string[]
+}
+
+export type Decision = {
+  /** A comment decides nothing, and what was revised is as pending as it was. */
+  action: 'dismiss' | 'reopen' | 'comment' | 'revise'
+  /** ISO 8601, UTC. */
+  at: string
+  by: Actor
+  reason?: string
+  /** The address of what was said elsewhere, as on a forge: nothing is heard twice. */
+  via?: string
+}
+
+/** A candidate as it stands on `refs/ganglion/queue`: the record, and the content as it was submitted. */
+export type Candidate = {
+  /** UUIDv7. */
+  id: string
+  kind: CandidateKind
+  title: string
+  /** Markdown, byte for byte as submitted; of a removal, what is to go. */
+  content: string
+  /** The block of front matter that a whole page was proposed with, `---` lines included. */
+  frontMatter: string | null
+  /** A JSON object as text, as submitted. */
+  metadata: string | null
+  /** 0 to 1. */
+  confidence: number | null
+  impactEstimate: number | null
+  /** Attribution, from the metadata or the key that speaks. */
+  connector: string
+  /** seqId of the Neuron that it wants to change. */
+  target: string | null
+  /** Whether its title is the one that its target shall get: another than that of `base`. */
+  renames?: true
+  /** Whether its target is to be deleted. */
+  removes: boolean
+  /** Object id of the target's blob that the candidate was made for: the base of a three-way merge. */
+  base: string | null
+  /**
+   * Object id of an earlier record on the queue. If set, what that proposed replaces what `base` holds in the base of the merge:
+   * `base` then has a curator's edits as well.
+   */
+  mergeBase?: string
+  verdict: Verdict
+  /** ISO 8601, UTC. */
+  createdAt: string
+  createdBy: Actor
+  decisions: Decision[]
+  /** Object id of the record as it was before somebody other than its maker revised it. */
+  original?: string
+}
+
+/** Reason, in the audit trail, for a page that nobody changed but the server, whose links follow a rename. */
+export const followsRename = 'links follow a rename'
+
+/** Status by the queue alone; `approved` is derived from `main`, and wins. */
+export function queueStatus(candidate: Pick<Candidate, 'decisions'>): Exclude<CandidateStatus, 'approved'> {
+  return lastVerdict(candidate)?.action === 'dismiss' ? 'dismissed' : 'pending'
+}
+
+/** The last decision that says whether a candidate waits. */
+export function lastVerdict({ decisions }: Pick<Candidate, 'decisions'>): Decision | undefined {
+  return decisions.findLast(({ action }) => action === 'dismiss' || action === 'reopen')
+}
+
+/** Where a candidate's file stands on the queue ref: sharded by the id's random end, since UUIDv7 begins with time. */
+export function candidatePath(id: string): string {
+  return `${id.slice(-4, -2)}/${id.slice(-2)}/${id}.md`
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { ValidationError } from '../../contract/errors.ts'
+import { ObjectId } from '../../contract/identifiers.ts'
+import { prototypeKeys } from '../../contract/json.ts'
+import { Zone } from '../../contract/vocabulary.ts'
+import { portablePath } from '../paths/portable-path.ts'
+import { hasBadCharacters, oneLine } from '../text/text.ts'
+
+const maxBytes = 16 * 1024
+const maxKeys = 64
+const maxDepth = 5
+const maxTags = 64
+const maxWord = 100
+
+/** A candidate's metadata: the JSON text to store, byte for byte as submitted where it was text, and what it says. */
+export type Metadata = { text: string | null; data: Record<string, unknown> }
+
+/** The keys of a candidate's metadata that mean something to Ganglion. */
+export type MetadataFields = {
+  connector?: string
+  /** An http or https URL; another kind of address stays in the metadata and is not linked to. */
+  sourceUrl?: string
+  /** As the caller named it, perhaps not a seqId that exists. */
+  targetNeuron?: string
+  tags: string[]
+  /** Who shall see the page; it only narrows who does. */
+  audience?: string[]
+  actionZone?: Zone
+  /** Portable path below `neurons/` that the caller wishes for. */
+  path?: string
+  /** The version of the target that the caller has read, by a commit of main that had it, or by its number. */
+  baseCommit?: string
+  baseVersion?: number
+  /** Whether `tags` are all that the target shall have. */
+  replaceTags?: boolean
+}
+
+/** Throws ValidationError with `fieldErrors.metadata` for what is no JSON object, is out of bounds, or holds hostile keys or text. */
+export function parseMetadata(input: string | object | null | undefined): Metadata {
+  if (input === null || input === undefined) return { text: null, data: {} }
+  const value: unknown = typeof input === 'string' ? parseJson(input) : input
+  checkTree(value)
+  const text = typeof input === 'string' ? input : JSON.stringify(value)
+  const data = JsonObject.safeParse(parseJson(text))
+  if (!data.success) throw invalid('must be a JSON object')
+  return { text, data: data.data }
+}
+
+/** Throws ValidationError with `fieldErrors.metadata` for a known key of the wrong type: nothing is coerced, nothing is guessed. */
+export function readMetadata(data: Record<string, unknown>): MetadataFields {
+  const result = Fields.safeParse(data)
+  if (!result.success) {
+    throw invalid(...result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
+  }
+  const { connector, sourceUrl, targetNeuron, tags, audience, actionZone, path, baseCommit, baseVersion, replaceTags } =
+    result.data
+  return {
+    ...(connector && { connector }),
+    ...(sourceUrl && isWebAddress(sourceUrl) && { sourceUrl }),
+    ...(targetNeuron && { targetNeuron }),
+    tags,
+    ...(audience && { audience }),
+    ...(actionZone && { actionZone }),
+    ...(path && { path: neuronPath(path) }),
+    ...(baseCommit && { baseCommit }),
+    ...(baseVersion && { baseVersion }),
+    ...(replaceTags && { replaceTags }),
+  }
+}
+
+/** The known keys whose values {@link readMetadata} would refuse. */
+export function unfitKeys(data: Record<string, unknown>): string[] {
+  const result = Fields.safeParse(data)
+  return result.success ? [] : [...new Set(result.error.issues.map(({ path: [key] }) => String(key)))]
+}
+
+const JsonObject = z.record(z.string(), z.unknown())
+
+const Word = z.string().transform((text, context) => {
+  const line = oneLine(text, text.length)
+  if (line.length > maxWord) context.addIssue(`must be at most ${maxWord} characters`)
+  return line
+})
+
+const Words = z
+  .union([z.array(z.string()), z.string().transform((text) => text.split(','))], 'must be an array of strings')
+  .pipe(z.array(Word))
+  .transform((words) => [...new Set(words.filter((word) => word !== ''))])
+  .refine((words) => words.length <= maxTags, `must be at most ${maxTags}`)
+
+const Fields = z.object({
+  connector: Word.nullish(),
+  sourceUrl: z.string().nullish(),
+  targetNeuron: Word.nullish(),
+  tags: Words.nullish().transform((tags) => tags ?? []),
+  audience: Words.nullish(),
+  actionZone: Zone.nullish(),
+  path: z.string().nullish(),
+  baseCommit: ObjectId.nullish(),
+  baseVersion: z.int().positive().nullish(),
+  replaceTags: z.boolean().nullish(),
+})
+
+function parseJson(text: string): unknown {
+  if (Buffer.byteLength(text) > maxBytes) throw invalid(`must be at most ${maxBytes} bytes`)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid('must be a JSON object')
+  }
+}
+
+/** Bounds a JSON value without recursion deeper than the limit; also stands before `JSON.stringify`, which has none. */
+function checkTree(root: unknown): void {
+  let keys = 0
+  const visit = (value: unknown, depth: number): void => {
+    if (typeof value === 'string' && hasBadCharacters(value))
+      throw invalid('must not hold NUL or half a surrogate pair')
+    if (typeof value !== 'object' || value === null) return
+    if (depth > maxDepth) throw invalid(`must be at most ${maxDepth} levels deep`)
+    if (Array.isArray(value)) {
+      for (const item of value) visit(item, depth + 1)
+      return
+    }
+    for (const [key, item] of Object.entries(value)) {
+      if (++keys > maxKeys) throw invalid(`must have at most ${maxKeys} keys`)
+      if (prototypeKeys.has(key)) throw invalid(`must not have the key ${key}`)
+      visit(key, depth)
+      visit(item, depth + 1)
+    }
+  }
+  visit(root, 1)
+}
+
+function isWebAddress(text: string): boolean {
+  return !/[\s\p{Cc}\p{Bidi_Control}]/u.test(text) && /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+}
+
+function neuronPath(wish: string): string {
+  const name = portablePath(wish.trim())
+    .replace(/^(?:neurons\/)+/i, '')
+    .replace(/(?<=[^/])\.md$/i, '')
+  return portablePath(`neurons/${name}.md`)
+}
+
+function invalid(...messages: string[]): ValidationError {
+  return new ValidationError({ metadata: messages })
+}

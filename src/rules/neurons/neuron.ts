@@ -1,0 +1,69 @@
+import type { EdgeType } from '../../contract/vocabulary.ts'
+
+/** A typed edge to another Neuron, as front matter holds it. */
+export type Edge = { type: EdgeType; target: string }
+
+/** Where a Neuron's knowledge came from. */
+export type SourceReference = {
+  id?: string
+  filename?: string
+  sha256?: string
+  /** One, or the first and the last: `5-9`. */
+  page?: string
+  /** As of pages. */
+  slide?: string
+  sheet?: string
+  /** Seconds. */
+  time?: string
+}
+
+/** Front matter that Ganglion knows; every other key is a curator's own and is left alone. */
+export type NeuronFields = {
+  seqId?: string
+  /** Document UUID. */
+  id?: string
+  title?: string
+  tags: string[]
+  /** Absent: the KB's `defaultAudience` holds. */
+  audience?: string[]
+  aliases: string[]
+  edges: Edge[]
+  /** Back-pointer: the candidate that produced this version. */
+  candidate?: string
+  connector?: string
+  sourceUrl?: string
+  /** What else the candidate's metadata held: a JSON object as text. */
+  metadata?: string
+  sources: SourceReference[]
+  note?: string
+  noteShared: boolean
+}
+
+/** A wiki link as written in a page, or a Markdown link to a file of the knowledge base. */
+export type WikiLink = {
+  /** The link's target as written, without type, KB, heading and alias; of a Markdown link the path, decoded. */
+  target: string
+  /** Absent: a wiki link. */
+  form?: 'markdown'
+  /** `[[contradicts:Old policy]]`. Absent: a plain link. */
+  type?: EdgeType
+  /** `[[kb:other-kb/Target]]`: slug of another KB. */
+  kb?: string
+  heading?: string
+  alias?: string
+  embed: boolean
+  /** 1-based line in the text that was parsed. */
+  line: number
+}
+
+/** Something wrong with a file, at a place a person can go to. */
+export type Finding = {
+  /** Stable name of the rule, e.g. `duplicate-seq-id`. */
+  rule: string
+  severity: 'error' | 'warning'
+  /** Path in the KB, with `/`. */
+  path: string
+  /** 1-based. */
+  line: number
+  message: string
+}

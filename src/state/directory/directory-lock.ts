@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isBusy } from '../database/engines/sqlite.ts'
+import type { DataDirectory } from './data-directory.ts'
+
+/** Another process holds the data directory's lock. */
+export class DataDirectoryInUse extends Error {
+  constructor(directory: string) {
+    super(
+      `The data directory ${directory} is in use by another Ganglion process. Stop it, or choose another directory.`,
+    )
+    this.name = 'DataDirectoryInUse'
+  }
+}
+
+/** Milliseconds between two attempts. */
+const RETRY_INTERVAL = 25
+
+/**
+ * Locks the data directory for this process, and waits at most `waitMs` milliseconds for another to release it. Returns how to
+ * release it. SQLite holds the lock in the operating system: unlike a pid file, it is released as soon as its process ends.
+ * Throws {@link DataDirectoryInUse}.
+ */
+export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs: number }): Promise<() => void> {
+  const deadline = Date.now() + waitMs
+  for (;;) {
+    const lock = tryLock(directory)
+    if (lock !== undefined) return () => lock.close()
+    if (Date.now() >= deadline) throw new DataDirectoryInUse(directory.root)
+    await sleep(RETRY_INTERVAL)
+  }
+}
+
+/** Whether a process holds the data directory. */
+export function isLocked(directory: DataDirectory): boolean {
+  if (!existsSync(directory.lock)) return false
+  const lock = tryLock(directory)
+  lock?.close()
+  return lock === undefined
+}
+
+function tryLock(directory: DataDirectory): DatabaseSync | undefined {
+  const lock = new DatabaseSync(directory.lock, { timeout: 0 })
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    return lock
+  } catch (error) {
+    lock.close()
+    if (isBusy(error)) return undefined
+    throw error
+  }
+}

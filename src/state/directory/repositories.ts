@@ -1,0 +1,212 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Notifications } from '../database/notifications.ts'
+import type { Schema } from '../database/schema.ts'
+import { inTransaction } from '../database/transaction.ts'
+
+/** A pack in the store of packs: `key` is its place there, `name` its checksum, by which git names it. `size` in bytes. */
+export type PackEntry = { key: string; name: string; size: number }
+type Move = { ref: string; to: string }
+
+export type RepositoryState = {
+  /** Grows with every change. 0: nothing was ever published. */
+  version: number
+  refs: ReadonlyMap<string, string>
+  /** All objects that the refs lead to are in them. */
+  packs: readonly PackEntry[]
+}
+
+export type Change = {
+  pack: PackEntry
+  /** What refs must hold, be they moved or not; undefined: it must not exist. */
+  heads: ReadonlyMap<string, string | undefined>
+  moves: readonly Move[]
+  /** Called before the commit. What it throws undoes the change. */
+  check?: () => void
+}
+
+/** Somebody else moved a ref, or replaced a pack, first. */
+class MovedByOther extends Error {}
+
+/** How often a state is read again that changed while it was read. */
+const readAttempts = 20
+
+/** The refs and packs of repositories that several machines share, by knowledge base. */
+export class Repositories {
+  readonly #db: Kysely<Schema>
+  readonly #notifications: Notifications
+
+  /** @param notifications of `refs` that moved */
+  constructor(db: Kysely<Schema>, notifications: Notifications) {
+    this.#db = db
+    this.#notifications = notifications
+  }
+
+  /** The ids of their knowledge bases. */
+  async list(): Promise<string[]> {
+    return (await this.#db.selectFrom('repositories').select('kb_id').execute()).map((row) => row.kb_id)
+  }
+
+  async version(kbId: string): Promise<number> {
+    const query = this.#db.selectFrom('repositories').select('version').where('kb_id', '=', kbId)
+    return (await query.executeTakeFirst())?.version ?? 0
+  }
+
+  /** All of one version. */
+  async state(kbId: string): Promise<RepositoryState> {
+    for (let attempt = 1; ; attempt++) {
+      const version = await this.version(kbId)
+      const [refs, packs] = await Promise.all([
+        this.#db.selectFrom('repository_refs').select(['ref', 'oid']).where('kb_id', '=', kbId).execute(),
+        this.#db
+          .selectFrom('repository_packs')
+          .select(['key', 'name', 'size'])
+          .where('kb_id', '=', kbId)
+          .where('replaced_at', 'is', null)
+          .execute(),
+      ])
+      // Each change raises the version in the transaction that makes it.
+      if ((await this.version(kbId)) === version) {
+        return { version, refs: new Map(refs.map(({ ref, oid }) => [ref, oid])), packs }
+      }
+      if (attempt === readAttempts) throw new Error('A repository changed each time that it was read.')
+    }
+  }
+
+  /**
+   * Names a pack and moves refs: all of it, or, where a ref does not hold what it must, nothing.
+   * @returns the new version; undefined where nothing was done
+   * @throws {ConnectionLost} where it may have been done: see {@link isNamed}
+   */
+  async publish(kbId: string, { pack, heads, moves, check }: Change): Promise<number | undefined> {
+    const work = async (transaction: Transaction<Schema>) => {
+      const version = await raiseVersion(transaction, kbId, 1)
+      if (!(await holds(transaction, kbId, heads))) throw new MovedByOther()
+      for (const move of moves) await moveRef(transaction, kbId, move)
+      await namePack(transaction, kbId, pack)
+      await this.#notifications.send(transaction, 'refs', kbId)
+      check?.()
+      return version
+    }
+    return this.#unlessMoved(work)
+  }
+
+  /**
+   * Names a pack that holds all objects of others in their place, if all of them are still needed. The others stay in the store for
+   * whoever reads them: see {@link replacedBefore}.
+   * @param keys of the others
+   * @returns whether it was done
+   */
+  async replacePacks(kbId: string, pack: PackEntry, keys: readonly string[], now: Date): Promise<boolean> {
+    const work = async (transaction: Transaction<Schema>) => {
+      await raiseVersion(transaction, kbId, 1)
+      const replaced = await transaction
+        .updateTable('repository_packs')
+        .set({ replaced_at: now.toISOString() })
+        .where('kb_id', '=', kbId)
+        .where('key', 'in', keys)
+        .where('replaced_at', 'is', null)
+        .executeTakeFirst()
+      if (replaced.numUpdatedRows !== BigInt(keys.length)) throw new MovedByOther()
+      await namePack(transaction, kbId, pack)
+      await this.#notifications.send(transaction, 'refs', kbId)
+      return true
+    }
+    return (await this.#unlessMoved(work)) ?? false
+  }
+
+  /** Keys of packs that were replaced before a time. */
+  async replacedBefore(time: Date): Promise<string[]> {
+    const query = this.#db.selectFrom('repository_packs').select('key').where('replaced_at', '<', time.toISOString())
+    return (await query.execute()).map(({ key }) => key)
+  }
+
+  /** Forgets a pack that was replaced, and is gone from the store. */
+  async forgetPack(key: string): Promise<void> {
+    await this.#db.deleteFrom('repository_packs').where('key', '=', key).where('replaced_at', 'is not', null).execute()
+  }
+
+  /** Those of some keys whose packs are named, be they replaced. */
+  async named(keys: readonly string[]): Promise<Set<string>> {
+    if (keys.length === 0) return new Set()
+    const query = this.#db.selectFrom('repository_packs').select('key').where('key', 'in', keys)
+    return new Set((await query.execute()).map(({ key }) => key))
+  }
+
+  /** Forgets a repository: its packs become orphans of the store. */
+  async remove(kbId: string): Promise<void> {
+    const work = async (transaction: Transaction<Schema>) => {
+      await raiseVersion(transaction, kbId, 1)
+      await transaction.deleteFrom('repository_packs').where('kb_id', '=', kbId).execute()
+      await transaction.deleteFrom('repository_refs').where('kb_id', '=', kbId).execute()
+      await transaction.deleteFrom('repositories').where('kb_id', '=', kbId).execute()
+    }
+    await inTransaction(this.#db, work, 'read committed')
+  }
+
+  /** Whether a pack is named, once every change of the repository that is under way has come to its end. */
+  async isNamed(kbId: string, key: string): Promise<boolean> {
+    const work = async (transaction: Transaction<Schema>) => {
+      await raiseVersion(transaction, kbId, 0)
+      const query = transaction.selectFrom('repository_packs').select('key').where('key', '=', key)
+      return (await query.executeTakeFirst()) !== undefined
+    }
+    return inTransaction(this.#db, work, 'read committed')
+  }
+
+  async #unlessMoved<Result>(work: (transaction: Transaction<Schema>) => Promise<Result>): Promise<Result | undefined> {
+    try {
+      return await inTransaction(this.#db, work, 'read committed')
+    } catch (error) {
+      if (error instanceof MovedByOther) return undefined
+      throw error
+    }
+  }
+}
+
+/** Makes a repository that is not there yet, within a transaction that makes its knowledge base too. */
+export async function insertRepository(
+  transaction: Transaction<Schema>,
+  { kbId, refs, packs }: { kbId: string; refs: ReadonlyMap<string, string>; packs: readonly PackEntry[] },
+): Promise<void> {
+  await raiseVersion(transaction, kbId, 1)
+  for (const [ref, to] of refs) await moveRef(transaction, kbId, { ref, to })
+  for (const pack of packs) await namePack(transaction, kbId, pack)
+}
+
+/** Whoever changes a repository does this first: it waits until whoever did so before is done. */
+async function raiseVersion(transaction: Transaction<Schema>, kbId: string, by: 0 | 1): Promise<number> {
+  const { version } = await transaction
+    .insertInto('repositories')
+    .values({ kb_id: kbId, version: by })
+    .onConflict((conflict) =>
+      conflict.column('kb_id').doUpdateSet(({ eb, ref }) => ({ version: eb(ref('repositories.version'), '+', by) })),
+    )
+    .returning('version')
+    .executeTakeFirstOrThrow()
+  return version
+}
+
+async function holds(
+  transaction: Transaction<Schema>,
+  kbId: string,
+  heads: ReadonlyMap<string, string | undefined>,
+): Promise<boolean> {
+  const query = transaction.selectFrom('repository_refs').select(['ref', 'oid']).where('kb_id', '=', kbId)
+  const refs = new Map((await query.execute()).map(({ ref, oid }) => [ref, oid]))
+  return [...heads].every(([ref, oid]) => refs.get(ref) === oid)
+}
+
+async function moveRef(transaction: Transaction<Schema>, kbId: string, { ref, to }: Move): Promise<void> {
+  await transaction
+    .insertInto('repository_refs')
+    .values({ kb_id: kbId, ref, oid: to })
+    .onConflict((conflict) => conflict.columns(['kb_id', 'ref']).doUpdateSet({ oid: to }))
+    .execute()
+}
+
+async function namePack(transaction: Transaction<Schema>, kbId: string, pack: PackEntry): Promise<void> {
+  await transaction
+    .insertInto('repository_packs')
+    .values({ ...pack, kb_id: kbId, replaced_at: null })
+    .execute()
+}
