@@ -75,18 +75,25 @@ export function* attachmentsByKey(sql: Sql, key: string): Generator<string> {
 
 /** The Neurons in a folder or below it, by path, read as they go. @param folder with its last slash; empty for the root */
 export function* neuronsInFolder(sql: Sql, folder: string): Generator<string> {
-  const end = folder === '' ? '\u{10FFFF}' : `${folder.slice(0, -1)}0`
-  const rows = sql.iterate`SELECT seq_id FROM files WHERE path > ${folder} AND path < ${end} AND seq_id IS NOT NULL ORDER BY path`
+  const rows = sql.iterate`SELECT seq_id FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NOT NULL ORDER BY path`
   for (const { seq_id } of rows) yield String(seq_id)
 }
 
 /** The Neurons in a folder, and not below it; as {@link neuronsInFolder}. */
 export function* neuronsBeside(sql: Sql, folder: string): Generator<string> {
-  const end = folder === '' ? '\u{10FFFF}' : `${folder.slice(0, -1)}0`
-  const rows = sql.iterate`SELECT seq_id FROM files WHERE path > ${folder} AND path < ${end} AND seq_id IS NOT NULL
+  const rows = sql.iterate`SELECT seq_id FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NOT NULL
     AND instr(substr(path, ${folder.length + 1}), '/') = 0 ORDER BY path`
   for (const { seq_id } of rows) yield String(seq_id)
 }
+
+/** The Neurons that main ever had in a folder or below it, also deleted and moved ones; as {@link neuronsInFolder}. */
+export function* neuronsOnceInFolder(sql: Sql, folder: string): Generator<string> {
+  const rows = sql.iterate`SELECT DISTINCT seq_id FROM versions WHERE path > ${folder} AND path < ${folderEnd(folder)}`
+  for (const { seq_id } of rows) yield String(seq_id)
+}
+
+/** What comes after every path of a folder. */
+const folderEnd = (folder: string) => (folder === '' ? '\u{10FFFF}' : `${folder.slice(0, -1)}0`)
 
 /** The seqId of the file at a path of main. */
 export function seqIdAtPath(sql: Sql, path: string): string | undefined {

@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 18
+export const projectionVersion = 19
 
 export const projectionTables = [
   'meta',
@@ -42,6 +42,7 @@ export const projectionSchema = `
     seq_id TEXT NOT NULL, version INTEGER NOT NULL, number INTEGER NOT NULL, position INTEGER NOT NULL,
     path TEXT NOT NULL, blob TEXT, candidate_id TEXT, PRIMARY KEY (seq_id, version)
   ) WITHOUT ROWID, STRICT;
+  CREATE INDEX versions_by_path ON versions (path);
 
   -- the first version that carries a candidate's back-pointer is its approval
   CREATE TABLE approvals (

@@ -1,5 +1,5 @@
 import type { FileLookup } from '../../rules/links/file-target.ts'
-import { attachmentsByKey, fileBlob, neuronsBeside, neuronsInFolder } from '../projection/file-queries.ts'
+import { attachmentsByKey, fileBlob, neuronsBeside, neuronsInFolder, neuronsOnceInFolder } from '../projection/file-queries.ts'
 import { pathClaim } from '../projection/link-queries.ts'
 import type { MainTables } from '../projection/projection.ts'
 
@@ -8,8 +8,8 @@ const maxLooked = 2_000
 
 /**
  * Looks up files of main that are no Neurons. A name alone does not lead to the files of pages that somebody may not see: those
- * beside hidden pages only, or in a folder without pages, where the nearest folder around it that has some has hidden ones only. A
- * path that a page spells out leads to any file: whoever approved the page has seen it.
+ * beside hidden pages only, or in a folder without pages, where the nearest folder around it that has or had some has hidden ones
+ * only. A deleted page counts as hidden. A path that a page spells out leads to any file: whoever approved the page has seen it.
  * @param isVisible whether a reader sees a Neuron; left out for all files
  */
 export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) => boolean): FileLookup {
@@ -30,7 +30,8 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
 function isOpenFolder(sql: MainTables, folder: string, isVisible: (seqId: string) => boolean): boolean {
   let open = isSomeVisible(sql, neuronsBeside(sql, folder), isVisible)
   for (let around = folder; open === undefined; around = around.replace(/[^/]*\/$/, '')) {
-    open = isSomeVisible(sql, neuronsInFolder(sql, around), isVisible) ?? (around === '' ? false : undefined)
+    open = isSomeVisible(sql, neuronsInFolder(sql, around), isVisible)
+    open ??= isSomeVisible(sql, neuronsOnceInFolder(sql, around), isVisible) ?? (around === '' ? false : undefined)
   }
   return open
 }
