@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type ContextOptions, type OpenContext, openContext } from '../../src/app/open-context.ts'
 import type { Answerer } from '../../src/chat/answerer.ts'
+import type { consoleRoutes } from '../../src/console/console.ts'
 import type { GitFetch, Role } from '../../src/contract/vocabulary.ts'
 import { buildServer } from '../../src/http/server.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
@@ -48,6 +49,8 @@ export async function startProduct({
   ...options
 }: {
   rateWrites?: number
+  /** The pages for people. */
+  pages?: typeof consoleRoutes
   /** Where people are told to reach it. */
   publicUrl?: string
   answerer?: Answerer

@@ -6,6 +6,8 @@ import type { Answer, Product, Send } from './support.ts'
 /** A knowledge base `twin` of a tenant of its own, and what a caller may know of it beforehand. */
 export type Twin = {
   tokens: { reader: string; app: string; curator: string }
+  /** Headers of browsers in which people are signed in. */
+  people: { reader: Record<string, string>; curator: Record<string, string> }
   /** Of every page, hidden or not, and of one that never was. */
   seqIds: string[]
   /** When hidden pages were not hidden yet. */
@@ -15,6 +17,8 @@ export type Twin = {
   words: string[]
   /** Bytes of hidden Sources of any twin. */
   bytes: string[]
+  /** Paths of files that are no pages. */
+  files: string[]
   /** The id of this twin's hidden Source. */
   hiddenSource: string
 }
@@ -40,6 +44,12 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
     await ask('GET', `/api/v1/neurons/twin/${seqId}`)
     await ask('GET', `/api/v1/neurons/twin/${seqId}?at=${twin.commit}`)
     await ask('GET', `${kb}/graph?around=${seqId}`)
+  }
+  for (const name of twin.files) await ask('GET', `${kb}/files/${encodeURIComponent(name)}`)
+  for (const depth of [2, 5]) await ask('GET', `${kb}/graph?around=${twin.seqIds[0]}&depth=${depth}&limit=4`)
+  if (token !== twin.tokens.curator) {
+    const source = `/api/v1/documents/${twin.hiddenSource}`
+    for (const path of [`${kb}/documents`, source, `${source}/content`]) await ask('GET', path)
   }
   for (const q of queries) await ask('GET', `${kb}/search?limit=5&q=${encodeURIComponent(q)}`)
   for (const q of misspelled) await ask('GET', `/api/v1/search?kb=twin&q=${encodeURIComponent(q)}`)
@@ -71,9 +81,38 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
   }
   for (const q of prefixes) await call('search', { q })
   await call('retrieve', { query: twin.words.join(' ') })
+  await call('list_knowledge_bases', {})
   await call('ask', { message: `Who has the ${twin.words[1]}?` })
   for (const seqId of twin.seqIds) await call('read_neuron', { seqId })
   await client.close()
+  return lines.map(normal(twin))
+}
+
+/** What a person sees in a browser. */
+export async function browseAll(product: Product, twin: Twin, headers: Record<string, string>): Promise<string[]> {
+  const words = [...twin.words, 'zqalfa', 'tag:plan', 'al', '-desk rota'].map(encodeURIComponent)
+  const own = ['', '/graph', '/graph/data', '/tags', '/tree', '/chat', '/sources', '/settings', '/findings', '/new']
+  const ofPage = ['', '/history', '/history?from=1&to=2', `?at=${twin.commit}`, '/edit']
+  const source = `/kb/twin/sources/${twin.hiddenSource}`
+  const paths = [
+    ...['/', '/activity', '/queue', source, `${source}/file`, `/api/v1/documents/${twin.hiddenSource}`],
+    ...['tags?tag=plan', 'tags?tag=internal', 'tree?folder=pages', 'tree?folder=open'].map(
+      (path) => `/kb/twin/${path}`,
+    ),
+    ...own.map((path) => `/kb/twin${path}`),
+    ...twin.files.map((name) => `/kb/twin/files/${name}`),
+    ...twin.seqIds.flatMap((seqId) => [
+      ...ofPage.map((path) => `/kb/twin/neurons/${seqId}${path}`),
+      `/kb/twin/graph/data?around=${seqId}`,
+      `/kb/twin/graph?around=${seqId}`,
+    ]),
+    ...words.flatMap((q) => [`/search?q=${q}`, `/kb/twin/search?q=${q}`, `/palette?q=${q}`, `/palette?kb=twin&q=${q}`]),
+  ]
+  const lines: string[] = []
+  for (const path of paths) {
+    const answer = await fetch(product.url + path, { headers })
+    lines.push(`GET ${path}: ${answer.status} ${await answer.text()}`)
+  }
   return lines.map(normal(twin))
 }
 
@@ -135,7 +174,7 @@ function lineOf(asked: string, { status, headers, text }: Answer): string {
     ([name]) => !/^(date|x-request-id|x-ratelimit-.*|ratelimit.*|content-length|etag)$/.test(name),
   )
   // Of the body, whose ids are random, and of nothing else.
-  const tag = headers.get('etag')
+  const tag = headers.get('etag')?.replace(/^"[0-9a-f]{40}"$/, '') || null // that of a file is the id of its bytes
   const version = /^"([0-9a-f]{40}\.)/.exec(tag ?? '')?.[1] ?? ''
   if (version !== '') expect(text).toContain(`"commit":"${version.slice(0, -1)}"`)
   if (tag !== null) expect(tag).toBe(`"${version}${createHash('sha256').update(text).digest('base64url')}"`)
@@ -155,5 +194,10 @@ function normal({ commit }: Twin): (line: string) => string {
       .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, nameOf)
       .replace(/\b[0-9a-f]{40}\b/g, nameOf)
       .replace(/-[0-9a-f]{6}(?=\.md\b|\\?")/g, '-id')
-      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
+      .replace(/(name="_csrf" value|name="csrf-token" content|data-csrf)="[^"]*"/g, '$1')
+      .replace(/twin-[a-z]+-\d+-\d/g, 'tenant')
+      .replace(
+        /\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ \w{3} \d{4}, \d\d:\d\d UTC|just now|\d+ (?:seconds?|minutes?) ago/g,
+        'time',
+      )
 }

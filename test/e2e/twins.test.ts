@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { consoleRoutes } from '../../src/console/console.ts'
 import { readEvents } from '../../src/events/read-events.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { EmbeddingModel } from '../../src/models/embedding-model.ts'
@@ -7,10 +8,11 @@ import { sourceTexts } from '../../src/sources/ingest/source-texts.ts'
 import { fakeEmbeddings, vectorsBy } from '../models/support/fake-embeddings.ts'
 import { project } from '../models/support/project.ts'
 import { eventually } from '../support/eventually.ts'
+import { signIn } from '../support/person.ts'
 import { fc } from '../support/properties.ts'
 import { outsideWriter } from './git/outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
-import { readAll, type Twin, writeAll } from './twin-probes.ts'
+import { browseAll, readAll, type Twin, writeAll } from './twin-probes.ts'
 
 const words = ['alert', 'alarm', 'rota', 'roster', 'desk', 'lead', 'zqalpha', 'zqbeta']
 const names = ['Rota plan', 'Desk', 'Zq notes']
@@ -54,33 +56,52 @@ async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: 
     app: await product.newKey(tenant, 'app'),
     curator: await product.newKey(tenant, 'curator'),
   }
+  const browser = async (role: 'reader' | 'curator') =>
+    (await signIn(ctx, tenant, role, { email: `${role}@${tenant}.example` })).headers
+  const people = { reader: await browser('reader'), curator: await browser('curator') }
   // What is there before it is opened is no news.
   await ctx.kb((await ctx.tenants.find(tenant))?.id ?? '', 'twin')
   const writer = await outsideWriter(ctx, kbId)
   const write = (files: [string, string | null][]) => writer.commit(new Map(files))
+  // Beside hidden pages, which alone embed them, and not in every twin.
+  const embedded = twin === 1 ? 'other.png' : 'secret.png'
   const hiddenOf = (more: (hiding: Record<string, unknown>) => Record<string, unknown>) =>
     data.hidden.map((pages, index): [string, string] => {
       const page = pages[twin === 1 ? 1 : 0]
       const isSecond = data.hidden.findIndex((other) => other[twin === 1 ? 1 : 0].title === page.title) < index
       return [
         `neurons/pages/${page.title}${isSecond ? index : ''}.md`,
-        fileOf(data.open.length + 1 + index, page, more(pages[2])),
+        fileOf(data.open.length + 1 + index, { ...page, text: `${page.text} ![[${embedded}]]` }, more(pages[2])),
       ]
     })
   const openPages = data.open.map((page, index): [string, string] => [
     `neurons/open/${index}.md`,
-    fileOf(index + 1, page, index === 0 ? { audience: ['public', 'student'] } : {}),
+    fileOf(
+      index + 1,
+      index === 1 ? { ...page, text: `${page.text} ![[plan.png]] ![[secret.png]]` } : page,
+      index === 0 ? { audience: ['public', 'student'] } : {},
+    ),
   ])
   const settings = writer.read('kb.yaml')
   const commit = await write([
     ['kb.yaml', `${settings.replace('rewriteLinks: false', 'rewriteLinks: true')}\nsearch:\n  engine: ${engine}\n`],
+    ['neurons/open/plan.png', 'plan'],
+    ['neurons/pages/plan.png', `plan ${twin}`],
+    [`neurons/pages/${embedded}`, 'secret'],
     ...openPages,
     ...hiddenOf(() => ({})),
   ])
   await write(hiddenOf((hiding) => hiding))
+  const files = ['pages/secret.png', 'pages/other.png', 'pages/plan.png', 'open/plan.png', 'open/secret.png'].map(
+    (path) => `neurons/${path}`,
+  )
   // The same number of pushes, which everybody is told of.
   const again = hiddenOf((hiding) => ({ ...hiding, note: 'Again.' }))
-  await write(twin === 2 ? again.map(([path]) => [path, null]) : again)
+  const removed: [string, null][] = [...again.map(([path]) => path), `neurons/pages/${embedded}`].map((path) => [
+    path,
+    null,
+  ])
+  await write(twin === 2 ? removed : again)
 
   const bytes = data.sources.map((parts) => parts.join(' '))
   const own = bytes[twin === 1 ? 1 : 0] ?? ''
@@ -89,7 +110,7 @@ async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: 
   if (twin === 2) await request('DELETE', `/api/v1/documents/${hiddenSource}`, { as: tokens.curator })
   const count = data.open.length + data.hidden.length
   const seqIds = Array.from({ length: count + 1 }, (_, index) => seqIdOf(index + 1))
-  return { tokens, seqIds, commit, names, words, bytes, hiddenSource }
+  return { tokens, people, seqIds, commit, names, words, bytes, files, hiddenSource }
 }
 
 /** A Source whose text was read. */
@@ -143,31 +164,41 @@ test.each(['minisearch', 'segments'])(
     const embeddings = { url: server.url, model: 'fake-1', apiKey: undefined }
     // Slow machines have time for each question, so that all are answered in the same way.
     const options = { failed: () => {}, questionTimeoutMs: 60_000 }
-    const product = await startProduct({ embeddingModel: new EmbeddingModel(embeddings, options) })
+    const product = await startProduct({
+      pages: consoleRoutes,
+      embeddingModel: new EmbeddingModel(embeddings, options),
+    })
     let runs = 0
     await fc.assert(
       fc.asyncProperty(Case, async (data) => {
         runs++
         const transcripts: string[][] = []
-        const curators: string[][] = []
+        const curators: { api: string[]; browser: string[] }[] = []
         for (const number of [0, 1, 2] as const) {
           const tenant = `twin-${engine}-${runs}-${number}`
           const twin = await newTwin(product, tenant, number, data, engine)
           await embedAll(product, tenant)
           transcripts.push([
             ...(await readAll(product, twin, twin.tokens.reader)),
+            ...(await browseAll(product, twin, twin.people.reader)),
             ...(await writeAll(product, twin)),
             ...(await embedAll(product, tenant)),
             ...(await readAll(product, twin, twin.tokens.app)),
+            ...(await browseAll(product, twin, twin.people.reader)),
             ...(await eventsOf(product, tenant)),
           ])
-          curators.push(await readAll(product, twin, twin.tokens.curator))
+          curators.push({
+            api: await readAll(product, twin, twin.tokens.curator),
+            browser: await browseAll(product, twin, twin.people.curator),
+          })
         }
         expect(transcripts[1]).toEqual(transcripts[0])
         expect(transcripts[2]).toEqual(transcripts[0])
         // What was asked does look at what is hidden.
-        expect(curators[1]).not.toEqual(curators[0])
-        expect(curators[2]).not.toEqual(curators[0])
+        for (const door of ['api', 'browser'] as const) {
+          expect(curators[1]?.[door]).not.toEqual(curators[0]?.[door])
+          expect(curators[2]?.[door]).not.toEqual(curators[0]?.[door])
+        }
       }),
       { numRuns: 2, endOnFailure: true },
     )
