@@ -9,6 +9,8 @@ const markers = [/^<{7}(?: |$)/, /^={7}$/, /^>{7}(?: |$)/] as const
  * fences, so that neither a heading that is underlined nor a page about git is taken for one.
  */
 export function checkConflictMarkers(text: string): Omit<Finding, 'path'>[] {
+  // Most pages have neither, and half a million lines take long to look at.
+  if (!text.includes('<<<<<<<') && !text.includes('>>>>>>>')) return []
   let seen: { kind: number; number: number } | undefined
   for (const { line, number } of unfencedLines(text)) {
     const kind = markers.findIndex((marker) => marker.test(line))

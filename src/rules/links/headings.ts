@@ -23,7 +23,8 @@ function* headingTexts(content: string): Generator<string> {
   let before = ''
   for (const { line } of unfencedLines(content)) {
     const heading = line.length > maxLength ? '' : line
-    yield atxHeading(heading)?.text ?? (underline.test(heading) ? before : '')
+    const text = atxHeading(heading)?.text ?? (underline.test(heading) ? before : '')
+    if (text !== '') yield text
     before = heading
   }
 }
