@@ -97,11 +97,7 @@ async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: 
   )
   // The same number of pushes, which everybody is told of.
   const again = hiddenOf((hiding) => ({ ...hiding, note: 'Again.' }))
-  const removed: [string, null][] = [...again.map(([path]) => path), `neurons/pages/${embedded}`].map((path) => [
-    path,
-    null,
-  ])
-  await write(twin === 2 ? removed : again)
+  await write(twin === 2 ? again.map(([path]) => [path, null]) : again)
 
   const bytes = data.sources.map((parts) => parts.join(' '))
   const own = bytes[twin === 1 ? 1 : 0] ?? ''

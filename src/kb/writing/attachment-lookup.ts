@@ -1,5 +1,11 @@
 import type { FileLookup } from '../../rules/links/file-target.ts'
-import { attachmentsByKey, fileBlob, neuronsBeside, neuronsInFolder, neuronsOnceInFolder } from '../projection/file-queries.ts'
+import {
+  attachmentsByKey,
+  fileBlob,
+  neuronsBeside,
+  neuronsInFolder,
+  neuronsOnceInFolder,
+} from '../projection/file-queries.ts'
 import { pathClaim } from '../projection/link-queries.ts'
 import type { MainTables } from '../projection/projection.ts'
 
