@@ -48,6 +48,33 @@ test('folders import only what stands below them', () => {
   expect([[...entriesOf('src').keys()].filter((name) => floorOf(name) < 0), wrong]).toEqual([[], []])
 })
 
+test('what a caller reads passes through a view of the knowledge base', () => {
+  const matching = (pattern: string, text: RegExp) =>
+    globSync(pattern)
+      .filter((file) => text.test(readFileSync(file, 'utf8')))
+      .sort()
+  // These write, or index; what lint itself has proposed hides nothing.
+  expect(
+    matching(
+      'src/{pages,chat,search/kb}/**/*.ts',
+      /\bprojection\.(?:read|write|withSnapshot)\b|\b(?:read|write)\b.* = .*\bprojection$/m,
+    ),
+  ).toEqual([
+    'src/pages/graph/survey-links.ts',
+    ...['check-page', 'is-submitted', 'open-page', 'preview-rename', 'submit-page', 'write-page'].map(
+      (name) => `src/pages/write/${name}.ts`,
+    ),
+    'src/search/kb/index-follower.ts',
+  ])
+  expect(matching('src/**/*.ts', /\bmaySee\(/)).toEqual([
+    'src/kb/access/kb-view.ts',
+    'src/kb/events/derive-events.ts',
+    'src/queue/lists/kb-figures.ts',
+    'src/rules/access/audience.ts',
+    'src/search/index/catalog.ts',
+  ])
+})
+
 /** What each file imports of ours, types included. */
 function importsOf(files: readonly string[]): Map<string, Set<string>> {
   const known = new Set(files)

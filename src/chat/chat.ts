@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { ChatAnswer, type ChatCitation, type ChatQuestion } from '../contract/chat.ts'
 import { GanglionError } from '../contract/errors.ts'
+import { viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
@@ -12,7 +13,7 @@ import { analyserFor } from '../search/text/analyser.ts'
 import type { ChatSession } from '../state/chat-sessions.ts'
 import { once } from '../state/once.ts'
 import type { Answerer } from './answerer.ts'
-import { citable, lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
+import { lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
 import { introductionQuery, searchQuestion } from './extract/question-context.ts'
 import { askForKnowledgeBase, extractName } from './refusal.ts'
 
@@ -84,7 +85,7 @@ export async function* chat(
   const { message } = question
   const { tone, language, synonyms } = await kb.settings()
   const said = known === undefined ? [] : await ctx.chatSessions.lastTurns(known.id, maxHistory)
-  const readable = readableTurns(said, await citable(kb, audience))
+  const readable = readableTurns(said, await viewAs(kb, { audience }))
   const history = known === undefined ? lastTurnsOf(question.history) : readable.history
   signal.throwIfAborted()
   const query = searchQuestion(message, history, analyserFor(language))

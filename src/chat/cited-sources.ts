@@ -1,4 +1,4 @@
-import { visibilityFor } from '../kb/access/visibility.ts'
+import { openView } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -15,17 +15,17 @@ export async function citedSources(
   kbName: string,
   seqIds: readonly string[],
 ): Promise<Map<string, CitedSource[]>> {
-  const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const { ofSeqId, ofSource } = await visibilityFor(caller, kb)
+  const view = await openView(ctx, caller, kbName)
+  const { repository, identity } = view.kb
   const found = new Map<string, CitedSource[]>()
   for (const seqId of new Set(seqIds)) {
-    const neuron = ofSeqId(seqId) ? findNeuron(kb.projection.read, seqId) : undefined
+    const neuron = view.about(seqId, findNeuron)
     if (neuron === undefined) continue
-    const { fields } = parseNeuronFile(await kb.repository.readTextOnce(neuron.blob))
+    const { fields } = parseNeuronFile(await repository.readTextOnce(neuron.blob))
     const cited: CitedSource[] = []
     for (const { sha256: _, id, ...place } of fields.sources) {
       const source = id === undefined ? undefined : await ctx.sources.find(caller.tenantId, id)
-      if (source?.kbId !== kb.identity.id || !ofSource(source)) continue
+      if (source?.kbId !== identity.id || !view.seesSource(source)) continue
       cited.push({ ...place, id: source.id, filename: source.filename })
     }
     found.set(seqId, cited)

@@ -1,7 +1,5 @@
 import type { ChatQuestion } from '../contract/chat.ts'
-import { accessOf } from '../kb/projection/neuron-queries.ts'
-import type { ReadableKb } from '../kb/readable-kb.ts'
-import { type Audience, maySee } from '../rules/access/audience.ts'
+import type { KbView } from '../kb/access/kb-view.ts'
 import { isPerson } from '../rules/access/caller.ts'
 import type { Actor } from '../rules/candidates/candidate.ts'
 import type { ChatSession, ChatTurn } from '../state/chat-sessions.ts'
@@ -31,27 +29,15 @@ export function mayContinue({ ownerId }: Pick<ChatSession, 'ownerId'>, { id }: A
   return ownerId === id || !(isPerson({ id: ownerId ?? '' }) || isPerson({ id }))
 }
 
-/** Which Neurons an audience may be told of now. */
-export async function citable(kb: ReadableKb, audience: Audience): Promise<(seqId: string) => boolean> {
-  const { defaultAudience } = await kb.settings()
-  return (seqId) => {
-    const access = accessOf(kb.projection.read, seqId)
-    return access !== undefined && maySee(audience, access, defaultAudience)
-  }
-}
-
 /**
  * The turns of a session without the answers that rest on a Neuron which is hidden or gone by now: what is said next must not rest
  * on it. `grounds`: what the answers that are left rest on.
  */
-export function readableTurns(
-  turns: readonly ChatTurn[],
-  mayCite: (seqId: string) => boolean,
-): { history: Turn[]; grounds: Set<string> } {
+export function readableTurns(turns: readonly ChatTurn[], view: KbView): { history: Turn[]; grounds: Set<string> } {
   const grounds = new Set<string>()
   const history = turns.map((turn) => {
     const { question, answer } = turn
-    if (!isReadable(turn, mayCite)) return { question, answer: '' }
+    if (!isReadable(turn, view)) return { question, answer: '' }
     for (const seqId of turn.grounds) grounds.add(seqId)
     return { question, answer }
   })
@@ -59,6 +45,6 @@ export function readableTurns(
 }
 
 /** Whether an answer rests on nothing that is hidden or gone by now. */
-export function isReadable({ grounds }: Pick<ChatTurn, 'grounds'>, mayCite: (seqId: string) => boolean): boolean {
-  return grounds.every(mayCite)
+export function isReadable({ grounds }: Pick<ChatTurn, 'grounds'>, view: KbView): boolean {
+  return grounds.every((seqId) => view.seesNeuron(seqId))
 }

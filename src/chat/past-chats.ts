@@ -1,12 +1,13 @@
 import type { ChatCitation } from '../contract/chat.ts'
 import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
 import { GanglionError } from '../contract/errors.ts'
+import { type KbView, viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { audiences, effectiveAudience } from '../rules/access/audience.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { findKb } from '../sources/find-source.ts'
 import type { ChatPlace, ChatSession, ChatSummary, PlacedTurn } from '../state/chat-sessions.ts'
-import { citable, isReadable } from './conversation.ts'
+import { isReadable } from './conversation.ts'
 
 /** The caller's conversations with a knowledge base, the last used first. `next`: `cursor` of the page that follows. */
 export type ChatPage = { chats: ChatSummary[]; next: string | undefined }
@@ -62,13 +63,13 @@ export async function readChat(
   { kb: kbName, id, before }: { kb: string; id: string; before?: number | undefined },
 ): Promise<PastChat> {
   const { audience } = await findOwnChat(ctx, caller, kbName, id)
-  const mayCite = await citable(await ctx.readableKb(caller.tenantId, kbName), audience)
+  const view = await viewAs(await ctx.readableKb(caller.tenantId, kbName), { audience })
   const found = await ctx.chatSessions.turnsBefore(id, before, turnsPerPage + 1)
   const turns = found.slice(-turnsPerPage)
   return {
     id,
     audience,
-    turns: turns.map((turn) => readableTurn(turn, mayCite)),
+    turns: turns.map((turn) => readableTurn(turn, view)),
     earlier: found.length > turnsPerPage ? turns[0]?.ordinal : undefined,
   }
 }
@@ -82,11 +83,11 @@ export async function readChatTurn(
   const { audience } = await findOwnChat(ctx, caller, kbName, id)
   const turn = await ctx.chatSessions.turn(id, turnId)
   if (turn === undefined) throw new GanglionError('not_found')
-  return readableTurn(turn, await citable(await ctx.readableKb(caller.tenantId, kbName), audience))
+  return readableTurn(turn, await viewAs(await ctx.readableKb(caller.tenantId, kbName), { audience }))
 }
 
-function readableTurn({ id, question, at, ...turn }: PlacedTurn, mayCite: (seqId: string) => boolean): PastTurn {
-  const { answer, citations } = isReadable(turn, mayCite) ? turn : { answer: null, citations: [] }
+function readableTurn({ id, question, at, ...turn }: PlacedTurn, view: KbView): PastTurn {
+  const { answer, citations } = isReadable(turn, view) ? turn : { answer: null, citations: [] }
   return { id, question, at, answer, citations }
 }
 

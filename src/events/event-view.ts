@@ -1,5 +1,5 @@
 import type { EventData, LoggedEvent } from '../contract/events.ts'
-import { type Visibility, visibilityFor } from '../kb/access/visibility.ts'
+import { type KbView, viewFor } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { inUse } from '../kb/open/kb-use.ts'
@@ -11,7 +11,7 @@ import type { Source } from '../state/sources/source.ts'
 
 export type Listener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>
 
-type Sight = { kb: KnowledgeBase; visibility: Visibility }
+type Sight = { kb: KnowledgeBase; view: KbView }
 
 /**
  * A tenant's events as one listener is told of them: by what it may see when it is told, and what it might see when they
@@ -71,7 +71,7 @@ export class EventView {
   ): Promise<EventData | undefined> {
     if (isCuratorOnly || !kind.startsWith('neuron.') || seqId === undefined) return undefined
     const sight = await this.#sight(kbId, sights)
-    if (sight === undefined || !(await sight.visibility.ofHistory(seqId))) return undefined
+    if (sight === undefined || !(await sight.view.seesHistory(seqId))) return undefined
     return { seqId, ...(commit && { commit }) }
   }
 
@@ -80,7 +80,7 @@ export class EventView {
     const open = async () => {
       try {
         const kb = await this.#ctx.kb(this.#listener.tenantId, kbId)
-        return { kb, visibility: await visibilityFor(this.#listener, kb) }
+        return { kb, view: await viewFor(this.#listener, kb) }
       } catch {
         return undefined
       }
@@ -94,28 +94,28 @@ export class EventView {
    * What an ingest counted, but for Neurons that the listener may not see now, and their candidates. What is gone since is not
    * counted either: else it would differ from what is hidden.
    */
-  async #countsFor(data: EventData, { kb, visibility }: Sight): Promise<EventData> {
+  async #countsFor(data: EventData, { kb, view }: Sight): Promise<EventData> {
     const { neurons = 0, pending = 0, documentId = '' } = data
     const source = neurons + pending === 0 ? undefined : await this.#source(documentId)
     if (source === undefined) return data
     const { read: sql } = kb.projection
     const prefix = originPrefix(source.editionOf)
-    const isSeen = (seqId: string | null) => seqId === null || visibility.ofSeqId(seqId)
+    const isSeen = (seqId: string | null) => seqId === null || view.seesNeuron(seqId)
     const seen = Array.from(presentBelow(sql, ingestConnector, prefix)).filter(({ seqId }) => isSeen(seqId))
     const waiting = pendingBelow(sql, ingestConnector, prefix).filter(({ target }) => isSeen(target))
     return { ...data, neurons: Math.min(neurons, seen.length), pending: Math.min(pending, waiting.length) }
   }
 
-  async #sees({ data, candidate }: StoredEvent, { kb, visibility }: Sight): Promise<boolean> {
+  async #sees({ data, candidate }: StoredEvent, { kb, view }: Sight): Promise<boolean> {
     const { seqId, candidateId, documentId } = data
-    if (seqId !== undefined) return visibility.ofHistory(seqId)
+    if (seqId !== undefined) return view.seesHistory(seqId)
     if (candidateId !== undefined) {
       const neuron = findCandidate(kb.projection.read, candidateId)?.approval?.seqId ?? candidate?.target ?? undefined
-      if (neuron !== undefined) return visibility.ofHistory(neuron)
-      return candidate !== undefined && visibility.of(candidate)
+      if (neuron !== undefined) return view.seesHistory(neuron)
+      return candidate !== undefined && view.sees(candidate)
     }
     const source = documentId === undefined ? undefined : await this.#source(documentId)
-    return source !== undefined && visibility.ofSource(source)
+    return source !== undefined && view.seesSource(source)
   }
 
   async #source(documentId: string): Promise<Source | undefined> {

@@ -3,7 +3,7 @@ import type { ReadableKb } from './readable-kb.ts'
 /** A knowledge base as pages name it. */
 export type KbLabel = { slug: string; title: string }
 
-export async function kbLabel(kb: ReadableKb): Promise<KbLabel> {
+export async function kbLabel(kb: Pick<ReadableKb, 'identity' | 'settings'>): Promise<KbLabel> {
   const { slug } = kb.identity
   const { title } = await kb.settings()
   return { slug, title: title ?? slug }

@@ -1,7 +1,7 @@
 import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
 import type { NeuronListQuery, NeuronPage } from '../contract/neurons.ts'
 import { SeqId } from '../contract/vocabulary.ts'
-import { visibilityFor } from '../kb/access/visibility.ts'
+import { openView } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { neuronsAfter } from '../kb/projection/neuron-queries.ts'
 import type { Caller } from '../rules/access/caller.ts'
@@ -18,11 +18,9 @@ export async function listNeurons(
   { tag, cursor, limit }: NeuronListQuery,
 ): Promise<NeuronPage> {
   const after = cursor === undefined ? '' : decodeCursor(cursor, isSeqId)
-  const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const visibility = await visibilityFor(caller, kb)
+  const view = await openView(ctx, caller, kbName)
   const page: NeuronPage['neurons'] = []
-  for (const { audience, ...neuron } of neuronsAfter(kb.projection.read, after, tag && tagKey(tag))) {
-    if (!visibility.of({ audience, tags: neuron.tags })) continue
+  for (const { audience: _audience, ...neuron } of view.rows((sql) => neuronsAfter(sql, after, tag && tagKey(tag)))) {
     const last = page.at(-1)
     if (page.length === limit && last !== undefined) return { neurons: page, nextCursor: encodeCursor(last.seqId) }
     page.push(neuron)

@@ -1,16 +1,14 @@
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { authorOfCommit } from '../git/objects/object.ts'
+import { type KbView, openView, type ViewedKb } from '../kb/access/kb-view.ts'
 import { accessIn } from '../kb/access/neuron-access.ts'
-import { type Visibility, visibilityFor } from '../kb/access/visibility.ts'
 import type { Context } from '../kb/context.ts'
 import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
-import { findNeuron } from '../kb/projection/neuron-queries.ts'
+import { titleOf } from '../kb/projection/neuron-queries.ts'
 import { type VersionRow, versionBefore, versionsBefore } from '../kb/projection/version-queries.ts'
-import type { ReadableKb } from '../kb/readable-kb.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { shownContent } from '../markdown/shown-content.ts'
-import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 
@@ -43,7 +41,6 @@ export type PageHistory = {
 export type VersionText = PageVersion & { content: string; text: string }
 
 type Version = ReturnType<typeof versionsBefore> extends Generator<infer Row> ? Row : never
-type Reading = { kb: ReadableKb; seqId: string; visibility: Visibility; isCurator: boolean }
 
 const noContent = { content: '', text: '' }
 
@@ -62,12 +59,11 @@ export async function readHistory(
     limit,
   }: { kb: string; seqId: string; before?: number | undefined; limit: number },
 ): Promise<PageHistory> {
-  const reading = await openHistory(ctx, caller, { kb: kbName, seqId })
-  const { read: sql } = reading.kb.projection
+  const view = await openView(ctx, caller, kbName)
   const versions: PageVersion[] = []
   let next: number | null = null
-  for (const row of [...versionsBefore(sql, seqId, before)]) {
-    const version = await versionText(reading, row)
+  for (const row of await versionRows(view, seqId, before)) {
+    const version = await versionText(view, seqId, row)
     if (version === undefined) continue
     if (versions.length === limit) {
       next = versions.at(-1)?.version ?? null
@@ -76,9 +72,9 @@ export async function readHistory(
     const { content: _content, text: _text, ...shown } = version
     versions.push(shown)
   }
-  const title = findNeuron(sql, seqId)?.title
+  const title = view.about(seqId, titleOf)
   return {
-    kb: await kbLabel(reading.kb),
+    kb: await kbLabel(view.kb),
     seqId,
     title: title ?? versions.find((version) => version.title !== null)?.title ?? seqId,
     isRemoved: title === undefined,
@@ -97,39 +93,36 @@ export async function readVersions(
   { kb, seqId, from, to }: { kb: string; seqId: string; from: number; to: number },
 ): Promise<{ kb: KbLabel; before: VersionText; after: VersionText }> {
   if (from === to) throw new ValidationError({ to: ['must be another version'] })
-  const reading = await openHistory(ctx, caller, { kb, seqId })
+  const view = await openView(ctx, caller, kb)
   const [older, newer] = [Math.min(from, to), Math.max(from, to)]
   const read = async (version: number) => {
-    const [row] = versionsBefore(reading.kb.projection.read, seqId, version + 1)
-    const found = row?.version === version ? await versionText(reading, row) : undefined
+    const [row] = await versionRows(view, seqId, version + 1)
+    const found = row?.version === version ? await versionText(view, seqId, row) : undefined
     if (found === undefined) throw new GanglionError('not_found')
     return found
   }
-  return { kb: await kbLabel(reading.kb), before: await read(older), after: await read(newer) }
+  return { kb: await kbLabel(view.kb), before: await read(older), after: await read(newer) }
 }
 
-async function openHistory(
-  ctx: Context,
-  caller: Caller,
-  { kb: kbName, seqId }: { kb: string; seqId: string },
-): Promise<Reading> {
-  const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const visibility = await visibilityFor(caller, kb)
-  if (!(await visibility.ofHistory(seqId))) throw new GanglionError('not_found')
-  return { kb, seqId, visibility, isCurator: effectiveAudience(caller.role) === 'curator' }
+/** @throws {GanglionError} `not_found` */
+async function versionRows(view: KbView, seqId: string, before: number): Promise<Version[]> {
+  const rows = await view.aboutHistory(seqId, (sql) => [...versionsBefore(sql, seqId, before)])
+  if (rows === undefined) throw new GanglionError('not_found')
+  return rows
 }
 
 /** Nothing where the caller may not see the version. */
-async function versionText(reading: Reading, row: Version): Promise<VersionText | undefined> {
-  const { kb, seqId, visibility, isCurator } = reading
+async function versionText(view: KbView, seqId: string, row: Version): Promise<VersionText | undefined> {
+  const { kb } = view
+  const isCurator = view.audience === 'curator'
   const { version, path, commit, at, blob, candidateId } = row
   const shown = { version, path, commit, at, candidateId }
   // A removal has the path of what it removed.
-  const seen = blob ?? versionBefore(kb.projection.read, seqId, version)?.blob
+  const seen = blob ?? (await view.aboutHistory(seqId, (sql) => versionBefore(sql, seqId, version)))?.blob
   if (seen == null) return undefined
   const text = await kb.repository.readText(seen)
   const file = parseNeuronFile(text)
-  if (!visibility.of(accessIn(file, await kb.settings()))) return undefined
+  if (!view.sees(accessIn(file, await kb.settings()))) return undefined
   if (blob === null) return { ...shown, title: null, by: await approverOf(kb, row), ...noContent }
   const content = isCurator ? unixLines(file.content) : shownContent(file)
   const by = await approverOf(kb, row)
@@ -137,6 +130,6 @@ async function versionText(reading: Reading, row: Version): Promise<VersionText 
 }
 
 /** Commits on main are made in the name of who approved them. */
-export async function approverOf(kb: ReadableKb, { commit }: Pick<VersionRow, 'commit'>): Promise<string> {
+export async function approverOf(kb: ViewedKb, { commit }: Pick<VersionRow, 'commit'>): Promise<string> {
   return authorOfCommit((await kb.repository.read(commit)).data).name
 }

@@ -1,13 +1,13 @@
 import { GanglionError } from '../contract/errors.ts'
 import type { Neuron } from '../contract/neurons.ts'
+import { FileView } from '../kb/access/file-view.ts'
+import { type KbView, openView } from '../kb/access/kb-view.ts'
 import { allTags } from '../kb/access/neuron-access.ts'
-import { type Visibility, visibilityFor } from '../kb/access/visibility.ts'
 import type { Context } from '../kb/context.ts'
 import { fileTargets } from '../kb/projection/file-queries.ts'
 import { linksOf } from '../kb/projection/link-queries.ts'
-import { findNeuron, type NeuronRow, seqIdOfDocument, titleOf } from '../kb/projection/neuron-queries.ts'
+import { findNeuron, neuronsOfDocument } from '../kb/projection/neuron-queries.ts'
 import { commitsByPrefix, createdAt, versionAt } from '../kb/projection/version-queries.ts'
-import type { ReadableKb } from '../kb/readable-kb.ts'
 import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { shownContent } from '../markdown/shown-content.ts'
@@ -19,7 +19,6 @@ import { writtenLinks } from '../rules/links/written-link.ts'
 import type { NeuronFields, WikiLink } from '../rules/neurons/neuron.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 import { tagsOf } from '../state/sources/source.ts'
-import { FileView } from './attachments/file-view.ts'
 import { LinkView } from './graph/link-view.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
 import type { Basis } from './neuron-answers.ts'
@@ -31,12 +30,12 @@ type AskedNeuron = { kb: string; seqId: string; at?: string }
 export type ReadNeuron = {
   neuron: Neuron
   file: NeuronFile
-  kb: ReadableKb
-  view: LinkView
+  view: KbView
+  links: LinkView
   /** Undefined where it depends on more, such as on another knowledge base. */
   basis: Basis | undefined
 }
-type Reading = { ctx: Context; caller: Caller; kb: ReadableKb; visibility: Visibility; view: LinkView }
+type Reading = { ctx: Context; caller: Caller; view: KbView; links: LinkView }
 
 /**
  * Reads one Neuron, by seqId or document UUID, as it stands or as it stood at a commit of main's first-parent line. Its links
@@ -58,26 +57,23 @@ export async function readNeuronFile(
   caller: Caller,
   { kb: kbName, seqId: name, at }: AskedNeuron,
 ): Promise<ReadNeuron> {
-  const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const visibility = await visibilityFor(caller, kb)
-  const { read: sql } = kb.projection
-  const seqId = isUuid(name) ? seqIdOfDocument(sql, name) : name
-  if (seqId === undefined || !(await visibility.ofHistory(seqId))) throw new GanglionError('not_found')
-  const current = findNeuron(sql, seqId)
-  const view = new LinkView(kb.identity, sql, visibility.ofSeqId)
-  const reading = { ctx, caller, kb, visibility, view }
-  return at === undefined ? readCurrent(reading, current) : readPast(reading, seqId, at)
+  const view = await openView(ctx, caller, kbName)
+  const seqId = isUuid(name) ? [...view.rows((sql) => neuronsOfDocument(sql, name))][0]?.seqId : name
+  if (seqId === undefined) throw new GanglionError('not_found')
+  const reading = { ctx, caller, view, links: new LinkView(view) }
+  return at === undefined ? readCurrent(reading, seqId) : readPast(reading, seqId, at)
 }
 
-async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promise<ReadNeuron> {
+async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron> {
+  const { ctx, caller, view, links: linkView } = reading
+  const row = view.about(seqId, findNeuron)
   if (row === undefined) throw new GanglionError('not_found')
-  const { ctx, caller, kb, view } = reading
   const { blob, audience: _audience, isPartial, ...shown } = row
   // Before anything is waited for, so that all is of one commit.
-  const written = linksOf(kb.projection.read, row.seqId)
-  const backlinks = backlinksOf(reading, row.seqId)
-  const targets = fileTargets(kb.projection.read, row.seqId)
-  const file = parseNeuronFile(await kb.repository.readText(blob))
+  const written = view.about(seqId, linksOf) ?? []
+  const backlinks = backlinksOf(reading, seqId)
+  const targets = view.about(seqId, fileTargets) ?? []
+  const file = parseNeuronFile(await view.kb.repository.readText(blob))
   const files = await filesOf(reading, row.path, targets)
   const { sources, areOwn } = await sourcesIn(reading, file.fields)
   const neuron: Neuron = {
@@ -85,26 +81,28 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
     content: contentFor(caller, file),
     ...sources,
     ...files,
-    ...(await resolveLinks(ctx, caller, view, { written, path: row.path, files: files.files })),
+    ...(await resolveLinks(ctx, caller, linkView, { written, path: row.path, files: files.files })),
     backlinks,
     ...(isPartial ? { parsed: 'partial' as const } : {}),
   }
-  const isOfCallerOrOthers = areOwn || written.some((link) => !view.isOwn(link.kb))
+  const isOfCallerOrOthers = areOwn || written.some((link) => !linkView.isOwn(link.kb))
   const basis = { queue: targets.length > 0, database: file.fields.sources.length > 0 }
-  return { neuron, file, kb, view, basis: isOfCallerOrOthers ? undefined : basis }
+  return { neuron, file, view, links: linkView, basis: isOfCallerOrOthers ? undefined : basis }
 }
 
 async function readPast(reading: Reading, seqId: string, at: string): Promise<ReadNeuron> {
-  const { ctx, caller, kb, visibility, view } = reading
-  const { read: sql } = kb.projection
-  const [commit, ...others] = commitsByPrefix(sql, at)
-  const past = commit === undefined || others.length > 0 ? undefined : versionAt(sql, seqId, commit)
+  const { ctx, caller, view, links: linkView } = reading
+  const past = await view.aboutHistory(seqId, (sql) => {
+    const [commit, ...others] = commitsByPrefix(sql, at)
+    const version = commit === undefined || others.length > 0 ? undefined : versionAt(sql, seqId, commit)
+    return version && { ...version, createdAt: createdAt(sql, seqId) ?? version.at }
+  })
   if (past === undefined || past.blob === null) throw new GanglionError('not_found')
   const backlinks = backlinksOf(reading, seqId)
-  const file = parseNeuronFile(await kb.repository.readText(past.blob))
+  const file = parseNeuronFile(await view.kb.repository.readText(past.blob))
   const { fields } = file
-  const tags = allTags(file, await kb.settings())
-  if (!visibility.of({ ...fields, tags })) throw new GanglionError('not_found')
+  const tags = allTags(file, await view.kb.settings())
+  if (!view.sees({ ...fields, tags })) throw new GanglionError('not_found')
   const { links, flag } = await ctx.parser.links(shownContent(file))
   const files = await filesOf(reading, past.path, fileTargetsIn(links))
   const written = writtenLinks({ edges: fields.edges, properties: file.propertyLinks }, links)
@@ -113,12 +111,12 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
     title: neuronTitle(file, past.path),
     content: contentFor(caller, file),
     version: past.version,
-    createdAt: createdAt(sql, seqId) ?? past.at,
+    createdAt: past.createdAt,
     updatedAt: past.at,
     tags,
     ...(await sourcesIn(reading, fields)).sources,
     ...files,
-    ...(await resolveLinks(ctx, caller, view, { written, path: past.path, files: files.files })),
+    ...(await resolveLinks(ctx, caller, linkView, { written, path: past.path, files: files.files })),
     backlinks,
     ...(flag === undefined ? {} : { parsed: 'partial' as const }),
     documentId: fields.id ?? null,
@@ -126,7 +124,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
     commit: past.commit,
     candidateId: fields.candidate ?? null,
   }
-  return { neuron, file, kb, view, basis: undefined }
+  return { neuron, file, view, links: linkView, basis: undefined }
 }
 
 /** Curators see all of it. */
@@ -138,7 +136,7 @@ function contentFor({ role }: Caller, file: NeuronFile): string {
  * Where a Neuron comes from, without the Sources that the caller may not know of. `areOwn`: the answer depends on who uploaded one.
  */
 async function sourcesIn(
-  { ctx, caller, visibility }: Reading,
+  { ctx, caller, view }: Reading,
   { sources }: Pick<NeuronFields, 'sources'>,
 ): Promise<{ sources: Pick<Neuron, 'sources'>; areOwn: boolean }> {
   const shown: NeuronFields['sources'] = []
@@ -146,8 +144,8 @@ async function sourcesIn(
   for (const reference of sources) {
     const { id } = reference
     const source = id === undefined ? undefined : await ctx.sources.find(caller.tenantId, id)
-    if (source !== undefined && !visibility.of({ tags: tagsOf(source) })) areOwn = true
-    if (source === undefined || visibility.ofSource(source)) shown.push(reference)
+    if (source !== undefined && !view.sees({ tags: tagsOf(source) })) areOwn = true
+    if (source === undefined || view.seesSource(source)) shown.push(reference)
   }
   return { sources: shown.length === 0 ? {} : { sources: shown }, areOwn }
 }
@@ -158,26 +156,21 @@ function fileTargetsIn(links: readonly WikiLink[]): string[] {
 
 /** The files that a page's links name and that the caller may read. */
 async function filesOf(
-  { ctx, caller, kb, visibility }: Reading,
+  { ctx, view }: Reading,
   page: string,
   targets: readonly string[],
 ): Promise<Pick<Neuron, 'files'>> {
-  const view = new FileView(kb, visibility.ofSeqId)
-  const isCurator = effectiveAudience(caller.role) === 'curator'
+  const opened = new FileView(view)
   const files: NonNullable<Neuron['files']> = []
   for (const target of new Set(targets)) {
-    const path = view.resolve(target, page)
-    if (path === undefined || !(isCurator || (await view.opens(path)))) continue
-    files.push({ target, path, url: ctx.urls.file(kb.identity.slug, path) })
+    const path = opened.resolve(target, page)
+    if (path === undefined || !(await opened.opens(path))) continue
+    files.push({ target, path, url: ctx.urls.file(view.kb.identity.slug, path) })
   }
   return files.length === 0 ? {} : { files }
 }
 
-function backlinksOf({ kb, view }: Reading, seqId: string): Neuron['backlinks'] {
-  const edges = view.edgesTo(seqId, maxBacklinks).slice(0, maxBacklinks)
-  return edges.map(({ source, type }) => ({
-    seqId: source,
-    title: titleOf(kb.projection.read, source) ?? source,
-    type,
-  }))
+function backlinksOf({ links }: Reading, seqId: string): Neuron['backlinks'] {
+  const edges = links.edgesTo(seqId, maxBacklinks).slice(0, maxBacklinks)
+  return edges.map(({ source, type }) => ({ seqId: source, title: links.titleOf(source), type }))
 }

@@ -44,24 +44,24 @@ export async function readPage(
   caller: Caller,
   asked: { kb: string; seqId: string; at?: string },
 ): Promise<NeuronView> {
-  const { neuron, file, kb, view } = await readNeuronFile(ctx, caller, asked)
+  const { neuron, file, view, links: linkView } = await readNeuronFile(ctx, caller, asked)
   const { seqId, title, path, links } = neuron
-  const current = findNeuron(kb.projection.read, seqId)?.version ?? null
-  const rendering = renderPage(ctx, caller, kb, { ...file, path, title })
-  const views = await viewsOf(ctx, caller, view, new Set(links.map(({ kb: name }) => name ?? null)))
+  const current = view.about(seqId, findNeuron)?.version ?? null
+  const rendering = renderPage(ctx, caller, view, { ...file, path, title })
+  const views = await viewsOf(ctx, caller, linkView, new Set(links.map(({ kb: name }) => name ?? null)))
   const shown = links.map(({ kb: name, ...link }) => {
     const target = views.get(name ?? null)
-    return { ...link, kb: name ?? kb.identity.slug, title: target?.titleOf(link.target) ?? link.target }
+    return { ...link, kb: name ?? view.kb.identity.slug, title: target?.titleOf(link.target) ?? link.target }
   })
   const backlinks = neuron.backlinks.slice(0, maxMentions)
   return {
-    kb: await kbLabel(kb),
+    kb: await kbLabel(view.kb),
     neuron,
     rendered: await rendering,
-    approvedBy: await approverOf(kb, neuron),
+    approvedBy: await approverOf(view.kb, neuron),
     current,
     links: shown,
-    mentions: await findMentions(kb, view, { seqId, backlinks }),
+    mentions: await findMentions(view, linkView, { seqId, backlinks }),
     around: await aroundOf(ctx, caller, { kb: asked.kb, neuron, isRemoved: current === null }),
   }
 }

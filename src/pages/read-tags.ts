@@ -1,4 +1,4 @@
-import { visibilityFor } from '../kb/access/visibility.ts'
+import { atOneCommit } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
 import { PerCommit } from '../kb/per-commit.ts'
@@ -38,12 +38,10 @@ export async function readTags(ctx: Context, caller: Caller, kbName: string, { q
 
 async function countTags(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {
   const counted = new Map<string, TagCount>()
-  await kb.projection.withSnapshot(async (sql) => {
-    const { of: isVisible } = await visibilityFor(caller, kb, sql)
+  await atOneCommit(kb, caller, async (view) => {
     const pause = pauses()
-    for (const neuron of everyTreeRow(sql)) {
+    for (const neuron of view.rows(everyTreeRow)) {
       await pause()
-      if (!isVisible(neuron)) continue
       for (const tag of neuron.tags) {
         const key = tagKey(tag)
         const known = counted.get(key)

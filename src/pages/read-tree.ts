@@ -1,6 +1,6 @@
 import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
 import { GanglionError } from '../contract/errors.ts'
-import { visibilityFor } from '../kb/access/visibility.ts'
+import { openView } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
 import { nextNeuron } from '../kb/projection/tree-queries.ts'
@@ -30,9 +30,7 @@ export async function readTree(
   kbName: string,
   { folder, cursor, limit }: TreeQuery,
 ): Promise<TreePage> {
-  const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const { of: isVisible } = await visibilityFor(caller, kb)
-  const { read: sql } = kb.projection
+  const view = await openView(ctx, caller, kbName)
   const start = folder === '' ? root : `${root}${folder}/`
   const end = behind(start)
   const pause = pauses()
@@ -41,11 +39,16 @@ export async function readTree(
   let last = after
   for (;;) {
     await pause()
-    const row = nextNeuron(sql, { after, before: end })
-    if (row === undefined) break
-    after = row.path
-    if (!isVisible(row)) continue
-    if (entries.length === limit) return { kb: await kbLabel(kb), folder, entries, nextCursor: encodeCursor(last) }
+    let passed: string | undefined
+    const [row] = view.rows((sql) => {
+      const next = nextNeuron(sql, { after, before: end })
+      passed = next?.path
+      return next === undefined ? [] : [next]
+    })
+    if (passed === undefined) break
+    after = passed
+    if (row === undefined) continue
+    if (entries.length === limit) return { kb: await kbLabel(view.kb), folder, entries, nextCursor: encodeCursor(last) }
     const [name = '', ...below] = row.path.slice(start.length).split('/')
     if (below.length === 0) entries.push({ kind: 'page', name, seqId: row.seqId, title: row.title })
     else {
@@ -55,7 +58,7 @@ export async function readTree(
     last = after
   }
   if (entries.length === 0 && folder !== '' && cursor === undefined) throw new GanglionError('not_found')
-  return { kb: await kbLabel(kb), folder, entries, nextCursor: null }
+  return { kb: await kbLabel(view.kb), folder, entries, nextCursor: null }
 }
 
 /** What comes after all paths in a folder, which ends with a slash: `0` follows the slash. */

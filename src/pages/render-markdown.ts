@@ -1,19 +1,17 @@
 import { filePage, neuronPage, newPage } from '../contract/console-paths.ts'
 import { shownFileTypes } from '../contract/files.ts'
-import { visibilityFor } from '../kb/access/visibility.ts'
+import { FileView } from '../kb/access/file-view.ts'
+import { type KbView, openView } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
-import type { ReadableKb } from '../kb/readable-kb.ts'
 import type { NeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Rendered } from '../markdown/render/render-pool.ts'
 import { RenderPool } from '../markdown/render/render-pool.ts'
 import { type LinkTable, linkTableKey, type ResolvedLink } from '../markdown/render/resolved-link.ts'
 import { shownContent } from '../markdown/shown-content.ts'
-import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { fileNameKey } from '../rules/links/file-target.ts'
 import { barePath } from '../rules/links/link-target.ts'
 import type { WikiLink } from '../rules/neurons/neuron.ts'
-import { FileView } from './attachments/file-view.ts'
 import { LinkView } from './graph/link-view.ts'
 import { viewsOf } from './graph/resolve-links.ts'
 
@@ -34,7 +32,7 @@ type Page = Pick<NeuronFile, 'content' | 'extra'> &
     /** What is shown above the page: a heading that opens it and says the same is left out. */
     title?: string
   }
-type Reading = { kb: ReadableKb; canWrite: boolean; own: LinkView; files: FileView; isCurator: boolean }
+type Reading = { view: KbView; canWrite: boolean; own: LinkView; files: FileView }
 
 const missing = 'No page has this name'
 const inlineImages = new Set(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif'])
@@ -45,19 +43,19 @@ const maxTitle = 200
  * @throws {GanglionError} `not_found`
  */
 export async function renderMarkdown(ctx: Context, caller: Caller, { kb, ...page }: RenderInput): Promise<Rendered> {
-  return renderPage(ctx, caller, await ctx.readableKb(caller.tenantId, kb), { ...page, extra: {} })
+  return renderPage(ctx, caller, await openView(ctx, caller, kb), { ...page, extra: {} })
 }
 
 /** A page of a knowledge base as safe HTML; see {@link renderMarkdown}. */
 export async function renderPage(
   ctx: Context,
   caller: Caller,
-  kb: ReadableKb,
+  view: KbView,
   { path = 'neurons/new.md', idPrefix, title, content: written, extra }: Page,
 ): Promise<Rendered> {
   const content = shownContent({ content: written, extra })
   const { links } = await ctx.parser.links(content)
-  const table = await linkTable(ctx, caller, kb, { links, path })
+  const table = await linkTable(ctx, caller, view, { links, path })
   return ctx.threads
     .of(RenderPool)
     .render({ content, links: table, title, ...(idPrefix === undefined ? {} : { idPrefix }) })
@@ -66,13 +64,11 @@ export async function renderPage(
 async function linkTable(
   ctx: Context,
   caller: Caller,
-  kb: ReadableKb,
+  view: KbView,
   { links, path }: { links: readonly WikiLink[]; path: string },
 ): Promise<LinkTable> {
-  const { ofSeqId } = await visibilityFor(caller, kb)
-  const own = new LinkView(kb.identity, kb.projection.read, ofSeqId)
-  const isCurator = effectiveAudience(caller.role) === 'curator'
-  const reading = { kb, own, files: new FileView(kb, ofSeqId), isCurator, canWrite: caller.role !== 'reader' }
+  const own = new LinkView(view)
+  const reading = { view, own, files: new FileView(view), canWrite: caller.role !== 'reader' }
   const views = await viewsOf(ctx, caller, own, new Set(links.map(({ kb }) => kb ?? null)))
   const table = new Map<string, ResolvedLink>()
   for (const link of links) {
@@ -100,21 +96,17 @@ async function resolved(
 }
 
 /** The file that a link names, if the caller may read it. */
-async function fileOf(
-  { kb, files, isCurator }: Reading,
-  target: string,
-  page: string,
-): Promise<ResolvedLink | undefined> {
+async function fileOf({ view, files }: Reading, target: string, page: string): Promise<ResolvedLink | undefined> {
   const path = fileNameKey(target) === undefined ? undefined : files.resolve(target, page)
-  if (path === undefined || !(isCurator || (await files.opens(path)))) return undefined
+  if (path === undefined || !(await files.opens(path))) return undefined
   const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
   const isImage = inlineImages.has(extension) && Object.hasOwn(shownFileTypes, extension)
-  return { to: 'file', href: filePage(kb.identity.slug, path), isImage }
+  return { to: 'file', href: filePage(view.kb.identity.slug, path), isImage }
 }
 
-function gap({ kb, canWrite }: Reading, target: string, isOwn: boolean): ResolvedLink {
+function gap({ view, canWrite }: Reading, target: string, isOwn: boolean): ResolvedLink {
   if (fileNameKey(target) !== undefined) return { to: 'gap', why: 'No file has this name' }
   const name = barePath(target).split('/').at(-1)?.trim().slice(0, maxTitle) ?? ''
   const canCreate = canWrite && isOwn && name !== ''
-  return { to: 'gap', why: missing, ...(canCreate ? { createHref: newPage(kb.identity.slug, name) } : {}) }
+  return { to: 'gap', why: missing, ...(canCreate ? { createHref: newPage(view.kb.identity.slug, name) } : {}) }
 }

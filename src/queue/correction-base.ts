@@ -1,7 +1,7 @@
 import type { Warning } from '../contract/candidates.ts'
 import { ValidationError } from '../contract/errors.ts'
+import type { KbView } from '../kb/access/kb-view.ts'
 import { accessIn } from '../kb/access/neuron-access.ts'
-import type { Visibility } from '../kb/access/visibility.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
@@ -25,7 +25,7 @@ export type Correction = {
   content: string
   createdBy: Actor
   role: Caller['role']
-  sees: Visibility['of']
+  sees: KbView['sees']
   read: { ifMatch?: string | undefined; baseCommit?: string | undefined; baseVersion?: number | undefined }
 }
 

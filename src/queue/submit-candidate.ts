@@ -2,7 +2,7 @@ import { type CandidateInput, CandidateReceipt, type Warning } from '../contract
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { CandidateKind } from '../contract/vocabulary.ts'
 import type { Staging } from '../git/staging.ts'
-import { type Visibility, visibilityFor } from '../kb/access/visibility.ts'
+import { type KbView, viewFor } from '../kb/access/kb-view.ts'
 import { type Context, tellAct } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import {
@@ -80,7 +80,7 @@ type Draft = Pick<
   trustedConnector: boolean
   fields: ReturnType<typeof readMetadata>
   /** Whether the caller may know of a Neuron. */
-  sees: Visibility['of']
+  sees: KbView['sees']
   role: Caller['role']
   ifMatch: string | undefined
   isSubject: boolean
@@ -100,7 +100,7 @@ async function prepareCandidate(
   input: CandidateInput,
   { service, ifMatch, isSubject = false }: SubmitOptions,
 ): Promise<Draft> {
-  const settings = await kb.settings()
+  const [settings, view] = [await kb.settings(), await viewFor(caller, kb)]
   const { content, metadata: text, fields, warnings, isUnreadable } = opened(input, settings)
   const connector = fields.connector ?? defaultConnector
   const title = oneLine(input.title, 2 * 500)
@@ -117,7 +117,7 @@ async function prepareCandidate(
     fingerprint: service?.fingerprint,
     trustedConnector: caller.connectors.includes(connector),
     fields,
-    sees: (await visibilityFor(caller, kb)).of,
+    sees: (neuron) => view.sees(neuron),
     role: caller.role,
     ifMatch,
     isSubject,
@@ -249,7 +249,7 @@ async function refuseConflict(view: ProposalView, candidate: Candidate): Promise
 function problemWithTarget(
   target: string | undefined,
   neuron: NeuronRow | undefined,
-  sees: Visibility['of'],
+  sees: KbView['sees'],
 ): string | null {
   if (target === undefined || (neuron !== undefined && sees(neuron))) return null
   return neuron === undefined

@@ -1,6 +1,6 @@
 import type { EdgeType } from '../contract/vocabulary.ts'
+import { viewAs } from '../kb/access/kb-view.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { titleOf } from '../kb/projection/neuron-queries.ts'
 import type { NeuronFile } from '../markdown/file/neuron-file.ts'
 import { LinkView } from '../pages/graph/link-view.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
@@ -26,10 +26,10 @@ export async function linkChanges(
   path: string,
 ): Promise<LinkChanges> {
   const [old, fresh] = [await linksIn(kb, before), await linksIn(kb, after)]
-  const view = new LinkView(kb.identity, kb.projection.read, () => true)
+  const view = new LinkView(await viewAs(kb, { audience: 'curator' }))
   const missingIn = (links: Map<string, WrittenLink>, others: Map<string, WrittenLink>) =>
     [...links].filter(([key]) => !others.has(key)).map(([, link]) => link)
-  const shown = (link: WrittenLink) => toChange(kb, view, link, path)
+  const shown = (link: WrittenLink) => toChange(view, link, path)
   const [gained, lost] = [missingIn(fresh, old), missingIn(old, fresh)]
   return {
     gained: gained.slice(0, maxShown).map(shown),
@@ -46,13 +46,13 @@ async function linksIn(kb: KnowledgeBase, file: NeuronFile | undefined): Promise
   return new Map(written.map((link) => [JSON.stringify([link.type, link.kb, link.target]), link]))
 }
 
-function toChange(kb: KnowledgeBase, view: LinkView, link: WrittenLink, path: string): LinkChange {
+function toChange(view: LinkView, link: WrittenLink, path: string): LinkChange {
   const { type, target } = link
   if (!view.isOwn(link.kb)) return { type, target, kb: link.kb ?? '', leadsTo: 'elsewhere' }
   const meaning = view.resolve({ target, form: link.form, from: path })
   if ('seqId' in meaning) {
     const { seqId } = meaning
-    return { type, target, leadsTo: { seqId, title: titleOf(kb.projection.read, seqId) ?? seqId } }
+    return { type, target, leadsTo: { seqId, title: view.titleOf(seqId) } }
   }
   return { type, target, leadsTo: 'attachment' in meaning ? 'a file' : 'ambiguous' in meaning ? 'several' : 'nothing' }
 }

@@ -1,4 +1,4 @@
-import { visibilityFor } from '../kb/access/visibility.ts'
+import { viewFor } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { pendingBelow, presentBelow } from '../kb/projection/candidate-index.ts'
 import type { Caller } from '../rules/access/caller.ts'
@@ -24,11 +24,9 @@ export async function readSourceOutcome(ctx: Context, caller: Caller, docId: str
   const { kbId, editionOf } = await findSource(ctx, caller, docId)
   const kb = await ctx.kb(caller.tenantId, kbId)
   const { read: sql } = kb.projection
-  const visibility = await visibilityFor(caller, kb)
+  const view = await viewFor(caller, kb)
   const prefix = originPrefix(editionOf)
-  const neurons = Array.from(presentBelow(sql, ingestConnector, prefix)).filter(({ seqId }) =>
-    visibility.ofSeqId(seqId),
-  )
+  const neurons = Array.from(presentBelow(sql, ingestConnector, prefix)).filter(({ seqId }) => view.seesNeuron(seqId))
   const isCurator = caller.role === 'curator'
   const pending = isCurator ? pendingBelow(sql, ingestConnector, prefix) : []
   const editions = isCurator ? await ctx.sources.editions(editionOf) : []

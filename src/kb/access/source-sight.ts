@@ -1,7 +1,7 @@
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import type { Source } from '../../state/sources/source.ts'
 import type { Context } from '../context.ts'
-import { visibilityFor } from './visibility.ts'
+import { viewFor } from './kb-view.ts'
 
 /** Whether a Source is visible to somebody. */
 export type SourceSight = (source: Pick<Source, 'tags' | 'uploader' | 'fileType' | 'extractedAt'>) => boolean
@@ -16,10 +16,10 @@ const mayOpenHidden: ReadonlySet<string> = new Set(['md', 'txt', 'html', 'htm'])
  */
 export async function sourceSight(ctx: Context, caller: Caller, kbId: string): Promise<SourceSight> {
   if (caller.role === 'curator') return () => true
-  const { ofSource } = await visibilityFor(caller, await ctx.kb(caller.tenantId, kbId))
+  const view = await viewFor(caller, await ctx.kb(caller.tenantId, kbId))
   const { id } = actorOf(caller)
   return (source) => {
     const isRead = source.extractedAt !== null || !mayOpenHidden.has(source.fileType)
-    return (isRead || source.uploader.id === id) && ofSource(source)
+    return (isRead || source.uploader.id === id) && view.seesSource(source)
   }
 }

@@ -73,8 +73,8 @@ export function* neuronsAfter(sql: Sql, after: string, tag: string | undefined):
 }
 
 /** Every Neuron, by seqId, read as it goes. */
-export function* everySeqId(sql: Sql): Generator<string> {
-  for (const { seq_id } of sql.iterate`SELECT seq_id FROM neurons ORDER BY seq_id`) yield String(seq_id)
+export function* everySeqId(sql: Sql): Generator<{ seqId: string }> {
+  for (const { seq_id } of sql.iterate`SELECT seq_id FROM neurons ORDER BY seq_id`) yield { seqId: String(seq_id) }
 }
 
 /** What says who may see a Neuron; nothing where it is not there. */
@@ -84,24 +84,20 @@ export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'aud
 }
 
 /** What a hit of a search shows of a Neuron. */
-export type NeuronOfHit = Pick<NeuronRow, 'documentId' | 'title' | 'path' | 'tags' | 'audience'>
+export type NeuronOfHit = Pick<NeuronRow, 'seqId' | 'documentId' | 'title' | 'path' | 'tags' | 'audience'>
 
-/** Those of some Neurons that are there, by seqId. */
-export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): Map<string, NeuronOfHit> {
+/** Those of some Neurons that are there. */
+export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): NeuronOfHit[] {
   const rows = sql.all`SELECT seq_id, document_id, title, path, tags, audience FROM neurons
     WHERE seq_id IN (SELECT value FROM json_each(${JSON.stringify(seqIds)}))`
-  return new Map(
-    rows.map((row) => [
-      String(row.seq_id),
-      {
-        documentId: row.document_id as string | null,
-        title: String(row.title),
-        path: String(row.path),
-        tags: JSON.parse(String(row.tags)),
-        audience: audienceIn(row),
-      },
-    ]),
-  )
+  return rows.map((row) => ({
+    seqId: String(row.seq_id),
+    documentId: row.document_id as string | null,
+    title: String(row.title),
+    path: String(row.path),
+    tags: JSON.parse(String(row.tags)),
+    audience: audienceIn(row),
+  }))
 }
 
 /** A Neuron as a link shows it. */
@@ -110,10 +106,11 @@ export function titleOf(sql: Sql, seqId: string): string | undefined {
   return row === undefined ? undefined : String(row.title)
 }
 
-/** The seqId of the Neuron whose document has this UUID. */
-export function seqIdOfDocument(sql: Sql, documentId: string): string | undefined {
-  const row = sql.get`SELECT seq_id FROM neurons WHERE document_id = ${documentId} ORDER BY seq_id LIMIT 1`
-  return row === undefined ? undefined : String(row.seq_id)
+/** The Neurons whose document has this UUID: one, unless somebody copied it. */
+export function neuronsOfDocument(sql: Sql, documentId: string): { seqId: string }[] {
+  return sql.all`SELECT seq_id FROM neurons WHERE document_id = ${documentId} ORDER BY seq_id`.map(({ seq_id }) => ({
+    seqId: String(seq_id),
+  }))
 }
 
 /** The paths of those of these Neurons that are only partly parsed. */

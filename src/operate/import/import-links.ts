@@ -1,7 +1,7 @@
+import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { type LinkRow, linksOf, namesByKey } from '../../kb/projection/link-queries.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
-import { attachmentLookup } from '../../kb/writing/attachment-lookup.ts'
 import { claimsIn, firstHolders, stubOf } from '../../push/checks/check-surroundings.ts'
 import { checkNames } from '../../rules/check/check-names.ts'
 import { fileLookup, resolveFile } from '../../rules/links/file-target.ts'

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { viewAs } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { pendingForTarget } from '../../kb/projection/candidate-index.ts'
@@ -79,7 +80,7 @@ async function retargeted(
   finding: Extract<LintFinding, { links: number }>,
   choice: string,
 ): Promise<string | undefined> {
-  const view = new LinkView(kb.identity, kb.projection.read, () => true)
+  const view = new LinkView(await viewAs(kb, { audience: 'curator' }))
   const meant = findNeuron(kb.projection.read, choice)
   if (meant === undefined) return undefined
   const rewritten = await rewriteLinks(kb.parser, text, (link) => {

@@ -3,14 +3,12 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { FileContent } from '../../contract/file-content.ts'
 import { savedFileType, shownFileTypes } from '../../contract/files.ts'
 import { GitError } from '../../git/git-error.ts'
-import { visibilityFor } from '../../kb/access/visibility.ts'
+import { FileView } from '../../kb/access/file-view.ts'
+import { openView } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
-import { fileBlob } from '../../kb/projection/file-queries.ts'
-import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { fileStreams } from './file-streams.ts'
-import { FileView } from './file-view.ts'
 
 /** Bytes up to which a file is read at once. Larger ones are streamed. */
 const maxAtOnce = 1024 * 1024
@@ -20,14 +18,10 @@ const maxAtOnce = 1024 * 1024
  * @throws {GanglionError} `not_found`
  */
 export async function readFile(ctx: Context, caller: Caller, kbName: string, path: string): Promise<FileContent> {
-  const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const blob = isNeuronPath(path) ? undefined : fileBlob(kb.projection.read, path)
+  const view = await openView(ctx, caller, kbName)
+  const blob = isNeuronPath(path) ? undefined : await new FileView(view).blobOf(path)
   if (blob === undefined) throw new GanglionError('not_found')
-  if (effectiveAudience(caller.role) !== 'curator') {
-    const { ofSeqId } = await visibilityFor(caller, kb)
-    if (!(await new FileView(kb, ofSeqId).opens(path))) throw new GanglionError('not_found')
-  }
-  const { repository } = kb
+  const { repository } = view.kb
   const size = (await repository.infos([blob])).get(blob)?.size
   if (size === undefined) throw new GitError('missing-object', `${blob} is not in the repository`)
   const filename = path.slice(path.lastIndexOf('/') + 1)

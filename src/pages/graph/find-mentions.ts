@@ -1,7 +1,7 @@
 import type { Neuron } from '../../contract/neurons.ts'
+import type { KbView } from '../../kb/access/kb-view.ts'
 import { linksOf } from '../../kb/projection/link-queries.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
-import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { linkPattern } from '../../markdown/links/pattern-links.ts'
 import { linesOf } from '../../markdown/parse/split-blocks.ts'
@@ -18,34 +18,34 @@ const maxSentence = 300
 const blockMark = /^[\s>]*(?:(?:[-+*]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|#{1,6}\s+)?/
 const label = /!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(<?[^\s<>()]+>?\)/g
 
-/** The sentences in which Neurons link to one. @param backlinks as the view has them. */
+/** The sentences in which Neurons link to one. @param backlinks as `links` has them. */
 export async function findMentions(
-  kb: ReadableKb,
-  view: LinkView,
+  view: KbView,
+  links: LinkView,
   { seqId, backlinks }: { seqId: string; backlinks: Neuron['backlinks'] },
 ): Promise<Mention[]> {
-  const { language } = await kb.settings()
+  const { language } = await view.kb.settings()
   return Promise.all(
     backlinks.map(async (backlink) => {
-      const sentence = await sentenceOf(kb, view, { from: backlink.seqId, to: seqId, type: backlink.type, language })
+      const sentence = await sentenceOf(view, links, { from: backlink.seqId, to: seqId, type: backlink.type, language })
       return sentence === undefined ? backlink : { ...backlink, sentence }
     }),
   )
 }
 
 async function sentenceOf(
-  { projection: { read: sql }, repository }: ReadableKb,
-  view: LinkView,
+  view: KbView,
+  linkView: LinkView,
   { from, to, type, language }: { from: string; to: string; type: string; language: string },
 ): Promise<string | undefined> {
-  const links = linksOf(sql, from).filter((link) => link.line !== null && link.type === type)
-  const link = links.find((one) => view.edgeOf(one)?.target === to)
-  const neuron = findNeuron(sql, from)
+  const links = (view.about(from, linksOf) ?? []).filter((link) => link.line !== null && link.type === type)
+  const link = links.find((one) => linkView.edgeOf(one)?.target === to)
+  const neuron = view.about(from, findNeuron)
   if (link === undefined || link.line === null || neuron === undefined) return undefined
-  const content = shownContent(parseNeuronFile(await repository.readText(neuron.blob)))
+  const content = shownContent(parseNeuronFile(await view.kb.repository.readText(neuron.blob)))
   const line = linesOf(content)[link.line - 1]?.text.replace(blockMark, '') ?? ''
   const sentence = sentencesOf(line, language).find(({ text }) => text.includes(link.target))?.text ?? line
-  return oneLine(withoutMarkup(sentence).replaceAll(to, view.titleOf(to)), maxSentence)
+  return oneLine(withoutMarkup(sentence).replaceAll(to, linkView.titleOf(to)), maxSentence)
 }
 
 /** As readers see a line, near enough to recognise it. */

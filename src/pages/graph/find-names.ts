@@ -1,7 +1,7 @@
-import { visibilityFor } from '../../kb/access/visibility.ts'
+import { openView } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { type FoundName, namesThatBegin, namesWithWord } from '../../kb/projection/name-queries.ts'
-import { findNeuron } from '../../kb/projection/neuron-queries.ts'
+import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
 
@@ -18,21 +18,19 @@ export async function findNames(
   kbName: string,
   { q, limit }: { q: string; limit: number },
 ): Promise<FoundName[]> {
-  const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const { ofSeqId } = await visibilityFor(caller, kb)
-  const { read: sql } = kb.projection
+  const view = await openView(ctx, caller, kbName)
   const key = linkKey(q)
   const found = new Map<string, FoundName>()
-  const named = findNeuron(sql, q.trim())
+  const named = view.about(q.trim(), titleOf)
   const ways = [
-    named === undefined ? [] : [{ seqId: named.seqId, title: named.title, name: named.title }],
-    namesThatBegin(sql, key),
-    key === '' ? [] : namesWithWord(sql, key),
+    named === undefined ? [] : [{ seqId: q.trim(), title: named, name: named }],
+    view.rows((sql) => namesThatBegin(sql, key)),
+    key === '' ? [] : view.rows((sql) => namesWithWord(sql, key)),
   ]
   for (const names of ways) {
     for (const name of names) {
       if (found.size === limit) return [...found.values()]
-      if (!found.has(name.seqId) && ofSeqId(name.seqId)) found.set(name.seqId, name)
+      if (!found.has(name.seqId)) found.set(name.seqId, name)
     }
   }
   return [...found.values()]

@@ -1,4 +1,5 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
+import type { KbView } from '../../kb/access/kb-view.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import {
   keysOf,
@@ -9,9 +10,7 @@ import {
   namesByKey,
 } from '../../kb/projection/link-queries.ts'
 import { titleOf } from '../../kb/projection/neuron-queries.ts'
-import type { MainTables } from '../../kb/projection/projection.ts'
-import { attachmentLookup } from '../../kb/writing/attachment-lookup.ts'
-import { type FileLookup, fileNameKey, resolveFile } from '../../rules/links/file-target.ts'
+import { fileNameKey, resolveFile } from '../../rules/links/file-target.ts'
 import { type LinkAddress, type NamedNeuron, type Resolution, resolveTarget } from '../../rules/links/link-target.ts'
 
 /** A link between two Neurons of one knowledge base. */
@@ -21,23 +20,17 @@ export type GraphEdge = { source: string; target: string; type: EdgeType }
 export type LinkMeaning = Resolution | { attachment: true }
 
 /**
- * The links of one knowledge base as they resolve among the Neurons that somebody may see: to them, there are no others. For one
- * request, since it remembers what it resolved.
+ * The links of one knowledge base as they resolve among the Neurons of a view. For one request, since it remembers what it resolved.
  */
 export class LinkView {
   readonly identity: KbIdentity
-  readonly #sql: MainTables
-  readonly #isVisible: (seqId: string) => boolean
+  readonly #view: KbView
   readonly #names = new Map<string, NamedNeuron[]>()
   readonly #meanings = new Map<string, LinkMeaning>()
 
-  readonly #files: FileLookup
-
-  constructor(identity: KbIdentity, sql: MainTables, isVisible: (seqId: string) => boolean) {
-    this.identity = identity
-    this.#sql = sql
-    this.#isVisible = isVisible
-    this.#files = attachmentLookup(sql, isVisible)
+  constructor(view: KbView) {
+    this.identity = view.kb.identity
+    this.#view = view
   }
 
   /** Whether the `kb` of a link names this knowledge base. */
@@ -46,7 +39,7 @@ export class LinkView {
   }
 
   titleOf(seqId: string): string {
-    return titleOf(this.#sql, seqId) ?? seqId
+    return this.#view.about(seqId, titleOf) ?? seqId
   }
 
   resolve(link: LinkAddress): LinkMeaning {
@@ -55,7 +48,7 @@ export class LinkView {
     const key = JSON.stringify([target, form, from.slice(0, from.lastIndexOf('/'))])
     let meaning = this.#meanings.get(key)
     if (meaning === undefined) {
-      const isFile = fileNameKey(target) !== undefined && resolveFile(target, from, this.#files) !== undefined
+      const isFile = fileNameKey(target) !== undefined && resolveFile(target, from, this.#view.files) !== undefined
       const names = (key: string) =>
         this.#visibleNames(key).filter(({ kind, claim }) => {
           // What came over the API takes no name from a file.
@@ -71,7 +64,7 @@ export class LinkView {
   #visibleNames(key: string): NamedNeuron[] {
     let names = this.#names.get(key)
     if (names === undefined) {
-      names = namesByKey(this.#sql, key).filter(({ seqId }) => this.#isVisible(seqId))
+      names = [...this.#view.rows((sql) => namesByKey(sql, key))]
       this.#names.set(key, names)
     }
     return names
@@ -82,20 +75,29 @@ export class LinkView {
     const { seqId: source, kb, type } = link
     if (!this.isOwn(kb)) return undefined
     const meaning = this.resolve(link)
-    if (!('seqId' in meaning) || meaning.seqId === source || !this.#isVisible(source)) return undefined
+    if (!('seqId' in meaning) || meaning.seqId === source || !this.#view.seesNeuron(source)) return undefined
     return { source, target: meaning.seqId, type }
   }
 
   /** The edges from a Neuron, each once, by target and type. */
   edgesFrom(seqId: string): GraphEdge[] {
-    return distinctEdges(linksOf(this.#sql, seqId).flatMap((link) => this.edgeOf(link) ?? []))
+    return distinctEdges((this.#view.about(seqId, linksOf) ?? []).flatMap((link) => this.edgeOf(link) ?? []))
   }
 
   /** The edges to a Neuron from the first `maxSources` Neurons, each once, by source and type. */
   edgesTo(seqId: string, maxSources: number): GraphEdge[] {
-    const edges = keysOf(this.#sql, seqId).flatMap((key) => [
-      ...this.#firstEdgesTo(seqId, linksByKey(this.#sql, key), maxSources),
-      ...this.#firstEdgesTo(seqId, linksByBareKey(this.#sql, key), maxSources),
+    const view = this.#view
+    const edges = (view.about(seqId, keysOf) ?? []).flatMap((key) => [
+      ...this.#firstEdgesTo(
+        seqId,
+        view.rows((sql) => linksByKey(sql, key)),
+        maxSources,
+      ),
+      ...this.#firstEdgesTo(
+        seqId,
+        view.rows((sql) => linksByBareKey(sql, key)),
+        maxSources,
+      ),
     ])
     const sources = [...new Set(edges.map(({ source }) => source))].sort()
     const [beyond] = sources.slice(maxSources)

@@ -1,14 +1,12 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Graph, GraphQuery } from '../../contract/graph.ts'
-import { visibilityFor } from '../../kb/access/visibility.ts'
+import { atOneCommit, type KbView } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { everySeqId, findNeuron } from '../../kb/projection/neuron-queries.ts'
-import type { MainTables } from '../../kb/projection/projection.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { pauses } from '../../system/pauses.ts'
 import { type GraphEdge, LinkView } from './link-view.ts'
 
-type Sql = MainTables
 type Selection = { seqIds: string[]; truncated: boolean }
 
 /**
@@ -18,31 +16,24 @@ type Selection = { seqIds: string[]; truncated: boolean }
  */
 export async function readGraph(ctx: Context, caller: Caller, kbName: string, query: GraphQuery): Promise<Graph> {
   const kb = await ctx.readableKb(caller.tenantId, kbName)
-  return kb.projection.withSnapshot(async (sql) => {
-    const { ofSeqId: isVisible } = await visibilityFor(caller, kb, sql)
-    const view = new LinkView(kb.identity, sql, isVisible)
+  return atOneCommit(kb, caller, async (view) => {
+    const links = new LinkView(view)
     const { around, limit } = query
-    if (around !== undefined && !isVisible(around)) throw new GanglionError('not_found')
+    if (around !== undefined && !view.seesNeuron(around)) throw new GanglionError('not_found')
     const { seqIds, truncated } =
-      around === undefined ? await bestConnected(sql, view, isVisible, limit) : await nearest(view, around, query)
-    return { nodes: seqIds.flatMap((seqId) => nodeOf(sql, seqId)), edges: await edgesAmong(view, seqIds), truncated }
+      around === undefined ? await bestConnected(view, links, limit) : await nearest(links, around, query)
+    return { nodes: seqIds.flatMap((seqId) => nodeOf(view, seqId)), edges: await edgesAmong(links, seqIds), truncated }
   })
 }
 
 /** The Neurons with the most edges to and from others, and among equals the oldest. */
-async function bestConnected(
-  sql: Sql,
-  view: LinkView,
-  isVisible: (seqId: string) => boolean,
-  limit: number,
-): Promise<Selection> {
+async function bestConnected(view: KbView, links: LinkView, limit: number): Promise<Selection> {
   const pause = pauses()
   const degrees = new Map<string, number>()
   const count = (seqId: string, edges: number) => degrees.set(seqId, (degrees.get(seqId) ?? 0) + edges)
-  for (const seqId of everySeqId(sql)) {
+  for (const { seqId } of view.rows(everySeqId)) {
     await pause()
-    if (!isVisible(seqId)) continue
-    const edges = view.edgesFrom(seqId)
+    const edges = links.edgesFrom(seqId)
     count(seqId, edges.length)
     for (const { target } of edges) count(target, 1)
   }
@@ -89,7 +80,7 @@ async function edgesAmong(view: LinkView, seqIds: readonly string[]): Promise<Gr
   return edges
 }
 
-function nodeOf(sql: Sql, seqId: string): Graph['nodes'] {
-  const neuron = findNeuron(sql, seqId)
+function nodeOf(view: KbView, seqId: string): Graph['nodes'] {
+  const neuron = view.about(seqId, findNeuron)
   return neuron === undefined ? [] : [{ seqId, title: neuron.title, path: neuron.path, tags: neuron.tags }]
 }

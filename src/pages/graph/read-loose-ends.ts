@@ -1,3 +1,4 @@
+import { viewFor } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { type KbLabel, kbLabel } from '../../kb/kb-label.ts'
 import { PerCommit } from '../../kb/per-commit.ts'
@@ -26,12 +27,11 @@ export async function readLooseEnds(ctx: Context, caller: Caller, kbName: string
   const audience = effectiveAudience(caller.role)
   const ends = await found.get(kb, audience, async () => {
     const findings = await surveyLinks(kb, caller)
+    const view = await viewFor(caller, kb)
     const orphans = findings.flatMap((finding) => (finding.rule === 'orphan' ? [finding.seqId] : []))
     const gaps = findings.filter(isMissing).filter(({ target }) => audience === 'curator' || !isFileName(target))
     return {
-      orphans: orphans
-        .slice(0, maxListed)
-        .map((seqId) => ({ seqId, title: titleOf(kb.projection.read, seqId) ?? seqId })),
+      orphans: orphans.slice(0, maxListed).map((seqId) => ({ seqId, title: view.about(seqId, titleOf) ?? seqId })),
       orphanCount: orphans.length,
       gaps: gaps.slice(0, maxListed).map(({ target, neurons }) => ({ target, neurons })),
       gapCount: gaps.length,

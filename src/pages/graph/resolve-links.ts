@@ -1,5 +1,5 @@
 import type { Neuron } from '../../contract/neurons.ts'
-import { visibilityFor } from '../../kb/access/visibility.ts'
+import { openView } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
@@ -58,12 +58,9 @@ export async function viewsOf(
   for (const name of names) {
     if (own.isOwn(name)) views.set(name, own)
     // One that is not there, or cannot be opened now, must not take this one's Neurons with it.
-    const kb =
-      name === null || own.isOwn(name) ? undefined : await ctx.readableKb(caller.tenantId, name).catch(() => undefined)
-    if (kb !== undefined) {
-      const { ofSeqId } = await visibilityFor(caller, kb)
-      views.set(name, new LinkView(kb.identity, kb.projection.read, ofSeqId))
-    }
+    const other =
+      name === null || own.isOwn(name) ? undefined : await openView(ctx, caller, name).catch(() => undefined)
+    if (other !== undefined) views.set(name, new LinkView(other))
   }
   return views
 }

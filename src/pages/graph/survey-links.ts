@@ -1,4 +1,4 @@
-import { visibilityFor } from '../../kb/access/visibility.ts'
+import { atOneCommit } from '../../kb/access/kb-view.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { neuronsOfConnector } from '../../kb/projection/candidate-index.ts'
 import { everyLink, everyName } from '../../kb/projection/link-queries.ts'
@@ -13,24 +13,21 @@ import { LinkView } from './link-view.ts'
 
 /** What is wrong with the links of a knowledge base as a caller sees it, or curators: most impact first. */
 export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<LintFinding[]> {
-  const found = await kb.projection.withSnapshot(async (sql) => {
+  const found = await atOneCommit(kb, caller, async (view) => {
     const pause = pauses()
-    const isVisible = caller === undefined ? () => true : (await visibilityFor(caller, kb, sql)).ofSeqId
-    const view = new LinkView(kb.identity, sql, isVisible)
+    const links = new LinkView(view)
     const survey = new LinkSurvey()
-    for (const { kb: linked, ...link } of everyLink(sql)) {
+    for (const { kb: linked, ...link } of view.rows(everyLink)) {
       await pause()
-      if (!isVisible(link.seqId)) continue
       const { key, bareKey = key } = targetKeys(link)
       const subject = link.form === 'markdown' ? key : bareKey
-      survey.add({ ...link, key: subject, meaning: view.isOwn(linked) ? view.resolve(link) : undefined })
+      survey.add({ ...link, key: subject, meaning: links.isOwn(linked) ? links.resolve(link) : undefined })
     }
     const names = new NameIndex()
     const findings: LintFinding[] = []
     let same: LintedName[] = []
-    for (const name of everyName(sql)) {
+    for (const name of view.rows(everyName)) {
       await pause()
-      if (!isVisible(name.seqId)) continue
       if (isKnownBy(name.kind)) names.add(name.key, name.seqId)
       if (same[0]?.key !== name.key) {
         findings.push(...takenName(same))
@@ -40,8 +37,8 @@ export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<L
     }
     findings.push(...takenName(same))
     // What lint itself has proposed is linked to by nobody, and need not be.
-    const own = neuronsOfConnector(sql, lintConnector)
-    const neurons = everySeqId(sql).filter((seqId) => !own.has(seqId) && isVisible(seqId))
+    const own = neuronsOfConnector(kb.projection.read, lintConnector)
+    const neurons = view.rows(everySeqId).flatMap(({ seqId }) => (own.has(seqId) ? [] : [seqId]))
     for (const finding of survey.findings(neurons, (key) => names.likely(key))) {
       await pause()
       findings.push(finding)

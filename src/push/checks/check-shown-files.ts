@@ -1,7 +1,7 @@
 import type { Oid } from '../../git/objects/object.ts'
+import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
 import { fileBlob, referencesToFile } from '../../kb/projection/file-queries.ts'
 import type { MainTables } from '../../kb/projection/projection.ts'
-import { attachmentLookup } from '../../kb/writing/attachment-lookup.ts'
 import { changedLookup } from '../../kb/writing/rename/follow-files.ts'
 import { fileNameKey, resolveFile } from '../../rules/links/file-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'

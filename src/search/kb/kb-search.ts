@@ -1,9 +1,8 @@
 import { GanglionError } from '../../contract/errors.ts'
+import { KbView } from '../../kb/access/kb-view.ts'
 import { type Context, onePer } from '../../kb/context.ts'
-import { accessOf } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import type { EmbeddingModel } from '../../models/embedding-model.ts'
-import { maySee } from '../../rules/access/audience.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import type { IndexAddress, IndexRequests } from '../index-host.ts'
 import { type PageHit, StaleIndex, type View } from '../search-index.ts'
@@ -104,10 +103,8 @@ export class KbSearch {
   }
 
   /** Of a Neuron as it is now, which the index may hold as it was. */
-  #isVisible(key: string, { audience, defaultAudience }: View): boolean {
-    if (isUuid(key)) return true
-    const { tags, audience: listed } = accessOf(this.#kb.projection.read, key) ?? {}
-    return tags !== undefined && maySee(audience, { tags, ...(listed && { audience: listed }) }, defaultAudience)
+  #isVisible(key: string, scope: View): boolean {
+    return isUuid(key) || new KbView(this.#kb, scope).seesNeuron(key)
   }
 
   /** Lets what is under way come to a quick end. */

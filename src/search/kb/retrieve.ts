@@ -1,8 +1,9 @@
 import type { RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contract/search.ts'
+import { viewAs } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
-import { type Audience, effectiveAudience, maySee } from '../../rules/access/audience.ts'
+import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
@@ -48,10 +49,11 @@ export async function retrievePassages(
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
   const { synonyms } = await kb.settings()
   const hits = await answered(kbSearch(kb, ctx).retrieve({ question: query, scope, reach, synonyms }))
+  const view = await viewAs(kb, { audience })
   return hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
-    const neuron = findNeuron(kb.projection.read, key)
+    const neuron = view.about(key, findNeuron)
     // It can be removed or hidden after the index was asked.
-    if (neuron === undefined || !maySee(audience, neuron, scope.defaultAudience)) return []
+    if (neuron === undefined) return []
     const { seqId, documentId, title, path, commit } = neuron
     return [{ ...hit, seqId, documentId: documentId ?? seqId, title, path, commit }]
   })

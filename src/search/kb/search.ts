@@ -6,10 +6,11 @@ import type {
   TenantSearchAnswer,
   TenantSearchQuery,
 } from '../../contract/search.ts'
+import { type KbView, type ViewedKb, viewAs } from '../../kb/access/kb-view.ts'
 import { type Context, onePer } from '../../kb/context.ts'
 import { type NeuronOfHit, neuronsOfHits } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
-import { type Access, type Audience, effectiveAudience, maySee } from '../../rules/access/audience.ts'
+import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { isBusy } from '../../state/database/engines/sqlite.ts'
@@ -74,8 +75,7 @@ async function findIn(
   const scope = { audience, defaultAudience, limit, ...(kind === 'all' ? {} : { kind }) }
   const options = { isTyped: interactive === true, hasFacets: facets === true, synonyms }
   const { hits, ...answer } = await answered(kbSearch(kb, ctx).search({ q, scope, options }))
-  const isVisible = (neuron: Access) => maySee(audience, neuron, defaultAudience)
-  const shown = (pages: readonly PageHit[]) => shownOf(pages, { ctx, kb, isVisible })
+  const shown = async (pages: readonly PageHit[]) => shownOf(ctx, await viewAs(kb, { audience }), pages)
   if (ctx.embeddingModel === undefined) return { hits: await shown(hits), ...answer }
   // Who is still typing would ask the model at every letter.
   const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
@@ -103,24 +103,18 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
 }
 
 /** Those that are still there: a Neuron can be removed or hidden, and a Source archived, after the index was asked. */
-async function shownOf(
-  pages: readonly PageHit[],
-  { ctx, kb, isVisible }: { ctx: Context; kb: ReadableKb; isVisible: (neuron: Access) => boolean },
-): Promise<SearchHit[]> {
-  const neurons = neuronsOfHits(
-    kb.projection.read,
-    pages.map(({ key }) => key),
-  )
+async function shownOf(ctx: Context, view: KbView, pages: readonly PageHit[]): Promise<SearchHit[]> {
+  const keys = pages.map(({ key }) => key)
+  const neurons = new Map(view.rows((sql) => neuronsOfHits(sql, keys)).map((neuron) => [neuron.seqId, neuron]))
   const shown = pages.map((hit) => {
     const neuron = neurons.get(hit.key)
-    if (neuron === undefined) return toSourceHit(ctx, kb, hit)
-    return isVisible(neuron) ? toHit(kb, hit, neuron) : undefined
+    return neuron === undefined ? toSourceHit(ctx, view.kb, hit) : toHit(view.kb, hit, neuron)
   })
   return (await Promise.all(shown)).filter((hit) => hit !== undefined)
 }
 
 function toHit(
-  { identity }: ReadableKb,
+  { identity }: ViewedKb,
   { key, highlight, rank }: PageHit,
   { documentId, title, path }: NeuronOfHit,
 ): SearchHit {
@@ -138,10 +132,10 @@ function toHit(
   }
 }
 
-/** Nothing for a Source that was archived since the index was asked. */
+/** Nothing for a Source that was archived since the index was asked, or for a Neuron. */
 async function toSourceHit(
   { sources }: Context,
-  { identity }: ReadableKb,
+  { identity }: ViewedKb,
   { key, highlight, rank }: PageHit,
 ): Promise<SearchHit | undefined> {
   const source = await sources.find(identity.tenantId, key)

@@ -1,10 +1,10 @@
 import type { IngestReceipt } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
+import { viewFor } from '../../kb/access/kb-view.ts'
 import { sourceSight } from '../../kb/access/source-sight.ts'
-import { visibilityFor } from '../../kb/access/visibility.ts'
 import type { Context } from '../../kb/context.ts'
 import { readTables } from '../../kb/kb-access.ts'
-import { seqIdOfDocument } from '../../kb/projection/neuron-queries.ts'
+import { neuronsOfDocument } from '../../kb/projection/neuron-queries.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { inTransaction } from '../../state/database/transaction.ts'
@@ -38,9 +38,9 @@ export async function ingestDocument(ctx: Context, caller: Caller, docId: string
 async function isNeuron(ctx: Context, caller: Caller, docId: string): Promise<boolean> {
   if (!isUuid(docId)) return false
   for (const identity of await ctx.knowledgeBases.list(caller.tenantId)) {
-    const seqId = await readTables(ctx, identity, (sql) => seqIdOfDocument(sql, docId))
-    if (seqId === undefined) continue
-    if ((await visibilityFor(caller, await ctx.kbs.open(identity))).ofSeqId(seqId)) return true
+    const [neuron] = await readTables(ctx, identity, (sql) => neuronsOfDocument(sql, docId))
+    if (neuron === undefined) continue
+    if ((await viewFor(caller, await ctx.kbs.open(identity))).seesNeuron(neuron.seqId)) return true
   }
   return false
 }

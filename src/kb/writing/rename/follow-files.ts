@@ -4,10 +4,10 @@ import type { ParserPool } from '../../../markdown/pool/parser-pool.ts'
 import { type FileLookup, fileNameKey, placeFromFolder, resolveFile } from '../../../rules/links/file-target.ts'
 import { fileKeys, resolveTarget } from '../../../rules/links/link-target.ts'
 import { relativePath } from '../../../rules/paths/relative-path.ts'
+import { attachmentLookup } from '../../access/attachment-lookup.ts'
 import { fileTargets } from '../../projection/file-queries.ts'
 import { linksOf, namesByKey } from '../../projection/link-queries.ts'
 import type { Projection } from '../../projection/projection.ts'
-import { attachmentLookup } from '../attachment-lookup.ts'
 import { hasSameLinks } from './same-links.ts'
 
 type Sql = Projection['read']

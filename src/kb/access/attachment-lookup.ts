@@ -9,6 +9,8 @@ import {
 import { pathClaim } from '../projection/link-queries.ts'
 import type { MainTables } from '../projection/projection.ts'
 
+export type AttachmentLookup = FileLookup & { blobOf(path: string): string | undefined }
+
 /** Pages of a folder that are looked at. */
 const maxLooked = 2_000
 
@@ -18,7 +20,7 @@ const maxLooked = 2_000
  * only. A deleted page counts as hidden. A path that a page spells out leads to any file: whoever approved the page has seen it.
  * @param isVisible whether a reader sees a Neuron; left out for all files
  */
-export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) => boolean): FileLookup {
+export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) => boolean): AttachmentLookup {
   const known = new Map<string, boolean>()
   const isOpen = (path: string) => {
     if (isVisible === undefined) return true
@@ -29,6 +31,7 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
   }
   return {
     has: (path) => fileBlob(sql, path) !== undefined,
+    blobOf: (path) => fileBlob(sql, path),
     byKey: (key) => [...attachmentsByKey(sql, key)].filter(isOpen),
   }
 }
