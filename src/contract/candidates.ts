@@ -193,6 +193,12 @@ export const CandidatePage = z
   .object({
     candidates: z.array(CandidateSummary).describe('Red zone first, then by impact, then by age.'),
     nextCursor: z.string().nullable().describe('Null on the last page.'),
+    unavailable: z
+      .array(z.string())
+      .describe(
+        'Slugs of knowledge bases that cannot be read now: their candidates are missing. Absent where there is none.',
+      )
+      .exactOptional(),
   })
   .meta({ id: 'CandidatePage', description: 'A page of the queue.' })
 export type CandidatePage = z.infer<typeof CandidatePage>

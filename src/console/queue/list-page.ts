@@ -47,6 +47,7 @@ export function queueListPage(visit: Visit, list: ListPage): Html {
     main: html`<h1>Queue</h1>
       <p class="hint">Proposed changes to pages. Open one to see what it changes, then approve or dismiss it.</p>
       ${list.failingLinks.map(failingNotice)}
+      ${queue.unavailable.map((slug) => html`<p class="warning">The queue of ${slug} cannot be read. Ask your administrator to look at Health.</p>`)}
       ${keysHelp()}
       ${filterForm(queue, params)}
       ${zoneLinks(queue.counts, params)}

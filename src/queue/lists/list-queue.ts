@@ -9,7 +9,15 @@ import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../../kb/projection/projection.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { seenOf } from '../seen.ts'
-import { decodeCursor, encodeCursor, pageAcross, type QueuedKb, type QueuedRow, queuedKbs } from './queue-pages.ts'
+import {
+  decodeCursor,
+  encodeCursor,
+  pageAcross,
+  type QueuedKb,
+  type QueuedRow,
+  queuedKbs,
+  unavailableAmong,
+} from './queue-pages.ts'
 
 /** What a curator looks at of the queue: of one knowledge base, by slug or id, or of all. */
 export type QueueView = QueueFilter & { kb?: string | undefined }
@@ -63,6 +71,8 @@ export type QueuePage = {
   connectors: string[]
   /** All of the tenant. */
   knowledgeBases: KbLabel[]
+  /** Slugs of those that cannot be read now: their candidates are missing. */
+  unavailable: string[]
 }
 
 /**
@@ -90,13 +100,17 @@ export async function listQueue(
   const isBefore = first !== undefined && (isBack ? isMore : await hasMore(kbs, filter, first, 'before'))
   const isAfter = last !== undefined && (isBack ? await hasMore(kbs, filter, last, 'after') : isMore)
   const entries: QueueEntry[] = []
-  for (const { kb, row } of rows) entries.push(await kb.read((sql) => toEntry(kb.identity, sql, row)))
+  for (const { kb, row } of rows) {
+    const entry = await kb.read((sql) => toEntry(kb.identity, sql, row))
+    if (entry !== undefined) entries.push(entry)
+  }
   return {
     entries,
     previous: isBefore ? cursorAt(first) : null,
     next: isAfter ? cursorAt(last) : null,
     ...(await countAcross(kbs, filter)),
     knowledgeBases: await namesOf(ctx, caller),
+    unavailable: unavailableAmong(kbs),
   }
 }
 
@@ -150,7 +164,7 @@ async function countAcross(
         connectors: filter.status === undefined || filter.status === status ? connectorsOf(sql, status) : [],
       })),
     )
-    for (const { status, byZone, connectors: named } of found) {
+    for (const { status, byZone, connectors: named } of found ?? []) {
       for (const connector of named) connectors.add(connector)
       for (const zone of ['red', 'yellow', 'green', 'none'] as const) {
         if (filter.zone === undefined || filter.zone === zone) counts.status[status] += byZone[zone]

@@ -24,7 +24,8 @@ export async function nextInQueue(
   const { row } = await findQueued(ctx, caller, candidateId)
   const kbs = await queuedKbs(ctx, caller, kb)
   const [next] = await pageAcross(kbs, filter, { after: queuePosition(row) }, 1)
-  return next && { id: next.row.id, seen: await next.kb.read((sql) => seenOf(sql, next.row)) }
+  const seen = await next?.kb.read((sql) => seenOf(sql, next.row))
+  return next && seen !== undefined ? { id: next.row.id, seen } : undefined
 }
 
 export async function neighboursOf(
@@ -45,7 +46,7 @@ async function countAll(kbs: readonly QueuedKb[], filter: Omit<QueueView, 'kb'>)
   let sum = 0
   for (const kb of kbs) {
     const zones = await kb.read((sql) => statuses.map((status) => countByZone(sql, { ...filter, status })))
-    for (const count of zones.flatMap((each) => Object.values(each))) sum += count
+    for (const count of (zones ?? []).flatMap((each) => Object.values(each))) sum += count
   }
   return sum
 }

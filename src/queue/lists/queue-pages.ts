@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ValidationError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
+import { isUnavailable } from '../../kb/failure.ts'
 import { readTables } from '../../kb/kb-access.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
@@ -18,7 +19,12 @@ import type { Caller } from '../../rules/access/caller.ts'
 const Position = z.tuple([z.int(), z.int(), z.string()])
 
 /** A knowledge base whose queue is read, perhaps without opening it. */
-export type QueuedKb = { identity: KbIdentity; read: <Result>(work: (sql: AllTables) => Result) => Promise<Result> }
+export type QueuedKb = {
+  identity: KbIdentity
+  /** Nothing of one of several that cannot be read now: it does not take the others with it. */
+  read: <Result>(work: (sql: AllTables) => Result) => Promise<Result | undefined>
+  isUnavailable: boolean
+}
 
 export type QueuedRow = { kb: QueuedKb; row: CandidateRow }
 
@@ -26,7 +32,24 @@ export type QueuedRow = { kb: QueuedKb; row: CandidateRow }
 export async function queuedKbs(ctx: Context, { tenantId }: Caller, kb: string | undefined): Promise<QueuedKb[]> {
   const one = kb === undefined ? undefined : await ctx.kb(tenantId, kb)
   const identities = one === undefined ? await ctx.knowledgeBases.list(tenantId) : [one.identity]
-  return identities.map((identity) => ({ identity, read: (work) => readTables(ctx, identity, work) }))
+  return identities.map((identity) => {
+    const queued: QueuedKb = {
+      identity,
+      isUnavailable: false,
+      read: (work) =>
+        readTables(ctx, identity, work).catch((error: unknown) => {
+          if (one !== undefined || !isUnavailable(error)) throw error
+          queued.isUnavailable = true
+          return undefined
+        }),
+    }
+    return queued
+  })
+}
+
+/** The slugs of those that could not be read. */
+export function unavailableAmong(kbs: readonly QueuedKb[]): string[] {
+  return kbs.flatMap(({ isUnavailable, identity }) => (isUnavailable ? [identity.slug] : []))
 }
 
 /** See `queuePage`; of several knowledge bases as if they had one queue. */
@@ -38,7 +61,8 @@ export async function pageAcross(
 ): Promise<QueuedRow[]> {
   const rows: QueuedRow[] = []
   for (const kb of kbs) {
-    rows.push(...(await kb.read((sql) => queuePage(sql, filter, place, limit))).map((row) => ({ kb, row })))
+    const ofOne = (await kb.read((sql) => queuePage(sql, filter, place, limit))) ?? []
+    rows.push(...ofOne.map((row) => ({ kb, row })))
   }
   const found = rows.sort((a, b) => byPosition(queuePosition(a.row), queuePosition(b.row)))
   return place !== undefined && 'before' in place ? found.slice(-limit) : found.slice(0, limit)

@@ -3,7 +3,9 @@ import { GanglionError } from '../../contract/errors.ts'
 import { viewFor } from '../../kb/access/kb-view.ts'
 import { sourceSight } from '../../kb/access/source-sight.ts'
 import type { Context } from '../../kb/context.ts'
+import { isUnavailable } from '../../kb/failure.ts'
 import { readTables } from '../../kb/kb-access.ts'
+import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import { neuronsOfDocument } from '../../kb/projection/neuron-queries.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
@@ -38,9 +40,18 @@ export async function ingestDocument(ctx: Context, caller: Caller, docId: string
 async function isNeuron(ctx: Context, caller: Caller, docId: string): Promise<boolean> {
   if (!isUuid(docId)) return false
   for (const identity of await ctx.knowledgeBases.list(caller.tenantId)) {
-    const [neuron] = await readTables(ctx, identity, (sql) => neuronsOfDocument(sql, docId))
-    if (neuron === undefined) continue
-    if ((await viewFor(caller, await ctx.kbs.open(identity))).seesNeuron(neuron.seqId)) return true
+    if (await holdsNeuron(ctx, caller, identity, docId).catch(unlessUnavailable)) return true
   }
+  return false
+}
+
+async function holdsNeuron(ctx: Context, caller: Caller, identity: KbIdentity, docId: string): Promise<boolean> {
+  const [neuron] = await readTables(ctx, identity, (sql) => neuronsOfDocument(sql, docId))
+  return neuron !== undefined && (await viewFor(caller, await ctx.kbs.open(identity))).seesNeuron(neuron.seqId)
+}
+
+/** Of what cannot be read nothing is known. */
+function unlessUnavailable(error: unknown): false {
+  if (!isUnavailable(error)) throw error
   return false
 }

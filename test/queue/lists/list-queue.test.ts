@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { rebuild } from '../../../src/operate/rebuild.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
+import { listCandidates } from '../../../src/queue/lists/list-candidates.ts'
 import { listQueue, type QueueQuery } from '../../../src/queue/lists/list-queue.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { candidate, correction, newTestBed } from '../../kb/support/test-bed.ts'
@@ -156,4 +159,17 @@ test('a rebuild filters the queue as before, also by words and tags, of candidat
   const ctx = await restart()
   await rebuild(ctx, await ctx.knowledgeBases.list())
   expect(await answers()).toEqual(before)
+})
+
+test('the queues of the others are listed where a knowledge base is damaged', async () => {
+  const { ctx, curator, submit, list } = await newQueue()
+  await submit({ title: 'Kept' })
+  const { gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'damaged' })
+  writeFileSync(join(gitDir, 'refs/heads/main'), '')
+  expect(await list()).toMatchObject({ entries: [{ title: 'Kept' }], unavailable: ['damaged'] })
+  expect(await listCandidates(ctx, curator, { limit: 5 })).toMatchObject({
+    candidates: [{ title: 'Kept' }],
+    unavailable: ['damaged'],
+  })
+  await expect(listCandidates(ctx, curator, { kb: 'damaged', limit: 5 })).rejects.toThrow(/is empty/)
 })
