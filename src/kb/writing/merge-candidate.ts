@@ -1,4 +1,4 @@
-import { GanglionError } from '../../contract/errors.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { fileLayout } from '../../markdown/file/front-matter.ts'
@@ -18,7 +18,7 @@ export type MainView = { sql: Projection['read']; readText(oid: string): Promise
  * The content that a target Neuron gets from a candidate: as proposed when the target is as it was, else merged with what
  * has changed since. Text keeps the target's line endings; a whole page has its own.
  * @throws {GanglionError} `merge_conflict` with `conflicts` and the `commit` of the target's present version.
- * @throws {FrontMatterError}
+ * @throws {FrontMatterError} @throws {ValidationError} for an edit upon a commit at which the target was not there.
  */
 export async function mergeIntoTarget(
   { sql, readText }: MainView,
@@ -31,8 +31,8 @@ export async function mergeIntoTarget(
   const { content: now } = parseNeuronFile(current)
   const fitting = (text: string) =>
     candidate.frontMatter === null ? keepLineEndings(now, text, fileLayout(current).eol) : text
-  const edited = edit.base === undefined ? undefined : (versionAt(sql, target.seqId, edit.base)?.blob ?? null)
-  const given = edited === undefined ? candidate : { base: edited }
+  const given = edit.base === undefined ? candidate : { base: versionAt(sql, target.seqId, edit.base)?.blob ?? null }
+  if (given !== candidate && given.base === null) throw new ValidationError({ base: ['is no version of the Neuron'] })
   if (given.base === null) return fitting(proposed)
   // Of a base that is lost nothing is known, so whatever differs conflicts.
   const base = parseNeuronFile((await baseOf({ readText }, given)) ?? '').content

@@ -171,6 +171,18 @@ describe('deciding on a candidate', () => {
     },
   )
 
+  test('approves an edit made upon a version, and refuses one upon a commit that is none of its versions', async () => {
+    const server = await testServer()
+    const correction = { kind: 'user-correction', content: 'Page three leads.\n', metadata: { targetNeuron: seqId } }
+    const path = `/api/v1/queue/candidates/${await submitted(server, correction)}/approve`
+    const { json: neuron } = await server.request('GET', `/api/v1/neurons/handbook/${seqId}`, { as: 'curator' })
+    const edit = (base: string) => ({ as: 'curator' as const, body: { content: 'Page four leads.\n', base } })
+    expect((await server.request('POST', path, edit('0'.repeat(40)))).json).toEqual({
+      error: { formErrors: [], fieldErrors: { base: ['is no version of the Neuron'] } },
+    })
+    expect((await server.request('POST', path, edit(Object(neuron).commit))).status).toBe(200)
+  })
+
   test('tells what conflicts where the target has changed', async () => {
     const server = await testServer()
     const correct = (content: string) =>

@@ -32,17 +32,21 @@ test.each<[string, Record<string, unknown>]>([
   expect(acts).toEqual([])
 })
 
-test('what is just within bounds is taken', async () => {
+test('what is just within bounds is taken, and kept', async () => {
   const { request } = await testServer()
   const body = {
     vote: 'flag',
     question: 'é'.repeat(2000),
     answer: '🙂'.repeat(50_000),
     reason: 'x'.repeat(2000),
+    category: 'tone',
     pageUrl: 'x'.repeat(500),
     citations: [],
   }
-  expect((await request('POST', route, { as: 'curator', body })).status).toBe(201)
+  const { status, json } = await request('POST', route, { as: 'curator', body })
+  expect(status).toBe(201)
+  const kept = await request('GET', `/api/v1/queue/candidates/${Object(json).candidateId}`, { as: 'curator' })
+  expect(JSON.parse(Object(kept.json).metadata)).toMatchObject({ category: 'tone', pageUrl: body.pageUrl })
 })
 
 test('whom it is open to', async () => {
