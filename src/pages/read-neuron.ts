@@ -2,9 +2,9 @@ import { GanglionError } from '../contract/errors.ts'
 import type { Neuron } from '../contract/neurons.ts'
 import { FileView } from '../kb/access/file-view.ts'
 import { type KbView, openView } from '../kb/access/kb-view.ts'
+import { LinkView } from '../kb/access/link-view.ts'
 import { allTags } from '../kb/access/neuron-access.ts'
 import type { Context } from '../kb/context.ts'
-import { fileTargets } from '../kb/projection/file-queries.ts'
 import { linksOf } from '../kb/projection/link-queries.ts'
 import { findNeuron, neuronsOfDocument } from '../kb/projection/neuron-queries.ts'
 import { commitsByPrefix, createdAt, versionAt } from '../kb/projection/version-queries.ts'
@@ -15,11 +15,10 @@ import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { isUuid } from '../rules/candidates/candidate-id.ts'
 import { fileNameKey } from '../rules/links/file-target.ts'
-import { writtenLinks } from '../rules/links/written-link.ts'
-import type { NeuronFields, WikiLink } from '../rules/neurons/neuron.ts'
+import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
+import type { NeuronFields } from '../rules/neurons/neuron.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 import { tagsOf } from '../state/sources/source.ts'
-import { LinkView } from './graph/link-view.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
 import type { Basis } from './neuron-answers.ts'
 import { neuronAnswers } from './neuron-answers.ts'
@@ -72,9 +71,8 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
   // Before anything is waited for, so that all is of one commit.
   const written = view.about(seqId, linksOf) ?? []
   const backlinks = backlinksOf(reading, seqId)
-  const targets = view.about(seqId, fileTargets) ?? []
   const file = parseNeuronFile(await view.kb.repository.readText(blob))
-  const files = await filesOf(reading, row.path, targets)
+  const files = await filesOf(reading, row.path, written)
   const { sources, areOwn } = await sourcesIn(reading, file.fields)
   const neuron: Neuron = {
     ...shown,
@@ -86,7 +84,10 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
     ...(isPartial ? { parsed: 'partial' as const } : {}),
   }
   const isOfCallerOrOthers = areOwn || written.some((link) => !linkView.isOwn(link.kb))
-  const basis = { queue: targets.length > 0, database: file.fields.sources.length > 0 }
+  const basis = {
+    queue: written.some(({ target }) => fileNameKey(target) !== undefined),
+    database: file.fields.sources.length > 0,
+  }
   return { neuron, file, view, links: linkView, basis: isOfCallerOrOthers ? undefined : basis }
 }
 
@@ -104,8 +105,8 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
   const tags = allTags(file, await view.kb.settings())
   if (!view.sees({ ...fields, tags })) throw new GanglionError('not_found')
   const { links, flag } = await ctx.parser.links(shownContent(file))
-  const files = await filesOf(reading, past.path, fileTargetsIn(links))
   const written = writtenLinks({ edges: fields.edges, properties: file.propertyLinks }, links)
+  const files = await filesOf(reading, past.path, written)
   const neuron: Neuron = {
     seqId,
     title: neuronTitle(file, past.path),
@@ -150,22 +151,21 @@ async function sourcesIn(
   return { sources: shown.length === 0 ? {} : { sources: shown }, areOwn }
 }
 
-function fileTargetsIn(links: readonly WikiLink[]): string[] {
-  return links.flatMap(({ target, kb }) => (kb === undefined && fileNameKey(target) !== undefined ? [target] : []))
-}
-
 /** The files that a page's links name and that the caller may read. */
 async function filesOf(
-  { ctx, view }: Reading,
-  page: string,
-  targets: readonly string[],
+  { ctx, view, links }: Reading,
+  from: string,
+  written: readonly WrittenLink[],
 ): Promise<Pick<Neuron, 'files'>> {
   const opened = new FileView(view)
   const files: NonNullable<Neuron['files']> = []
-  for (const target of new Set(targets)) {
-    const path = opened.resolve(target, page)
-    if (path === undefined || !(await opened.opens(path))) continue
-    files.push({ target, path, url: ctx.urls.file(view.kb.identity.slug, path) })
+  const known = new Set<string>()
+  for (const { target, form, kb } of written) {
+    if (kb !== null || form === 'edge' || known.has(target)) continue
+    const meaning = links.resolve({ target, form, from })
+    if (!('file' in meaning) || !(await opened.opens(meaning.file))) continue
+    known.add(target)
+    files.push({ target, path: meaning.file, url: ctx.urls.file(view.kb.identity.slug, meaning.file) })
   }
   return files.length === 0 ? {} : { files }
 }

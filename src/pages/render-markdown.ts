@@ -2,6 +2,7 @@ import { filePage, neuronPage, newPage } from '../contract/console-paths.ts'
 import { shownFileTypes } from '../contract/files.ts'
 import { FileView } from '../kb/access/file-view.ts'
 import { type KbView, openView } from '../kb/access/kb-view.ts'
+import { LinkView } from '../kb/access/link-view.ts'
 import type { Context } from '../kb/context.ts'
 import type { NeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Rendered } from '../markdown/render/render-pool.ts'
@@ -12,7 +13,6 @@ import type { Caller } from '../rules/access/caller.ts'
 import { fileNameKey } from '../rules/links/file-target.ts'
 import { barePath } from '../rules/links/link-target.ts'
 import type { WikiLink } from '../rules/neurons/neuron.ts'
-import { LinkView } from './graph/link-view.ts'
 import { viewsOf } from './graph/resolve-links.ts'
 
 export type { Rendered }
@@ -91,14 +91,13 @@ async function resolved(
     return { to: 'page', href: neuronPage(view.identity.slug, seqId), title: view.titleOf(seqId) }
   }
   if ('ambiguous' in meaning) return { to: 'gap', why: 'Several pages have this name' }
-  const file = isOwn ? await fileOf(reading, target, path) : undefined
+  const file = isOwn && 'file' in meaning ? await fileOf(reading, meaning.file) : undefined
   return file ?? gap(reading, target, isOwn)
 }
 
-/** The file that a link names, if the caller may read it. */
-async function fileOf({ view, files }: Reading, target: string, page: string): Promise<ResolvedLink | undefined> {
-  const path = fileNameKey(target) === undefined ? undefined : files.resolve(target, page)
-  if (path === undefined || !(await files.opens(path))) return undefined
+/** A file, if the caller may read it. */
+async function fileOf({ view, files }: Reading, path: string): Promise<ResolvedLink | undefined> {
+  if (!(await files.opens(path))) return undefined
   const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
   const isImage = inlineImages.has(extension) && Object.hasOwn(shownFileTypes, extension)
   return { to: 'file', href: filePage(view.kb.identity.slug, path), isImage }

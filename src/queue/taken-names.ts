@@ -1,14 +1,17 @@
 import type { Warning } from '../contract/candidates.ts'
+import { attachmentLookup } from '../kb/access/attachment-lookup.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { namesByKey, namesOfNeuron } from '../kb/projection/link-queries.ts'
 import type { MainTables } from '../kb/projection/projection.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
+import { fileNameKey } from '../rules/links/file-target.ts'
+import { yieldsToFile } from '../rules/links/link-meaning.ts'
 import { doesYield, namesOf } from '../rules/links/link-target.ts'
 import { isFirstCome } from '../rules/neurons/first-come.ts'
 import { oneLine } from '../rules/text/text.ts'
 
 /**
- * Warns of the names of a Neuron that links do not lead to it by, since others had them first.
+ * Warns of the names of a Neuron that links do not lead to it by, since other Neurons, or files, had them first.
  * @param isVisible whether the sender sees a Neuron: no other is told of
  */
 export function takenNames(
@@ -18,18 +21,25 @@ export function takenNames(
   names: ReturnType<typeof namesOfNeuron> = namesOfNeuron(sql, seqId),
 ): Warning[] {
   const taken = new Map<string, string>()
+  const takenByFiles = new Set<string>()
+  const files = attachmentLookup(sql, isVisible)
   for (const { key, exact, kind, claim } of names) {
     if (!claim.yields) continue
+    if (yieldsToFile({ kind, claim }) && fileNameKey(exact) !== undefined && files.byKey(key).length > 0)
+      takenByFiles.add(exact)
     const holder = namesByKey(sql, key).find(
       (other) => doesYield({ seqId, kind, claim }, other) && isVisible(other.seqId),
     )
     if (holder !== undefined) taken.set(holder.seqId, exact)
   }
-  return [...taken].map(([other, name]) => ({
+  const warning = (name: string, other: string) => ({
     code: 'name_taken',
     message: `Links by the name "${oneLine(name, 200)}" lead to ${other}, which had it first: the new page is reached by its seqId and its path.`,
-    seqId: other,
-  }))
+  })
+  return [
+    ...[...taken].map(([other, name]) => ({ ...warning(name, other), seqId: other })),
+    ...[...takenByFiles].map((name) => warning(name, 'the file of that name')),
+  ]
 }
 
 /** Warns a curator of the name that a candidate's Neuron would yield to another, or yields once it is approved. */

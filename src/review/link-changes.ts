@@ -1,8 +1,8 @@
 import type { EdgeType } from '../contract/vocabulary.ts'
 import { viewAs } from '../kb/access/kb-view.ts'
+import { LinkView } from '../kb/access/link-view.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { NeuronFile } from '../markdown/file/neuron-file.ts'
-import { LinkView } from '../pages/graph/link-view.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
 
 /** A link that a change brings or takes away, as it is written, and what it leads to now. */
@@ -54,5 +54,5 @@ function toChange(view: LinkView, link: WrittenLink, path: string): LinkChange {
     const { seqId } = meaning
     return { type, target, leadsTo: { seqId, title: view.titleOf(seqId) } }
   }
-  return { type, target, leadsTo: 'attachment' in meaning ? 'a file' : 'ambiguous' in meaning ? 'several' : 'nothing' }
+  return { type, target, leadsTo: 'file' in meaning ? 'a file' : 'ambiguous' in meaning ? 'several' : 'nothing' }
 }

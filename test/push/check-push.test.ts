@@ -195,6 +195,25 @@ test('a page that is moved warns of no Markdown link that its alias keeps', asyn
   expect((await judge(commit())).filter((line) => line.includes('b.md'))).toEqual([])
 })
 
+test('a page that opens a folder of hidden pages to readers tells of the files that links name there', async () => {
+  const { put, commit, findings } = await pushing({
+    'open.md': neuronText(1, { title: 'Open' }, '![[deal.png]]\n'),
+    'deal/plan.md': neuronText(2, { title: 'Plan', tags: ['internal'] }, '![[deal.png]]\n'),
+    'deal/deal.png': 'PNG',
+    'deal/other.png': 'PNG',
+  })
+  put('neurons/deal/more.md', page('title: More\ntags: [internal]\n'))
+  expect(await findings(commit())).toEqual([])
+  put('neurons/deal/note.md', page('title: Note\n'))
+  expect(await findings(commit())).toMatchObject([
+    {
+      rule: 'shown-files',
+      path: 'neurons/deal/note.md',
+      message: expect.stringMatching(/ files: neurons\/deal\/deal\.png\.$/),
+    },
+  ])
+})
+
 test('an image that moves or goes tells of the pages that show it, and one that takes its place, too', async () => {
   const { clone, put, move, commit, findings } = await pushing({
     'pic.md': neuronText(1, { title: 'Pic' }, '![k](im/k.png) ![[map.png]]\n'),

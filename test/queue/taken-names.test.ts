@@ -42,6 +42,22 @@ test('a page that comes over the API takes no name from another, and its sender 
   ])
 })
 
+test('a page that comes over the API takes no name from a file, and is told of no file that is hidden', async () => {
+  const bed = await writtenBed({
+    'page.md': neuronText(1, { title: 'Page' }, '![[plan.png]]\n'),
+    'plan.png': 'bytes',
+    'hidden/deal.md': neuronText(2, { title: 'Deal', tags: ['internal'] }, '![[deal.png]]\n'),
+    'hidden/deal.png': 'bytes',
+  })
+  const warningsOf = async (title: string, as = bed.app) =>
+    (await submitCandidate(bed.ctx, as, candidate({ title, confidence: 1 }))).warnings
+  const taken = [{ code: 'name_taken', message: expect.stringContaining('lead to the file of that name') }]
+  expect(await warningsOf('Plan.png')).toEqual(taken)
+  expect(await warningsOf('deal.png')).toBeUndefined()
+  expect(await warningsOf('deal.png', bed.curator)).toEqual(expect.arrayContaining(taken))
+  expect((await bed.read(1, bed.app))?.files).toMatchObject([{ path: 'neurons/plan.png' }])
+})
+
 test('of pages that came over the API the first has the name', async () => {
   const { submit } = await taken()
   const [first, second] = [await submit('Fresh'), await submit('Fresh')]

@@ -36,7 +36,8 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
   }
 }
 
-function isOpenFolder(sql: MainTables, folder: string, isVisible: (seqId: string) => boolean): boolean {
+/** Whether the names of a folder's files lead somebody to them. */
+export function isOpenFolder(sql: MainTables, folder: string, isVisible: (seqId: string) => boolean): boolean {
   let open = isSomeVisible(sql, neuronsBeside(sql, folder), isVisible)
   for (let around = folder; open === undefined; around = around.replace(/[^/]*\/$/, '')) {
     open = isSomeVisible(sql, neuronsInFolder(sql, around), isVisible)

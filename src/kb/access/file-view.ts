@@ -1,10 +1,12 @@
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
-import { fileNameKey, resolveFile } from '../../rules/links/file-target.ts'
+import { fileNameKey } from '../../rules/links/file-target.ts'
+import type { LinkAddress } from '../../rules/links/link-target.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { referencesToFile } from '../projection/file-queries.ts'
 import { isApprovedByPolicy, lastCuratedVersion } from '../projection/version-queries.ts'
 import type { KbView } from './kb-view.ts'
+import { LinkView } from './link-view.ts'
 
 /** Pages that only the policy approved and that are read again to see whether a curator has let them open a file. */
 const maxReread = 20
@@ -19,15 +21,12 @@ const closed = /^kb\.yaml$|(?:^|\/)\./
  */
 export class FileView {
   readonly #view: KbView
+  readonly #links: LinkView
   readonly #isOpen = new Map<string, Promise<boolean>>()
 
   constructor(view: KbView) {
     this.#view = view
-  }
-
-  /** The file that a link of a page names. */
-  resolve(target: string, page: string): string | undefined {
-    return resolveFile(target, page, this.#view.files)
+    this.#links = new LinkView(view)
   }
 
   /** The blob of a file that is no Neuron and that the audience may read. */
@@ -49,8 +48,8 @@ export class FileView {
     if (key === undefined || closed.test(path)) return false
     const kb = await this.#view.kb.whole()
     const uncurated = new Set<string>()
-    for (const { seqId, page, target } of [...this.#view.rows((sql) => referencesToFile(sql, key))]) {
-      if (this.resolve(target, page) !== path) continue
+    for (const { seqId, page, target, form } of [...this.#view.rows((sql) => referencesToFile(sql, key))]) {
+      if (!this.#leads({ target, form, from: page }, path)) continue
       if (!isApprovedByPolicy(kb.projection.read, seqId)) return true
       uncurated.add(seqId)
     }
@@ -62,6 +61,14 @@ export class FileView {
     const version = lastCuratedVersion(projection.read, seqId)
     if (version === undefined) return false
     const { links } = await parser.links(shownContent(parseNeuronFile(await repository.readText(version.blob))))
-    return links.some(({ target, kb }) => kb === undefined && this.resolve(target, version.path) === path)
+    const from = version.path
+    return links.some(
+      ({ target, form, kb }) => kb === undefined && this.#leads({ target, form: form ?? 'wiki', from }, path),
+    )
+  }
+
+  #leads(link: LinkAddress, path: string): boolean {
+    const meaning = this.#links.resolve(link)
+    return 'file' in meaning && meaning.file === path
   }
 }

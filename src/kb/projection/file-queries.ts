@@ -1,3 +1,4 @@
+import type { LinkForm } from '../../rules/links/written-link.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import type { MainTables } from './projection.ts'
 
@@ -10,14 +11,14 @@ export function fileBlob(sql: Sql, path: string): string | undefined {
 }
 
 /** A link that may name a file, with the page that holds it. */
-export type FileReference = { seqId: string; page: string; target: string }
+export type FileReference = { seqId: string; page: string; target: string; form: LinkForm }
 
 /** The links to files of this name; see `fileNameKey`. Read as it goes. */
 export function* referencesToFile(sql: Sql, nameKey: string): Generator<FileReference> {
-  const rows = sql.iterate`SELECT links.seq_id, path, target FROM links JOIN neurons USING (seq_id)
+  const rows = sql.iterate`SELECT links.seq_id, path, target, form FROM links JOIN neurons USING (seq_id)
     WHERE file_key = ${nameKey} AND kb IS NULL ORDER BY links.seq_id, ordinal`
-  for (const { seq_id, path, target } of rows)
-    yield { seqId: String(seq_id), page: String(path), target: String(target) }
+  for (const { seq_id, path, target, form } of rows)
+    yield { seqId: String(seq_id), page: String(path), target: String(target), form: form as LinkForm }
 }
 
 /** The targets of a Neuron's links that may name files, in order. */
@@ -77,6 +78,13 @@ export function* attachmentsByKey(sql: Sql, key: string): Generator<string> {
 export function* neuronsInFolder(sql: Sql, folder: string): Generator<string> {
   const rows = sql.iterate`SELECT seq_id FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NOT NULL ORDER BY path`
   for (const { seq_id } of rows) yield String(seq_id)
+}
+
+/** The files in a folder that are no Neurons, read as they go. @param folder as {@link neuronsInFolder} has it */
+export function* filesBeside(sql: Sql, folder: string): Generator<string> {
+  const rows = sql.iterate`SELECT path FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NULL
+    AND instr(substr(path, ${folder.length + 1}), '/') = 0 ORDER BY path`
+  for (const { path } of rows) yield String(path)
 }
 
 /** The Neurons in a folder, and not below it; as {@link neuronsInFolder}. */

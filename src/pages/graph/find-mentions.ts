@@ -1,5 +1,6 @@
 import type { Neuron } from '../../contract/neurons.ts'
 import type { KbView } from '../../kb/access/kb-view.ts'
+import type { LinkView } from '../../kb/access/link-view.ts'
 import { linksOf } from '../../kb/projection/link-queries.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -9,7 +10,6 @@ import { parseWikiLinkText } from '../../markdown/parse/wiki-link-text.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { sentencesOf } from '../../rules/text/sentences.ts'
 import { oneLine } from '../../rules/text/text.ts'
-import type { LinkView } from './link-view.ts'
 
 /** A page that links to another, with the sentence around the first such link; without one for a link of the front matter. */
 export type Mention = Neuron['backlinks'][number] & { sentence?: string }

@@ -1,11 +1,11 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Graph, GraphQuery } from '../../contract/graph.ts'
 import { atOneCommit, type KbView } from '../../kb/access/kb-view.ts'
+import { type GraphEdge, LinkView } from '../../kb/access/link-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { everySeqId, findNeuron } from '../../kb/projection/neuron-queries.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { pauses } from '../../system/pauses.ts'
-import { type GraphEdge, LinkView } from './link-view.ts'
 
 type Selection = { seqIds: string[]; truncated: boolean }
 

@@ -1,10 +1,10 @@
 import type { Neuron } from '../../contract/neurons.ts'
 import { openView } from '../../kb/access/kb-view.ts'
+import { LinkView } from '../../kb/access/link-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { WrittenLink } from '../../rules/links/written-link.ts'
-import { LinkView } from './link-view.ts'
 
 type Shown = Pick<Neuron, 'links' | 'unresolved'>
 
@@ -36,7 +36,7 @@ export async function resolveLinks(
       const { slug } = view?.identity ?? own.identity
       const link = { type, target: meaning.seqId, ...(view === own ? {} : { kb: slug }) }
       links.set(JSON.stringify(link), link)
-    } else if (!('attachment' in meaning && (isCurator || (kb === null && readable.has(target)))) || form === 'edge') {
+    } else if (!('file' in meaning && (isCurator || (kb === null && readable.has(target)))) || form === 'edge') {
       const reason =
         'ambiguous' in meaning
           ? ({ reason: 'ambiguous', candidates: meaning.ambiguous.slice(0, maxCandidates) } as const)

@@ -1,4 +1,5 @@
 import { atOneCommit } from '../../kb/access/kb-view.ts'
+import { LinkView } from '../../kb/access/link-view.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { neuronsOfConnector } from '../../kb/projection/candidate-index.ts'
 import { everyLink, everyName } from '../../kb/projection/link-queries.ts'
@@ -9,7 +10,6 @@ import { impactOf, LinkSurvey, type LintedName, type LintFinding, takenName } fr
 import { lintConnector } from '../../rules/lint/lint-candidate.ts'
 import { NameIndex } from '../../rules/lint/lint-names.ts'
 import { pauses } from '../../system/pauses.ts'
-import { LinkView } from './link-view.ts'
 
 /** What is wrong with the links of a knowledge base as a caller sees it, or curators: most impact first. */
 export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<LintFinding[]> {

@@ -1,5 +1,6 @@
 import { type EdgeType, edgeTypes } from '../../contract/enumerations.ts'
 import { type KbView, openView } from '../../kb/access/kb-view.ts'
+import { LinkView } from '../../kb/access/link-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { type FoundName, nextTagKey } from '../../kb/projection/name-queries.ts'
 import { findNeuron, neuronsAfter } from '../../kb/projection/neuron-queries.ts'
@@ -10,7 +11,6 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { headingKey, headingsOf } from '../../rules/links/headings.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { findNames } from '../graph/find-names.ts'
-import { LinkView } from '../graph/link-view.ts'
 
 /** What is being typed: a link's target, a heading of the page that a link names, or a tag. */
 export type Completion = {

@@ -1,13 +1,44 @@
 import type { Oid } from '../../git/objects/object.ts'
-import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
-import { fileBlob, referencesToFile } from '../../kb/projection/file-queries.ts'
+import { attachmentLookup, isOpenFolder } from '../../kb/access/attachment-lookup.ts'
+import type { KbView } from '../../kb/access/kb-view.ts'
+import { fileBlob, filesBeside, referencesToFile } from '../../kb/projection/file-queries.ts'
 import type { MainTables } from '../../kb/projection/projection.ts'
 import { changedLookup } from '../../kb/writing/rename/follow-files.ts'
+import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import { fileNameKey, resolveFile } from '../../rules/links/file-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/text.ts'
 import { pauses } from '../../system/pauses.ts'
+
+/**
+ * Finds Neurons that open a folder to readers who saw none of its pages: links of others lead them to its files by name then.
+ * @param view of readers
+ */
+export function checkOpenedFolders(sql: MainTables, view: KbView, files: readonly CheckedFile[]): Finding[] {
+  return files.flatMap(({ path, neuron }) => {
+    const folder = path.slice(0, path.lastIndexOf('/') + 1)
+    if (
+      neuron === undefined ||
+      !view.sees(neuron.fields) ||
+      isOpenFolder(sql, folder, (seqId) => view.seesNeuron(seqId))
+    )
+      return []
+    const isNamed = (file: string) => {
+      const key = fileNameKey(file)
+      return key !== undefined && view.rows((sql) => referencesToFile(sql, key)).next().done === false
+    }
+    const named = filesBeside(sql, folder)
+      .filter(isNamed)
+      .take(maxShown + 1)
+      .toArray()
+    if (named.length === 0) return []
+    const listed = named.slice(0, maxShown).map((file) => oneLine(file, 200))
+    const more = named.length > maxShown ? ' and others' : ''
+    const message = `Readers see no page of this folder yet. With this one links by name show them its files: ${listed.join(', ')}${more}.`
+    return [{ rule: 'shown-files', severity: 'warning', path, line: 1, message }]
+  })
+}
 
 /** Links that are looked at for one change. */
 const maxLinks = 10_000

@@ -3,6 +3,7 @@ import type { ObjectInfo, Oid } from '../../git/objects/object.ts'
 import { submoduleMode } from '../../git/objects/tree.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
+import { viewAs } from '../../kb/access/kb-view.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
@@ -23,7 +24,7 @@ import { maxParsedBytes } from '../check/read-checkout.ts'
 import { checkInboundLinks, linksToNeuron } from './check-inbound.ts'
 import { checkLostHeadings } from './check-lost-headings.ts'
 import { settingsProblems } from './check-settings.ts'
-import { checkShownFiles } from './check-shown-files.ts'
+import { checkOpenedFolders, checkShownFiles } from './check-shown-files.ts'
 import { claimsIn, readSurroundings } from './check-surroundings.ts'
 
 /** Files that are read at a time. */
@@ -89,6 +90,7 @@ export async function checkFiles(
       ...usedIds(sql, [...files, ...stubs], changedPaths),
       ...(await checkInboundLinks(sql, changedPaths, files)),
       ...(await checkShownFiles(sql, changes)),
+      ...checkOpenedFolders(sql, await viewAs(kb, { audience: 'tool', sql }), files),
       ...(await checkLostHeadings(sql, { repository, changes, parser }, files)),
       ...findings,
     ]

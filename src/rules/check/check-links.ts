@@ -1,12 +1,7 @@
-import { fileLookup, resolveFile } from '../links/file-target.ts'
+import { type FileLookup, fileLookup, resolveFile } from '../links/file-target.ts'
 import { linkedHeadingKey } from '../links/headings.ts'
-import {
-  type LinkAddress,
-  type NamedNeuron,
-  namedNeurons,
-  type Resolution,
-  resolveTarget,
-} from '../links/link-target.ts'
+import { type LinkMeaning, meaningOf } from '../links/link-meaning.ts'
+import { type LinkAddress, type NamedNeuron, namedNeurons } from '../links/link-target.ts'
 import type { Finding } from '../neurons/neuron.ts'
 import { oneLine } from '../text/text.ts'
 import type { ClaimOf } from './check-names.ts'
@@ -21,17 +16,18 @@ export function checkLinks(
     claimOf = () => undefined,
   }: { previousPaths?: ReadonlyMap<string, string>; claimOf?: ClaimOf } = {},
 ): Finding[] {
-  const resolve = resolverIn(checked, previousNames, claimOf)
+  const files = fileLookup(checked.flatMap((file) => (file.neuron === undefined ? [file.path] : [])))
+  const resolve = resolverIn(checked, { previousNames, claimOf, files })
   const headings = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, neuron?.headings]))
   const lacks = (seqId: string, heading: string) => {
     const key = linkedHeadingKey(heading)
     return key !== '' && headings.get(seqId)?.has(key) === false
   }
-  const files = fileLookup(checked.flatMap((file) => (file.neuron === undefined ? [file.path] : [])))
   return checked.flatMap(({ path, neuron, links = [] }) => {
     const findings: Finding[] = []
-    const places = [path, previousPaths.get(neuron?.fields.seqId ?? '') ?? path]
-    const isFile = (target: string) => places.some((place) => resolveFile(target, place, files) !== undefined)
+    const previous = previousPaths.get(neuron?.fields.seqId ?? '')
+    // What follows a page that moved is rewritten when it is taken.
+    const isFile = (target: string) => previous !== undefined && resolveFile(target, previous, files) !== undefined
     const report = (rule: string, line: number, message: string) =>
       findings.push({ rule, severity: 'warning', path, line, message })
 
@@ -67,12 +63,15 @@ export function checkLinks(
 }
 
 function resolverIn(
-  files: readonly CheckedFile[],
-  previousNames: ReadonlyMap<string, readonly string[]>,
-  claimOf: ClaimOf,
-): (link: LinkAddress) => Resolution {
+  checked: readonly CheckedFile[],
+  {
+    previousNames,
+    claimOf,
+    files,
+  }: { previousNames: ReadonlyMap<string, readonly string[]>; claimOf: ClaimOf; files: FileLookup },
+): (link: LinkAddress) => LinkMeaning {
   const names = new Map<string, NamedNeuron[]>()
-  for (const { path, neuron } of files) {
+  for (const { path, neuron } of checked) {
     if (neuron === undefined) continue
     // A Neuron that was given no seqId yet goes by its path.
     const seqId = neuron.fields.seqId ?? path
@@ -86,12 +85,12 @@ function resolverIn(
     }
   }
   // Kept by target, since thousands of links to a name that thousands of Neurons share would each sort them.
-  const resolved = new Map<string, Resolution>()
+  const resolved = new Map<string, LinkMeaning>()
   return (link) => {
     const { target, form, from } = link
     const key = JSON.stringify([target, form, from.slice(0, from.lastIndexOf('/'))])
-    const resolution = resolved.get(key) ?? resolveTarget(link, (name) => names.get(name) ?? [])
-    resolved.set(key, resolution)
-    return resolution
+    const meaning = resolved.get(key) ?? meaningOf(link, { names: (name) => names.get(name) ?? [], files })
+    resolved.set(key, meaning)
+    return meaning
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import { doesYield, type NameClaim, type NeuronName, type Resolution, wasBefore } from '../links/link-target.ts'
+import type { LinkMeaning } from '../links/link-meaning.ts'
+import { doesYield, type NameClaim, type NeuronName, wasBefore } from '../links/link-target.ts'
 import type { LinkForm } from '../links/written-link.ts'
 
 /** A link with what it means. No meaning: it leads into another knowledge base. */
@@ -14,7 +15,7 @@ export type LintedLink = {
   form: LinkForm
   /** Null in the front matter. */
   line: number | null
-  meaning: Resolution | { attachment: true } | undefined
+  meaning: LinkMeaning | undefined
 }
 
 export type LinkPlace = { seqId: string; line: number | null }

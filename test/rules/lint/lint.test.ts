@@ -27,7 +27,7 @@ describe('orphan', () => {
   })
 
   test('a link to itself, or to a file, makes no difference', () => {
-    const links = [{ seqId: 'a', meaning: { seqId: 'a' } }, { seqId: 'b', meaning: { attachment: true } } as const]
+    const links = [{ seqId: 'a', meaning: { seqId: 'a' } }, { seqId: 'b', meaning: { file: 'neurons/a.png' } } as const]
     expect(orphans(links)).toEqual([orphan('a'), orphan('b'), orphan('c')])
   })
 
@@ -68,7 +68,7 @@ describe('missing-target', () => {
   })
 
   test('is also an edge of the front matter that leads to a file', () => {
-    expect(rules(findings([{ seqId: 'a', form: 'edge', line: null, meaning: { attachment: true } }]))).toEqual([
+    expect(rules(findings([{ seqId: 'a', form: 'edge', line: null, meaning: { file: 'neurons/a.png' } }]))).toEqual([
       'missing-target',
     ])
   })
@@ -172,7 +172,7 @@ describe('a fingerprint', () => {
 test('every finding concerns a Neuron at least', () => {
   const neuron = fc.constantFrom('a', 'b', 'c', 'd')
   const meaning = fc.oneof(
-    fc.constantFrom(missing, undefined, { attachment: true } as const),
+    fc.constantFrom(missing, undefined, { file: 'neurons/a.png' } as const),
     fc.record({ seqId: neuron }),
     fc.record({ ambiguous: fc.uniqueArray(neuron, { minLength: 2 }) }),
   )

@@ -2,7 +2,8 @@ import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
 import { isWritableTarget, type RetargetedLink, rewriteLinks } from '../../../markdown/file/rewrite-links.ts'
 import type { ParserPool } from '../../../markdown/pool/parser-pool.ts'
 import { type FileLookup, fileNameKey, placeFromFolder, resolveFile } from '../../../rules/links/file-target.ts'
-import { fileKeys, resolveTarget } from '../../../rules/links/link-target.ts'
+import { meaningOf } from '../../../rules/links/link-meaning.ts'
+import { fileKeys } from '../../../rules/links/link-target.ts'
 import { relativePath } from '../../../rules/paths/relative-path.ts'
 import { attachmentLookup } from '../../access/attachment-lookup.ts'
 import { fileTargets } from '../../projection/file-queries.ts'
@@ -57,10 +58,9 @@ function newFileTarget(
 ): string | undefined {
   const { from, path, files, changed } = move
   if (kb !== null || form === 'edge' || fileNameKey(target) === undefined) return undefined
-  const file = resolveFile(target, from, files.before)
-  if (file === undefined || !files.after.has(file)) return undefined
-  // A page of that name comes first.
-  if (!('missing' in resolveTarget({ target, form, from }, (key) => namesByKey(sql, key)))) return undefined
+  const meaning = meaningOf({ target, form, from }, { names: (key) => namesByKey(sql, key), files: files.before })
+  if (!('file' in meaning) || !files.after.has(meaning.file)) return undefined
+  const { file } = meaning
 
   // Other programs know no more of a Markdown link than the way from its folder.
   const isPlace = form === 'markdown' && placeFromFolder(target, from) === file

@@ -1,23 +1,13 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import type { KbView } from '../../kb/access/kb-view.ts'
-import type { KbIdentity } from '../../kb/knowledge-base.ts'
-import {
-  keysOf,
-  type LinkRow,
-  linksByBareKey,
-  linksByKey,
-  linksOf,
-  namesByKey,
-} from '../../kb/projection/link-queries.ts'
-import { titleOf } from '../../kb/projection/neuron-queries.ts'
-import { fileNameKey, resolveFile } from '../../rules/links/file-target.ts'
-import { type LinkAddress, type NamedNeuron, type Resolution, resolveTarget } from '../../rules/links/link-target.ts'
+import { type LinkMeaning, meaningOf } from '../../rules/links/link-meaning.ts'
+import type { LinkAddress, NamedNeuron } from '../../rules/links/link-target.ts'
+import type { KbIdentity } from '../knowledge-base.ts'
+import { keysOf, type LinkRow, linksByBareKey, linksByKey, linksOf, namesByKey } from '../projection/link-queries.ts'
+import { titleOf } from '../projection/neuron-queries.ts'
+import type { KbView } from './kb-view.ts'
 
 /** A link between two Neurons of one knowledge base. */
 export type GraphEdge = { source: string; target: string; type: EdgeType }
-
-/** What a link means: a Neuron, a file that is none, nothing, or several Neurons. */
-export type LinkMeaning = Resolution | { attachment: true }
 
 /**
  * The links of one knowledge base as they resolve among the Neurons of a view. For one request, since it remembers what it resolved.
@@ -48,14 +38,7 @@ export class LinkView {
     const key = JSON.stringify([target, form, from.slice(0, from.lastIndexOf('/'))])
     let meaning = this.#meanings.get(key)
     if (meaning === undefined) {
-      const isFile = fileNameKey(target) !== undefined && resolveFile(target, from, this.#view.files) !== undefined
-      const names = (key: string) =>
-        this.#visibleNames(key).filter(({ kind, claim }) => {
-          // What came over the API takes no name from a file.
-          return !isFile || !claim?.yields || kind === 'seqId' || kind === 'path'
-        })
-      const found = resolveTarget(link, names)
-      meaning = isFile && 'missing' in found ? { attachment: true } : found
+      meaning = meaningOf(link, { names: (name) => this.#visibleNames(name), files: this.#view.files })
       this.#meanings.set(key, meaning)
     }
     return meaning

@@ -1,0 +1,25 @@
+import { type FileLookup, fileNameKey, resolveFile } from './file-target.ts'
+import { type LinkAddress, type NamedNeuron, type Resolution, resolveTarget } from './link-target.ts'
+
+/** What a link means: a Neuron, a file that is none (its path), nothing, or several Neurons. */
+export type LinkMeaning = Resolution | { file: string }
+
+/**
+ * What a link of a page means, where a Neuron and a file may have one name: the Neuron, unless it yields its names, as one that came
+ * over the API does; it is still reached by its seqId and its path.
+ */
+export function meaningOf(
+  link: LinkAddress,
+  { names, files }: { names: (key: string) => readonly NamedNeuron[]; files: FileLookup },
+): LinkMeaning {
+  const { target, from } = link
+  const file = fileNameKey(target) === undefined ? undefined : resolveFile(target, from, files)
+  if (file === undefined) return resolveTarget(link, names)
+  const found = resolveTarget(link, (key) => names(key).filter((name) => !yieldsToFile(name)))
+  return 'missing' in found ? { file } : found
+}
+
+/** Whether a name of a Neuron gives way to a file of the same name. */
+export function yieldsToFile({ kind, claim }: Pick<NamedNeuron, 'kind' | 'claim'>): boolean {
+  return claim?.yields === true && kind !== 'seqId' && kind !== 'path'
+}
