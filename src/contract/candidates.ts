@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Cursor, MergeConflict, PageLimit } from './envelope.ts'
-import { ObjectId, TextOrUuid, Timestamp, Uuid } from './identifiers.ts'
+import { Cursor, MergeConflict, NextCursor, PageLimit } from './envelope.ts'
+import { KbUuid, ObjectId, TextOrUuid, Timestamp, Uuid } from './identifiers.ts'
 import { CandidateKind, CandidateStatus, SeqId, Zone } from './vocabulary.ts'
 
 const maxTitle = 500
@@ -16,36 +16,49 @@ const Title = WellFormed.min(1)
     (title) => title.length <= 2 * maxTitle && [...title].length <= maxTitle,
     `must be at most ${maxTitle} characters`,
   )
-  .meta({ maxLength: maxTitle })
+  .meta({ maxLength: maxTitle, description: 'Title, one line of 1 to 500 characters.' })
 
 const Content = WellFormed.min(1)
   .refine((content) => Buffer.byteLength(content) <= maxContentBytes, 'must be at most 512 KB')
-  .meta({ maxLength: maxContentBytes })
+  .meta({ maxLength: maxContentBytes, description: 'Markdown body of the Neuron; at most 512 KB in UTF-8.' })
 
 const Metadata = z
   .union([z.string(), z.record(z.string(), z.unknown())], { error: 'must be a JSON object, or the text of one' })
   .nullable()
   .default(null)
   .describe(
-    'The text of a JSON object; an object is taken as well. `connector`, `sourceUrl`, `tags`, `targetNeuron`, …. A correction says with `baseVersion` or `baseCommit` which version of its target it was written from, and with `replaceTags: true` that `tags` is the whole list.',
+    'JSON object, or the text of one; at most 16 KB, 64 keys and 5 levels. Known keys: `connector`, `sourceUrl`, `tags`, `audience`, ' +
+      '`actionZone`, `path`, `targetNeuron` (the seqId to change), `baseVersion` or `baseCommit` (the version that the change is ' +
+      'based on), `replaceTags` (`true`: `tags` replaces the list; otherwise `tags` are added).',
   )
 
 /** A proposed Neuron. Parses to one KB (a slug or UUID) and to metadata as text. */
 export const CandidateInput = z
   .object({
     knowledgeBaseId: TextOrUuid.describe('Slug or UUID of the knowledge base.').exactOptional(),
-    kb: TextOrUuid.describe('Another name for `knowledgeBaseId`.').exactOptional(),
+    kb: TextOrUuid.describe('Alias of `knowledgeBaseId`.').exactOptional(),
     kind: CandidateKind,
     title: Title,
-    content: Content.describe('Markdown body of the proposed Neuron; at most 512 KB in UTF-8.'),
+    content: Content,
     metadata: Metadata,
-    confidence: z.number().min(0).max(1).nullable().default(null).describe('Feeds automatic approval.'),
-    impactEstimate: z.int().positive().nullable().default(null).describe('What curators sort their work by.'),
+    confidence: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .default(null)
+      .describe('Confidence from 0 to 1. The policy approves a candidate at or above its threshold.'),
+    impactEstimate: z
+      .int()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe('Impact; the queue lists higher numbers first.'),
   })
   .refine(({ kb, knowledgeBaseId = kb }) => knowledgeBaseId !== undefined, {
     path: ['knowledgeBaseId'],
     error: 'must name a knowledge base',
-    // Told along with what is wrong with the other fields.
+    // Reported together with the faults of the other fields.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .meta({
@@ -69,46 +82,47 @@ export const CandidateInput = z
 export type CandidateInput = z.output<typeof CandidateInput>
 
 const candidateId = '019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70'
+const kbId = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
+const CandidateId = z.uuid().describe('UUID of the candidate.')
+const QueueUrl = z.string().describe('URL of the candidate in the console.')
+const Approved = {
+  seqId: SeqId.describe('seqId of the Neuron. Present once the candidate is approved.').exactOptional(),
+  commit: ObjectId.describe(
+    'Commit of the approval on `main`. Present once the candidate is approved.',
+  ).exactOptional(),
+}
 
-/** What was done otherwise than the sender may think. */
+/** A part of a request that the server handled differently than the sender may expect. */
 export const Warning = z
   .object({
-    code: z.string().describe('Stable.'),
-    message: z.string().describe('For a person; may change.'),
-    seqId: SeqId.describe('The other Neuron that it is about.').exactOptional(),
+    code: z.string().describe('Stable code of the warning.'),
+    message: z.string().describe('Message for a person; the wording may change.'),
+    seqId: SeqId.describe('The other Neuron that the warning refers to.').exactOptional(),
   })
   .meta({ id: 'Warning' })
 export type Warning = z.infer<typeof Warning>
 
 export const CandidateReceipt = z
   .object({
-    candidateId: z.uuid(),
+    candidateId: CandidateId,
     status: CandidateStatus,
-    kbId: z.uuid().describe('Canonical id of the knowledge base.'),
-    queueUrl: z.string().describe('The candidate in the queue, relative to the admin pages.'),
-    seqId: SeqId.describe('Of the Neuron, once approved.').exactOptional(),
-    commit: ObjectId.describe('The commit on `main`, once approved.').exactOptional(),
+    kbId: KbUuid,
+    queueUrl: QueueUrl,
+    ...Approved,
     warnings: z
       .array(Warning)
-      .describe('What was done otherwise than the sender may think. Absent if there are none.')
+      .describe('What the server handled differently than sent. Absent if there are none.')
       .exactOptional(),
   })
   .meta({
     id: 'CandidateReceipt',
-    description: 'The candidate as it was taken.',
-    examples: [
-      {
-        candidateId,
-        status: 'pending',
-        kbId: '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f',
-        queueUrl: `/queue/${candidateId}`,
-      },
-    ],
+    description: 'The stored candidate.',
+    examples: [{ candidateId, status: 'pending', kbId, queueUrl: `/queue/${candidateId}` }],
   })
 export type CandidateReceipt = z.infer<typeof CandidateReceipt>
 
 const JudgedHead = ObjectId.describe(
-  'The commit of `refs/candidates/<id>/head` that was judged. While the candidate is pending, one that is not what it proposes is refused.',
+  'Commit of `refs/candidates/<id>/head` that was reviewed. `stale_head` if a pending candidate has another head.',
 ).exactOptional()
 
 /** A curator's changes to a candidate as it is approved. */
@@ -116,8 +130,12 @@ export const CandidateEdit = z
   .object({
     content: Content.exactOptional(),
     title: Title.exactOptional(),
-    tags: z.array(WellFormed.min(1).max(100)).max(100).exactOptional(),
-    base: ObjectId.describe("The commit of the target's version that the edit was made upon.").exactOptional(),
+    tags: z
+      .array(WellFormed.min(1).max(100))
+      .max(100)
+      .describe('Tags that replace those of the candidate: at most 100, each of 1 to 100 characters.')
+      .exactOptional(),
+    base: ObjectId.describe("Commit of the target's version that the edit is based on.").exactOptional(),
     head: JudgedHead,
   })
   .meta({ id: 'CandidateEdit', examples: [{ title: 'VIP escalation policy', tags: ['policy', 'escalation'] }] })
@@ -125,107 +143,151 @@ export type CandidateEdit = z.infer<typeof CandidateEdit>
 
 export const Approval = z
   .object({
-    candidateId: z.uuid(),
-    status: z.literal('approved'),
+    candidateId: CandidateId,
+    status: z.literal('approved').describe('Status of the candidate.'),
     seqId: SeqId,
-    documentId: z.string().nullable().describe('A UUID. Null where the file came by a push and was given none yet.'),
-    commit: ObjectId,
+    documentId: z.string().nullable().describe('UUID of the Neuron. Null if a push added the file without one.'),
+    commit: ObjectId.describe('Commit of the approval on `main`.'),
   })
-  .meta({ id: 'Approval', description: 'The Neuron that the candidate has become.' })
+  .meta({
+    id: 'Approval',
+    description: 'The Neuron that the approval created, changed or deleted.',
+    examples: [
+      {
+        candidateId,
+        status: 'approved',
+        seqId: 'handbook_00000042',
+        documentId: '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90',
+        commit: '3f786850e387550fdab836ed7e6dc881de23001b',
+      },
+    ],
+  })
 export type Approval = z.infer<typeof Approval>
 
 export const Dismissal = z
-  .object({ reason: WellFormed.max(2000).exactOptional(), head: JudgedHead })
+  .object({
+    reason: WellFormed.max(2000).describe('Reason for the record; at most 2,000 characters.').exactOptional(),
+    head: JudgedHead,
+  })
   .meta({ id: 'Dismissal', examples: [{ reason: 'Duplicates handbook_00000007.' }] })
 export type Dismissal = z.infer<typeof Dismissal>
 
 export const CandidateComment = z
   .object({
-    comment: WellFormed.max(10_000).regex(/\S/, 'must not be blank').describe('Markdown.'),
+    comment: WellFormed.max(10_000)
+      .regex(/\S/, 'must not be blank')
+      .describe('Comment in Markdown; at most 10,000 characters.'),
     head: JudgedHead,
   })
   .meta({ id: 'CandidateComment', examples: [{ comment: 'The checks found no errors and 2 warnings.' }] })
 export type CandidateComment = z.infer<typeof CandidateComment>
 
-export const CandidateState = z.object({ candidateId: z.uuid(), status: CandidateStatus }).meta({
+export const CandidateState = z.object({ candidateId: CandidateId, status: CandidateStatus }).meta({
   id: 'CandidateState',
-  description: 'The candidate as it is now.',
+  description: 'The current status of the candidate.',
   examples: [{ candidateId, status: 'dismissed' }],
 })
 export type CandidateState = z.infer<typeof CandidateState>
 
-export const CandidatePath = z.object({ id: Uuid.describe('Id of the candidate.') })
+export const CandidatePath = z.object({ id: Uuid.describe('UUID of the candidate.') })
 
 export const CandidateQuery = z.object({
-  kb: TextOrUuid.min(1).describe('Slug or UUID; without it, every knowledge base of the tenant.').exactOptional(),
-  status: CandidateStatus.exactOptional(),
-  kind: CandidateKind.exactOptional(),
-  connector: z.string().min(1).max(200).exactOptional(),
-  cursor: Cursor.describe('`nextCursor` of the page before.').exactOptional(),
-  limit: PageLimit.describe('1 to 100; 50 without it.'),
+  kb: TextOrUuid.min(1)
+    .describe('Slug or UUID of one knowledge base. Default: every knowledge base of the tenant.')
+    .exactOptional(),
+  status: CandidateStatus.describe('Only candidates with this status.').exactOptional(),
+  kind: CandidateKind.describe('Only candidates of this kind.').exactOptional(),
+  connector: z.string().min(1).max(200).describe('Only candidates of this connector.').exactOptional(),
+  cursor: Cursor.exactOptional(),
+  limit: PageLimit,
 })
 export type CandidateQuery = z.output<typeof CandidateQuery>
 
 export const CandidateSummary = z
   .object({
-    candidateId: z.uuid(),
-    kbId: z.uuid(),
+    candidateId: CandidateId,
+    kbId: KbUuid,
     kind: CandidateKind,
-    title: z.string(),
+    title: z.string().describe('Title as submitted.'),
     status: CandidateStatus,
-    connector: z.string(),
-    confidence: z.number().min(0).max(1).nullable(),
-    impactEstimate: z.int().positive().nullable(),
+    connector: z.string().describe('Name of the system that the candidate comes from.'),
+    confidence: z.number().min(0).max(1).nullable().describe('Confidence from 0 to 1, as submitted.'),
+    impactEstimate: z.int().positive().nullable().describe('Impact, as submitted; a higher number comes first.'),
     zone: Zone.nullable(),
-    warnings: z.array(z.string()).describe('What a curator must know before approving.'),
-    target: z.string().nullable().describe('seqId of the Neuron that it wants to change.'),
-    removes: z.literal(true).describe('It wants to delete its target.').exactOptional(),
-    createdAt: Timestamp,
-    createdBy: z.string().describe('Name of the API key, or of whom else it came from.'),
-    queueUrl: z.string(),
-    seqId: SeqId.describe('Of the Neuron, once approved.').exactOptional(),
-    commit: ObjectId.describe('The commit on `main`, once approved.').exactOptional(),
+    warnings: z.array(z.string()).describe('Warnings for the curator, as sentences.'),
+    target: z.string().nullable().describe('seqId of the Neuron to change. Null for a new Neuron.'),
+    removes: z.literal(true).describe('Present if the candidate deletes its target.').exactOptional(),
+    createdAt: Timestamp.describe('Time of submission.'),
+    createdBy: z.string().describe('Name of the API key, person or part of the server that submitted it.'),
+    queueUrl: QueueUrl,
+    ...Approved,
   })
-  .meta({ id: 'Candidate', description: 'A candidate as the queue lists it.' })
+  .meta({ id: 'Candidate', description: 'A candidate in a list.' })
 export type CandidateSummary = z.infer<typeof CandidateSummary>
+
+const summary = {
+  ...{
+    candidateId,
+    kbId,
+    kind: 'user-correction',
+    title: 'VIP escalation policy',
+    status: 'pending',
+    connector: 'api',
+  },
+  ...{ confidence: 0.8, impactEstimate: null, zone: null, warnings: [], target: 'handbook_00000042' },
+  ...{ createdAt: '2026-01-08T09:12:44.000Z', createdBy: 'Support desk', queueUrl: `/queue/${candidateId}` },
+}
 
 export const CandidatePage = z
   .object({
-    candidates: z.array(CandidateSummary).describe('Red zone first, then by impact, then by age.'),
-    nextCursor: z.string().nullable().describe('Null on the last page.'),
+    candidates: z.array(CandidateSummary).describe('Red zone first, then highest impact, then oldest.'),
+    nextCursor: NextCursor,
     unavailable: z
       .array(z.string())
       .describe(
-        'Slugs of knowledge bases that cannot be read now: their candidates are missing. Absent where there is none.',
+        'Slugs of knowledge bases that cannot be read; the page lacks their candidates. Absent if all can be read.',
       )
       .exactOptional(),
   })
-  .meta({ id: 'CandidatePage', description: 'A page of the queue.' })
+  .meta({
+    id: 'CandidatePage',
+    description: 'A page of the queue.',
+    examples: [{ candidates: [summary], nextCursor: null }],
+  })
 export type CandidatePage = z.infer<typeof CandidatePage>
 
 export const CandidateDetail = CandidateSummary.extend({
-  content: z.string().describe('Markdown, as submitted.'),
-  metadata: z.string().nullable().describe('The text of a JSON object, as submitted.'),
-  decisions: z.array(
-    z.object({
-      action: z.enum(['approve', 'dismiss', 'reopen', 'comment', 'revise']),
-      at: Timestamp,
-      by: z.string().describe('Name of who decided.'),
-      reason: z.string().exactOptional(),
-    }),
-  ),
-  before: z.string().nullable().describe('What the Neuron says without it. Null where it makes a new one.'),
-  after: z.string().nullable().describe('What the Neuron says with it. Null where it is deleted, or cannot be read.'),
-  diff: z.string().describe('From `before` to `after`, unified; at most 256 KB.'),
-  diffTruncated: z
-    .literal(true)
-    .describe('The texts differ in more than `diff` says: it has the first changes, as many as fit.')
-    .exactOptional(),
+  content: z.string().describe('Markdown body, as submitted.'),
+  metadata: z.string().nullable().describe('Metadata as submitted: the text of a JSON object.'),
+  decisions: z
+    .array(
+      z.object({
+        action: z.enum(['approve', 'dismiss', 'reopen', 'comment', 'revise']).describe('What was done.'),
+        at: Timestamp.describe('Time of the decision.'),
+        by: z.string().describe('Name of the person, API key or policy.'),
+        reason: z.string().describe('Reason of a dismissal, or text of a comment.').exactOptional(),
+      }),
+    )
+    .describe('Decisions and comments, oldest first.'),
+  before: z.string().nullable().describe('Text of the Neuron without the candidate. Null for a new Neuron.'),
+  after: z
+    .string()
+    .nullable()
+    .describe('Text of the Neuron with the candidate. Null if the Neuron is deleted or cannot be read.'),
+  diff: z.string().describe('Unified diff from `before` to `after`; at most 256 KB.'),
+  diffTruncated: z.literal(true).describe('Present if `diff` is cut at its limit.').exactOptional(),
   conflicts: z
     .array(MergeConflict)
-    .describe(
-      'Where the Neuron has changed otherwise since: `before` is then the version that this was written against.',
-    )
+    .describe('Present if the candidate conflicts with `main`: `before` is then the version that it is based on.')
     .exactOptional(),
-}).meta({ id: 'CandidateDetail', description: 'A candidate as a curator reviews it.' })
+}).meta({
+  id: 'CandidateDetail',
+  description: 'A candidate with its text, its decisions and its diff.',
+  examples: [
+    {
+      ...{ ...summary, content: 'Page the lead.\n', metadata: '{"targetNeuron":"handbook_00000042"}', decisions: [] },
+      ...{ before: 'Page nobody.\n', after: 'Page the lead.\n', diff: '@@ -1 +1 @@\n-Page nobody.\n+Page the lead.\n' },
+    },
+  ],
+})
 export type CandidateDetail = z.infer<typeof CandidateDetail>

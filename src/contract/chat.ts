@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
 import { KbId, ObjectId, TextOrUuid } from './identifiers.ts'
-import { exceedsFolded, maxQuestion } from './search.ts'
+import { DocumentId, exceedsFolded, maxQuestion } from './search.ts'
 import { CandidateStatus, SeqId } from './vocabulary.ts'
 
 /** Text of up to `max` characters (code points), as JSON Schema counts them. */
@@ -18,30 +18,39 @@ const maxMessages = 100
 /** A question. Parses to one message with the conversation before it, oldest first. */
 export const ChatInput = z
   .object({
-    message: Message.describe('The question.').exactOptional(),
+    message: Message.describe('Question of 1 to 8,000 characters.').exactOptional(),
     messages: z
-      .array(z.object({ role: z.enum(['user', 'assistant', 'system']), content: text(50_000) }))
+      .array(
+        z.object({
+          role: z.enum(['user', 'assistant', 'system']).describe('Author of the message.'),
+          content: text(50_000).describe('Text of the message; at most 50,000 characters.'),
+        }),
+      )
       .min(1)
       .max(maxMessages)
-      .describe('In place of `message`: the last one of the user is the question, those before it the history.')
+      .describe(
+        'Conversation instead of `message`, at most 100 messages, oldest first. The last `user` message is the question.',
+      )
       .exactOptional(),
-    knowledgeBaseId: KbId.describe('Slug or UUID; required for grounded answers.').exactOptional(),
-    kb: KbId.describe('Another name for `knowledgeBaseId`.').exactOptional(),
+    knowledgeBaseId: KbId.describe(
+      'Slug or UUID of the knowledge base. Without it and `sessionId`, the answer only asks for one.',
+    ).exactOptional(),
+    kb: KbId.describe('Alias of `knowledgeBaseId`.').exactOptional(),
     sessionId: TextOrUuid.min(1)
       .max(100)
-      .describe('Of an earlier answer: goes on with its conversation, which stands in place of any history given here.')
+      .describe('`sessionId` of an earlier answer: continues its conversation and ignores the history in `messages`.')
       .exactOptional(),
     audience: z
       .enum(['curator', 'tool', 'public'])
       .describe(
-        'Whom the answer is for. Nobody sees more than their role may. Default: `tool` for a key, `curator` for a session.',
+        'Reader of the answer. The role of the caller limits it further. Default: `tool` for a key, `curator` for a session.',
       )
       .exactOptional(),
   })
   .refine(({ message, messages }) => message !== undefined || messages !== undefined, {
     path: ['message'],
     error: 'must hold a question',
-    // Told along with what is wrong with the other fields.
+    // Reported together with the faults of the other fields.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .meta({
@@ -65,52 +74,81 @@ export const ChatInput = z
   })
 export type ChatQuestion = z.output<typeof ChatInput>
 
-const DocumentId = 'UUID of the document; the seqId of a Neuron that was given none yet.'
-
 /** A Neuron that grounded an answer. */
 export const ChatCitation = z
   .object({
-    documentId: z.string().describe(DocumentId),
-    path: z.string(),
-    filename: z.string(),
+    documentId: DocumentId,
+    path: z.string().describe('Path of the file in the repository.'),
+    filename: z.string().describe('Name of the file.'),
     seqId: SeqId,
-    title: z.string(),
-    url: z.string().describe('Where to read the Neuron.'),
-    commit: ObjectId.describe("The commit of the Neuron's version that was read."),
+    title: z.string().describe('Title of the Neuron.'),
+    url: z.string().describe('URL of the Neuron in the API.'),
+    commit: ObjectId.describe('Commit of the version that was read.'),
   })
   .meta({ id: 'ChatCitation' })
 export type ChatCitation = z.infer<typeof ChatCitation>
 
 export const ChatAnswer = z
   .object({
-    answer: z.string().describe('Markdown; what a Neuron supports is followed by its seqId in brackets.'),
-    sessionId: z.string().describe('Present when the question was scoped to a knowledge base.').exactOptional(),
-    turnId: z.string().describe('The turn within the session.').exactOptional(),
-    citations: z.array(ChatCitation).describe('The Neurons that grounded the answer.').exactOptional(),
-    answeredBy: z.string().describe('`extract` where no language model took part; else the name of the model.'),
-    notice: z.string().describe('For a person: why the answer is not by the model that is configured.').exactOptional(),
+    answer: z.string().describe('Answer in Markdown, with the seqId of each cited Neuron in brackets.'),
+    sessionId: z.string().describe('UUID of the session. Absent without a knowledge base.').exactOptional(),
+    turnId: z.string().describe('UUID of the turn in the session. Absent without a knowledge base.').exactOptional(),
+    citations: z.array(ChatCitation).describe('Cited Neurons. Absent without a knowledge base.').exactOptional(),
+    answeredBy: z.string().describe('Name of the language model; `extract` for an answer without one.'),
+    notice: z
+      .string()
+      .describe('Why the configured model did not answer, for a person. Absent if it did.')
+      .exactOptional(),
   })
-  .meta({ id: 'ChatAnswer', description: 'The answer.' })
+  .meta({
+    id: 'ChatAnswer',
+    description: 'The answer, with its citations.',
+    examples: [
+      {
+        ...{ answer: 'The lead is paged [handbook_00000042].', answeredBy: 'extract' },
+        ...{ sessionId: '019b9c9d-1b2c-7d3e-8f40-5a6b7c8d9e0f', turnId: '019b9c9d-1b2d-7a4b-9c5d-6e7f8091a2b3' },
+        citations: [
+          {
+            ...{ documentId: '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90', filename: 'vip-escalation-policy.md' },
+            ...{ path: 'neurons/2026/01/vip-escalation-policy.md', seqId: 'handbook_00000042' },
+            ...{ title: 'VIP escalation policy', url: '/api/v1/neurons/handbook/handbook_00000042' },
+            commit: '3f786850e387550fdab836ed7e6dc881de23001b',
+          },
+        ],
+      },
+    ],
+  })
 export type ChatAnswer = z.infer<typeof ChatAnswer>
 
-/** A document that grounded an answer, as a reader's page hands it back. */
+/** A citation of an answer, as a client sends it back. */
 const Citation = z
-  .object({ documentId: text(200).describe(DocumentId), path: text(5000), filename: text(1000) })
+  .object({
+    documentId: text(200).describe('`documentId` of the citation.'),
+    path: text(5000).describe('`path` of the citation.'),
+    filename: text(1000).describe('`filename` of the citation.'),
+  })
   .meta({ id: 'Citation' })
 export type Citation = z.infer<typeof Citation>
 
-/** What a reader thinks of an answer. `reason` is required where the vote is negative, and ignored where it is not. */
+/** A vote of a reader on an answer. */
 export const FeedbackInput = z
   .object({
-    vote: z.enum(['up', 'down', 'flag']),
-    question: text(2000).min(1),
-    answer: text(50_000).min(1),
-    citations: z.array(Citation).max(100).exactOptional(),
-    sessionId: text(100).exactOptional(),
-    turnId: text(100).exactOptional(),
-    reason: text(2000).describe('Required, and not blank, where `vote` is `down` or `flag`.').exactOptional(),
-    category: z.enum(['wrong-info', 'missing-info', 'irrelevant', 'tone', 'other']).exactOptional(),
-    pageUrl: text(500).describe('The page where the feedback comes from.').exactOptional(),
+    vote: z.enum(['up', 'down', 'flag']).describe('`flag` puts the candidate into the red zone.'),
+    question: text(2000).min(1).describe('Question that was asked, 1 to 2,000 characters.'),
+    answer: text(50_000).min(1).describe('Answer that was given, 1 to 50,000 characters.'),
+    citations: z.array(Citation).max(100).describe('Citations of the answer, at most 100.').exactOptional(),
+    sessionId: text(100).describe('`sessionId` of the answer.').exactOptional(),
+    turnId: text(100).describe('`turnId` of the answer.').exactOptional(),
+    reason: text(2000)
+      .describe(
+        'Reason; at most 2,000 characters. Required and not blank if `vote` is `down` or `flag`; ignored otherwise.',
+      )
+      .exactOptional(),
+    category: z
+      .enum(['wrong-info', 'missing-info', 'irrelevant', 'tone', 'other'])
+      .describe('What is wrong with the answer.')
+      .exactOptional(),
+    pageUrl: text(500).describe('URL of the page with the answer; at most 500 characters.').exactOptional(),
   })
   .meta({
     id: 'FeedbackInput',
@@ -120,11 +158,17 @@ export const FeedbackInput = z
   })
 export type FeedbackInput = z.output<typeof FeedbackInput>
 
+const feedbackId = '019b9c9e-2c3d-7e4f-8051-6b7c8d9e0f1a'
+
 export const FeedbackReceipt = z
   .object({
-    candidateId: z.uuid(),
+    candidateId: z.uuid().describe('UUID of the candidate.'),
     status: CandidateStatus,
-    queueUrl: z.string().describe('The feedback in the queue, relative to the admin pages.'),
+    queueUrl: z.string().describe('URL of the candidate in the console.'),
   })
-  .meta({ id: 'FeedbackReceipt', description: 'The feedback, as a candidate in the queue.' })
+  .meta({
+    id: 'FeedbackReceipt',
+    description: 'The candidate that holds the feedback.',
+    examples: [{ candidateId: feedbackId, status: 'pending', queueUrl: `/queue/${feedbackId}` }],
+  })
 export type FeedbackReceipt = z.infer<typeof FeedbackReceipt>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
-import { Cursor, PageLimit, Switch } from './envelope.ts'
-import { Timestamp, Uuid } from './identifiers.ts'
+import { Cursor, NextCursor, PageLimit, Switch } from './envelope.ts'
+import { KbUuid, Timestamp, Uuid } from './identifiers.ts'
 
 /** Extensions without dot: of files that are text, of all that every knowledge base takes, and of those that `kb.yaml` may add. */
 export const textFileTypes = ['md', 'txt', 'html', 'htm', 'csv'] as const
@@ -24,7 +24,11 @@ export const maxChunkedBytes = 2 * 1024 * 1024 * 1024
 /** Bytes of one chunk. */
 export const maxChunkBytes = 8 * 1024 * 1024
 
-export const SourceStatus = z.enum(['pending', 'ready', 'processing', 'success', 'failed'])
+export const SourceStatus = z
+  .enum(['pending', 'ready', 'processing', 'success', 'failed'])
+  .describe(
+    '`pending`, `ready`: waits for its ingest. `processing`: the ingest runs. `success`, `failed`: it has ended.',
+  )
 export type SourceStatus = z.infer<typeof SourceStatus>
 
 const textTypes: ReadonlySet<string> = new Set(textFileTypes)
@@ -38,82 +42,79 @@ const documentId = '019b9c9b-2f10-7a3c-b1d2-4e5f6a7b8c9d'
 const sha256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal')
 
+const example = {
+  ...{ id: documentId, knowledgeBaseId: '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f', kind: 'source', filename: 'vip.pdf' },
+  ...{ path: '/policies', fileType: 'pdf', fileSize: 81_920, status: 'pending', errorMessage: null, seq: 7 },
+  ...{ contentHash: sha256, tags: 'policy,vip', createdAt: '2026-01-08T09:12:44.000Z' },
+}
+
 export const Source = z
   .object({
-    id: z.uuid().describe('Document id.'),
-    knowledgeBaseId: z.uuid(),
-    kind: z.literal('source'),
-    filename: z.string(),
-    path: z.string().describe("Folder in the knowledge base's tree of Sources; `/` is its root."),
-    fileType: z.enum(fileTypes).describe('The extension, without dot, in lower case.'),
-    fileSize: z.int().nonnegative().describe('Bytes.'),
+    id: z.uuid().describe('UUID of the Source.'),
+    knowledgeBaseId: KbUuid,
+    kind: z.literal('source').describe('Always `source`.'),
+    filename: z.string().describe('Name of the uploaded file.'),
+    path: z.string().describe('Folder in the tree of Sources; `/` is its root.'),
+    fileType: z.enum(fileTypes).describe('File extension in lower case, without the dot.'),
+    fileSize: z.int().nonnegative().describe('Size in bytes.'),
     status: SourceStatus,
-    errorMessage: z.string().nullable().describe('Why it failed, for people.'),
-    seq: z.int().positive().describe('Number within the knowledge base.'),
-    contentHash: Sha256.describe('SHA-256 of the bytes.'),
-    tags: z.string().nullable().describe('Separated by commas.'),
+    errorMessage: z.string().nullable().describe('Cause of a failed ingest, for a person. Null otherwise.'),
+    seq: z.int().positive().describe('Number of the Source in the knowledge base; starts at 1.'),
+    contentHash: Sha256.describe('SHA-256 of the bytes, in hexadecimal.'),
+    tags: z.string().nullable().describe('Tags, separated by commas.'),
     warnings: z
       .array(z.string())
-      .describe('What its last ingest lost, or did another way than it was set to: for people.')
+      .describe('Sentences on what the last ingest lost or did differently. Absent if there are none.')
       .exactOptional(),
-    createdAt: Timestamp,
+    createdAt: Timestamp.describe('Time of the upload.'),
   })
-  .meta({
-    id: 'Source',
-    description: 'The uploaded file.',
-    examples: [
-      {
-        id: documentId,
-        knowledgeBaseId: '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f',
-        kind: 'source',
-        filename: 'vip.pdf',
-        path: '/policies',
-        fileType: 'pdf',
-        fileSize: 81_920,
-        status: 'pending',
-        errorMessage: null,
-        seq: 7,
-        contentHash: sha256,
-        tags: 'policy,vip',
-        createdAt: '2026-01-08T09:12:44.000Z',
-      },
-    ],
-  })
+  .meta({ id: 'Source', description: 'An uploaded file.', examples: [example] })
 export type Source = z.infer<typeof Source>
 
 export const SourceDetail = Source.extend({
-  connector: z.string().describe('Where it came from: `upload`, or what its metadata says.'),
-  sourceUrl: z.string().nullable(),
-  metadata: z.string().nullable().describe('The text of a JSON object, as uploaded.'),
-  archivedAt: Timestamp.nullable().describe(
-    'Since when it is archived: its Neurons stay, and its bytes may be uploaded again.',
-  ),
-}).meta({ id: 'SourceDetail', description: 'The Source, as a curator reads it.' })
+  connector: z.string().describe('`connector` of the metadata; `upload` without one.'),
+  sourceUrl: z.string().nullable().describe('`sourceUrl` of the metadata.'),
+  metadata: z.string().nullable().describe('Metadata as uploaded: the text of a JSON object.'),
+  archivedAt: Timestamp.nullable().describe('Time when the Source was archived. Null if it is not.'),
+}).meta({
+  id: 'SourceDetail',
+  description: 'A Source with its origin.',
+  examples: [
+    { ...example, connector: 'upload', sourceUrl: null, metadata: '{"tags":["policy","vip"]}', archivedAt: null },
+  ],
+})
 export type SourceDetail = z.infer<typeof SourceDetail>
 
 export const SourceQuery = z.object({
-  status: SourceStatus.exactOptional(),
-  cursor: Cursor.describe('`nextCursor` of the page before.').exactOptional(),
-  limit: PageLimit.describe('1 to 100; 50 without it.'),
+  status: SourceStatus.describe('Only Sources with this status.').exactOptional(),
+  cursor: Cursor.exactOptional(),
+  limit: PageLimit,
 })
 export type SourceQuery = z.output<typeof SourceQuery>
 
 export const SourcePage = z
   .object({
-    documents: z.array(Source).describe('The newest first, without those that are archived.'),
-    nextCursor: z.string().nullable().describe('Null on the last page.'),
+    documents: z.array(Source).describe('Sources that are not archived, newest first.'),
+    nextCursor: NextCursor,
   })
-  .meta({ id: 'SourcePage', description: 'A page of the Sources of a knowledge base.' })
+  .meta({
+    id: 'SourcePage',
+    description: 'A page of the Sources of a knowledge base.',
+    examples: [{ documents: [example], nextCursor: null }],
+  })
 export type SourcePage = z.infer<typeof SourcePage>
 
-export const DocumentPath = z.object({ docId: Uuid.describe('Id of the Source.') })
+export const DocumentPath = z.object({ docId: Uuid.describe('UUID of the Source.') })
 
 export const UploadQuery = z.object({
-  force: Switch.describe('`true` takes a file whose bytes the knowledge base has already, as another Source.')
+  force: Switch.describe(
+    '`true`: accept bytes that the knowledge base already has, as another Source. Default: `false`.',
+  )
     .meta({ type: 'boolean' })
     .default(false),
   replace: Switch.describe(
-    '`true` makes it the next edition of the newest Source of the same name in the same `path`, whose Neurons it takes over; one of its own where there is none.',
+    '`true`: store the file as the next edition of the newest Source with the same name and `path`, and update its Neurons. Without ' +
+      'such a Source, the file becomes a new one. Default: `false`.',
   )
     .meta({ type: 'boolean' })
     .default(false),
@@ -122,17 +123,17 @@ export type UploadQuery = z.output<typeof UploadQuery>
 
 export const DuplicateSource = z
   .object({
-    error: z.string().describe('For a person.'),
-    code: z.literal('duplicate_source'),
-    existingDocumentId: z.uuid(),
-    existingFilename: z.string(),
-    existingPath: z.string(),
-    existingCreatedAt: Timestamp,
-    hint: z.string(),
+    error: z.string().describe('Message for a person; the wording may change.'),
+    code: z.literal('duplicate_source').describe('Stable code of the error.'),
+    existingDocumentId: z.uuid().describe('UUID of the existing Source.'),
+    existingFilename: z.string().describe('File name of the existing Source.'),
+    existingPath: z.string().describe('Folder of the existing Source.'),
+    existingCreatedAt: Timestamp.describe('Time when the existing Source was uploaded.'),
+    hint: z.string().describe('How to upload the bytes anyway, for a person.'),
   })
   .meta({
     id: 'DuplicateSource',
-    description: 'The knowledge base has a Source of the same bytes.',
+    description: '`duplicate_source`: The knowledge base already has a Source with the same bytes.',
     examples: [
       {
         error: 'The same bytes were uploaded as vip.pdf.',
@@ -153,67 +154,105 @@ export const UploadForm = z
       .string()
       .meta({ contentMediaType: 'application/octet-stream' })
       .describe(
-        'The bytes; at most 100 MB. Every knowledge base takes ' +
-          `${defaultFileTypes.join(', ')}; its settings may allow ${optionalFileTypes.join(', ')}.`,
+        'The file; at most 100 MB. Every knowledge base accepts ' +
+          `${defaultFileTypes.join(', ')}. Its settings can also allow ${optionalFileTypes.join(', ')}.`,
       ),
-    path: z.string().describe('Folder in the tree of Sources; `/` without it.').exactOptional(),
+    path: z.string().describe('Folder in the tree of Sources. Default: `/`.').exactOptional(),
     metadata: z
       .string()
-      .describe('The text of a JSON object: `connector`, `sourceUrl`, `tags` (an array of strings), …')
+      .describe('Text of a JSON object. Known keys: `connector`, `sourceUrl`, `tags` (an array of strings).')
       .exactOptional(),
   })
-  .meta({ id: 'UploadForm' })
+  .meta({
+    id: 'UploadForm',
+    description: 'A form with a file.',
+    examples: [{ file: 'Open from nine to five.', path: '/policies', metadata: '{"tags":["policy"]}' }],
+  })
 
 export const UploadInput = z
   .object({
-    filename: WellFormed,
-    fileSize: z.int().nonnegative().describe('Bytes; at most 2 GB.'),
+    filename: WellFormed.describe('Name of the file, with its extension.'),
+    fileSize: z.int().nonnegative().describe('Size of the whole file in bytes; at most 2 GB.'),
     contentHash: z
       .string()
       .toLowerCase()
       .pipe(Sha256)
-      .describe('SHA-256 of the whole file, which is then checked.')
+      .describe('SHA-256 of the whole file, in hexadecimal. `finalize` checks it.')
       .exactOptional(),
     path: WellFormed.describe('Folder in the tree of Sources.').default('/'),
     metadata: z
       .union([z.string(), z.record(z.string(), z.unknown())], { error: 'must be a JSON object, or the text of one' })
       .nullable()
       .default(null)
-      .describe('As in an upload; an object is taken as well.'),
+      .describe('JSON object, or the text of one. Known keys: `connector`, `sourceUrl`, `tags` (an array of strings).'),
   })
   .meta({ id: 'UploadInput', examples: [{ filename: 'talk.wav', fileSize: 734_003_200, contentHash: sha256 }] })
 export type UploadInput = z.output<typeof UploadInput>
 
+const UploadId = z.uuid().describe('UUID of the upload, and of the Source that it becomes.')
+const ExpiresAt = Timestamp.describe('Time when the upload expires: 24 hours after its start.')
+const uploadId = '019b9c9c-7a20-7b41-9f0e-1c2d3e4f5a6b'
+const expiresAt = '2026-01-09T09:12:44.000Z'
+
 export const UploadTicket = z
   .object({
-    uploadId: z.uuid(),
-    chunkSize: z.int().positive().describe('Bytes that a chunk may have.'),
-    expiresAt: Timestamp,
+    uploadId: UploadId,
+    chunkSize: z.int().positive().describe('Maximum size of a chunk in bytes.'),
+    expiresAt: ExpiresAt,
   })
-  .meta({ id: 'UploadTicket', description: 'Where the chunks go.' })
+  .meta({
+    id: 'UploadTicket',
+    description: 'The started upload.',
+    examples: [{ uploadId, chunkSize: maxChunkBytes, expiresAt }],
+  })
 export type UploadTicket = z.infer<typeof UploadTicket>
 
-export const UploadPath = z.object({ uploadId: Uuid })
+export const UploadPath = z.object({ uploadId: Uuid.describe('UUID of the upload.') })
 
 export const UploadProgress = z
-  .object({ uploadId: z.uuid(), bytesReceived: z.int().nonnegative().describe('Where the next chunk begins.') })
-  .meta({ id: 'UploadProgress', description: 'How far the upload is.' })
+  .object({
+    uploadId: UploadId,
+    bytesReceived: z.int().nonnegative().describe('Number of bytes received: the offset of the next chunk.'),
+  })
+  .meta({
+    id: 'UploadProgress',
+    description: 'The progress of the upload.',
+    examples: [{ uploadId, bytesReceived: maxChunkBytes }],
+  })
 export type UploadProgress = z.infer<typeof UploadProgress>
 
 export const UploadStatus = UploadProgress.extend({
-  filename: z.string(),
-  fileSize: z.int().nonnegative(),
-  status: z.enum(['open', 'finalized']),
-  expiresAt: Timestamp,
-}).meta({ id: 'UploadStatus', description: 'The upload.' })
+  filename: z.string().describe('Name of the file.'),
+  fileSize: z.int().nonnegative().describe('Size of the whole file in bytes.'),
+  status: z.enum(['open', 'finalized']).describe('`open`: accepts chunks. `finalized`: has become a Source.'),
+  expiresAt: ExpiresAt,
+}).meta({
+  id: 'UploadStatus',
+  description: 'The state of the upload.',
+  examples: [
+    { uploadId, bytesReceived: maxChunkBytes, filename: 'talk.wav', fileSize: 734_003_200, status: 'open', expiresAt },
+  ],
+})
 export type UploadStatus = z.infer<typeof UploadStatus>
 
 /** Header of a chunk, as in RFC 9110, section 14.4. */
 export const ContentRange = z.looseObject({
-  'content-range': z.string().max(100).describe('`bytes a-b/total`: where the chunk belongs.'),
+  'content-range': z
+    .string()
+    .max(100)
+    .describe('Position of the chunk: `bytes first-last/total`; `first` starts at 0.'),
 })
 
 export const IngestReceipt = z
-  .object({ ok: z.boolean(), message: z.string() })
-  .meta({ id: 'IngestReceipt', description: 'The ingest begins.' })
+  .object({ ok: z.boolean().describe('Always `true`.'), message: z.string().describe('Message for a person.') })
+  .meta({
+    id: 'IngestReceipt',
+    description: 'The ingest is queued.',
+    examples: [{ ok: true, message: 'The ingest of vip.pdf begins.' }],
+  })
+
+/** Bytes of a file, in a response. */
+export const FileBytes = z
+  .string()
+  .meta({ description: 'The bytes of the file.', examples: ['Open from nine to five.'] })
 export type IngestReceipt = z.infer<typeof IngestReceipt>

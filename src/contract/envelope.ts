@@ -4,60 +4,72 @@ import { ObjectId } from './identifiers.ts'
 /** What a schema found wrong: of the whole, and by field. */
 const ValidationDetails = z
   .object({
-    formErrors: z.array(z.string()),
-    fieldErrors: z.record(z.string(), z.array(z.string())),
+    formErrors: z.array(z.string()).describe('Faults of the request as a whole.'),
+    fieldErrors: z.record(z.string(), z.array(z.string())).describe('Faults by the name of the field.'),
   })
   .meta({
     id: 'ValidationDetails',
     examples: [{ formErrors: [], fieldErrors: { title: ['Invalid input: expected string, received undefined'] } }],
   })
 
-/** Lines of a Neuron that have changed on both sides, each in its own way. */
+/** Lines of a Neuron that both sides changed differently. */
 export const MergeConflict = z
   .object({
-    line: z.int().positive().describe('1-based, in the current text.'),
-    base: z.string(),
-    current: z.string(),
-    proposed: z.string(),
+    line: z.int().positive().describe('First line of the conflict in the current text; starts at 1.'),
+    base: z.string().describe('The lines in the version that both sides changed.'),
+    current: z.string().describe('The lines on `main`.'),
+    proposed: z.string().describe('The lines in the proposal.'),
   })
   .meta({ id: 'MergeConflict' })
 
-/** The body of every answer that is not a success. Which fields stand beside which errors, they say. */
+/** The body of every response that is not a success. Each optional field says which error it belongs to. */
 export const ErrorAnswer = z
   .object({
     error: z
       .union([z.string(), ValidationDetails])
-      .describe('A stable code; where the request fails its schema, what is wrong with it.'),
-    message: z.string().describe('For a person; may change.').exactOptional(),
-    conflicts: z.array(MergeConflict).describe('With `merge_conflict`.').exactOptional(),
-    commit: ObjectId.describe("With `merge_conflict`: the commit of the Neuron's present version.").exactOptional(),
+      .describe('Stable code of the error, or the faults by field if the request does not match its schema.'),
+    message: z.string().describe('Message for a person; the wording may change.').exactOptional(),
+    conflicts: z.array(MergeConflict).describe('With `merge_conflict`: the lines in conflict.').exactOptional(),
+    commit: ObjectId.describe("With `merge_conflict`: the commit of the Neuron's current version.").exactOptional(),
     head: ObjectId.nullable()
-      .describe('With `stale_head`: the present commit of `refs/candidates/<id>/head`. Null where there is none.')
+      .describe('With `stale_head`: the current commit of `refs/candidates/<id>/head`. Null if the ref does not exist.')
       .exactOptional(),
     problems: z
-      .array(z.object({ part: z.string(), reason: z.string() }))
-      .describe('Of `/readyz`: what is broken, and why.')
+      .array(
+        z.object({
+          part: z.string().describe('Name of the broken part of the server.'),
+          reason: z.string().describe('Cause, for a person.'),
+        }),
+      )
+      .describe('With `unavailable` of `/readyz`: the parts that do not work.')
       .exactOptional(),
-    code: z.string().describe('Of an upload whose `error` is for a person: its stable code.').exactOptional(),
+    code: z.string().describe('Stable code of an upload error whose `error` is a sentence.').exactOptional(),
     allowedTypes: z
       .array(z.string())
-      .describe('With `file_type_not_allowed`: the extensions that are taken.')
+      .describe('With `file_type_not_allowed`: the file extensions that the knowledge base accepts.')
       .exactOptional(),
-    bytesReceived: z.int().nonnegative().describe('Of an upload in chunks: where it goes on.').exactOptional(),
+    bytesReceived: z
+      .int()
+      .nonnegative()
+      .describe('With errors of an upload in chunks: offset of the next chunk, in bytes.')
+      .exactOptional(),
   })
   .meta({ id: 'Error', examples: [{ error: 'not_found', message: 'There is nothing here.' }] })
 
-/** How a listing is paged: a whole number as text, since a query string holds nothing else. */
+/** Size of a page, from the text of a query string. */
 export const PageLimit = z
   .string()
   .regex(/^[1-9][0-9]{0,2}$/, 'must be a whole number from 1 to 100')
   .transform(Number)
   .pipe(z.int().max(100, 'must be a whole number from 1 to 100'))
   .default(50)
-  .meta({ type: 'integer', minimum: 1, maximum: 100 })
+  .meta({ type: 'integer', minimum: 1, maximum: 100, description: 'Maximum number of results, 1 to 100. Default: 50.' })
 
-/** Where a listing goes on: what an earlier answer gave as `nextCursor`. */
-export const Cursor = z.string().min(1).max(500)
+export const Cursor = z.string().min(1).max(500).describe('`nextCursor` of the previous page.')
+export const NextCursor = z
+  .string()
+  .nullable()
+  .describe('Send it as `cursor` to get the next page. Null on the last page.')
 
-/** Yes or no in a query string. */
+/** A boolean in a query string. */
 export const Switch = z.enum(['true', 'false']).transform((text) => text === 'true')

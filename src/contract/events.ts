@@ -19,11 +19,11 @@ export const EventKind = z.enum([
 ])
 export type EventKind = z.infer<typeof EventKind>
 
-/** What an ingest is at. */
+/** Current stage of an ingest. */
 export const IngestStage = z.enum(['extracting', 'compiling', 'committing'])
 export type IngestStage = z.infer<typeof IngestStage>
 
-/** What an event tells, where it applies to its kind. */
+/** Data of an event; each field is present if it applies to the kind. */
 export const EventData = z.object({
   documentId: z.string().exactOptional(),
   candidateId: z.string().exactOptional(),
@@ -32,7 +32,7 @@ export const EventData = z.object({
   /** Of the candidate, or of the Source. */
   status: z.enum([...CandidateStatus.options, 'ready', 'processing', 'success', 'failed']).exactOptional(),
   stage: IngestStage.exactOptional(),
-  /** How much of the stage's work is done, out of `total`, which is 0 while nobody knows. */
+  /** Completed part of the stage, out of `total`; `total` is 0 while it is unknown. */
   done: z.int().min(0).exactOptional(),
   total: z.int().min(0).exactOptional(),
   /** How many Neurons an ingested Source has, and how many of its candidates wait for a curator. */
@@ -56,7 +56,7 @@ export type LoggedEvent = EventData & {
 }
 
 export const EventsQuery = z.object({
-  kb: KbId.describe('Slug or UUID of the knowledge base; without it, all of the tenant.').exactOptional(),
+  kb: KbId.describe('Slug or UUID of one knowledge base. Default: every knowledge base of the tenant.').exactOptional(),
 })
 export type EventsQuery = z.output<typeof EventsQuery>
 
@@ -68,6 +68,6 @@ export const LastEventId = z.looseObject({
   'last-event-id': z
     .string()
     .transform((text) => (/^(?:0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY))
-    .describe('The id of the last event that was received: the stream begins with the next one.')
+    .describe('Id of the last received event: the stream starts with the next one.')
     .exactOptional(),
 })

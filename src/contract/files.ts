@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { KbId } from './identifiers.ts'
 
 export const FilePath = z.object({
-  kbId: KbId.describe('Slug or UUID of the knowledge base.').meta({ examples: ['handbook'] }),
+  kbId: KbId,
   path: z
     .string()
-    .describe('The path of the file in the repository, percent-encoded; its slashes may stay.')
+    .describe('Path of the file in the repository, percent-encoded. Slashes may be left as they are.')
     .meta({ examples: ['neurons/img/flow.png'] }),
 })
 

@@ -9,13 +9,22 @@ export const TextOrUuid = z.string().overwrite((text) => (uuid.test(text) ? text
 export const Uuid = z.uuid().overwrite((id) => id.toLowerCase())
 
 /** A KB's slug or UUID as a path names it; both fit one shape. What does not fit names no KB. */
-export const KbId = TextOrUuid.regex(/^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/, 'must be a slug or a UUID')
+export const KbId = TextOrUuid.regex(/^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/, 'must be a slug or a UUID').meta({
+  description: 'Slug or UUID of the knowledge base.',
+  examples: ['handbook'],
+})
+
+/** Id of a knowledge base in a response. */
+export const KbUuid = z.uuid().describe('UUID of the knowledge base.')
 
 /** A commit's object id, or the first digits of one. */
 export const CommitId = z.string().regex(/^[0-9a-f]{4,64}$/, "must be a commit's hexadecimal object id")
 
 /** The full object id of a git object: SHA-1, or SHA-256. */
-export const ObjectId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the full id of a git object')
+export const ObjectId = z
+  .string()
+  .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the full id of a git object')
+  .describe('Id of the commit: 40 or 64 hexadecimal digits.')
 
 /** ISO 8601 with an offset. */
 export const Timestamp = z.iso.datetime({ offset: true })

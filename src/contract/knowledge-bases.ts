@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { KbId } from './identifiers.ts'
+import { KbId, KbUuid } from './identifiers.ts'
 
 export const KnowledgeBaseList = z
   .object({
@@ -7,19 +7,19 @@ export const KnowledgeBaseList = z
       .array(
         z
           .object({
-            id: z.uuid(),
-            slug: KbId,
-            title: z.string(),
-            language: z.string().describe('BCP 47.'),
-            prefix: z.string().describe('What its seqIds begin with.'),
+            id: KbUuid,
+            slug: KbId.describe('Slug of the knowledge base.'),
+            title: z.string().describe('Title.'),
+            language: z.string().describe('Language of the content, as a BCP 47 tag.'),
+            prefix: z.string().describe('First part of its seqIds.'),
           })
           .meta({ id: 'KnowledgeBase' }),
       )
-      .describe('By slug.'),
+      .describe('Knowledge bases in the order of their slug.'),
   })
   .meta({
     id: 'KnowledgeBaseList',
-    description: "The tenant's knowledge bases.",
+    description: 'The knowledge bases of the tenant.',
     examples: [
       {
         knowledgeBases: [

@@ -1,20 +1,18 @@
 import { z } from 'zod'
 import { documentKinds } from './enumerations.ts'
 import { PageLimit, Switch } from './envelope.ts'
-import { KbId } from './identifiers.ts'
+import { KbId, KbUuid } from './identifiers.ts'
 import { SeqId } from './vocabulary.ts'
 
-export const KbPath = z.object({
-  kbId: KbId.describe('Slug or UUID of the knowledge base.').meta({ examples: ['handbook'] }),
-})
+export const KbPath = z.object({ kbId: KbId })
 
-const DocumentKind = z.enum(documentKinds)
+const DocumentKind = z.enum(documentKinds).describe('`wiki`: a Neuron. `source`: an uploaded Source.')
 
 export const maxQuery = 512
 
 /**
- * What is sought: at most `max` characters, also in Unicode's form NFKC, in which words are compared. One character can become 18
- * there.
+ * Text of a query: at most `max` characters, also in the Unicode form NFKC, in which words are compared. There, one character can
+ * become 18.
  */
 function soughtText(max: number) {
   return z
@@ -29,84 +27,116 @@ export function exceedsFolded(text: string, max: number): boolean {
 }
 
 const FacetCounts = z
-  .array(z.object({ value: z.string(), count: z.int().positive() }))
-  .describe('At most 50 values, the most frequent first.')
+  .array(
+    z.object({
+      value: z.string().describe('The tag, kind or folder.'),
+      count: z.int().positive().describe('Number of matches with this value.'),
+    }),
+  )
+  .describe('At most 50 values, most frequent first.')
 
 export const SearchQuery = z.object({
   q: soughtText(maxQuery).describe(
-    'Words, all of which must match; `"a phrase"`, `a OR b`, `pre*`, `-word` or `NOT word`; filters `tag:`, `path:`, `title:`, ' +
-      '`kind:`, `before:2026-05`, `after:2026`. Where nothing matches all, the best of what matches some is found.',
+    'Query of 1 to 512 characters and at most 32 different words. All words must match; if no page has all of them, pages with ' +
+      'some of them are found. Operators: `"a phrase"`, `a OR b`, `pre*`, `-word` or `NOT word`; filters `tag:`, `path:`, `title:`, ' +
+      '`kind:`, `before:2026-05`, `after:2026`.',
   ),
-  kind: z.enum([...DocumentKind.options, 'all']).default('all'),
-  limit: PageLimit.describe('1 to 100; 50 without it.'),
-  interactive: Switch.describe('`true`: the last word is still being typed, and stands for words that begin so, too.')
+  kind: z
+    .enum([...DocumentKind.options, 'all'])
+    .default('all')
+    .describe('`wiki`: only Neurons. `source`: only Sources. Default: `all`.'),
+  limit: PageLimit,
+  interactive: Switch.describe('`true`: the last word is incomplete and also matches as a prefix. Default: `false`.')
     .meta({ type: 'boolean' })
     .optional(),
-  facets: Switch.describe('`true`: the answer counts what matches by tag, kind and folder.')
+  facets: Switch.describe('`true`: also count the matches by tag, kind and folder. Default: `false`.')
     .meta({ type: 'boolean' })
     .optional(),
 })
 export type SearchQuery = z.output<typeof SearchQuery>
 
 /** The search that names its knowledge base in the query string. */
-export const TenantSearchQuery = SearchQuery.extend({ kb: KbId.describe('Slug or UUID of the knowledge base.') })
+export const TenantSearchQuery = SearchQuery.extend({ kb: KbId })
 export type TenantSearchQuery = z.output<typeof TenantSearchQuery>
 
-const Rank = z.number().gt(0).max(1).describe('Relevance; comparable within one answer.')
-const Highlight = z.string().describe('HTML-escaped text with `<mark>` around the matched terms, and nothing else.')
+const Rank = z.number().gt(0).max(1).describe('Relevance, up to 1. Comparable within one response only.')
+const Highlight = z
+  .string()
+  .describe('Excerpt as escaped HTML; its only elements are `<mark>` around the matched terms.')
+/** Id of a Neuron or Source in an answer. */
+export const DocumentId = z.string().describe('UUID of the Neuron or Source. For a Neuron without a UUID, its seqId.')
 
 export const SearchHit = z
   .object({
-    id: z.string().describe('UUID of the document; the seqId of a Neuron that was given none yet.'),
-    knowledgeBaseId: z.uuid(),
-    filename: z.string(),
-    title: z.string().nullable(),
-    path: z.string(),
+    id: DocumentId,
+    knowledgeBaseId: KbUuid,
+    filename: z.string().describe('Name of the file.'),
+    title: z.string().nullable().describe('Title of the Neuron, or file name of the Source.'),
+    path: z.string().describe('Neuron: path of its file in the repository. Source: its folder.'),
     kind: DocumentKind,
-    seq: z.int().nullable().describe('The number in the seqId.'),
-    seqId: SeqId.nullable().describe('Null for a Source.'),
+    seq: z.int().nullable().describe('Neuron: number in its seqId. Source: its number in the knowledge base.'),
+    seqId: SeqId.nullable().describe('seqId of the Neuron. Null for a Source.'),
     highlight: Highlight,
     rank: Rank,
   })
   .meta({ id: 'SearchHit' })
 export type SearchHit = z.infer<typeof SearchHit>
 
-/** What an answer is ranked by. */
+/** What the results are ranked by. */
 const Ranking = z.enum(['words', 'words+meaning'])
 export type Ranking = z.infer<typeof Ranking>
 
-/** What an answer tells of how the query was understood. */
+/** How the server interpreted the query. */
 const understood = {
   matched: z
     .enum(['all', 'some'])
     .optional()
-    .describe('`some`: nothing matches the whole query, and what matches most of its words comes first.'),
+    .describe('`some`: no document matches the whole query; the best partial matches are listed.'),
   suggestion: z
     .string()
     .optional()
-    .describe('The query with words that pages have, in place of those that no page has, or hardly any.'),
+    .describe('Corrected query: rare or unknown words are replaced by similar words of the knowledge base.'),
   ranking: Ranking.optional().describe(
-    '`words+meaning`: no page has a word of the query, and these are near it by meaning. Absent where the server has no embeddings ' +
-      'model.',
+    '`words+meaning`: no page has a word of the query, and the results are similar in meaning. Absent without an embeddings model.',
   ),
   facets: z
-    .object({ tags: FacetCounts, kinds: FacetCounts, folders: FacetCounts })
+    .object({
+      tags: FacetCounts.describe('Counts by tag.'),
+      kinds: FacetCounts.describe('Counts by kind.'),
+      folders: FacetCounts.describe('Counts by folder.'),
+    })
     .optional()
-    .describe('How many of all that matches have a tag, kind or folder; with `facets=true`.'),
+    .describe('Number of matches by tag, kind and folder, over all pages of results. Present with `facets=true`.'),
+}
+
+const TenantHit = SearchHit.omit({ knowledgeBaseId: true, filename: true, seq: true })
+const hit = {
+  ...{ id: '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90', knowledgeBaseId: '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f' },
+  ...{ filename: 'vip-escalation-policy.md', path: 'neurons/2026/01/vip-escalation-policy.md', kind: 'wiki' },
+  ...{ title: 'VIP escalation policy', seq: 42, seqId: 'handbook_00000042' },
+  ...{ highlight: 'When a <mark>VIP</mark> customer raises a ticket, page the lead.', rank: 0.92 },
 }
 
 export const SearchAnswer = z
-  .object({ documents: z.array(SearchHit).describe('Best first.'), ...understood })
-  .meta({ id: 'SearchAnswer', description: 'What was found.' })
+  .object({ documents: z.array(SearchHit).describe('Documents, best match first.'), ...understood })
+  .meta({
+    id: 'SearchAnswer',
+    description: 'The documents that match the query.',
+    examples: [{ documents: [hit], matched: 'all' }],
+  })
 export type SearchAnswer = z.infer<typeof SearchAnswer>
 
 export const TenantSearchAnswer = z
   .object({
-    hits: z.array(SearchHit.omit({ knowledgeBaseId: true, filename: true, seq: true })).describe('Best first.'),
-    total: z.int().nonnegative().describe('How many match, on this page or not.'),
+    hits: z.array(TenantHit).describe('Documents, best match first.'),
+    total: z.int().nonnegative().describe('Number of all matches, also beyond `limit`.'),
     ...understood,
   })
-  .meta({ id: 'TenantSearchAnswer', description: 'What was found.' })
+  .meta({
+    id: 'TenantSearchAnswer',
+    description: 'The documents that match the query, and their number.',
+    examples: [{ hits: [TenantHit.parse(hit)], total: 1, matched: 'all' }],
+  })
 export type TenantSearchAnswer = z.infer<typeof TenantSearchAnswer>
 
 /** Characters of a question in natural language. */
@@ -114,25 +144,30 @@ export const maxQuestion = 8000
 
 export const RetrieveInput = z
   .object({
-    query: soughtText(maxQuestion).describe('Natural language: any term may match.'),
+    query: soughtText(maxQuestion).describe('Question in natural language, 1 to 8,000 characters. Any word may match.'),
     audience: z
       .enum(['curator', 'tool', 'public', 'student'])
       .default('tool')
-      .describe('Whom the context is for. A key sees no more than its role may.'),
-    maxChars: z.int().min(1).max(16_000).default(2000).describe('Bounds the sum of the lengths of `content`.'),
-    topK: z.int().min(1).max(50).default(5),
+      .describe('Reader of the context. The role of the caller limits it further.'),
+    maxChars: z
+      .int()
+      .min(1)
+      .max(16_000)
+      .default(2000)
+      .describe('Maximum total length of all `content`, 1 to 16,000 characters.'),
+    topK: z.int().min(1).max(50).default(5).describe('Maximum number of passages, 1 to 50.'),
   })
   .meta({ id: 'RetrieveInput', examples: [{ query: 'Who is paged for a VIP ticket?', maxChars: 4000, topK: 5 }] })
 export type RetrieveInput = z.output<typeof RetrieveInput>
 
 export const RetrieveChunk = z
   .object({
-    documentId: z.string().describe('UUID of the document; the seqId of a Neuron that was given none yet.'),
+    documentId: DocumentId,
     seqId: SeqId,
-    title: z.string(),
-    neuronPath: z.string().describe('Its path below `neurons/`, without `.md`.'),
-    content: z.string().describe('Markdown.'),
-    headerBreadcrumb: z.string().describe('The headings that it stands under, separated by ` > `.'),
+    title: z.string().describe('Title of the Neuron.'),
+    neuronPath: z.string().describe('Path of the Neuron below `neurons/`, without `.md`.'),
+    content: z.string().describe('The passage in Markdown.'),
+    headerBreadcrumb: z.string().describe('Headings above the passage, separated by ` > `.'),
     rank: Rank,
   })
   .meta({ id: 'RetrieveChunk' })
@@ -140,14 +175,32 @@ export type RetrieveChunk = z.infer<typeof RetrieveChunk>
 
 export const RetrieveAnswer = z
   .object({
-    hitCount: z.int().nonnegative(),
-    totalChars: z.int().nonnegative().describe('The sum of the lengths of `content`.'),
-    formattedContext: z.string().describe('Markdown, ready to give to a language model.'),
-    chunks: z.array(RetrieveChunk).describe('Best first.'),
+    hitCount: z.int().nonnegative().describe('Number of passages in `chunks`.'),
+    totalChars: z.int().nonnegative().describe('Total length of all `content`, in characters.'),
+    formattedContext: z.string().describe('All passages as Markdown, for the prompt of a language model.'),
+    chunks: z.array(RetrieveChunk).describe('Passages, best match first.'),
     ranking: Ranking.optional().describe(
-      'What the chunks are ranked by. `words` where the embeddings model did not answer in time, or its vectors tell nothing on the ' +
-        'query. Absent where the server has no embeddings model.',
+      'What the passages are ranked by. `words`: the embeddings model did not answer in time, or finds nothing similar. Absent ' +
+        'without an embeddings model.',
     ),
   })
-  .meta({ id: 'RetrieveAnswer', description: 'What the knowledge base holds on it.' })
+  .meta({
+    id: 'RetrieveAnswer',
+    description: 'The passages that bear on the question.',
+    examples: [
+      {
+        ...{
+          hitCount: 1,
+          totalChars: 14,
+          formattedContext: '## VIP escalation policy [handbook_00000042]\n\nPage the lead.',
+        },
+        chunks: [
+          {
+            ...{ documentId: hit.id, seqId: hit.seqId, title: hit.title, neuronPath: '2026/01/vip-escalation-policy' },
+            ...{ content: 'Page the lead.', headerBreadcrumb: 'Escalation > VIP', rank: 0.92 },
+          },
+        ],
+      },
+    ],
+  })
 export type RetrieveAnswer = z.infer<typeof RetrieveAnswer>

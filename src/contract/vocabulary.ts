@@ -3,7 +3,7 @@ import { edgeTypes } from './enumerations.ts'
 
 /** The contract's enumerations and identifier shapes, shared by every layer. */
 
-export const EdgeType = z.enum(edgeTypes)
+export const EdgeType = z.enum(edgeTypes).describe('Type of the link; `cites` for a plain link.')
 export type EdgeType = z.infer<typeof EdgeType>
 
 export const candidateKinds = [
@@ -19,11 +19,16 @@ export const candidateKinds = [
   'chat',
   'lint-finding',
 ] as const
-export const CandidateKind = z.enum(candidateKinds)
+export const CandidateKind = z
+  .enum(candidateKinds)
+  .describe(
+    'Why the candidate was made. `user-correction` and `ingest-page-update` change the Neuron that `metadata.targetNeuron` names. ' +
+      'Every other kind proposes a new Neuron.',
+  )
 export type CandidateKind = z.infer<typeof CandidateKind>
 
 export const candidateStatuses = ['pending', 'approved', 'dismissed'] as const
-export const CandidateStatus = z.enum(candidateStatuses)
+export const CandidateStatus = z.enum(candidateStatuses).describe('`pending` until a curator or the policy decides.')
 export type CandidateStatus = z.infer<typeof CandidateStatus>
 
 export const Role = z.enum(['reader', 'app', 'curator'])
@@ -46,7 +51,14 @@ export function reaches(role: PersonRole, least: PersonRole): boolean {
 }
 
 /** `{prefix}_{8 digits}`, e.g. `handbook_00000042`. */
-export const SeqId = z.string().regex(/^[a-z0-9-]+_[0-9]{8}$/, 'must look like handbook_00000042')
+export const SeqId = z
+  .string()
+  .regex(/^[a-z0-9-]+_[0-9]{8}$/, 'must look like handbook_00000042')
+  .describe('Stable name of the Neuron: the prefix of its knowledge base and 8 digits.')
 
-export const Zone = z.enum(['green', 'yellow', 'red'])
+export const Zone = z
+  .enum(['green', 'yellow', 'red'])
+  .describe(
+    'How strict the review is. `green`: the policy may approve the candidate. `yellow`, `red`: a curator decides. Null: by `confidence`.',
+  )
 export type Zone = z.infer<typeof Zone>

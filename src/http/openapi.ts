@@ -9,15 +9,16 @@ type JsonSchema = z.core.JSONSchema.BaseSchema
 
 const description = `Knowledge bases in git. A knowledge base is addressed by its slug or its UUID.
 
-Every answer has a header \`x-request-id\`, which the server's log names too. Every error is \`{error, message?}\`, where \`error\`
-is a stable code; where a request fails its schema it is \`{error: {formErrors, fieldErrors}}\`. Unknown query parameters and
-unknown body fields are ignored alike.
+Every response has a header \`x-request-id\`, which is also in the server's log. The body of an error is \`{error, message?}\`, where
+\`error\` is a stable code; if the request does not match its schema, it is \`{error: {formErrors, fieldErrors}}\`. Unknown query
+parameters and unknown body fields are ignored. A \`GET\` changes nothing. A failed request changes nothing unless its description
+says otherwise.
 
-Where an answer has an \`ETag\`, send it again as \`If-None-Match\`: while the answer would be the same, it is 304 without a body.`
+If a response has an \`ETag\`, send it as \`If-None-Match\` with the next request: an unchanged response is 304 without a body.`
 
-const sessionDescription = `A person who is signed in, in a browser. Writes must come from a page of this server, and carry the
-page's token in the header \`x-csrf-token\`. Where a request has a header \`authorization\`, that alone counts. A person is a
-\`reader\` or a \`curator\`; an administrator is a curator here.`
+const sessionDescription = `A person who is signed in with a browser. A write must come from a page of this server, with the token of
+the page in the header \`x-csrf-token\`. If a request has a header \`authorization\`, the cookie is ignored. A person has the role
+\`reader\` or \`curator\`; an administrator has the role \`curator\`.`
 
 const AnswerByType = z.object({
   description: z.string(),
@@ -29,14 +30,14 @@ const RestParameters = z.looseObject({
   required: z.array(z.string()).exactOptional(),
 })
 
-/** Headers that an answer has because of its status. */
+/** Headers that a response has because of its status. */
 const headersByStatus: Readonly<Record<string, Record<string, object>>> = {
   401: { 'WWW-Authenticate': { type: 'string', enum: ['Bearer'] } },
-  429: { 'Retry-After': { type: 'integer', minimum: 1, description: 'Seconds.' } },
+  429: { 'Retry-After': { type: 'integer', minimum: 1, description: 'Seconds to wait before the next attempt.' } },
 }
 
 /** Headers of the answers to a GET that knows `If-None-Match`. */
-const tagHeaders = { ETag: { type: 'string', description: 'Changes whenever the body does.' } }
+const tagHeaders = { ETag: { type: 'string', description: 'Identifies the body; changes when the body changes.' } }
 const tagged: ReadonlySet<string> = new Set(['200', '206', '304'])
 
 /** Describes the routes that are added from now on, as OpenAPI 3.1 made from their zod schemas. */
@@ -64,15 +65,15 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
       tags: [
         {
           name: 'Queue',
-          description: 'Candidates wait here until a curator, or the policy, approves or dismisses them.',
+          description: 'Candidates that a curator or the policy approves or dismisses.',
         },
-        { name: 'Sources', description: 'Files that are uploaded, and become Neurons.' },
-        { name: 'Neurons', description: 'Curated knowledge.' },
-        { name: 'Search', description: 'Pages by their words, and passages for language models.' },
-        { name: 'Chat', description: 'Questions, and what readers think of the answers.' },
-        { name: 'Events', description: 'What happens, as it happens.' },
-        { name: 'Agents', description: 'For language models.' },
-        { name: 'Operations', description: 'The state of the server, and this description.' },
+        { name: 'Sources', description: 'Uploaded files, whose ingest proposes Neurons.' },
+        { name: 'Neurons', description: 'Curated pages, their links and their attachments.' },
+        { name: 'Search', description: 'Search by keywords, and passages for language models.' },
+        { name: 'Chat', description: 'Answers to questions, and feedback on them.' },
+        { name: 'Events', description: 'A stream of changes.' },
+        { name: 'Agents', description: 'Interfaces for language models.' },
+        { name: 'Operations', description: 'State and metrics of the server, and this description.' },
       ],
     },
     convertConstToEnum: false,
@@ -115,6 +116,10 @@ function nameRest(schema: FastifySchema): FastifySchema {
   }
 }
 
+const Document = z
+  .looseObject({ openapi: z.string().describe('Version of OpenAPI.') })
+  .meta({ description: 'A document in the format of OpenAPI 3.1.', examples: [{ openapi: '3.1.0' }] })
+
 /** Adds `/openapi.json` and, for people, `/docs`. */
 export async function descriptionRoutes(app: ZodFastify): Promise<void> {
   app.get(
@@ -123,12 +128,13 @@ export async function descriptionRoutes(app: ZodFastify): Promise<void> {
       schema: {
         tags: ['Operations'],
         operationId: 'readDescription',
-        summary: 'This description',
+        summary: 'Read this description',
+        description: 'Returns the description of the API. Fails with `unavailable` while the server starts or drains.',
         security: [],
-        response: { 200: z.looseObject({}).describe('OpenAPI 3.1.'), ...errorAnswers(['unavailable']) },
+        response: { 200: Document, ...errorAnswers(['unavailable']) },
       },
     },
-    async () => ({ ...app.swagger() }),
+    async () => ({ openapi: '3.1.0', ...app.swagger() }),
   )
   // Its types say a `Request`; what Swagger UI hands over is a plain object.
   const requestInterceptor = withFormToken as never

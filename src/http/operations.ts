@@ -79,19 +79,24 @@ export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
   })
 }
 
-const Alive = z.object({ status: z.literal('ok') }).describe('The process is alive.')
+const Alive = z
+  .object({ status: z.literal('ok').describe('Always `ok`.') })
+  .meta({ description: 'The process is alive.', examples: [{ status: 'ok' }] })
 const Ready = z
   .object({
-    status: z.literal('ready'),
+    status: z.literal('ready').describe('Always `ready`.'),
     git: z
       .string()
       .nullable()
       .describe(
-        'The version of the git that serves clones and pushes; null where none is installed, and they are not served.',
+        'Version of the git that serves clones and pushes. Null if none is installed: clones and pushes then fail.',
       ),
-    notes: z.array(z.string()).describe('What a person should see to, such as a link to a forge that is paused.'),
+    notes: z.array(z.string()).describe('Sentences on what needs attention, such as a paused link to a forge.'),
   })
-  .describe('Requests are served, and nothing is broken.')
+  .meta({
+    description: 'The server accepts requests, and all its parts work.',
+    examples: [{ status: 'ready', git: '2.43.0', notes: [] }],
+  })
 
 /** Adds `/healthz`, `/readyz`, `/metrics`, and the checker for CI. */
 export function operationRoutes(
@@ -106,7 +111,13 @@ export function operationRoutes(
     '/healthz',
     {
       config,
-      schema: { ...described, operationId: 'isAlive', summary: 'Is the process alive?', response: { 200: Alive } },
+      schema: {
+        ...described,
+        operationId: 'isAlive',
+        summary: 'Check that the process is alive',
+        description: 'Returns 200 while the process can answer, also while it starts or drains.',
+        response: { 200: Alive },
+      },
     },
     async () => ({ status: 'ok' as const }),
   )
@@ -118,10 +129,10 @@ export function operationRoutes(
       schema: {
         ...described,
         operationId: 'isReady',
-        summary: 'Can the server do what it promises?',
+        summary: 'Check that the server is ready',
         description:
-          'Not while it starts or ends, and not while git cannot be started or the data directory cannot be written: `problems` ' +
-          'then says what is broken. What it found holds for 3 seconds.',
+          'Fails with `unavailable` while the server starts or drains, and while git cannot be started, the data directory cannot be ' +
+          'written or the database cannot be reached: `problems` lists the broken parts. The result is cached for 3 seconds.',
         response: { 200: Ready, ...errorAnswers(['unavailable']) },
       },
     },
@@ -148,9 +159,15 @@ export function operationRoutes(
       schema: {
         ...described,
         operationId: 'readMetrics',
-        summary: 'Metrics, for Prometheus',
+        summary: 'Read metrics for Prometheus',
+        description: 'Returns the metrics of the process and of the server.',
         produces: ['text/plain'],
-        response: { 200: z.string().describe('In the text format of Prometheus.') },
+        response: {
+          200: z.string().meta({
+            description: 'Metrics in the text format of Prometheus.',
+            examples: ['ganglion_candidates_total{action="approve",status="approved"} 3\n'],
+          }),
+        },
       },
     },
     async (_, reply) => reply.type(all.contentType).send(await all.metrics()),

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance, FastifySchema } from 'fastify'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { openapiValidator, validatingFetch } from './support/openapi-validate.ts'
@@ -107,6 +109,87 @@ test('a property of a body with a default says it in words, so that generated cl
   expect(required).toEqual(['query'])
   expect(properties.topK).not.toHaveProperty('default')
   expect(properties.topK?.description).toContain('`5`')
+})
+
+/** The schemas of the routes that the description has, as they are in the code. */
+async function describedSchemas(): Promise<FastifySchema[]> {
+  const schemas: FastifySchema[] = []
+  const watch = (message: unknown) => {
+    const { fastify } = message as { fastify: FastifyInstance }
+    fastify.addHook('onRoute', ({ schema, method }) => {
+      if (schema?.operationId !== undefined && method !== 'HEAD') schemas.push(schema)
+    })
+  }
+  subscribe('fastify.initialization', watch)
+  await testServer().finally(() => unsubscribe('fastify.initialization', watch))
+  return schemas
+}
+
+/** The zod schemas of a body, or of a response by status. */
+function zodSchemas(part: unknown): z.ZodType[] {
+  if (part instanceof z.ZodNull) return []
+  if (part instanceof z.ZodType) return [part]
+  return Object.values(
+    z.object({ content: z.record(z.string(), z.object({ schema: z.instanceof(z.ZodType) })) }).parse(part).content,
+  ).map(({ schema }) => schema)
+}
+
+const examplesOf = (schema: z.ZodType): unknown[] =>
+  z
+    .array(z.unknown())
+    .parse(
+      z.globalRegistry.get(schema)?.examples ?? (schema instanceof z.ZodPipe ? examplesOf(schema.in as z.ZodType) : []),
+    )
+
+test('every operation has a short summary and a description', async () => {
+  const schemas = await describedSchemas()
+  expect(schemas.length).toBeGreaterThan(30)
+  for (const { operationId, summary = '', description = '' } of schemas) {
+    expect(summary, operationId).toMatch(/^[A-Z][a-z]+( [^ ]+){0,7}$/)
+    expect(summary, operationId).not.toMatch(/[.?]$/)
+    expect(description, operationId).toMatch(/^[A-Z].*\.$/s)
+  }
+})
+
+test('every request body and every success has examples that its own schema accepts', async () => {
+  for (const { operationId, body, response } of await describedSchemas()) {
+    const successes = Object.entries(Object(response)).filter(([status]) => status.startsWith('2'))
+    for (const schema of [
+      ...(body === undefined ? [] : zodSchemas(body)),
+      ...successes.flatMap(([, part]) => zodSchemas(part)),
+    ]) {
+      const examples = examplesOf(schema)
+      expect(examples.length, operationId).toBeGreaterThan(0)
+      for (const example of examples) {
+        const parsed = schema.safeParse(example)
+        expect(parsed.error, operationId).toBeUndefined()
+        if (schema !== body) expect(parsed.data, operationId).toEqual(example)
+      }
+    }
+  }
+})
+
+test('every parameter and every property is described', async () => {
+  const { paths, components } = await description()
+  const isDescribed = (node: Record<string, unknown>): boolean =>
+    typeof node.description === 'string' ||
+    (typeof node.$ref === 'string' && isDescribed(components.schemas[node.$ref.replace(/.*\//, '')] ?? {})) ||
+    (Array.isArray(node.anyOf) && node.anyOf.some(isDescribed))
+  const missing: string[] = []
+  const walk = (node: unknown, path: string): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { properties, parameters } = Object(node)
+    const described = [
+      ...Object.entries(Object(properties)),
+      ...(Array.isArray(parameters) ? parameters.map((one) => [one.name, one]) : []),
+    ]
+    missing.push(...described.flatMap(([name, one]) => (isDescribed(one) ? [] : [`${path} ${name}`])))
+    for (const [key, part] of Object.entries(node))
+      if (key !== 'examples' && key !== 'example') walk(part, `${path} ${key}`)
+  }
+  walk(paths, '')
+  walk(components.schemas, '')
+  expect(missing).toEqual([])
 })
 
 test('nothing is described by default words', async () => {

@@ -10,10 +10,15 @@ import type { Exchange } from './tool.ts'
 
 const path = '/mcp'
 
-const Message = z
-  .looseObject({ jsonrpc: z.literal('2.0') })
-  .meta({ id: 'McpMessage', description: 'A message of JSON-RPC 2.0.' })
-const Stream = z.string().describe('Messages of JSON-RPC 2.0, as server-sent events.')
+const Message = z.looseObject({ jsonrpc: z.literal('2.0').describe('Version of JSON-RPC.') }).meta({
+  id: 'McpMessage',
+  description: 'A message of JSON-RPC 2.0.',
+  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+})
+const Stream = z.string().meta({
+  description: 'Messages of JSON-RPC 2.0 as server-sent events.',
+  examples: ['event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'],
+})
 
 const errors = writeErrors('foreign_origin')
 
@@ -37,22 +42,24 @@ export function mcpRoutes(
       schema: {
         tags: ['Agents'],
         operationId: 'mcp',
-        summary: 'Model Context Protocol',
+        summary: 'Send a message of the Model Context Protocol',
         description:
-          'Tools for agents, over streamable HTTP without sessions: connect a client of the protocol to this URL, with an API key ' +
-          'as its bearer token. Every message is answered with JSON.',
+          'Serves tools for agents over streamable HTTP without sessions. Connect a client of the protocol to this URL with an API key ' +
+          'as bearer token. `tools/call` of `submit_candidate` or `ask` is not idempotent; other messages change nothing. Fails with ' +
+          '`foreign_origin` for a request from a page of another site. The error of a tool is a result with `isError`, whose text has ' +
+          'the stable code.',
         body: Message,
         response: {
           200: {
             description:
-              'The answer to a request. A stream only where a client subscribes to changes, and then it ends at once.',
+              'The response to a request. JSON, unless the client subscribes to changes: then a stream that ends at once.',
             content: { 'application/json': { schema: Message }, 'text/event-stream': { schema: Stream } },
           },
-          202: z.null().describe('What needs no answer was taken.'),
+          202: z.null().describe('A notification was accepted.'),
           ...errors,
-          400: ErrorAnswer.or(Message).describe('The request breaks HTTP, JSON or the protocol.'),
-          404: ErrorAnswer.or(Message).describe('The protocol has no such method.'),
-          406: Message.describe('A client must accept both `application/json` and `text/event-stream`.'),
+          400: ErrorAnswer.or(Message).describe('The request is not valid HTTP, JSON or JSON-RPC.'),
+          404: ErrorAnswer.or(Message).describe('The method does not exist.'),
+          406: Message.describe('`Accept` must have both `application/json` and `text/event-stream`.'),
         },
       },
     },

@@ -5,7 +5,9 @@ export const IdempotencyHeader = z.looseObject({
   'idempotency-key': z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
-    .describe('The same key within 24 hours gives the first answer again.')
+    .describe(
+      '1 to 255 visible ASCII characters. Within 24 hours, a repeated request with this key returns the first response.',
+    )
     .exactOptional(),
 })
 type IdempotencyHeader = z.output<typeof IdempotencyHeader>

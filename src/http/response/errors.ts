@@ -103,7 +103,7 @@ export function errorAnswers<Code extends ErrorCode>(codes: readonly Code[]): Er
   const meanings = Map.groupBy(codes, (code) => errorTable[code].status)
   const answers = [...meanings].map(([status, codes]): [number, z.ZodType] => {
     const lines = codes.map((code) => `\`${code}\`: ${errorTable[code].message}`)
-    if (status === 400) lines.push('Or what is wrong with the request, by field.')
+    if (status === 400) lines.push('Or the faults of the request, by field.')
     return [status, ErrorAnswer.describe(lines.join('\n\n'))]
   })
   return Object.fromEntries(answers) as ErrorAnswers<Code>

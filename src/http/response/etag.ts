@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 /** Response schemas of a route that answers with {@link answerTagged}. */
 export function taggedAnswers<Schema extends z.ZodType>(schema: Schema): { 200: Schema; 304: z.ZodType<null> } {
-  return { 200: schema, 304: z.null().describe('The answer is the one that `If-None-Match` names.') }
+  return { 200: schema, 304: z.null().describe('`If-None-Match` names the current response.') }
 }
 
 type Representation = { text: string; etag: string }

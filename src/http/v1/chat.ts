@@ -12,9 +12,10 @@ import type { ZodFastify } from '../zod-compilers.ts'
 
 const ChatEvents = z
   .string()
+  .meta({ examples: ['event: delta\ndata: {"text":"The lead is paged."}\n\n'] })
   .describe(
-    'Events `delta` with `{"text": "…"}`, then one `done` with the whole answer as in JSON; or, where it cannot be completed, ' +
-      'one `error` with the body of an error.',
+    'Events `delta` with `{"text": "…"}`, then one `done` with the JSON response. If the answer fails, one `error` with the body of ' +
+      'the error.',
   )
 
 /** Adds the route that answers questions. */
@@ -29,8 +30,11 @@ export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
         operationId: 'chat',
         summary: 'Ask a question',
         description:
-          'Answers from what the knowledge base holds, and cites it. The answer is one JSON object; a client that accepts ' +
-          '`text/event-stream` is sent it as it comes, or with an `Idempotency-Key` whole.',
+          'Answers a question from a knowledge base and cites the Neurons. The response is JSON, or a stream of events if ' +
+          '`Accept` prefers `text/event-stream`. The turn is added to a session, which expires 30 days after its last ' +
+          'turn. Idempotent with an `Idempotency-Key`. A stream then has the whole answer in one event. Fails with ' +
+          '`not_found` if the session belongs to another caller, knowledge base or audience, and with ' +
+          '`idempotency_key_reused` if the key was used for another request.',
         headers: IdempotencyHeader,
         body: ChatInput,
         response: {

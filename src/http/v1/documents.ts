@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
-import { DocumentPath, IngestReceipt, SourceDetail, SourcePage, SourceQuery } from '../../contract/documents.ts'
+import {
+  DocumentPath,
+  FileBytes,
+  IngestReceipt,
+  SourceDetail,
+  SourcePage,
+  SourceQuery,
+} from '../../contract/documents.ts'
 import { KbPath } from '../../contract/search.ts'
 import type { Role } from '../../contract/vocabulary.ts'
 import { archiveSource } from '../../sources/archive-source.ts'
@@ -26,6 +33,9 @@ export function documentRoutes(app: ZodFastify, ctx: AppContext): void {
         tags,
         operationId: 'listSources',
         summary: 'List the Sources',
+        description:
+          'Returns a page of the Sources of a knowledge base. Fails with `not_found` if the knowledge base does not ' +
+          'exist, and with 400 if no response had this `cursor`.',
         params: KbPath,
         querystring: SourceQuery,
         response: { 200: SourcePage, ...readErrors('insufficient_role') },
@@ -41,7 +51,10 @@ export function documentRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags,
         operationId: 'readSource',
-        summary: 'Read what is known of a Source',
+        summary: 'Read a Source',
+        description:
+          'Returns a Source with its status and its origin, also if it is archived. Fails with `not_found` if it does not ' +
+          'exist or the caller may not see it.',
         params: DocumentPath,
         response: { 200: SourceDetail, ...readErrors('insufficient_role') },
       },
@@ -56,13 +69,15 @@ export function documentRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags,
         operationId: 'readSourceContent',
-        summary: "Download a Source's bytes",
+        summary: 'Download a Source',
         description:
-          'As they were uploaded, whole or, with the header `Range`, one range of them. Never to be shown in a page.',
+          'Returns the bytes as uploaded, or one range of them with the header `Range`. A browser saves the file and does ' +
+          'not show it. Fails with `not_found` if the Source does not exist, and with `range_not_satisfiable` if the ' +
+          'range does not fit the file.',
         params: DocumentPath,
         response: {
-          200: { description: 'The bytes.', content: { 'application/octet-stream': { schema: z.string() } } },
-          206: { description: 'A range of them.', content: { 'application/octet-stream': { schema: z.string() } } },
+          200: { description: 'The whole file.', content: { 'application/octet-stream': { schema: FileBytes } } },
+          206: { description: 'The requested range.', content: { 'application/octet-stream': { schema: FileBytes } } },
           ...readErrors('insufficient_role', 'range_not_satisfiable'),
         },
       },
@@ -81,10 +96,13 @@ export function documentRoutes(app: ZodFastify, ctx: AppContext): void {
         tags,
         operationId: 'archiveSource',
         summary: 'Archive a Source',
-        description: 'Its Neurons stay; its bytes may be uploaded again.',
+        description:
+          'Archives a Source and cancels its waiting ingest. Its Neurons stay, and its bytes can be uploaded again. ' +
+          'Idempotent: archiving an archived Source changes nothing. Fails with `already_processing` while an ingest runs, and with `not_found` if the Source does ' +
+          'not exist.',
         params: DocumentPath,
         response: {
-          204: z.null().describe('It is archived.'),
+          204: z.null().describe('The Source is archived.'),
           ...writeErrors('insufficient_role', 'already_processing'),
         },
       },
@@ -102,7 +120,11 @@ export function documentRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags,
         operationId: 'ingestSource',
-        summary: 'Ingest a Source, or ingest it again',
+        summary: 'Ingest a Source again',
+        description:
+          'Queues another ingest of a Source whose last one has ended. An upload queues the first one. Not idempotent: ' +
+          'fails with `already_processing` while an ingest waits or runs. Fails with `not_a_source` for a Neuron, and ' +
+          'with `not_found` if the Source does not exist or is archived.',
         params: DocumentPath,
         response: {
           202: IngestReceipt,

@@ -8,32 +8,35 @@ import { readErrors } from '../response/errors.ts'
 import { EventStreams } from '../response/event-stream.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
-/** Milliseconds after which a client that was cut off asks again. */
+/** Milliseconds after which a disconnected client reconnects. */
 const retry = 2_000
-/** Milliseconds between two checks of a quiet stream whether its client may still read it. */
+/** Milliseconds between two checks whether the client of a quiet stream may still read it. */
 const checkInterval = 5_000
 
-const description = `Server-sent events, as they happen, of the tenant or of one knowledge base. \`id\` grows, \`event\` is the
+const description = `Streams server-sent events of the tenant or of one knowledge base. In each event, \`id\` grows, \`event\` is the
 kind, and \`data\` is JSON: \`{id, kind, tenantId, kbId, at}\` with \`documentId\`, \`candidateId\`, \`seqId\`, \`commit\`, \`status\`,
-\`problems\`, \`stage\`, \`done\`, \`total\`, \`neurons\`, \`pending\` and \`error\` where they apply. Kinds: ${EventKind.options.map((kind) => `\`${kind}\``).join(', ')}. \`kb.pushed\` names each commit of
-\`main\` that came by git, and in \`problems\` what was wrong with it, or that the branch was moved back. \`ingest.progress\` tells how far a stage of an ingest is, at most once a second; \`total\` is 0 where it is
-not known.
+\`problems\`, \`stage\`, \`done\`, \`total\`, \`neurons\`, \`pending\` and \`error\` if they apply. Kinds: ${EventKind.options.map((kind) => `\`${kind}\``).join(', ')}. \`kb.pushed\` is sent for each commit that git
+pushed to \`main\`; its \`problems\` list the faults of the commit, or say that the branch was moved back. \`ingest.progress\` is sent at
+most once a second; its \`total\` is 0 while it is unknown.
 
-Without \`Last-Event-ID\` the stream begins now, and says at which id, so that a client that is cut off misses nothing. With it, the
-stream begins with the event that follows: events are kept for 7 days, at most a million of a tenant. Where events that followed
-are no longer kept, or the id is not one of this server, the stream begins with an event \`gap\`, without an id, whose data is
-\`{lastEventId, resumedAfter}\`: what the client knows of the knowledge base must be read anew. Then come the events that are kept.
-\`lastEventId\` is null if it was not a number.
+Without \`Last-Event-ID\`, the stream starts with new events, and first sends the id to resume from. With it, the stream starts with
+the next event. The server keeps events for 7 days, at most a million of a tenant. If the events after \`Last-Event-ID\` are no longer
+kept, or the id is unknown, the stream starts with an event \`gap\` without an id, whose data is \`{lastEventId, resumedAfter}\`, followed
+by the events that are kept. The client must then read its copy of the knowledge base again. \`lastEventId\` is null if it was not a
+number.
 
-A \`curator\` key is told everything. An \`app\` key is told of the Neurons and Sources that it may see when it is told, and of the
-candidates for them. It is always told of the Sources that it uploaded, and of the status of the candidates that it sent.
+A \`curator\` key gets all events. An \`app\` key gets the events of the Neurons and Sources that it may see at that time, of the
+candidates for them, of the Sources that it uploaded, and the status of the candidates that it submitted. A person with the role
+\`reader\` gets the events of the Neurons that they may see.
 
-A person who is a \`reader\` is told of the Neurons that they may see, and of nothing else.
+The server sends a comment every 15 seconds. It closes a stream after an hour, when the key is revoked or the session ends, and when
+the client does not read; the client then reconnects. Idempotent: changes nothing. Fails with \`insufficient_role\` for a \`reader\` key, with
+\`not_found\` if \`kb\` does not exist, and with \`rate_limited\` above 10 streams of a key or 100 of a tenant.`
 
-A comment comes every 15 seconds. The server closes a stream after an hour, when its key is revoked or its session ends, and
-when its client does not read; a client then asks again. A key may have 10 streams, a tenant 100.`
-
-const EventStream = z.string().describe('The events.')
+const EventStream = z
+  .string()
+  .describe('The events.')
+  .meta({ examples: ['id: 42\nevent: candidate.approved\ndata: {"id":42,"kind":"candidate.approved"}\n\n'] })
 
 /** Adds the stream of events. `maxAge`: milliseconds after which the server closes one. */
 export function eventRoutes(
@@ -51,13 +54,13 @@ export function eventRoutes(
       schema: {
         tags: ['Events'],
         operationId: 'readEvents',
-        summary: 'Follow what happens',
+        summary: 'Follow events',
         description,
         querystring: EventsQuery,
         headers: LastEventId,
         response: {
           200: {
-            description: 'A stream that does not end.',
+            description: 'A stream of events without end.',
             content: { 'text/event-stream': { schema: EventStream } },
           },
           ...readErrors('insufficient_role'),

@@ -7,7 +7,7 @@ import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
 import { writeErrors } from '../response/errors.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
-/** Adds the route that takes what readers think of an answer. */
+/** Adds the route of feedback on answers. */
 export function feedbackRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/knowledge-bases/:kbId/reader-feedback',
@@ -16,8 +16,12 @@ export function feedbackRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags: ['Chat'],
         operationId: 'submitFeedback',
-        summary: 'Tell what a reader thinks of an answer',
-        description: 'Becomes a candidate of the kind `reader-feedback`.',
+        summary: 'Submit feedback on an answer',
+        description:
+          'Creates a candidate of the kind `reader-feedback` from the vote of a reader. Idempotent with an ' +
+          '`Idempotency-Key`. Fails with `reason_required_for_negative_vote` if `vote` is `down` or `flag` and `reason` ' +
+          'is blank, with `queue_full` if 10,000 candidates of the knowledge base are pending, and with ' +
+          '`idempotency_key_reused` if the key was used for another request.',
         params: KbPath,
         headers: IdempotencyHeader,
         body: FeedbackInput,

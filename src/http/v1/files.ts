@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
+import { FileBytes } from '../../contract/documents.ts'
 import { FilePath, savedFileType, shownFileTypes } from '../../contract/files.ts'
 import { readFile } from '../../pages/attachments/read-file.ts'
 import { callerOf } from '../access/auth.ts'
@@ -8,7 +9,7 @@ import { answerFile } from '../response/file-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 const content = Object.fromEntries(
-  [...new Set([...Object.values(shownFileTypes), savedFileType])].map((type) => [type, { schema: z.string() }]),
+  [...new Set([...Object.values(shownFileTypes), savedFileType])].map((type) => [type, { schema: FileBytes }]),
 )
 
 /** Adds the route of files that are no Neurons: images and other attachments. */
@@ -19,15 +20,17 @@ export function fileRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags: ['Neurons'],
         operationId: 'readFile',
-        summary: 'Read an image or another attachment',
+        summary: 'Read an attachment',
         description:
-          'A file of the repository that is no Neuron, if a Neuron that the caller sees links to it or embeds it; a curator reads any. ' +
-          'Images, audio, video and PDF may be shown, other types are only to be saved. The header `Range` asks for one range of bytes.',
+          'Returns a file of the repository that is not a Neuron, or one range of it with the header `Range`. A browser ' +
+          'shows images, audio, video and PDF, and saves other types. Fails with `not_found` unless the caller is a ' +
+          'curator or sees a Neuron that links to the file, and with `range_not_satisfiable` if the range does not fit ' +
+          'the file.',
         params: FilePath.omit({ path: true }).extend({ '*': FilePath.shape.path }),
         response: {
-          200: { description: 'The bytes.', content },
-          206: { description: 'A range of them.', content },
-          304: z.null().describe('The file is the one that `If-None-Match` names.'),
+          200: { description: 'The whole file.', content },
+          206: { description: 'The requested range.', content },
+          304: z.null().describe('`If-None-Match` names the current file.'),
           ...readErrors('range_not_satisfiable'),
         },
       },

@@ -21,6 +21,7 @@ export function knowledgeBaseRoutes(app: ZodFastify, ctx: AppContext): void {
         tags: ['Neurons'],
         operationId: 'listKnowledgeBases',
         summary: 'List the knowledge bases',
+        description: 'Returns all knowledge bases of the tenant.',
         querystring: z.object({}),
         response: { ...taggedAnswers(KnowledgeBaseList), ...readErrors() },
       },
@@ -36,6 +37,9 @@ export function knowledgeBaseRoutes(app: ZodFastify, ctx: AppContext): void {
         tags: ['Neurons'],
         operationId: 'listNeurons',
         summary: 'List the Neurons',
+        description:
+          'Returns a page of the Neurons that the caller may see. Fails with `not_found` if the knowledge base does not ' +
+          'exist, and with 400 if no response had this `cursor`.',
         params: KbPath,
         querystring: NeuronListQuery,
         response: { ...taggedAnswers(NeuronPage), ...readErrors() },
@@ -57,7 +61,9 @@ export function knowledgeBaseRoutes(app: ZodFastify, ctx: AppContext): void {
         tags: ['Neurons'],
         operationId: 'readGraph',
         summary: 'Read the graph of links',
-        description: 'The Neurons around one, or the best connected of all, and the links among them.',
+        description:
+          'Returns the Neurons around one, or those with the most links, and the links between them. Fails with ' +
+          '`not_found` if `around` does not exist or the caller may not see it.',
         params: KbPath,
         querystring: GraphQuery,
         response: { ...taggedAnswers(Graph), ...readErrors() },

@@ -6,7 +6,11 @@ import { callerOf } from '../access/auth.ts'
 import { readErrors } from '../response/errors.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
-/** Adds the route that tells language models what is in a knowledge base. */
+const LlmsText = z
+  .string()
+  .meta({ examples: ['# Support handbook\n\n> A knowledge base of curated pages, called Neurons.\n'] })
+
+/** Adds the route of the index for language models. */
 export function llmsRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/llms.txt',
@@ -14,12 +18,15 @@ export function llmsRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags: ['Agents'],
         operationId: 'readLlmsText',
-        summary: 'Index of a knowledge base for language models',
+        summary: 'Read the index for language models',
+        description:
+          'Returns a Markdown index in the format of llmstxt.org: the first 5,000 Neurons that the caller may see, and ' +
+          'how to list the rest. Fails with `not_found` if the knowledge base does not exist.',
         params: KbPath,
         response: {
           200: {
-            description: 'Markdown, as llmstxt.org has it. The first 5,000 Neurons, and where to go on.',
-            content: { 'text/plain': { schema: z.string() } },
+            description: 'The index as Markdown.',
+            content: { 'text/plain': { schema: LlmsText } },
           },
           ...readErrors(),
         },

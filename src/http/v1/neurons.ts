@@ -14,9 +14,11 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags: ['Neurons'],
         operationId: 'readNeuron',
-        summary: 'Read one Neuron',
+        summary: 'Read a Neuron',
         description:
-          'Send its `ETag` as `If-Match` with a correction, so that it is merged with what others change meanwhile.',
+          'Returns the current version of a Neuron, or with `at` an earlier one. Send the `ETag` as `If-Match` with a ' +
+          'correction: the server then merges the correction with changes made since. Fails with `not_found` if the ' +
+          'Neuron does not exist or the caller may not see it.',
         params: NeuronPath,
         querystring: NeuronQuery,
         response: { ...taggedAnswers(Neuron), ...readErrors() },

@@ -32,7 +32,7 @@ const curators: readonly Role[] = ['curator']
 const SubmitHeaders = IdempotencyHeader.extend({
   'if-match': z
     .string()
-    .describe('The `ETag` of the Neuron that a correction was written from: as `baseCommit` in `metadata`.')
+    .describe('`ETag` of the Neuron that a correction is based on. Same as `baseCommit` in `metadata`.')
     .exactOptional(),
 })
 
@@ -46,6 +46,11 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
         tags,
         operationId: 'submitCandidate',
         summary: 'Submit a candidate',
+        description:
+          'Adds a candidate to the queue. If the policy approves it, the response has its `seqId` and `commit`. ' +
+          'Idempotent with an `Idempotency-Key`. Fails with `merge_conflict` if the policy approves a correction whose ' +
+          'named base version conflicts with `main`, with `queue_full` if 10,000 candidates of the knowledge base are ' +
+          'pending, and with `idempotency_key_reused` if the key was used for another request.',
         headers: SubmitHeaders,
         body: CandidateInput,
         response: {
@@ -71,7 +76,11 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
         operationId: 'approveCandidate',
         summary: 'Approve a candidate',
         description:
-          'Makes the commit that creates or changes the Neuron. What is approved already gives the same answer again.',
+          'Creates one commit on `main` that creates, changes or deletes the Neuron. Idempotent: approving an approved ' +
+          'candidate returns the same response. Fails with `not_pending` if the candidate is dismissed, with `stale_head` ' +
+          'if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if ' +
+          'its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. ' +
+          'The candidate then stays as it is.',
         params: CandidatePath,
         body: CandidateEdit,
         response: {
@@ -101,6 +110,10 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
         tags,
         operationId: 'dismissCandidate',
         summary: 'Dismiss a candidate',
+        description:
+          'Removes a pending candidate from the queue; `main` does not change. Idempotent: dismissing a dismissed ' +
+          'candidate returns the same response. Fails with `not_pending` if the candidate is approved, with `stale_head` ' +
+          'if it has changed since `head`, and with `record_full` if its record has reached its limit.',
         params: CandidatePath,
         body: Dismissal,
         response: {
@@ -122,7 +135,10 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags,
         operationId: 'reopenCandidate',
-        summary: 'Put a dismissed candidate back into the queue',
+        summary: 'Reopen a dismissed candidate',
+        description:
+          'Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is ' +
+          'pending or approved. Fails with `record_full` if its record has reached its limit.',
         params: CandidatePath,
         response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_dismissed', 'record_full') },
       },
@@ -141,7 +157,10 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
         tags,
         operationId: 'commentCandidate',
         summary: 'Comment on a candidate',
-        description: 'Whatever its status, which stays as it is.',
+        description:
+          'Adds a comment to the record of a candidate; its status does not change. Idempotent with an `Idempotency-Key`. ' +
+          'Fails with `stale_head` if a pending candidate has changed since `head`, with `record_full` if its record has ' +
+          'reached its limit, and with `idempotency_key_reused` if the key was used for another request.',
         params: CandidatePath,
         headers: IdempotencyHeader,
         body: CandidateComment,
@@ -165,7 +184,10 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags,
         operationId: 'listCandidates',
-        summary: 'List candidates, the most urgent first',
+        summary: 'List candidates',
+        description:
+          'Returns a page of the queue. Fails with `not_found` if `kb` does not exist, and with 400 if no response had ' +
+          'this `cursor`.',
         querystring: CandidateQuery,
         response: { 200: CandidatePage, ...readErrors('insufficient_role') },
       },
@@ -180,7 +202,10 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags,
         operationId: 'readCandidate',
-        summary: 'Read a candidate and what it would change',
+        summary: 'Read a candidate',
+        description:
+          'Returns a candidate with its text, its decisions and the diff of its approval. Fails with `not_found` if it ' +
+          'does not exist.',
         params: CandidatePath,
         response: { 200: CandidateDetail, ...readErrors('insufficient_role') },
       },

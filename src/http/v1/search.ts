@@ -24,6 +24,9 @@ export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
         tags: ['Search'],
         operationId: 'search',
         summary: 'Search by keywords',
+        description:
+          'Returns the Neurons and Sources of a knowledge base that match the query and that the caller may see. Fails ' +
+          'with 400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
         params: KbPath,
         querystring: SearchQuery,
         response: { ...taggedAnswers(SearchAnswer), ...readErrors() },
@@ -41,7 +44,10 @@ export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags: ['Search'],
         operationId: 'searchTenant',
-        summary: 'Search by keywords, with the number of all matches',
+        summary: 'Search by keywords and count all matches',
+        description:
+          'Works like `GET /api/v1/knowledge-bases/{kbId}/search`, and also returns the number of all matches. Fails with ' +
+          '400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
         querystring: TenantSearchQuery,
         response: { ...taggedAnswers(TenantSearchAnswer), ...readErrors() },
       },
@@ -59,7 +65,11 @@ export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags: ['Search'],
         operationId: 'retrieve',
-        summary: 'Retrieve grounded context',
+        summary: 'Retrieve passages for a question',
+        description:
+          'Returns the passages of a knowledge base that bear on a question, for the prompt of a language model. ' +
+          'Idempotent: changes nothing. Fails with `not_found` if the knowledge base does not exist, and with ' +
+          '`unavailable` if the search takes too long.',
         params: KbPath,
         body: RetrieveInput,
         response: { 200: RetrieveAnswer, ...writeErrors() },

@@ -34,7 +34,7 @@ import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
 const tags = ['Sources']
 const roles: readonly Role[] = ['app', 'curator']
 
-/** Describes parts of a request, but leaves them to the route to check: a body that is streamed, a header of what may not exist. */
+/** Leaves parts of a request to the route to check: a streamed body, or a header that counts only if the upload exists. */
 const unchecked =
   (...parts: string[]): FastifySchemaCompiler<z.ZodType> =>
   (route) =>
@@ -66,7 +66,12 @@ function formUpload(app: ZodFastify, ctx: AppContext): void {
         tags,
         operationId: 'uploadSource',
         summary: 'Upload a Source',
-        description: 'Its ingest begins by itself. A larger file is uploaded in chunks.',
+        description:
+          'Stores a file as a Source and queues its ingest. Upload a file of more than 100 MB in chunks. Idempotent with ' +
+          'an `Idempotency-Key`. Fails with `no_file` without the part `file`, with `file_type_not_allowed` if the ' +
+          'knowledge base does not accept the extension, with `payload_too_large` above the limit, with ' +
+          '`duplicate_source` if the knowledge base already has these bytes and `force` is not set, and with ' +
+          '`idempotency_key_reused` if the key was used for another request. A rejected file is not stored.',
         consumes: ['multipart/form-data'],
         params: KbPath,
         querystring: UploadQuery,
@@ -98,11 +103,15 @@ function chunkUpload(app: ZodFastify, ctx: AppContext): void {
         operationId: 'uploadChunk',
         summary: 'Upload a chunk',
         description:
-          'One that begins before `bytesReceived` must repeat the same bytes. Of one that breaks off, what has come is kept.',
+          'Appends bytes to an upload; if the connection breaks, the received bytes are kept. Idempotent: a chunk that ' +
+          'was received may be sent again with the same bytes. Fails with `offset_mismatch` if the chunk begins after ' +
+          '`bytesReceived`, with `chunk_differs` if it repeats other bytes, with `range_not_satisfiable` if ' +
+          '`Content-Range` does not fit the file, with `payload_too_large` above 8 MB, with `upload_finalized`, and with ' +
+          '`upload_expired` after 24 hours.',
         consumes: ['application/octet-stream'],
         params: UploadPath,
         headers: ContentRange,
-        body: z.string().describe('The bytes; at most 8 MB.'),
+        body: z.string().meta({ description: 'The bytes; at most 8 MB.', examples: ['Open from nine to five.'] }),
         response: {
           200: UploadProgress,
           ...writeErrors(
@@ -139,6 +148,12 @@ function wholeUploads(app: ZodFastify, ctx: AppContext): void {
         tags,
         operationId: 'beginUpload',
         summary: 'Begin an upload in chunks',
+        description:
+          'Registers a file of at most 2 GB whose bytes follow in chunks within 24 hours. Idempotent with an ' +
+          '`Idempotency-Key`. Fails with `file_type_not_allowed` if the knowledge base does not accept the extension, ' +
+          'with `payload_too_large` above the limit, with `too_many_uploads` if 10 uploads of the tenant are active, with ' +
+          '`duplicate_source` if the knowledge base already has these bytes and `force` is not set (with `contentHash`), ' +
+          'and with `idempotency_key_reused` if the key was used for another request.',
         params: KbPath,
         querystring: UploadQuery,
         headers: IdempotencyHeader,
@@ -164,8 +179,12 @@ function wholeUploads(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags,
         operationId: 'finalizeUpload',
-        summary: 'Make a Source of the chunks',
-        description: 'Asked again, it gives the same Source.',
+        summary: 'Finalize an upload',
+        description:
+          'Makes a Source of the chunks and queues its ingest. Idempotent: finalizing again returns the same Source. ' +
+          'Fails with `incomplete` if bytes are missing, with `hash_mismatch` if the bytes do not have `contentHash`, ' +
+          'with `duplicate_source` if the knowledge base already has these bytes and `force` is not set, and with ' +
+          '`upload_expired` after 24 hours.',
         params: UploadPath,
         querystring: UploadQuery,
         response: {
@@ -186,7 +205,10 @@ function wholeUploads(app: ZodFastify, ctx: AppContext): void {
       schema: {
         tags,
         operationId: 'readUpload',
-        summary: 'Read how far an upload is',
+        summary: 'Read the progress of an upload',
+        description:
+          'Returns the number of received bytes and the status of an upload. Fails with `not_found` if it does not exist ' +
+          'or another caller began it, and with `upload_expired` after 24 hours.',
         params: UploadPath,
         response: { 200: UploadStatus, ...readErrors('insufficient_role', 'upload_expired') },
       },
@@ -202,10 +224,12 @@ function wholeUploads(app: ZodFastify, ctx: AppContext): void {
         tags,
         operationId: 'abandonUpload',
         summary: 'Abandon an upload',
-        description: 'Its bytes are removed. A Source that it has become stays.',
+        description:
+          'Removes an upload and its bytes. A Source that it has become stays. Not idempotent: a second request fails ' +
+          'with `not_found`. Fails with `upload_expired` after 24 hours.',
         params: UploadPath,
         response: {
-          204: z.null().describe('It is gone.'),
+          204: z.null().describe('The upload is removed.'),
           ...writeErrors('insufficient_role', 'upload_expired'),
         },
       },

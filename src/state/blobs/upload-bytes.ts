@@ -4,7 +4,7 @@ import type { Upload } from '../sources/uploads.ts'
 /** A chunk repeats other bytes than those that came before. */
 export class ChunkDiffers extends Error {
   constructor() {
-    super('The chunk differs from what was received.')
+    super('The chunk differs from the received bytes.')
     this.name = 'ChunkDiffers'
   }
 }

@@ -8,7 +8,7 @@ export type NewSource = Omit<
   'seq' | 'attempt' | 'createdAt' | 'extractedAt' | 'archivedAt' | 'editionOf' | 'warnings'
 >
 
-/** The knowledge base has a Source of the same bytes. */
+/** The knowledge base already has a Source with the same bytes. */
 export class SourceExists extends Error {
   readonly existing: Source
 

@@ -15,7 +15,7 @@ test('a user is made with a link, listed, changed, disabled and enabled', async 
   })
   expect(await user('disable', 'ada@example.com')).toEqual({
     code: 1,
-    json: { error: 'A tenant needs an administrator: make somebody else one first.' },
+    json: { error: 'A tenant needs an administrator. Make another person an administrator first.' },
   })
   await user('create', 'bob@example.com', '--tenant', 'acme')
   expect(

@@ -59,7 +59,7 @@ test('the link of the first start makes an administrator: looked around first, a
   for (const again of [await get(`/set-up?link=${link}`), await post({ link, later: 'true' })]) {
     expect([again.status, again.texts('main p')[0]]).toEqual([
       410,
-      'The link was used already, or is too old. Ask for a new one.',
+      'The link was already used or has expired. Ask for a new one.',
     ])
   }
   const next = (await makeSetUpLink(console.ctx)) ?? ''

@@ -294,7 +294,7 @@ test('a provider that is gone stops neither the server nor passwords', async () 
     const page = await visit(app, { method: 'GET', url: '/sign-in/oidc', headers: { accept: 'text/html' } })
     expect([page.status, ...page.texts('.problems li')]).toEqual([
       503,
-      'Single sign-on cannot be reached now. Try again later, or sign in with a password.',
+      'The single sign-on provider cannot be reached. Try again later, or sign in with a password.',
     ])
     expect(page.texts('label')).toEqual(['E-mail', 'Password'])
   } finally {

@@ -76,7 +76,7 @@ test('the last administrator stays', async () => {
     const page = await admin.post(`/settings/people/${admin.userId}/${action}`, fields)
     expect([page.status, page.texts('main p')[0]]).toEqual([
       409,
-      'A tenant needs an administrator: make somebody else one first.',
+      'A tenant needs an administrator. Make another person an administrator first.',
     ])
   }
 })

@@ -121,9 +121,7 @@ describe('git itself', () => {
     expect(await shown('ls-remote', server.url('nobody'))).toContain('remote: The bearer token is missing or invalid.')
     const clone = await cloned(server)
     const push = (role: string) => git(clone, 'push', server.url(role), 'main:refs/heads/x')
-    expect((await push('reader')).stderr).toContain(
-      'remote: The API key or the person does not have the role for this.',
-    )
+    expect((await push('reader')).stderr).toContain('remote: The role of the API key or person does not allow this.')
     expect((await push('curator')).stderr).toContain('remote: The disk is nearly full')
     expect(await shown('ls-remote', server.url().replace('handbook', 'other'))).toContain('There is nothing here.')
     let refused = ''
