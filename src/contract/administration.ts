@@ -3,15 +3,15 @@ import { EventKind } from './events.ts'
 import { TextOrUuid } from './identifiers.ts'
 import { GitFetch, Role } from './vocabulary.ts'
 
-/** What people call something: one line. */
+/** A name that people choose: one line. */
 export const Label = z.string().regex(/^[^\p{Cc}]{1,100}$/u, 'must be one line of 1 to 100 characters')
 
 export const NewApiKey = z.object({
   name: Label,
   role: Role,
-  /** Connectors that the key may speak as. */
+  /** Connectors for which the key is trusted. */
   connectors: z.array(Label).max(50),
-  /** Null: never. */
+  /** Null if it does not expire. */
   expiresAt: z.date().nullable(),
   git: GitFetch.exclude(['main']).default('none'),
 })
@@ -25,14 +25,14 @@ export type ApiKeySummary = {
   connectors: string[]
   git: GitFetch
   createdAt: string
-  /** Null: not known. */
+  /** Null if it is unknown. */
   createdBy: string | null
   expiresAt: string | null
   revokedAt: string | null
   lastUsedAt: string | null
 }
 
-/** Where a webhook's messages go. */
+/** URL that receives the messages of a webhook. */
 export const ReceiverUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .max(2_000, 'must have at most 2,000 characters')
@@ -43,9 +43,9 @@ export const ReceiverUrl = z
 
 export const NewWebhook = z.object({
   url: ReceiverUrl,
-  /** Slug or UUID of the only knowledge base whose events are sent. */
+  /** Slug or UUID of the knowledge base whose events are sent. Default: all. */
   kb: TextOrUuid.optional(),
-  /** Empty: all. */
+  /** Kinds of events to send; empty for all. */
   kinds: z.array(EventKind),
 })
 export type NewWebhook = z.infer<typeof NewWebhook>
@@ -54,13 +54,13 @@ export type NewWebhook = z.infer<typeof NewWebhook>
 export type WebhookSummary = {
   id: string
   url: string
-  /** UUID of the only knowledge base whose events are sent, and its slug; null: of all. */
+  /** UUID and slug of the knowledge base whose events are sent; null for all. */
   kbId: string | null
   kb: string | null
   kinds: EventKind[]
   isEnabled: boolean
   note: string | null
-  /** The events up to this id are delivered, out of those up to `lastEvent`. */
+  /** Id of the last delivered event; `lastEvent` is the newest one. */
   cursor: number
   lastEvent: number
   failures: number
@@ -69,17 +69,17 @@ export type WebhookSummary = {
   createdAt: string
 }
 
-/** What became of one message of a webhook. */
+/** The delivery of one message of a webhook. */
 export type WebhookDelivery = {
-  /** Null: a test. */
+  /** Null for a test message. */
   eventId: number | null
-  /** Of the event, or `webhook.test`. */
+  /** Kind of the event, or `webhook.test`. */
   kind: string
   /** ISO 8601, UTC. */
   at: string
-  /** HTTP status of the answer; null where there was none. */
+  /** HTTP status of the response; null without a response. */
   status: number | null
-  /** Why it was not taken; null where it was. */
+  /** Cause of a failed delivery; null after a success. */
   note: string | null
   /** Milliseconds. */
   duration: number

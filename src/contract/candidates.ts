@@ -32,7 +32,7 @@ const Metadata = z
       'based on), `replaceTags` (`true`: `tags` replaces the list; otherwise `tags` are added).',
   )
 
-/** A proposed Neuron. Parses to one KB (a slug or UUID) and to metadata as text. */
+/** A proposed Neuron. Parses to `knowledgeBaseId` (a slug or UUID) and to metadata as text. */
 export const CandidateInput = z
   .object({
     knowledgeBaseId: TextOrUuid.describe('Slug or UUID of the knowledge base.').exactOptional(),
@@ -63,6 +63,7 @@ export const CandidateInput = z
   })
   .meta({
     id: 'CandidateInput',
+    description: 'A proposed Neuron.',
     anyOf: [{ required: ['knowledgeBaseId'] }, { required: ['kb'] }],
     examples: [
       {
@@ -125,7 +126,7 @@ const JudgedHead = ObjectId.describe(
   'Commit of `refs/candidates/<id>/head` that was reviewed. `stale_head` if a pending candidate has another head.',
 ).exactOptional()
 
-/** A curator's changes to a candidate as it is approved. */
+/** A curator's changes to a candidate at its approval. */
 export const CandidateEdit = z
   .object({
     content: Content.exactOptional(),
@@ -138,7 +139,11 @@ export const CandidateEdit = z
     base: ObjectId.describe("Commit of the target's version that the edit is based on.").exactOptional(),
     head: JudgedHead,
   })
-  .meta({ id: 'CandidateEdit', examples: [{ title: 'VIP escalation policy', tags: ['policy', 'escalation'] }] })
+  .meta({
+    id: 'CandidateEdit',
+    description: 'Changes to the candidate at its approval.',
+    examples: [{ title: 'VIP escalation policy', tags: ['policy', 'escalation'] }],
+  })
 export type CandidateEdit = z.infer<typeof CandidateEdit>
 
 export const Approval = z
@@ -169,7 +174,11 @@ export const Dismissal = z
     reason: WellFormed.max(2000).describe('Reason for the record; at most 2,000 characters.').exactOptional(),
     head: JudgedHead,
   })
-  .meta({ id: 'Dismissal', examples: [{ reason: 'Duplicates handbook_00000007.' }] })
+  .meta({
+    id: 'Dismissal',
+    description: 'The reason of the dismissal.',
+    examples: [{ reason: 'Duplicates handbook_00000007.' }],
+  })
 export type Dismissal = z.infer<typeof Dismissal>
 
 export const CandidateComment = z
@@ -179,7 +188,11 @@ export const CandidateComment = z
       .describe('Comment in Markdown; at most 10,000 characters.'),
     head: JudgedHead,
   })
-  .meta({ id: 'CandidateComment', examples: [{ comment: 'The checks found no errors and 2 warnings.' }] })
+  .meta({
+    id: 'CandidateComment',
+    description: 'A comment for the record.',
+    examples: [{ comment: 'The checks found no errors and 2 warnings.' }],
+  })
 export type CandidateComment = z.infer<typeof CandidateComment>
 
 export const CandidateState = z.object({ candidateId: CandidateId, status: CandidateStatus }).meta({

@@ -55,6 +55,7 @@ export const ChatInput = z
   })
   .meta({
     id: 'ChatInput',
+    description: 'A question, alone or as the end of a conversation.',
     anyOf: [{ required: ['message'] }, { required: ['messages'] }],
     examples: [{ knowledgeBaseId: 'handbook', message: 'Who is paged for a VIP ticket?' }],
   })
@@ -152,6 +153,7 @@ export const FeedbackInput = z
   })
   .meta({
     id: 'FeedbackInput',
+    description: 'A vote on an answer.',
     examples: [
       { vote: 'down', question: 'Who is paged?', answer: 'Nobody.', reason: 'The lead is.', category: 'wrong-info' },
     ],

@@ -1,4 +1,4 @@
-/** Where people find things in the console: paths on this server. */
+/** Paths of the console's pages on this server. */
 
 export function kbPage(kbSlug: string): string {
   return `/kb/${encodeURIComponent(kbSlug)}`
@@ -13,12 +13,12 @@ export function candidatePage(candidateId: string): string {
   return `/queue/${encodeURIComponent(candidateId)}`
 }
 
-/** A candidate that was proposed just now, whose page says so. */
+/** The page of a candidate after its submission, with a notice. */
 export function proposedPage(candidateId: string): string {
   return `${candidatePage(candidateId)}?proposed=1`
 }
 
-/** A version of a Neuron, by the commit that made it. */
+/** The version of a Neuron at a commit. */
 export function versionPage(kbSlug: string, seqId: string, commit: string): string {
   return `${neuronPage(kbSlug, seqId)}?at=${encodeURIComponent(commit)}`
 }
@@ -27,12 +27,12 @@ export function filePage(kbSlug: string, path: string): string {
   return `${kbPage(kbSlug)}/files/${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** The editor for a page of this title that is not there yet. */
+/** The editor for a new page with this title. */
 export function newPage(kbSlug: string, title: string): string {
   return `${kbPage(kbSlug)}/new?title=${encodeURIComponent(title)}`
 }
 
-/** @param folder below `neurons/`; empty: the outermost. */
+/** @param folder path below `neurons/`; empty for `neurons/` itself */
 export function treePage(kbSlug: string, folder: string): string {
   return `${kbPage(kbSlug)}/tree${folder === '' ? '' : `?folder=${encodeURIComponent(folder)}`}`
 }
@@ -42,7 +42,7 @@ export function tagPage(kbSlug: string, tag: string): string {
   return `${kbPage(kbSlug)}/tags?tag=${encodeURIComponent(tag)}`
 }
 
-/** Where in a Source something stands, as a Neuron's reference to it has it. A span of pages or slides is `5-9`. */
+/** A position in a Source, from a Neuron's reference. A range of pages or slides is `5-9`. */
 export type SourcePlace = {
   page?: string | number | undefined
   slide?: string | number | undefined
@@ -55,7 +55,7 @@ export function sourcesPage(kbSlug: string): string {
   return `${kbPage(kbSlug)}/sources`
 }
 
-/** A Source, at a place in its text if one is given. */
+/** A Source, or a position in its text. */
 export function sourcePage(kbSlug: string, id: string, place: SourcePlace = {}): string {
   const path = `${sourcesPage(kbSlug)}/${encodeURIComponent(id)}`
   const found = keyOf(place)
@@ -64,7 +64,7 @@ export function sourcePage(kbSlug: string, id: string, place: SourcePlace = {}):
   return `${path}?${name}=${encodeURIComponent(value)}#${placeId(place)}`
 }
 
-/** The id of the element where a place begins. */
+/** The id of the element at a position. */
 export function placeId(place: SourcePlace): string | undefined {
   const found = keyOf(place)
   return found && `${found[0]}-${encodeURIComponent(found[1])}`

@@ -3,7 +3,7 @@ import { WellFormed } from './candidates.ts'
 import { Cursor, NextCursor, PageLimit, Switch } from './envelope.ts'
 import { KbUuid, Timestamp, Uuid } from './identifiers.ts'
 
-/** Extensions without dot: of files that are text, of all that every knowledge base takes, and of those that `kb.yaml` may add. */
+/** File extensions without the dot: of text files, of files that every knowledge base accepts, and of those that `kb.yaml` can add. */
 export const textFileTypes = ['md', 'txt', 'html', 'htm', 'csv'] as const
 export const defaultFileTypes = [
   ...['pdf', 'docx', 'pptx', 'xlsx', 'doc', 'ppt', 'xls'],
@@ -18,10 +18,10 @@ const optionalFileTypes = [
 ] as const
 export const fileTypes = [...defaultFileTypes, ...optionalFileTypes] as const
 
-/** Bytes of a file in one request, and of one in chunks. */
+/** Maximum bytes of a file in one request, and of a file in chunks. */
 export const maxUploadBytes = 100 * 1024 * 1024
 export const maxChunkedBytes = 2 * 1024 * 1024 * 1024
-/** Bytes of one chunk. */
+/** Maximum bytes of a chunk. */
 export const maxChunkBytes = 8 * 1024 * 1024
 
 export const SourceStatus = z
@@ -33,7 +33,7 @@ export type SourceStatus = z.infer<typeof SourceStatus>
 
 const textTypes: ReadonlySet<string> = new Set(textFileTypes)
 
-/** Status of a Source that waits for its text to be read. Files that are text have it from the first. */
+/** Status of a Source before its ingest: `ready` for a text file, whose text needs no extraction. */
 export function unreadStatus(fileType: string): 'pending' | 'ready' {
   return textTypes.has(fileType) ? 'ready' : 'pending'
 }
@@ -147,7 +147,7 @@ export const DuplicateSource = z
     ],
   })
 
-/** The parts of a form that uploads a file, for the description of the API: the form itself is read as it streams. */
+/** Parts of an upload form. Only for the description of the API: the form is read as a stream. */
 export const UploadForm = z
   .object({
     file: z
@@ -186,7 +186,11 @@ export const UploadInput = z
       .default(null)
       .describe('JSON object, or the text of one. Known keys: `connector`, `sourceUrl`, `tags` (an array of strings).'),
   })
-  .meta({ id: 'UploadInput', examples: [{ filename: 'talk.wav', fileSize: 734_003_200, contentHash: sha256 }] })
+  .meta({
+    id: 'UploadInput',
+    description: 'The file to upload.',
+    examples: [{ filename: 'talk.wav', fileSize: 734_003_200, contentHash: sha256 }],
+  })
 export type UploadInput = z.output<typeof UploadInput>
 
 const UploadId = z.uuid().describe('UUID of the upload, and of the Source that it becomes.')

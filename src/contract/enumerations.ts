@@ -1,8 +1,8 @@
-/** Enumerations that threads need: without schemas, so that these threads do not load zod. */
+/** Enumerations for threads: without schemas, so that the threads do not load zod. */
 
 export const edgeTypes = ['cites', 'is-a', 'part-of', 'contradicts', 'supersedes', 'example-of', 'caused-by'] as const
 export type EdgeType = (typeof edgeTypes)[number]
 
-/** What a search finds: a Neuron, or the text of an uploaded Source. */
+/** Kinds of search results: Neurons (`wiki`), and texts of uploaded Sources. */
 export const documentKinds = ['source', 'wiki'] as const
 export type DocumentKind = (typeof documentKinds)[number]

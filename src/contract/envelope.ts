@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ObjectId } from './identifiers.ts'
 
-/** What a schema found wrong: of the whole, and by field. */
+/** Faults of a request that does not match its schema. */
 const ValidationDetails = z
   .object({
     formErrors: z.array(z.string()).describe('Faults of the request as a whole.'),

@@ -1,6 +1,6 @@
 /**
- * Every error that leaves the service: its stable code, HTTP status and default message for a person.
- * The code is what `error` holds in the answer; the message stands beside it.
+ * Every error of the API: its stable code, HTTP status and default message for a person. The response has the code in `error` and
+ * the message in `message`.
  */
 export const errorTable = {
   malformed_request: { status: 400, message: 'The request could not be understood.' },
@@ -61,10 +61,10 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
-/** Errors of which the contract has the message in `error`; their code is in `code`. */
+/** Errors whose response has the message in `error` and the code in `code`. */
 export const wordedErrors: ReadonlySet<ErrorCode> = new Set(['no_file', 'file_type_not_allowed', 'duplicate_source'])
 
-/** The one error class of the service. `details` is merged into the answer's body beside `error`. */
+/** The error class of the service. `details` are further fields of the response. */
 export class GanglionError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -79,7 +79,7 @@ export class GanglionError extends Error {
   }
 }
 
-/** Input that fails its schema; answered as 400 with `{error: {formErrors, fieldErrors}}`. */
+/** Input that does not match its schema. The response is 400 with `{error: {formErrors, fieldErrors}}`. */
 export class ValidationError extends Error {
   readonly fieldErrors: Readonly<Record<string, string[]>>
   readonly formErrors: readonly string[]

@@ -29,29 +29,29 @@ export const EventData = z.object({
   candidateId: z.string().exactOptional(),
   seqId: z.string().exactOptional(),
   commit: z.string().exactOptional(),
-  /** Of the candidate, or of the Source. */
+  /** Status of the candidate or Source. */
   status: z.enum([...CandidateStatus.options, 'ready', 'processing', 'success', 'failed']).exactOptional(),
   stage: IngestStage.exactOptional(),
   /** Completed part of the stage, out of `total`; `total` is 0 while it is unknown. */
   done: z.int().min(0).exactOptional(),
   total: z.int().min(0).exactOptional(),
-  /** How many Neurons an ingested Source has, and how many of its candidates wait for a curator. */
+  /** Number of Neurons of an ingested Source, and of its pending candidates. */
   neurons: z.int().min(0).exactOptional(),
   pending: z.int().min(0).exactOptional(),
-  /** Why an ingest failed, for people. */
+  /** Cause of a failed ingest, for a person. */
   error: z.string().exactOptional(),
   problems: z.array(z.string()).exactOptional(),
 })
 export type EventData = z.infer<typeof EventData>
 
-/** One event of a tenant's log, as its readers get it. */
+/** An event of a tenant's log. */
 export type LoggedEvent = EventData & {
   /** Grows within the tenant. */
   id: number
   kind: EventKind
   tenantId: string
   kbId: string
-  /** When it came into the log: ISO 8601, UTC. */
+  /** Time when it was logged: ISO 8601, UTC. */
   at: string
 }
 
@@ -61,8 +61,8 @@ export const EventsQuery = z.object({
 export type EventsQuery = z.output<typeof EventsQuery>
 
 /**
- * Header of a client that goes on where its last stream ended. Parses to a number; text that is no id of ours becomes one that is yet
- * to come, because a browser's EventSource gives up for good after a 400.
+ * Header of a client that resumes a stream. Parses to a number; an unknown id parses to infinity instead of an error, because a
+ * browser's EventSource does not reconnect after a 400.
  */
 export const LastEventId = z.looseObject({
   'last-event-id': z

@@ -28,5 +28,5 @@ export const shownFileTypes: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
 }
 
-/** The media type of any other file, which is only to be saved. */
+/** Media type of all other files: browsers save them and do not show them. */
 export const savedFileType = 'application/octet-stream'

@@ -2,13 +2,13 @@ import { z } from 'zod'
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Text that may be a UUID. A UUID is read in any case, as RFC 9562 asks, and kept in lower case. */
+/** Text that may be a UUID. A UUID is converted to lower case: RFC 9562 compares without case. */
 export const TextOrUuid = z.string().overwrite((text) => (uuid.test(text) ? text.toLowerCase() : text))
 
 /** Id of a resource in a request. */
 export const Uuid = z.uuid().overwrite((id) => id.toLowerCase())
 
-/** A KB's slug or UUID as a path names it; both fit one shape. What does not fit names no KB. */
+/** Slug or UUID of a knowledge base in a path; both match one pattern. */
 export const KbId = TextOrUuid.regex(/^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/, 'must be a slug or a UUID').meta({
   description: 'Slug or UUID of the knowledge base.',
   examples: ['handbook'],
@@ -17,7 +17,7 @@ export const KbId = TextOrUuid.regex(/^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/, '
 /** Id of a knowledge base in a response. */
 export const KbUuid = z.uuid().describe('UUID of the knowledge base.')
 
-/** A commit's object id, or the first digits of one. */
+/** Id of a commit, or at least its first 4 digits. */
 export const CommitId = z.string().regex(/^[0-9a-f]{4,64}$/, "must be a commit's hexadecimal object id")
 
 /** The full object id of a git object: SHA-1, or SHA-256. */

@@ -1,13 +1,13 @@
-/** Bounds on JSON that is parsed: levels of nesting, keys, and all values together. */
+/** Limits on parsed JSON: levels of nesting, keys, and all values together. */
 export type JsonBounds = { depth: number; keys: number; values: number }
 
-/** For answers of other servers and for files: only recursion over the value is bounded. */
+/** For files and responses of other servers: limits only the recursion over the value. */
 const ample: JsonBounds = { depth: 200, keys: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
 
 /** Keys that can change a prototype when an object is copied carelessly. */
 export const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** What a text says as JSON; undefined where it is none, or nested too deeply. */
+/** Parses JSON. Returns undefined if the text is not JSON or nested too deeply. */
 export function parseJson(text: string): unknown {
   if (jsonExcess(text, ample) !== undefined) return undefined
   try {
@@ -17,7 +17,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the bound that a text exceeds as JSON. Scans it once up to there, since building a value costs far more than its text. */
+/** Returns the limit that a text exceeds as JSON. Scans only the text, because building the value costs far more. */
 export function jsonExcess(text: string, bounds: JsonBounds): keyof JsonBounds | undefined {
   let [depth, keys, values] = [0, 0, 0]
   for (let at = 0; at < text.length; at++) {
@@ -36,7 +36,7 @@ export function jsonExcess(text: string, bounds: JsonBounds): keyof JsonBounds |
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** The closing quote of the string that begins at `start`. */
+/** Returns the index of the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)

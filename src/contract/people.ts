@@ -1,13 +1,11 @@
 import { z } from 'zod'
 
-/** What people type of themselves, as it is kept. */
-
-/** One spelling of an address, however it is typed. */
+/** Normalizes an e-mail address, so that its spellings are equal. */
 export function foldEmail(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase()
 }
 
-/** Folded, so that one address is one person. */
+/** Parses to the normalized address, which identifies one person. */
 export const Email = z
   .string()
   .max(1000)
@@ -19,7 +17,7 @@ export const Email = z
       .regex(/^[^\s@<>"',;:\p{Cc}\p{Cf}\p{Cs}]+@[^\s@<>"',;:\p{Cc}\p{Cf}\p{Cs}]+$/u, 'must be an e-mail address'),
   )
 
-/** One line, with nothing that could pass for another person's id in a commit. */
+/** One line without characters that could imitate another author in a commit. */
 export const PersonName = z
   .string()
   .max(1000)
@@ -38,7 +36,7 @@ export const PersonName = z
       ),
   )
 
-/** One spelling for what is typed with composed characters on one keyboard and with decomposed ones on another. */
+/** Normalizes a password: keyboards type the same character composed or decomposed. */
 export function normalizePassword(text: string): string {
   return text.normalize('NFKC')
 }

@@ -139,7 +139,7 @@ export const TenantSearchAnswer = z
   })
 export type TenantSearchAnswer = z.infer<typeof TenantSearchAnswer>
 
-/** Characters of a question in natural language. */
+/** Maximum characters of a question in natural language. */
 export const maxQuestion = 8000
 
 export const RetrieveInput = z
@@ -157,7 +157,11 @@ export const RetrieveInput = z
       .describe('Maximum total length of all `content`, 1 to 16,000 characters.'),
     topK: z.int().min(1).max(50).default(5).describe('Maximum number of passages, 1 to 50.'),
   })
-  .meta({ id: 'RetrieveInput', examples: [{ query: 'Who is paged for a VIP ticket?', maxChars: 4000, topK: 5 }] })
+  .meta({
+    id: 'RetrieveInput',
+    description: 'A question with limits on the passages.',
+    examples: [{ query: 'Who is paged for a VIP ticket?', maxChars: 4000, topK: 5 }],
+  })
 export type RetrieveInput = z.output<typeof RetrieveInput>
 
 export const RetrieveChunk = z

@@ -1,6 +1,6 @@
-/** Where the server's pages and resources are reached. */
+/** URLs of the server's pages and resources. */
 export class Urls {
-  /** Where people reach the server, without a slash at the end; empty where it does not know: URLs are relative then. */
+  /** Public URL of the server without a final slash. Empty if it is unknown: URLs are then relative. */
   readonly base: string
 
   constructor(base = '') {
@@ -12,17 +12,17 @@ export class Urls {
     return `${this.base}/queue/${candidateId}`
   }
 
-  /** The page that a one-time link opens. Its token is in the query, which no log holds. */
+  /** The page of a one-time link. The token is in the query, because queries are not logged. */
   setUp(token: string): string {
     return `${this.base}/set-up?link=${token}`
   }
 
-  /** Where a forge sends the webhooks of a link to. */
+  /** Endpoint for the webhooks that a forge sends for a link. */
   forgeEvents(linkId: string): string {
     return `${this.base}/forge/${linkId}/events`
   }
 
-  /** Where an identity provider sends browsers back to. */
+  /** Redirect URL for an identity provider. */
   signInCallback(): string {
     return `${this.base}/sign-in/oidc/callback`
   }
@@ -31,7 +31,7 @@ export class Urls {
     return `${this.base}/api/v1/neurons/${kbSlug}/${seqId}`
   }
 
-  /** Where a knowledge base's repository is cloned from. */
+  /** Clone URL of a knowledge base. */
   clone(tenantSlug: string, kbSlug: string): string {
     return `${this.base}/git/${tenantSlug}/${kbSlug}.git`
   }

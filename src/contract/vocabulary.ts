@@ -35,17 +35,17 @@ export const Role = z.enum(['reader', 'app', 'curator'])
 export type Role = z.infer<typeof Role>
 
 /**
- * What a key that is no curator's may fetch with git: nothing; `main` alone, as every key could that was made before keys had this;
- * or everything. A clone holds hidden pages, too.
+ * What a key without the role `curator` may fetch with git: nothing, only `main`, or all refs. Keys that were created before this
+ * setting have `main`. A clone also contains hidden pages.
  */
 export const GitFetch = z.enum(['none', 'main', 'all'])
 export type GitFetch = z.infer<typeof GitFetch>
 
-/** The roles of a person in a tenant, the least first. An admin is a curator who may also manage keys, people, webhooks and settings. */
+/** Roles of a person in a tenant, lowest first. An admin is a curator who may also manage keys, people, webhooks and settings. */
 export const PersonRole = z.enum(['reader', 'curator', 'admin'])
 export type PersonRole = z.infer<typeof PersonRole>
 
-/** Whether a person's role may do what asks for at least another. */
+/** Returns whether a role is at least the required one. */
 export function reaches(role: PersonRole, least: PersonRole): boolean {
   return PersonRole.options.indexOf(role) >= PersonRole.options.indexOf(least)
 }

@@ -36,11 +36,11 @@ const headersByStatus: Readonly<Record<string, Record<string, object>>> = {
   429: { 'Retry-After': { type: 'integer', minimum: 1, description: 'Seconds to wait before the next attempt.' } },
 }
 
-/** Headers of the answers to a GET that knows `If-None-Match`. */
+/** Headers of responses to a GET that supports `If-None-Match`. */
 const tagHeaders = { ETag: { type: 'string', description: 'Identifies the body; changes when the body changes.' } }
 const tagged: ReadonlySet<string> = new Set(['200', '206', '304'])
 
-/** Describes the routes that are added from now on, as OpenAPI 3.1 made from their zod schemas. */
+/** Describes the routes that are added after this call: makes OpenAPI 3.1 from their zod schemas. */
 export async function describeRoutes(app: ZodFastify): Promise<void> {
   const components = new Map<string, JsonSchema>()
   const operationsWithOptionalBody = new Set<string | undefined>()
@@ -78,7 +78,7 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
     },
     convertConstToEnum: false,
     transform: ({ schema, url }) => {
-      // Fastify's description says that every body is required, but here none is the same as `{}`.
+      // Fastify describes every body as required, but here a missing body is the same as `{}`.
       if (schema?.body instanceof z.ZodType && schema.body.safeParse({}).success) {
         operationsWithOptionalBody.add(schema.operationId)
       }
@@ -101,7 +101,7 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
   })
 }
 
-/** OpenAPI has no parameter for the rest of a path: it is described as one whose slashes are encoded. */
+/** OpenAPI has no parameter for the rest of a path: describes it as one segment with encoded slashes. */
 function nameRest(schema: FastifySchema): FastifySchema {
   const { properties, required, ...params } = RestParameters.safeParse(schema.params).data ?? {}
   if (properties?.['*'] === undefined) return schema
@@ -143,12 +143,12 @@ export async function descriptionRoutes(app: ZodFastify): Promise<void> {
   await app.register(swaggerUi, { routePrefix: '/docs', theme: { title: 'Ganglion API' }, uiConfig })
 }
 
-/** Where a page gets the token of its session's forms. */
+/** Path that returns the form token of the session. */
 export const formTokenPath = '/form-token'
 
 type TriedRequest = { method?: string; headers: Record<string, string> }
 
-/** Runs in the browser, by its text alone: what a signed-in person tries out carries the token of their session. */
+/** Runs in the browser, so it uses nothing outside itself. Adds the form token of the session to a request. */
 async function withFormToken(request: TriedRequest): Promise<TriedRequest> {
   const { method = 'GET', headers } = request
   if (/^(?:GET|HEAD|OPTIONS)$/i.test(method) || Object.keys(headers).some((name) => /^authorization$/i.test(name))) {
@@ -159,7 +159,7 @@ async function withFormToken(request: TriedRequest): Promise<TriedRequest> {
   return request
 }
 
-/** A route's schema with JSON Schemas in the place of zod's. Adds to the components what has a name. */
+/** Converts the zod schemas of a route to JSON Schema. Adds named schemas to the components. */
 function toJsonSchemas(schema: FastifySchema | undefined, components: Map<string, JsonSchema>): FastifySchema {
   if (schema === undefined) return {}
   const converted: Record<string, unknown> = { ...schema }
@@ -177,7 +177,7 @@ function toJsonSchemas(schema: FastifySchema | undefined, components: Map<string
   return converted
 }
 
-/** A zod schema, or one by content type as Fastify takes them. */
+/** Converts a response: a zod schema, or schemas by content type. */
 function toAnswer(answer: unknown, components: Map<string, JsonSchema>): Record<string, unknown> {
   if (answer instanceof z.ZodType) {
     return { ...toJsonSchema(answer, 'response', components), description: z.globalRegistry.get(answer)?.description }
@@ -199,7 +199,7 @@ function toJsonSchema(
     z.toJSONSchema(z.object({ schema }), {
       io: part === 'response' ? 'output' : 'input',
       override: ({ jsonSchema }) => {
-        // The patterns of dates, UUIDs and numbers say no more than their formats, at length.
+        // The patterns of dates, UUIDs and numbers only repeat their formats.
         if (jsonSchema.format !== undefined || jsonSchema.type === 'integer') delete jsonSchema.pattern
         // A switch is parsed from the text `true` or `false`.
         if (jsonSchema.type === 'boolean') delete jsonSchema.enum
@@ -213,8 +213,8 @@ function toJsonSchema(
 }
 
 /**
- * Says in words what a property is where it is left out. Generators of clients take a property with a `default` for one that
- * is always there, and would require it in a request.
+ * Moves defaults into descriptions. Client generators treat a property with a `default` as always present, and would require it in
+ * a request.
  */
 function describeDefaults({ properties }: JsonSchema): void {
   for (const property of Object.values(properties ?? {})) {

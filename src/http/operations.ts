@@ -131,7 +131,7 @@ export function operationRoutes(
         operationId: 'isReady',
         summary: 'Check that the server is ready',
         description:
-          'Fails with `unavailable` while the server starts or drains, and while git cannot be started, the data directory cannot be ' +
+          'Returns whether the server works. Fails with `unavailable` while the server starts or drains, and while git cannot be started, the data directory cannot be ' +
           'written or the database cannot be reached: `problems` lists the broken parts. The result is cached for 3 seconds.',
         response: { 200: Ready, ...errorAnswers(['unavailable']) },
       },

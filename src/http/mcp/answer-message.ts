@@ -10,7 +10,7 @@ import { addTools, instructions } from './tools.ts'
 
 type Message = { path: string; headers: IncomingHttpHeaders; body: unknown }
 
-/** Answers a message of a client by the protocol. */
+/** Responds to a message of the protocol. */
 export async function answerMessage(exchange: Exchange, { body: parsedBody, ...message }: Message): Promise<Response> {
   const request = webRequest(message)
   if (!(await isLegacyRequest(request, parsedBody))) {
@@ -34,7 +34,7 @@ function createServer(exchange: Exchange): McpServer {
   return server
 }
 
-/** The server's transport reads the headers of the protocol, and the message from beside the request. */
+/** The transport reads only the headers of the protocol from the request; the message is an argument of its own. */
 function webRequest({ path, headers }: Omit<Message, 'body'>): Request {
   const ofProtocol = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
     const isOfProtocol = name === 'accept' || name === 'content-type' || name.startsWith('mcp-')

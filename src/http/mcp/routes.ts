@@ -23,10 +23,10 @@ const Stream = z.string().meta({
 const errors = writeErrors('foreign_origin')
 
 /**
- * Adds the Model Context Protocol over streamable HTTP, in the revision of 2026-07-28 and in those before it. Without sessions:
- * the newest revision has none, the tools need none, and so a message can be answered after a restart, or by another server.
- * A client that goes away stops the work, and so does one that cancels, which in the newest revision is the same. In those
- * before, a call is cancelled by another message, which may be ignored, and is: ids of calls are unique in a session only.
+ * Adds the Model Context Protocol over streamable HTTP, in the revision of 2026-07-28 and in earlier ones, without sessions: the
+ * newest revision has none, the tools need none, and any server can answer a message. A client that disconnects stops the work; in the
+ * newest revision, cancelling is the same. Earlier revisions cancel with a message, which is ignored, because ids of calls are unique
+ * only within a session.
  */
 export function mcpRoutes(
   app: ZodFastify,
@@ -37,7 +37,7 @@ export function mcpRoutes(
   app.post(
     path,
     {
-      // A tool that writes or chats counts as that as well.
+      // A tool that writes or chats also counts as a write or chat.
       config: { rate: 'read' },
       schema: {
         tags: ['Agents'],
@@ -64,7 +64,7 @@ export function mcpRoutes(
       },
     },
     async (request, reply) => {
-      // The library of the protocol takes 8 MB: a server whose users have no agents does not load it.
+      // The library takes 8 MB: it is loaded with the first message.
       const { answerMessage } = await import('./answer-message.ts')
       const { headers, body } = request
       const exchange: Exchange = {
@@ -79,7 +79,7 @@ export function mcpRoutes(
   )
 }
 
-/** The whole answer at once: no tool sends anything before it. */
+/** Sends the whole response at once: no tool streams. */
 async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
   const type = response.headers.get('content-type')
   if (type === null) return reply.code(response.status).send()

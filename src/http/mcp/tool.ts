@@ -6,7 +6,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import type { Limits, Rates } from '../access/limits.ts'
 import { refusalOf } from '../response/errors.ts'
 
-/** One message of a client, and what its tools work with. */
+/** One message of a client, with the dependencies of the tools. */
 export type Exchange = {
   caller: Caller
   ctx: AppContext
@@ -23,15 +23,15 @@ export type Tool<Input extends z.ZodObject, Output extends z.ZodObject> = {
   description: string
   input: Input
   output: Output
-  /** What a call counts as. */
+  /** Rate limit that a call counts against. */
   rate: keyof Rates
   annotations: ToolAnnotations
   run(input: z.output<Input>): Promise<z.input<Output>>
-  /** The answer as a model reads it; without it, JSON. */
+  /** Formats the result for a model. Default: JSON. */
   toText?(answer: z.output<Output>): string
 }
 
-/** Adds a tool. What it throws becomes a result with `isError`, whose text is the error as the API answers it. */
+/** Adds a tool. An error becomes a result with `isError`, whose text is the API's response to the error. */
 export function addTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   server: McpServer,
   { limits, request, reply, signal }: Exchange,
@@ -39,12 +39,12 @@ export function addTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   { title, description, input, output, rate, annotations, run, toText = JSON.stringify }: Tool<Input, Output>,
 ): void {
   const inputSchema: StandardSchemaWithJSON<unknown, z.output<Input>> = input
-  // Without its name in the description of the API, by which it would be a reference.
+  // Without the name from the description of the API, which would make it a reference.
   const outputSchema = z.object(output.shape)
   const config = { title, description, inputSchema, outputSchema, annotations }
   server.registerTool(name, config, async (args: z.output<Input>) => {
     try {
-      // Every message was counted as a read when it came.
+      // Every message is already counted as a read.
       if (rate !== 'read') {
         await limits.countRequest(request, reply, rate)
         await limits.checkDisk()
@@ -52,7 +52,7 @@ export function addTool<Input extends z.ZodObject, Output extends z.ZodObject>(
       const answer = output.parse(await run(args))
       return { structuredContent: answer, content: [{ type: 'text', text: toText(answer) }] }
     } catch (error) {
-      // Nobody is there to be told.
+      // Without a client, nobody reads the text.
       const text = signal.aborted ? '' : JSON.stringify(refusalOf(error, request).body)
       return { isError: true, content: [{ type: 'text', text }] }
     }

@@ -12,7 +12,7 @@ export const IdempotencyHeader = z.looseObject({
 })
 type IdempotencyHeader = z.output<typeof IdempotencyHeader>
 
-/** The key, as services take it. */
+/** Converts the header to an option of use cases. */
 export function idempotencyOf({ 'idempotency-key': key }: IdempotencyHeader): { idempotencyKey?: string } {
   return key === undefined ? {} : { idempotencyKey: key }
 }

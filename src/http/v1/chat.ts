@@ -59,7 +59,7 @@ export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
       )
       try {
         if (!isStreamed) return await wholeAnswer(answering)
-        // What goes wrong before anything is said is an ordinary error.
+        // An error before the first text is an ordinary error response.
         const first = await answering.next()
         return streams.answer(request, reply, async (send) => {
           for (let step = first; ; step = await answering.next()) {
@@ -68,7 +68,7 @@ export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
           }
         })
       } catch (error) {
-        // Nobody is there to be told.
+        // The client has gone.
         if (reply.raw.destroyed) return reply.hijack()
         throw error
       }

@@ -48,7 +48,7 @@ export function eventRoutes(
   app.get(
     '/events',
     {
-      // Nothing would end the stream behind an answer without a body.
+      // A HEAD request would keep its stream open.
       exposeHeadRoute: false,
       config: { roles: ['app', 'curator'], people: 'reader', isBackground: true },
       schema: {

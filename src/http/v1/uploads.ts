@@ -40,7 +40,7 @@ const unchecked =
   (route) =>
     parts.includes(route.httpPart ?? '') ? (value: unknown) => ({ value }) : validatorCompiler(route)
 
-/** Adds the routes by which files come in. */
+/** Adds the routes of uploads. */
 export async function uploadRoutes(app: ZodFastify, ctx: AppContext): Promise<void> {
   wholeUploads(app, ctx)
   await app.register(async (forms: ZodFastify) => {
@@ -128,11 +128,11 @@ function chunkUpload(app: ZodFastify, ctx: AppContext): void {
     async (request) => {
       const range = readContentRange(request.raw.headers['content-range'])
       if (range instanceof Error) {
-        // An upload that the caller may not know of is not found, whatever the header says.
+        // A hidden upload is `not_found` also if the header is invalid.
         await readUpload(ctx, callerOf(request), request.params.uploadId)
         throw range
       }
-      // The connection has to outlive the reading, for the answer.
+      // The response needs the connection after the body is read.
       const bytes = request.raw.iterator({ destroyOnReturn: false })
       return receiveChunk(ctx, callerOf(request), request.params.uploadId, range, bytes)
     },
