@@ -1,12 +1,6 @@
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { Kysely, SqliteDialect } from 'kysely'
-import { Migrator } from 'kysely/migration'
-import { expect, onTestFinished, test } from 'vitest'
-import { asKyselyDatabase } from '../../src/state/database/engines/sqlite.ts'
-import { migrations } from '../../src/state/database/migrations/migrations.ts'
+import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/state/database/open-database.ts'
-import type { Schema } from '../../src/state/database/schema.ts'
 import { Idempotency } from '../../src/state/idempotency.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { tempDir } from '../support/temp.ts'
@@ -145,21 +139,4 @@ test('sweeping removes what has expired and nothing else', async () => {
   expect(await db.selectFrom('idempotency_keys').select('idempotency_key').execute()).toEqual([
     { idempotency_key: 'young' },
   ])
-})
-
-test('keys of an old database keep their answers and what they could fetch', async () => {
-  const sqlite = new DatabaseSync(':memory:')
-  onTestFinished(() => sqlite.close())
-  const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: asKyselyDatabase(sqlite) }) })
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-  await migrator.migrateTo('0010-owners-of-uploads-and-chats')
-  sqlite.exec(`
-    insert into tenants values ('t', 'acme', '');
-    insert into api_keys (id, tenant_id, name, role, hash, connectors, created_at) values ('1', 't', '', 'app', '', '[]', '');
-    insert into idempotency_keys values ('t', '1', 'once', 'POST /', 'abc', 'first', 201, '{"seqId":"x"}', '${at('10:00').toISOString()}')`)
-  await migrator.migrateToLatest()
-  const request = { tenantId: 't', callerId: 'key:1', idempotencyKey: 'once', route: 'POST /', bodyHash: 'abc' }
-  const answer = await new Idempotency(db).begin({ ...request, subjectId: 'second' }, at('10:01'))
-  expect(answer).toEqual({ state: 'replay', status: 201, body: { seqId: 'x' } })
-  expect(await db.selectFrom('api_keys').select('git').execute()).toEqual([{ git: 'main' }])
 })

@@ -22,6 +22,18 @@ export class DatabaseTooOld extends Error {
   }
 }
 
+/** The database was written by a version from before the first schema that can be migrated. */
+export class DatabaseOutdated extends Error {
+  /** @param name of the file or the database */
+  constructor(name: string, firstSchema: string) {
+    super(
+      `${name} was written by a version of Ganglion that is too old to be migrated by this one. Nothing was changed. ` +
+        `First run "ganglion migrate" of a version whose last migration is ${firstSchema} (such as commit 29c1e6b7), then this one.`,
+    )
+    this.name = 'DatabaseOutdated'
+  }
+}
+
 /** A migration of an older database failed: the database is as it was. */
 export class MigrationFailed extends Error {
   /**

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import { DatabaseTooNew, DatabaseTooOld, DatabaseUnreachable, MigrationFailed } from '../errors.ts'
+import { DatabaseOutdated, DatabaseTooNew, DatabaseTooOld, DatabaseUnreachable, MigrationFailed } from '../errors.ts'
 import type { Schema } from '../schema.ts'
-import { migrations } from './migrations.ts'
+import { firstSchema, migrations } from './migrations.ts'
 
 /**
  * What is done with a database of an older version. A function is told what is done, a line each, and a copy of a file is kept beside
@@ -22,10 +22,14 @@ type Migrated = {
   commit?: () => void
 }
 
-/** Brings a database up to date: all migrations in one transaction. @throws {DatabaseTooNew}, {DatabaseTooOld}, {@link MigrationFailed} */
+/** Brings a database up to date: all migrations in one transaction. @throws {DatabaseOutdated}, {DatabaseTooNew}, {DatabaseTooOld}, {@link MigrationFailed} */
 export async function migrate(db: Kysely<Schema>, migrated: Migrated): Promise<void> {
   const { applied, name, whenOlder, keepCopy, commit } = migrated
-  const unknown = applied.filter((migration) => !(migration in migrations))
+  if (applied.length > 0 && !applied.includes(firstSchema)) throw new DatabaseOutdated(name, firstSchema)
+  // Databases that are older than the first schema were brought to it by migrations that are gone.
+  const before = applied.filter((migration) => migration < firstSchema)
+  const known = { ...Object.fromEntries(before.map((migration) => [migration, { up: async () => {} }])), ...migrations }
+  const unknown = applied.filter((migration) => !(migration in known))
   if (unknown.length > 0) throw new DatabaseTooNew(name, unknown)
   const missing = Object.keys(migrations).filter((migration) => !applied.includes(migration))
   const isOlder = missing.length > 0 && applied.length > 0
@@ -36,7 +40,7 @@ export async function migrate(db: Kysely<Schema>, migrated: Migrated): Promise<v
       copy = keepCopy(`before-${missing[0]}`)
       for (const line of [copy, ...missing.map((migration) => `${name}: migrating to ${migration}`)]) whenOlder(line)
     }
-    const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest()
+    const { error } = await new Migrator({ db, provider: { getMigrations: async () => known } }).migrateToLatest()
     if (error !== undefined) throw error
     commit?.()
   } catch (error) {

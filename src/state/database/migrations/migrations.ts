@@ -1,322 +1,162 @@
-import { type Kysely, type SqlBool, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { isPostgres } from '../is-postgres.ts'
-import { createAdministration } from './administration-migration.ts'
-import { createForges } from './forge-migration.ts'
-import { createPeople } from './people-migration.ts'
-import { createRepositories } from './repositories-migration.ts'
-import { createBlobKeys, createUploadChunks } from './source-bytes-migration.ts'
-import { withoutRowid } from './without-rowid.ts'
 
-/** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
+/** The whole schema of a new database. Databases of earlier schemas are not migrated. */
+export const firstSchema = '0023-branches-of-forges'
+
+/** Every schema change by name; names sort in the order they apply, and a released one never changes. */
 export const migrations: Record<string, Migration> = {
-  '0001-tenants-and-keys': { up: createTenantsAndKeys },
-  '0002-chat-sessions': { up: createChatSessions },
-  '0003-events': { up: createEvents },
-  '0004-sources': { up: createSources },
-  '0005-jobs': { up: createJobs },
-  '0006-webhooks': { up: createWebhooks },
-  '0007-uploads-that-replace': { up: addToUploads },
-  '0008-candidates-of-events': { up: addToEvents },
-  '0010-owners-of-uploads-and-chats': { up: addOwners },
-  '0011-idempotency-of-callers': { up: nameCallersOfIdempotency },
-  '0012-people': { up: createPeople },
-  '0013-administration': { up: createAdministration },
-  '0014-grounds-of-answers': { up: addGrounds },
-  '0015-forges': { up: createForges },
-  '0016-event-counters': { up: createEventCounters },
-  '0017-repositories': { up: createRepositories },
-  '0018-leases-of-idempotency': { up: addLeases },
-  '0019-rates': { up: createRates },
-  '0020-keys-of-blobs': { up: createBlobKeys },
-  '0021-chunks-of-uploads': { up: createUploadChunks },
-  '0022-git-of-keys': { up: addGitToKeys },
-  '0023-branches-of-forges': { up: addBranches },
+  [firstSchema]: { up: (db) => run(db, schema) },
 }
 
-async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('tenants')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('slug', 'text', (column) => column.notNull().unique())
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .execute()
-
-  await db.schema
-    .createTable('knowledge_bases')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('slug', 'text', (column) => column.notNull())
-    .addColumn('prefix', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .addUniqueConstraint('knowledge_bases_slug', ['tenant_id', 'slug'])
-    .execute()
-
-  await db.schema
-    .createTable('api_keys')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('role', 'text', (column) => column.notNull().check(sql`role in ('reader', 'app', 'curator')`))
-    .addColumn('hash', 'text', (column) => column.notNull().unique())
-    .addColumn('connectors', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .addColumn('expires_at', 'text')
-    .addColumn('revoked_at', 'text')
-    .addColumn('last_used_at', 'text')
-    .execute()
-
-  await db.schema
-    .createTable('idempotency_keys')
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('key_id', 'text', (column) => column.notNull().references('api_keys.id'))
-    .addColumn('idempotency_key', 'text', (column) => column.notNull())
-    .addColumn('route', 'text', (column) => column.notNull())
-    .addColumn('body_hash', 'text', (column) => column.notNull())
-    .addColumn('subject_id', 'text', (column) => column.notNull())
-    .addColumn('status', 'integer')
-    .addColumn('answer', 'text')
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .addPrimaryKeyConstraint('idempotency_keys_pk', ['tenant_id', 'key_id', 'idempotency_key'])
-    .execute()
-
-  await db.schema.createIndex('idempotency_keys_age').on('idempotency_keys').column('created_at').execute()
+/** @param statements of SQLite, one after another */
+async function run(db: Kysely<unknown>, statements: string): Promise<void> {
+  const translated = isPostgres(db) ? forPostgres(statements) : statements
+  for (const statement of translated.trim().split(/(?<=;)\n/)) await sql.raw(statement).execute(db)
 }
 
-async function createChatSessions(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('chat_sessions')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
-    .addColumn('audience', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .addColumn('used_at', 'text', (column) => column.notNull())
-    .execute()
-
-  await db.schema
-    .createTable('chat_turns')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('session_id', 'text', (column) => column.notNull().references('chat_sessions.id').onDelete('cascade'))
-    .addColumn('ordinal', 'integer', (column) => column.notNull())
-    .addColumn('question', 'text', (column) => column.notNull())
-    .addColumn('answer', 'text', (column) => column.notNull())
-    .addColumn('citations', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .addUniqueConstraint('chat_turns_ordinal', ['session_id', 'ordinal'])
-    .execute()
-
-  await db.schema.createIndex('chat_sessions_age').on('chat_sessions').column('used_at').execute()
+/** PostgreSQL then compares text by its bytes and counts in 64 bits, as SQLite does. */
+function forPostgres(statements: string): string {
+  return statements
+    .replaceAll(' integer primary key autoincrement', ' integer generated by default as identity primary key')
+    .replaceAll(/ integer\b/g, ' bigint')
+    .replaceAll(/ text\b/g, ' text collate "C"')
+    .replaceAll(' without rowid', '')
+    .replace('create table rate_uses', 'create unlogged table rate_uses')
 }
 
-async function createEvents(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('events')
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('id', 'integer', (column) => column.notNull())
-    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('at', 'text', (column) => column.notNull())
-    .addColumn('curator_only', 'integer', (column) => column.notNull())
-    .addColumn('data', 'text', (column) => column.notNull())
-    .addPrimaryKeyConstraint('events_pk', ['tenant_id', 'id'])
-    .modifyEnd(withoutRowid(db))
-    .execute()
-
-  await db.schema
-    .createTable('event_cursors')
-    .addColumn('kb_id', 'text', (column) => column.primaryKey().references('knowledge_bases.id'))
-    .addColumn('main', 'text')
-    .addColumn('queue', 'text')
-    .execute()
-}
-
-async function createSources(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('sources')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
-    .addColumn('seq', 'integer', (column) => column.notNull())
-    .addColumn('filename', 'text', (column) => column.notNull())
-    .addColumn('path', 'text', (column) => column.notNull())
-    .addColumn('file_type', 'text', (column) => column.notNull())
-    .addColumn('file_size', 'integer', (column) => column.notNull())
-    .addColumn('content_hash', 'text', (column) => column.notNull())
-    .addColumn('status', 'text', (column) => column.notNull())
-    .addColumn('error_message', 'text')
-    .addColumn('tags', 'text')
-    .addColumn('connector', 'text', (column) => column.notNull())
-    .addColumn('source_url', 'text')
-    .addColumn('metadata', 'text')
-    .addColumn('uploader_id', 'text', (column) => column.notNull())
-    .addColumn('uploader_name', 'text', (column) => column.notNull())
-    .addColumn('is_forced', 'integer', (column) => column.notNull())
-    .addColumn('attempt', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .addColumn('extracted_at', 'text')
-    .addColumn('archived_at', 'text')
-    .addColumn('edition_of', 'text', (column) => column.notNull())
-    .addColumn('warnings', 'text', (column) => column.notNull().defaultTo('[]'))
-    .addUniqueConstraint('sources_seq', ['kb_id', 'seq'])
-    .execute()
-  await db.schema.createIndex('sources_editions').on('sources').columns(['edition_of', 'seq']).execute()
-  await db.schema.createIndex('sources_place').on('sources').columns(['kb_id', 'path', 'filename']).execute()
-  await db.schema.createIndex('sources_bytes').on('sources').columns(['content_hash', 'kb_id']).execute()
-  await db.schema
-    .createIndex('sources_duplicates')
-    .unique()
-    .on('sources')
-    .columns(['kb_id', 'content_hash'])
-    .where(sql<SqlBool>`archived_at is null and is_forced = 0`)
-    .execute()
-
-  await db.schema
-    .createTable('uploads')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
-    .addColumn('filename', 'text', (column) => column.notNull())
-    .addColumn('path', 'text', (column) => column.notNull())
-    .addColumn('metadata', 'text')
-    .addColumn('file_size', 'integer', (column) => column.notNull())
-    .addColumn('content_hash', 'text')
-    .addColumn('is_forced', 'integer', (column) => column.notNull())
-    .addColumn('bytes_received', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('finalized_at', 'text')
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .execute()
-  await db.schema.createIndex('uploads_tenant').on('uploads').columns(['tenant_id', 'created_at']).execute()
-}
-
-async function createJobs(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('jobs')
-    .addColumn('document_id', 'text', (column) => column.primaryKey())
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
-    .addColumn('turn', 'integer', (column) => column.notNull())
-    .addColumn('due_at', 'text', (column) => column.notNull())
-    .addColumn('starts', 'integer', (column) => column.notNull())
-    .addColumn('failures', 'integer', (column) => column.notNull())
-    .addColumn('owner', 'text')
-    .addColumn('leased_until', 'text')
-    .execute()
-
-  await db.schema.createIndex('jobs_turn').on('jobs').columns(['turn', 'document_id']).execute()
-  await db.schema.createIndex('jobs_kb').on('jobs').columns(['kb_id', 'turn']).execute()
-  await db.schema.createIndex('jobs_new').on('jobs').columns(['starts', 'turn']).execute()
-  await db.schema.createIndex('jobs_owner').on('jobs').column('owner').execute()
-}
-
-async function createWebhooks(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('webhooks')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('kb_id', 'text', (column) => column.references('knowledge_bases.id'))
-    .addColumn('url', 'text', (column) => column.notNull())
-    .addColumn('secret', 'text', (column) => column.notNull())
-    .addColumn('kinds', 'text', (column) => column.notNull())
-    .addColumn('enabled', 'integer', (column) => column.notNull())
-    .addColumn('note', 'text')
-    .addColumn('cursor', 'integer', (column) => column.notNull())
-    .addColumn('failures', 'integer', (column) => column.notNull())
-    .addColumn('failing_since', 'text')
-    .addColumn('due_at', 'text')
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .execute()
-}
-
-async function addToUploads(db: Kysely<unknown>): Promise<void> {
-  const uploads = db.schema.alterTable('uploads')
-  await uploads.addColumn('replaces', 'integer', (column) => column.notNull().defaultTo(0)).execute()
-  await uploads.addColumn('received_at', 'text').execute()
-}
-
-async function addToEvents(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('events').addColumn('candidate', 'text').execute()
-}
-
-/** Who began them: nobody is known of those that were there. */
-async function addOwners(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('uploads').addColumn('uploader_id', 'text').execute()
-  await db.schema.alterTable('chat_sessions').addColumn('owner_id', 'text').execute()
-  await db.schema
-    .createIndex('chat_sessions_owner')
-    .on('chat_sessions')
-    .columns(['owner_id', 'kb_id', 'used_at'])
-    .execute()
-}
-
-/** Idempotency keys belong to people, too. SQLite drops a reference only with its table. */
-async function nameCallersOfIdempotency(db: Kysely<unknown>): Promise<void> {
-  await sql`alter table idempotency_keys rename to idempotency_keys_of_api_keys`.execute(db)
-  await sql`drop index idempotency_keys_age`.execute(db)
-  await db.schema
-    .createTable('idempotency_keys')
-    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
-    .addColumn('caller_id', 'text', (column) => column.notNull())
-    .addColumn('idempotency_key', 'text', (column) => column.notNull())
-    .addColumn('route', 'text', (column) => column.notNull())
-    .addColumn('body_hash', 'text', (column) => column.notNull())
-    .addColumn('subject_id', 'text', (column) => column.notNull())
-    .addColumn('status', 'integer')
-    .addColumn('answer', 'text')
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .addPrimaryKeyConstraint('idempotency_keys_of_callers_pk', ['tenant_id', 'caller_id', 'idempotency_key'])
-    .execute()
-  await sql`insert into idempotency_keys
-    select tenant_id, 'key:' || key_id, idempotency_key, route, body_hash, subject_id, status, answer, created_at
-    from idempotency_keys_of_api_keys`.execute(db)
-  await sql`drop table idempotency_keys_of_api_keys`.execute(db)
-  await db.schema.createIndex('idempotency_keys_age').on('idempotency_keys').column('created_at').execute()
-}
-
-/** Of answers that were there only the citations are known. */
-async function addGrounds(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('chat_turns').addColumn('grounds', 'text').execute()
-}
-
-/** The id of each tenant's last event. */
-async function createEventCounters(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('event_counters')
-    .addColumn('tenant_id', 'text', (column) => column.primaryKey().references('tenants.id'))
-    .addColumn('last', 'integer', (column) => column.notNull())
-    .execute()
-  await sql`insert into event_counters select tenant_id, max(id) from events group by tenant_id`.execute(db)
-}
-
-/** Which requests are being answered by a process: on PostgreSQL there may be several. */
-async function addLeases(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('idempotency_keys').addColumn('leased_until', 'text').execute()
-}
-
-/** How often something was done: a process that is alone counts in memory. */
-async function createRates(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('rate_uses')
-    .modifyFront(isPostgres(db) ? sql`unlogged` : sql``)
-    .addColumn('key', 'text', (column) => column.primaryKey())
-    .addColumn('points', 'integer', (column) => column.notNull())
-    .addColumn('ends_at', 'text', (column) => column.notNull())
-    .execute()
-  await db.schema.createIndex('rate_uses_age').on('rate_uses').column('ends_at').execute()
-}
-
-/** Keys that are there keep what they could fetch. */
-async function addGitToKeys(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .alterTable('api_keys')
-    .addColumn('git', 'text', (column) => column.notNull().defaultTo('none'))
-    .execute()
-  await sql`update api_keys set git = 'main' where role <> 'curator'`.execute(db)
-}
-
-async function addBranches(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .alterTable('forge_links')
-    .addColumn('branch', 'text', (column) => column.notNull().defaultTo('main'))
-    .execute()
-}
+const schema = /* sql */ `
+create table tenants (id text primary key, slug text not null unique, created_at text not null);
+create table knowledge_bases (
+  id text primary key, tenant_id text not null references tenants (id), slug text not null, prefix text not null,
+  created_at text not null, constraint knowledge_bases_slug unique (tenant_id, slug)
+);
+create table api_keys (
+  id text primary key, tenant_id text not null references tenants (id), name text not null,
+  role text not null check (role in ('reader', 'app', 'curator')), hash text not null unique, connectors text not null,
+  created_at text not null, expires_at text, revoked_at text, last_used_at text, created_by text, git text default 'none' not null
+);
+create table chat_sessions (
+  id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
+  audience text not null, created_at text not null, used_at text not null, owner_id text
+);
+create index chat_sessions_age on chat_sessions (used_at);
+create index chat_sessions_owner on chat_sessions (owner_id, kb_id, used_at);
+create table chat_turns (
+  id text primary key, session_id text not null references chat_sessions (id) on delete cascade, ordinal integer not null,
+  question text not null, answer text not null, citations text not null, created_at text not null, grounds text,
+  constraint chat_turns_ordinal unique (session_id, ordinal)
+);
+create table events (
+  tenant_id text not null references tenants (id), id integer not null, kb_id text not null references knowledge_bases (id),
+  kind text not null, at text not null, curator_only integer not null, data text not null, candidate text,
+  constraint events_pk primary key (tenant_id, id)
+) without rowid;
+create table event_cursors (kb_id text primary key references knowledge_bases (id), main text, queue text);
+create table sources (
+  id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
+  seq integer not null, filename text not null, path text not null, file_type text not null, file_size integer not null,
+  content_hash text not null, status text not null, error_message text, tags text, connector text not null, source_url text,
+  metadata text, uploader_id text not null, uploader_name text not null, is_forced integer not null,
+  attempt integer default 0 not null, created_at text not null, extracted_at text, archived_at text, edition_of text not null,
+  warnings text default '[]' not null, constraint sources_seq unique (kb_id, seq)
+);
+create index sources_editions on sources (edition_of, seq);
+create index sources_place on sources (kb_id, path, filename);
+create index sources_bytes on sources (content_hash, kb_id);
+create unique index sources_duplicates on sources (kb_id, content_hash) where archived_at is null and is_forced = 0;
+create index sources_failed on sources (tenant_id, kb_id) where status = 'failed' and archived_at is null;
+create table uploads (
+  id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
+  filename text not null, path text not null, metadata text, file_size integer not null, content_hash text,
+  is_forced integer not null, bytes_received integer default 0 not null, finalized_at text, created_at text not null,
+  replaces integer default 0 not null, received_at text, uploader_id text
+);
+create index uploads_tenant on uploads (tenant_id, created_at);
+create table jobs (
+  document_id text primary key, tenant_id text not null references tenants (id),
+  kb_id text not null references knowledge_bases (id), turn integer not null, due_at text not null, starts integer not null,
+  failures integer not null, owner text, leased_until text
+);
+create index jobs_turn on jobs (turn, document_id);
+create index jobs_kb on jobs (kb_id, turn);
+create index jobs_new on jobs (starts, turn);
+create index jobs_owner on jobs (owner);
+create table webhooks (
+  id text primary key, tenant_id text not null references tenants (id), kb_id text references knowledge_bases (id),
+  url text not null, secret text not null, kinds text not null, enabled integer not null, note text, cursor integer not null,
+  failures integer not null, failing_since text, due_at text, created_at text not null
+);
+create table idempotency_keys (
+  tenant_id text not null references tenants (id), caller_id text not null, idempotency_key text not null, route text not null,
+  body_hash text not null, subject_id text not null, status integer, answer text, created_at text not null, leased_until text,
+  constraint idempotency_keys_of_callers_pk primary key (tenant_id, caller_id, idempotency_key)
+);
+create index idempotency_keys_age on idempotency_keys (created_at);
+create table users (
+  id text primary key, email text not null unique, name text not null, password_hash text, issuer text, subject text,
+  created_at text not null, disabled_at text, constraint users_identity unique (issuer, subject)
+);
+create table memberships (
+  user_id text not null references users (id), tenant_id text not null references tenants (id),
+  role text not null check (role in ('reader', 'curator', 'admin')), constraint memberships_pk primary key (user_id, tenant_id)
+) without rowid;
+create index memberships_tenant on memberships (tenant_id, role);
+create table sessions (
+  id text primary key, user_id text not null references users (id), tenant_id text not null references tenants (id),
+  role text not null, hash text not null unique, previous_hash text unique, rotated_at text, form_secret text not null,
+  address text not null, agent text not null, created_at text not null, used_at text not null
+);
+create index sessions_user on sessions (user_id);
+create table one_time_links (
+  hash text primary key, purpose text not null, user_id text references users (id), tenant_id text references tenants (id),
+  created_at text not null, expires_at text not null
+);
+create table audit (
+  id integer primary key autoincrement, tenant_id text not null references tenants (id), at text not null, actor_id text not null,
+  actor_name text not null, action text not null, subject text not null, detail text not null, address text
+);
+create index audit_tenant on audit (tenant_id, id);
+create table webhook_deliveries (
+  id integer primary key autoincrement, webhook_id text not null references webhooks (id) on delete cascade, event_id integer,
+  kind text not null, at text not null, status integer, note text, duration integer not null
+);
+create index webhook_deliveries_order on webhook_deliveries (webhook_id, id);
+create table stamps (name text primary key, at text not null);
+create table tour_marks (
+  tenant_id text not null references tenants (id), user_id text not null references users (id), mark text not null,
+  constraint tour_marks_pk primary key (user_id, tenant_id, mark)
+);
+create table forge_links (
+  id text primary key, tenant_id text not null references tenants (id),
+  kb_id text not null unique references knowledge_bases (id), kind text not null, url text not null, api_url text,
+  credential text not null, webhook_secret text, max_open integer not null, main text, heard_at text not null, synced_at text,
+  failing_since text, failures integer not null, note text, due_at text, created_at text not null,
+  branch text default 'main' not null
+);
+create table forge_pulls (
+  link_id text not null references forge_links (id) on delete cascade, branch text not null, number integer,
+  candidates text not null, state text not null, head text, change text, seen text, "text" text, reported text,
+  comments integer not null, constraint forge_pulls_pk primary key (link_id, branch)
+);
+create table event_counters (tenant_id text primary key references tenants (id), last integer not null);
+create table repositories (kb_id text primary key, version integer not null);
+create table repository_refs (
+  kb_id text not null references repositories (kb_id), ref text not null, oid text not null,
+  constraint repository_refs_pk primary key (kb_id, ref)
+);
+create table repository_packs (
+  key text primary key, kb_id text not null references repositories (kb_id), name text not null, size integer not null,
+  replaced_at text
+);
+create index repository_packs_kb on repository_packs (kb_id, replaced_at);
+create index repository_packs_replaced on repository_packs (replaced_at);
+create table rate_uses (key text primary key, points integer not null, ends_at text not null);
+create index rate_uses_age on rate_uses (ends_at);
+create table blob_keys (sha256 text primary key, key text not null unique);
+create table upload_chunks (
+  key text primary key, upload_id text not null, start integer not null, size integer not null,
+  constraint upload_chunks_start unique (upload_id, start)
+);
+`
