@@ -55,7 +55,6 @@ export interface AppContext extends Context {
   readonly identityProvider: IdentityProviderOptions | undefined
   /** What the operator lets tenants link forges with. */
   readonly forgeCredentials: readonly OfferedCredential[]
-  /** Whether webhooks may be sent to private addresses. */
   readonly webhookPrivate: boolean
 }
 

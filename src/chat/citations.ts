@@ -70,7 +70,6 @@ export class CitationFilter {
   }
 }
 
-/** Text without what looks like a citation. */
 export function withoutCitations(text: string): string {
   const filter = new CitationFilter([])
   return filter.push(text) + filter.end()

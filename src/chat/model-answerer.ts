@@ -23,7 +23,6 @@ export type ModelOptions = LanguageModel & {
   breaker?: CircuitBreaker
 }
 
-/** Characters of a chat completion that comes whole. */
 const maxCompletion = 1_000_000
 
 /** What is read of a chat completion: of a chunk of it, or of one that comes whole. */

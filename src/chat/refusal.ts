@@ -1,6 +1,5 @@
 import type { Answer } from './answerer.ts'
 
-/** The name that answers go by which no language model wrote. */
 export const extractName = 'extract'
 
 /** By language, without region. A language that is not here is answered in English. */

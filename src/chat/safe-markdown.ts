@@ -41,7 +41,6 @@ export class MarkupFilter {
   #isCut = false
   /** The line holds no more than white space and the marks of lists and quotations. */
   #isAtLineStart = true
-  /** The fence that is open. */
   #fence = ''
   #trustsFences = true
   /** The element whose end is waited for. */
@@ -112,7 +111,6 @@ export class MarkupFilter {
     return /^\][(:]/.test(rest) && !isSafeTarget(target) ? { length: 2, text: `] ${rest.charAt(1)}` } : keep(']')
   }
 
-  /** Whether a line opens or closes a fence. */
   #turnsFence(line: string): boolean {
     if (this.#fence === '') {
       this.#fence = fenceMarker(line.trimEnd()) ?? ''

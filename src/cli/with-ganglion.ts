@@ -23,13 +23,11 @@ export async function withContext<Result>(
   }
 }
 
-/** Throws where there is no data directory. */
 export function requireDataDirectory(dataDir: string): void {
   if (existsSync(dataDir)) return
   throw new Error(`There is no data directory ${dataDir}: make one with "ganglion serve" or "ganglion kb create".`)
 }
 
-/** The tenant of a slug. Throws where there is none. */
 export async function requireTenant(tenants: Tenants, slug: string): Promise<Tenant> {
   const tenant = await tenants.find(slug)
   if (tenant !== undefined) return tenant
@@ -37,7 +35,6 @@ export async function requireTenant(tenants: Tenants, slug: string): Promise<Ten
   throw new Error(`There is no tenant ${slug}. Known tenants: ${slugs.join(', ') || 'none'}.`)
 }
 
-/** Slugs of all tenants by id. */
 export async function tenantSlugs(tenants: Tenants): Promise<Map<string, string>> {
   return new Map((await tenants.list()).map(({ id, slug }) => [id, slug]))
 }

@@ -9,7 +9,6 @@ export type BlockChange =
 /** `isTruncated`: the pages go on. */
 export type BlockDiff = { blocks: BlockChange[]; isTruncated: boolean }
 
-/** Blocks of each page that are compared. */
 const maxBlocks = 2000
 
 /**

@@ -20,7 +20,6 @@ const worker = new URL(`./diff-worker${import.meta.url.slice(-3)}`, import.meta.
 export class DiffPool {
   readonly #pool = new TaskPool<DiffTask, DiffResult>({ worker, timeLimitMs: 10_000, maxTasks: 50, waitLimitMs: 1_500 })
 
-  /** See {@link unifiedDiff}. */
   async diff(...texts: Texts): Promise<UnifiedDiff> {
     const [before, after] = withUnixLines(texts)
     const size = (before?.length ?? 0) + after.length
@@ -28,7 +27,6 @@ export class DiffPool {
     return unified ?? { ...unifiedDiff(...beginnings(before, after)), isTruncated: true }
   }
 
-  /** See {@link lineDiff}. */
   async lines(...texts: Texts): Promise<LineDiff> {
     const [before, after] = withUnixLines(texts)
     const size = (before?.length ?? 0) + after.length
@@ -36,7 +34,6 @@ export class DiffPool {
     return lines ?? { ...lineDiff(...beginnings(before, after)), isTruncated: true }
   }
 
-  /** See {@link blockDiff}. */
   async blocks(before: string[], after: string[]): Promise<BlockDiff> {
     const size = [...before, ...after].reduce((sum, { length }) => sum + length, 0)
     const { blocks } = await this.#run({ blocks: { before, after } }, size)

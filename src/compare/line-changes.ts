@@ -7,7 +7,6 @@ export type Hunk = { oldStart: number; newStart: number; changes: Change[] }
 
 /** Unchanged lines that are shown around changed ones. */
 const context = 4
-/** Lines of each text that are compared. */
 export const maxLines = 50_000
 /** Squares of edit distances, in all: about a quarter of a second. */
 const maxWork = 2_500_000

@@ -3,7 +3,6 @@ import { type Change, changesBetween, type Hunk, hunksOf, linesOf, maxLines } fr
 /** In the format of `diff -u`, from `before` to `after`. What does not fit is left out; the hunks that are there are whole patches. */
 export type UnifiedDiff = { diff: string; isTruncated: boolean }
 
-/** Characters of a diff. */
 const maxSize = 256 * 1024
 
 /**

@@ -19,7 +19,6 @@ export type ActivityItem = {
   kb: { slug: string; title: string }
   /** Who did it; null: the policy; undefined: nobody in particular, or not known any more. */
   by: string | null | undefined
-  /** What it was done to. */
   subject: ActivitySubject | undefined
   /** Why a candidate was dismissed, or an ingest failed. */
   reason?: string | undefined

@@ -6,7 +6,6 @@ import { inUse } from '../kb/open/kb-use.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { EventView } from './event-view.ts'
 
-/** Where a stream of events begins. */
 export type EventStream = {
   /** The events after this id follow. */
   after: number

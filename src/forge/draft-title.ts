@@ -6,7 +6,6 @@ export function markedTitle(title: string, isDraft: boolean, { prefix, known }: 
   return `${isDraft ? prefix : ''}${title.replace(known, '')}`
 }
 
-/** A title without the mark of a draft. */
 export function plainTitle(title: string, isDraft: boolean, { known }: DraftMark): string {
   return isDraft ? title.replace(known, '') : title
 }

@@ -9,7 +9,6 @@ const session = randomBytes(6).toString('hex')
  */
 export const holder = `${process.pid}.${session}`
 
-/** Whether the process of a {@link holder} is gone. */
 export function isHolderGone(name: string): boolean {
   const [pid = '', itsSession] = name.split('.')
   if (Number(pid) === process.pid) return itsSession !== session

@@ -72,7 +72,6 @@ export class Repository {
     return readRef(this.gitDir, ref)
   }
 
-  /** See {@link updateRef}. */
   updateRef(ref: string, from: Oid | undefined, to: Oid): Promise<boolean> {
     return updateRef(this.gitDir, ref, from, to)
   }
@@ -127,7 +126,6 @@ export class Repository {
     return treeOfCommit((await this.read(commit)).data)
   }
 
-  /** The blob at a path of a commit, or undefined. */
   async blobAt(commit: Oid, path: string): Promise<Oid | undefined> {
     const names = path.split('/').map(toBinaryName)
     let tree = await this.treeOf(commit)

@@ -16,7 +16,6 @@ export interface ZodTypeProvider extends FastifyTypeProvider {
   serializer: this['schema'] extends z.ZodType ? z.input<this['schema']> : unknown
 }
 
-/** A Fastify instance whose schemas are zod's. */
 export type ZodFastify = FastifyInstance<
   RawServerDefault,
   IncomingMessage,

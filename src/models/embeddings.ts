@@ -23,7 +23,6 @@ export class EmbeddingsError extends Error {
 
 /** Texts of one request: what small servers take. */
 export const maxBatch = 32
-/** Components of a vector. */
 const maxDimensions = 8192
 /** Bytes of an answer: a batch of the longest vectors, each component with 20 digits. */
 const maxAnswer = maxBatch * maxDimensions * 24

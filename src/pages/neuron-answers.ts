@@ -24,7 +24,6 @@ class NeuronAnswers {
   readonly #kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: ({ neuron }) => sizeOf(neuron) })
   readonly #databaseRevision: () => string | undefined
 
-  /** @param databaseRevision see `Database.revision` */
   constructor(databaseRevision: () => string | undefined) {
     this.#databaseRevision = databaseRevision
   }

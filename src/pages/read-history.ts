@@ -12,7 +12,6 @@ import { shownContent } from '../markdown/shown-content.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 
-/** A version of a Neuron. */
 export type PageVersion = {
   version: number
   /** Null of one that removed it. */

@@ -20,7 +20,6 @@ export type NeuronView = {
   kb: KbLabel
   neuron: Neuron
   rendered: Rendered
-  /** Who approved this version. */
   approvedBy: string
   /** The version of today; null where the Neuron is removed. */
   current: number | null

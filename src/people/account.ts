@@ -10,7 +10,6 @@ import { byPerson } from './session.ts'
 import { signIns } from './sign-in-throttle.ts'
 
 export type Account = {
-  /** Whether the person can sign in with a password. */
   hasPassword: boolean
   /** Whether an identity provider knows the person. */
   isLinked: boolean
@@ -92,7 +91,6 @@ export async function switchTenant(
   return tenant && sessions.rotate(id, { tenantId, role: tenant.role }, now())
 }
 
-/** Ends one of the person's own sessions. */
 export async function endOwnSession({ sessions }: Context, { user }: Session, id: string): Promise<void> {
   await sessions.end(user.id, id)
 }

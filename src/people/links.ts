@@ -87,7 +87,6 @@ export async function setPasswordByLink(
   return admit(ctx, user, client, { detail: 'with a link, and chose a password' })
 }
 
-/** A link that can be used, and the user that it is for. */
 async function findLink(
   { oneTimeLinks, users, now }: Context,
   token: string,

@@ -11,7 +11,6 @@ import { inTransaction } from '../state/database/transaction.ts'
 import type { Session } from './session.ts'
 import { byPerson } from './session.ts'
 
-/** Who manages the people of a tenant. */
 export type Administrator = {
   by: By
   tenantId: string
@@ -25,7 +24,6 @@ export type PeoplePage = {
   next: string | null
 }
 
-/** What an administrator does to a person. */
 export type PersonChange = 'disable' | 'enable' | 'end-sessions'
 
 const pageSize = 50
@@ -46,7 +44,6 @@ export function administratorOf(session: Session, address: string): Administrato
   }
 }
 
-/** The people of the tenant, by e-mail. */
 export async function listPeople({ users }: Context, { tenantId }: Administrator, after?: string): Promise<PeoplePage> {
   const people = await users.list(tenantId, { ...(after !== undefined && { after }), limit: pageSize + 1 })
   const shown = people

@@ -98,7 +98,6 @@ function viewOf(
   }
 }
 
-/** Who acts in a session. */
 export function byPerson({ user }: Pick<Session, 'user'>, address: string): By {
   return { actor: { id: `user:${user.id}`, name: user.name }, address }
 }

@@ -15,7 +15,6 @@ import { admit } from './sign-in.ts'
 
 export type SingleSignOn = ReturnType<typeof singleSignOn>
 
-/** The way to an identity provider and back. */
 export function singleSignOn(ctx: Context, options: IdentityProviderOptions) {
   let known: IdentityProvider | undefined
   /** Loaded with the first person who signs in so. */

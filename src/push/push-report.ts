@@ -14,7 +14,6 @@ const done: Readonly<Record<TakenNeuron['verb'], string>> = {
   Remove: 'removed',
 }
 
-/** What a pusher to main reads. */
 export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string) => string): string[] {
   if (commit === undefined) return ['main has all of it already: nothing was changed.']
   const lines = neurons.flatMap(({ verb, seqId, title, path, pushedPath, candidateId, dismissal }) => {

@@ -87,7 +87,6 @@ export type Zones = z.infer<typeof Zones>
 
 /** What `kb.yaml` says. A part that cannot be read is null, or its strictest reading. */
 export type KbSettings = {
-  /** KB UUID. */
   id: string | null
   slug: string | null
   prefix: string | null

@@ -2,7 +2,6 @@ import type { CandidateKind, Zone } from '../contract/vocabulary.ts'
 import type { Verdict } from './candidates/candidate.ts'
 import type { KbSettings, Policy, Zones } from './kb-settings.ts'
 
-/** What the policy looks at. */
 export type Judged = {
   kind: CandidateKind
   /** 0 to 1. */

@@ -92,7 +92,6 @@ export class KbIndex implements SearchIndex {
     }
   }
 
-  /** Removes an index, which is not open, from its folder. */
   static remove(directory: string): void {
     removeFile(join(directory, storeFile))
     rmSync(join(directory, snapshotFile), { force: true })

@@ -94,7 +94,6 @@ export type RetrieveOptions = {
   synonyms?: readonly (readonly string[])[]
 }
 
-/** The engines that an index can have. */
 export type Engine = 'minisearch' | 'segments'
 
 /** A full-text index of one knowledge base's pages. Equal for equal pages, whatever happened before. */

@@ -10,7 +10,6 @@ import { toSource } from './source-view.ts'
 
 const seq = /^[1-9][0-9]{0,14}$/
 
-/** Which Sources are asked for. */
 export type SourceSearch = SourceQuery & SourceFilter
 
 /**

@@ -159,7 +159,6 @@ export class ChatSessions {
       .execute()
   }
 
-  /** One turn of a session. */
   async turn(sessionId: string, id: string): Promise<PlacedTurn | undefined> {
     const row = await this.#db
       .selectFrom('chat_turns')
@@ -183,7 +182,6 @@ export class ChatSessions {
     return rows.reverse().map(toTurn)
   }
 
-  /** Removes a session with its turns. */
   async remove(id: string): Promise<void> {
     await this.#db.deleteFrom('chat_sessions').where('id', '=', id).execute()
   }

@@ -17,7 +17,6 @@ const EventCandidate = z.object({
 })
 export type EventCandidate = z.infer<typeof EventCandidate>
 
-/** An event that is to be told. */
 export type NewEvent = {
   kbId: string
   kind: EventKind

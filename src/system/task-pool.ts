@@ -5,7 +5,6 @@ export type TaskPoolOptions = {
   worker: URL
   /** Milliseconds that a task may take once it runs. Its wait for others does not count. */
   timeLimitMs: number
-  /** Tasks that wait or run. */
   maxTasks: number
   /** Milliseconds that a task may wait for others; without it, as long as they take. */
   waitLimitMs?: number

@@ -103,7 +103,6 @@ export function namesIn(text: string): string[] {
   return [...text.matchAll(name)].map(([found]) => found.split(' ').at(-1) ?? '')
 }
 
-/** Whether a text has a name that is not known. */
 export function hasNewName(text: string, known: string): boolean {
   return namesIn(text).some((found) => isNew(found, known))
 }

@@ -7,7 +7,6 @@ import { focusOf, type Kind, kindOf } from './question-kind.ts'
 import { holds, type Unit } from './units.ts'
 import { type Equivalents, equivalents, wordGroups } from './word-groups.ts'
 
-/** A word that a question asks with. */
 export type AskedWord = {
   /** Its term, and what else it is found by. */
   terms: readonly string[]
@@ -21,7 +20,6 @@ export type AskedWord = {
   isName: boolean
 }
 
-/** What a question asks for. */
 export type Asked = {
   text: string
   /** What is no news to who asks: the question, and the names that all pages have, e.g. the product's. */

@@ -66,7 +66,6 @@ function announcedBy(last: Unit | undefined, units: readonly Unit[]): Unit[] {
   return last?.text.endsWith(':') ? following(last, units) : []
 }
 
-/** Whether a unit is a question, in emphasis or not. */
 export function isQuestion({ text }: Unit): boolean {
   return /\?["”’)*_]*$/.test(text)
 }

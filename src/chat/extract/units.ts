@@ -40,7 +40,6 @@ export type Unit = Pick<Block, 'kind' | 'text' | 'marker'> & {
   posed: string
 }
 
-/** The units of the passages, in their order. */
 export function unitsOf(passages: readonly Passage[], analyser: Analyser, language: string): Unit[] {
   const units: Unit[] = []
   let block = 0

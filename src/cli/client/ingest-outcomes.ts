@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import type { ApiServer } from './api-client.ts'
 
-/** How an ingest ended. */
 export type Outcome = { status: 'success' | 'failed'; neurons: number; pending: number; error: string | undefined }
 
 const Told = z.object({

@@ -16,7 +16,6 @@ import {
 } from '../../contract/documents.ts'
 import { type ApiAnswer, type ApiRequest, type ApiServer, readAnswer, request, Unreachable } from './api-client.ts'
 
-/** What became of a file. */
 export type Uploaded =
   | { result: 'uploaded'; source: Source }
   | { result: 'duplicate'; documentId: string; filename: string; folder: string }

@@ -11,7 +11,6 @@ import { progressBar } from '../progress-bar.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 import { formatImport } from './import-report.ts'
 
-/** `import`. */
 export function addImportCommand(program: Command): void {
   act(
     program

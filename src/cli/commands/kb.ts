@@ -7,7 +7,6 @@ import { act } from '../command.ts'
 import { table } from '../table.ts'
 import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
 
-/** `kb create`, `kb list`. */
 export function addKnowledgeBaseCommands(program: Command): void {
   const kb = program.command('kb').description('make and list knowledge bases')
 

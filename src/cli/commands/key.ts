@@ -17,7 +17,6 @@ const fetchNotes = {
   push: 'It fetches everything with git, and pushes.',
 }
 
-/** `key create`, `key list`, `key revoke`. */
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('make, list and revoke API keys')
 

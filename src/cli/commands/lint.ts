@@ -9,7 +9,6 @@ import { withContext } from '../with-ganglion.ts'
 
 const shown = 100
 
-/** `lint`. */
 export function addLintCommand(program: Command): void {
   act(
     selecting(program.command('lint'))

@@ -5,7 +5,6 @@ import { Port } from '../settings/environment.ts'
 
 const Options = z.object({ host: z.string().min(1).exactOptional(), port: Port.exactOptional() })
 
-/** `serve`. */
 export function addServeCommand(program: Command): void {
   act(
     program

@@ -10,7 +10,6 @@ const rows = [
   ['ticket after:2026-05', 'changed in May 2026 or later; before:2026 is earlier'],
 ] as const
 
-/** How a query is written. */
 export function queryHelp(): Html {
   return html`<details class="query-help"><summary>How to search</summary>
     <table><thead><tr><th scope="col">Write</th><th scope="col">To find</th></tr></thead>

@@ -9,7 +9,6 @@ import { when } from '../layout/when.ts'
 import { placeWords } from '../sources/place-words.ts'
 import { feedbackPage, turnId } from './chat-paths.ts'
 
-/** A turn of a conversation, ready to be shown. */
 export type ShownTurn = PastTurn & {
   /** Of the answer; undefined where it may not be shown any more. */
   rendered: { blocks: readonly string[] } | undefined

@@ -1,4 +1,3 @@
-/** Adds a copy button to each field with `data-copy`. */
 for (const field of document.querySelectorAll<HTMLInputElement>('input[data-copy]')) {
   const button = document.createElement('button')
   button.type = 'button'

@@ -1,4 +1,3 @@
-/** A server-sent event. */
 export type ReceivedEvent = { event: string; data: string }
 
 /** Reads server-sent events (HTML standard, section 9.2) from text that comes in pieces, cut anywhere. */

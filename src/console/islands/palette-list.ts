@@ -1,7 +1,6 @@
 /** A place that the palette leads to. */
 export type Jump = { group: string; label: string; detail: string; href: string }
 
-/** A page that was visited. */
 export type Visited = { title: string; href: string }
 
 const maxKept = 8

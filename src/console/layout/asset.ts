@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
 
 export type Asset = {
-  /** Media type. */
   type: string
   content: () => Buffer
   /** With brotli. */

@@ -24,7 +24,6 @@ export function graphPage(visit: Visit, { kb, ...ends }: LooseEnds, graph: Graph
   return page(visit, { title: 'Graph', main, kb, islands: ['graph'], scripts: ['d3-force.js'] })
 }
 
-/** Pages that are listed. */
 const maxListed = 30
 
 function connected(kbSlug: string, { nodes, edges }: Graph): Html {

@@ -7,7 +7,6 @@ import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 
-/** The tags of a knowledge base, with the number of pages of each. */
 export function tagsPage(visit: Visit, { kb, tags, total, page: number, pages }: TagPage, q: string): Html {
   const path = `${kbPage(kb.slug)}/tags`
   const at = (to: number) => `${path}?${new URLSearchParams({ ...(q === '' ? {} : { q }), page: String(to) })}`
@@ -33,7 +32,6 @@ export function tagsPage(visit: Visit, { kb, tags, total, page: number, pages }:
   return page(visit, { title: 'Tags', main, kb })
 }
 
-/** The pages of one tag. */
 export function taggedPage(visit: Visit, kb: PageKb, tag: string, { neurons, nextCursor }: NeuronPage): Html {
   const main = html`
     <p class="crumbs"><a href="${kbPage(kb.slug)}/tags">Tags</a></p>

@@ -36,7 +36,6 @@ export function tourPart(visit: Visit, tour: Tour): Html {
   </section>`
 }
 
-/** Where a step leads. */
 export function tourPath({ kb, candidateId, seqId }: Tour, step: TourStep): string {
   switch (step) {
     case 'review':

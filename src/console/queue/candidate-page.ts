@@ -41,7 +41,6 @@ const problems: Partial<Record<ErrorCode, string>> = {
   malformed_request: 'Its properties would be larger than 16 KB. Edit its tags, or dismiss it.',
 }
 
-/** A candidate, and all that one decides by. */
 export function candidatePage(visit: Visit, shown: CandidatePage): Html {
   const { review, change, params, notice, refusal, typed = {}, errors = {} } = shown
   const { entry, kb, sides } = review

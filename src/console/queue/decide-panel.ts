@@ -11,7 +11,6 @@ type Deciding = {
   params: QueueParams
   /** Whether the form of an edit is open: approving without it would throw the edit away. */
   isEditing: boolean
-  /** The reason that was typed. */
   reason: string | undefined
   errors: FormErrors | undefined
 }

@@ -40,7 +40,6 @@ export function undoForm(visit: Visit, { id, status }: Pick<Outcome, 'id' | 'sta
   return form(visit, { action, attributes: { class: 'undo' } }, button(label, { class: 'second', 'data-undo': true }))
 }
 
-/** Who decided on a candidate, and when. */
 export function decidedBy({ status, by, at }: Outcome): Html {
   const verb = status === 'approved' ? 'approved' : 'dismissed'
   return html`<strong dir="auto">${by ?? 'Somebody'}</strong> ${verb} it ${at !== undefined && when(at)}`

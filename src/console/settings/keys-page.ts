@@ -7,7 +7,6 @@ import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 import { secretBox } from './secret.ts'
 
-/** What was typed into the form of a new key. */
 export type KeyForm = { name: string; role: string; connectors: string; git: string; expires: string }
 
 export type KeysView = {
@@ -33,7 +32,6 @@ const lifetimes = [
 ]
 const emptyForm: KeyForm = { name: '', role: 'app', connectors: '', git: '', expires: '90' }
 
-/** API keys: a form for a new one, and those that there are. */
 export function keysPage(visit: Visit, { list, now, notice, token, typed = emptyForm, errors }: KeysView): Html {
   return page(visit, {
     title: 'API keys',

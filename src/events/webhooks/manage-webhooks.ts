@@ -14,7 +14,6 @@ import { receiver, sendEvent, sendTest } from './send-event.ts'
 export type ReceiverOptions = Pick<PostOptions, 'allowPrivate' | 'resolve'>
 type Owner = Pick<Acting, 'tenantId'>
 
-/** Webhooks of a tenant. */
 const maxWebhooks = 100
 const resolveLimitMs = 3_000
 

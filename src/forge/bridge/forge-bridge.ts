@@ -16,7 +16,6 @@ import { settlePulls } from './settle-pulls.ts'
 import { showCandidates } from './show-candidates.ts'
 import { tellComments } from './tell-comments.ts'
 
-/** A repository that is to be linked. */
 type Inspected = Pick<
   ForgeLink,
   'tenantId' | 'kbId' | 'kind' | 'url' | 'apiUrl' | 'credential' | 'webhookSecret' | 'branch'

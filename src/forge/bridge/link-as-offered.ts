@@ -14,7 +14,6 @@ export type OfferedLinkRequest = { kb: string; url: string; credential: string; 
 /** A credential as administrators see it. */
 export type OfferedCredentialSummary = Pick<OfferedCredential, 'name' | 'repositories'>
 
-/** Those that are offered to a tenant. */
 export async function listOfferedCredentials(
   { tenants }: Pick<Context, 'tenants'>,
   { tenantId }: Pick<Acting, 'tenantId'>,

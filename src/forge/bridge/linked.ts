@@ -34,7 +34,6 @@ export type Seen = {
   pulls: Map<number, PullRequest>
   /** What was agreed on last. Change a row with {@link agree} only. */
   rows: ForgePull[]
-  /** Branches by name. */
   branches: Map<string, Oid>
   /** Those whose branches were just given what main has: the forge may see by itself that they are merged. */
   merging: Set<ForgePull>

@@ -97,7 +97,6 @@ export async function linkForge(
   return { link, account, isPublic }
 }
 
-/** A tenant's links, or of all. */
 export async function listForgeLinks(ctx: Context, tenantId?: string): Promise<LinkSummary[]> {
   const slugs = new Map((await ctx.knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
   return Promise.all(

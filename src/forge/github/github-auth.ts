@@ -47,7 +47,6 @@ export class GithubAuth {
     this.#installation = undefined
   }
 
-  /** @param asToken speaks with the token. */
   async who(asToken: ForgeHttp) {
     if (!this.isApp) {
       const { login, name } = await asToken.get('/user', UserAnswer)

@@ -22,7 +22,6 @@ type HistoryOptions = {
   author?: string
 }
 
-/** The mode of what is not there. */
 const noMode = '000000'
 
 /**

@@ -92,7 +92,6 @@ async function spawnGit(
 
 type GitOptions = Omit<SpawnOptions, 'hasInput'> & {
   signal?: AbortSignal
-  /** What git reads. */
   input?: string
 }
 

@@ -4,7 +4,6 @@ import { GitError } from '../git-error.ts'
 /** 40 lower-case hexadecimal digits. */
 export type Oid = string
 export type ObjectType = 'blob' | 'tree' | 'commit'
-/** What an object is, and its size in bytes. */
 export type ObjectInfo = { type: ObjectType | 'tag'; size: number }
 /** How bytes differ from others: `removed` bytes at `at` give way to `insert`. */
 export type Delta = { at: number; removed: number; insert: Buffer }
@@ -47,7 +46,6 @@ export function encodeCommit({ tree, parents, author, committer, message }: Comm
   return Buffer.from(`${header.join('\n')}\n\n${message.endsWith('\n') ? message : `${message}\n`}`)
 }
 
-/** The tree that a commit points to. */
 export function treeOfCommit(data: Buffer): Oid {
   const line = data.toString('latin1', 0, 45)
   if (!line.startsWith('tree ')) throw new GitError('corrupt-object', 'a commit does not begin with its tree')
@@ -60,7 +58,6 @@ export function parentsOfCommit(data: Buffer): Oid[] {
   return [...header.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, oid = '']) => oid)
 }
 
-/** Who wrote a commit, and when. */
 export function authorOfCommit(data: Buffer): Signature {
   return readSignature(data, /^author ([^<\n]*)<([^>\n]*)> (\d+) /m)
 }

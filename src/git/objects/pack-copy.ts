@@ -11,7 +11,6 @@ const compress = promisify<Buffer, Buffer>(deflate)
 /** No object of a pack that is copied is read that has more bytes. */
 const maxBytes = 1024 * 1024 * 1024
 
-/** A pack that can be read. */
 export type Pack = { reader: PackReader; index: PackIndex }
 
 /**

@@ -49,7 +49,6 @@ export async function stagePack(staged: StagedPack, { pack, index }: { pack: Buf
   await Promise.all([writeSynced(staged.pack, pack, 0o444), writeSynced(staged.index, index, 0o444)])
 }
 
-/** Removes what is left of a staged pack. */
 export async function discardPack({ pack, index }: StagedPack): Promise<void> {
   await Promise.all([remove(pack), remove(index)])
 }

@@ -17,7 +17,6 @@ export class PackIndex {
   /** Where the objects' ids begin, and the bytes from one to the next. */
   readonly #oids: number
   readonly #stride: number
-  /** How many objects there are. */
   readonly count: number
 
   /** @param data of the whole `.idx` file. @throws {GitError} `corrupt-object` */
@@ -45,7 +44,6 @@ export class PackIndex {
     return entries.sort((a, b) => a.offset - b.offset)
   }
 
-  /** Where an object begins in the pack; undefined where the pack does not hold it. */
   offsetOf(oid: Oid): number | undefined {
     const wanted = Buffer.from(oid, 'hex')
     const first = wanted[0] ?? 0

@@ -15,7 +15,6 @@ export type GitService = 'upload-pack' | 'receive-pack'
 export type TransferLimits = PackLimits & {
   /** Bytes of a pushed pack. */
   maxPack: number
-  /** Refs of a push. */
   maxRefs: number
   /** Of CPU time, of each process. */
   cpuSeconds: number

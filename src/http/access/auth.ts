@@ -20,7 +20,6 @@ declare module 'fastify' {
 
 /** How a request says who sends it. */
 export type Scheme = {
-  /** Reads the token from the header `authorization`. */
   tokenOf(authorization: string | undefined): string | undefined
   /** For the header `www-authenticate`. */
   challenge: string

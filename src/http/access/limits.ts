@@ -74,7 +74,6 @@ export function createLimits(rates: Rates, ctx: AppContext): Limits {
   }
 }
 
-/** What the route of a request counts as. */
 export function rateOf({ method, routeOptions }: FastifyRequest): keyof Rates {
   return routeOptions.config.rate ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write')
 }

@@ -36,7 +36,6 @@ const tokens = createTokens()
 
 /** Reads sessions from requests, and sets and clears them in responses. */
 export type BrowserSessions = {
-  /** Name of the cookie. */
   cookie: string
   /** A hook that reads the session of a request's cookie into `request.session` and `request.caller`, if there is one. */
   read(request: FastifyRequest, reply: FastifyReply): Promise<void>

@@ -14,7 +14,6 @@ declare module 'fastify' {
 }
 
 const Envelope = z.object({ message: z.string() }).catch({ message: errorTable.malformed_request.message })
-/** Git, and libraries that speak as git does. */
 const gitAgent = /^(?:j|go-)?git\//i
 /** Answered with the status: the body is not to be read, or is not in git's protocol. */
 const toldByStatus: ReadonlySet<number> = new Set([400, 401, 403, 413, 415])

@@ -10,7 +10,6 @@ import { addTools, instructions } from './tools.ts'
 
 type Message = { path: string; headers: IncomingHttpHeaders; body: unknown }
 
-/** Responds to a message of the protocol. */
 export async function answerMessage(exchange: Exchange, { body: parsedBody, ...message }: Message): Promise<Response> {
   const request = webRequest(message)
   if (!(await isLegacyRequest(request, parsedBody))) {

@@ -17,7 +17,6 @@ const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
   [431, 'header_too_large'],
 ])
 
-/** Default of `retry-after` for 429 and 503, in seconds. */
 const retryAfter = 10
 
 /** Answers any error with the envelope. */

@@ -12,7 +12,6 @@ import { readErrors } from '../response/errors.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
-/** Adds the routes that list knowledge bases and the contents of one. */
 export function knowledgeBaseRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases',

@@ -6,7 +6,6 @@ import { readErrors } from '../response/errors.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
-/** Adds the routes that read Neurons. */
 export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/neurons/:kb/:seqId',

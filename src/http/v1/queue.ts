@@ -36,7 +36,6 @@ const SubmitHeaders = IdempotencyHeader.extend({
     .exactOptional(),
 })
 
-/** Adds the routes of the queue of candidates. */
 export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/queue/candidates',

@@ -15,7 +15,6 @@ import { readErrors, writeErrors } from '../response/errors.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
-/** Adds the routes that search and retrieve. */
 export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/search',

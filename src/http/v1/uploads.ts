@@ -40,7 +40,6 @@ const unchecked =
   (route) =>
     parts.includes(route.httpPart ?? '') ? (value: unknown) => ({ value }) : validatorCompiler(route)
 
-/** Adds the routes of uploads. */
 export async function uploadRoutes(app: ZodFastify, ctx: AppContext): Promise<void> {
   wholeUploads(app, ctx)
   await app.register(async (forms: ZodFastify) => {

@@ -132,7 +132,6 @@ export function atOneCommit<Result>(
   )
 }
 
-/** What a caller sees. */
 export function viewFor(
   caller: Pick<Caller, 'role' | 'id' | 'name'>,
   kb: ReadableKb,

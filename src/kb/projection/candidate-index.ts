@@ -219,7 +219,6 @@ export function firstPending(sql: Projection['read'], limit: number): string[] {
     ORDER BY red DESC, impact DESC, id LIMIT ${limit}`.map(({ id }) => String(id))
 }
 
-/** The blob of a candidate's record, where it is pending. */
 export function pendingRecord(sql: Projection['read'], id: string): string | undefined {
   const row = sql.get`SELECT blob FROM candidates WHERE id = ${id} AND status = 'pending'`
   return row === undefined ? undefined : String(row.blob)

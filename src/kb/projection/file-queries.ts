@@ -54,7 +54,6 @@ export function isBlocked(sql: Sql, path: string, own?: string): boolean {
   return blockedFolder(sql, path) !== undefined || isNameTaken(sql, pathKey(path), own)
 }
 
-/** The path of every file of main. */
 export function filePaths(sql: Sql): string[] {
   return sql.all`SELECT path FROM files`.map(({ path }) => String(path))
 }
@@ -103,7 +102,6 @@ export function* neuronsOnceInFolder(sql: Sql, folder: string): Generator<string
 /** What comes after every path of a folder. */
 const folderEnd = (folder: string) => (folder === '' ? '\u{10FFFF}' : `${folder.slice(0, -1)}0`)
 
-/** The seqId of the file at a path of main. */
 export function seqIdAtPath(sql: Sql, path: string): string | undefined {
   const row = sql.get`SELECT seq_id FROM files WHERE path = ${path}`
   return typeof row?.seq_id === 'string' ? row.seq_id : undefined

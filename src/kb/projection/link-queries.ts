@@ -60,7 +60,6 @@ export function keysOf(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT DISTINCT key FROM names WHERE seq_id = ${seqId} ORDER BY key`.map(({ key }) => String(key))
 }
 
-/** The names under which a Neuron answers. */
 export function namesOfNeuron(sql: Sql, seqId: string): ClaimedName[] {
   return sql.all`SELECT key, kind, exact, since, yields FROM names WHERE seq_id = ${seqId}`.map(toName)
 }

@@ -28,14 +28,12 @@ export function commitsBetween(sql: Sql, after: number, upTo: number): { positio
   )
 }
 
-/** What a commit of main did to a Neuron. */
 export type NeuronChange = {
   position: number
   seqId: string
   /** The file now and before; null where there is none. */
   blob: string | null
   before: string | null
-  /** The candidate that it approved. */
   candidateId: string | null
   /** Of the Neuron as it is now, where this is its latest version. */
   now: { documentId: string | null; tags: string[]; audience: string[] | undefined } | undefined

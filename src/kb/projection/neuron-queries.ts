@@ -72,7 +72,6 @@ export function* neuronsAfter(sql: Sql, after: string, tag: string | undefined):
   }
 }
 
-/** Every Neuron, by seqId, read as it goes. */
 export function* everySeqId(sql: Sql): Generator<{ seqId: string }> {
   for (const { seq_id } of sql.iterate`SELECT seq_id FROM neurons ORDER BY seq_id`) yield { seqId: String(seq_id) }
 }
@@ -113,7 +112,6 @@ export function neuronsOfDocument(sql: Sql, documentId: string): { seqId: string
   }))
 }
 
-/** The paths of those of these Neurons that are only partly parsed. */
 export function partialPaths(sql: Sql, seqIds: readonly string[]): string[] {
   return seqIds.flatMap((seqId) => {
     const row = sql.get`SELECT path FROM neurons WHERE seq_id = ${seqId} AND partial = 1`
@@ -121,7 +119,6 @@ export function partialPaths(sql: Sql, seqIds: readonly string[]): string[] {
   })
 }
 
-/** How many Neurons and candidates there are now. */
 export function countRows(sql: AllTables): { neurons: number; candidates: number } {
   const row = sql.get`SELECT (SELECT count(*) FROM neurons) AS neurons, (SELECT count(*) FROM candidates) AS candidates`
   return { neurons: Number(row?.neurons), candidates: Number(row?.candidates) }
@@ -130,7 +127,6 @@ export function countRows(sql: AllTables): { neurons: number; candidates: number
 /** What makes a version of a Neuron another one. */
 export type NeuronVersion = Pick<NeuronRow, 'blob' | 'path' | 'tags' | 'updatedAt'>
 
-/** Where every Neuron stands now. */
 export function everyNeuronVersion(sql: Sql): (NeuronVersion & { seqId: string })[] {
   return sql.all`SELECT seq_id, blob, path, tags, updated_at FROM neurons`.map((row) => ({
     seqId: String(row.seq_id),

@@ -21,14 +21,12 @@ export function versionAt(sql: Sql, seqId: string, commit: string): VersionRow |
   return row === undefined ? undefined : toVersion(row)
 }
 
-/** The latest version of a Neuron that was this blob. */
 export function versionOfBlob(sql: Sql, seqId: string, blob: string): VersionRow | undefined {
   const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
     WHERE seq_id = ${seqId} AND blob = ${blob} ORDER BY version DESC LIMIT 1`
   return row === undefined ? undefined : toVersion(row)
 }
 
-/** The version that a Neuron had before another. */
 export function versionBefore(sql: Sql, seqId: string, version: number): VersionRow | undefined {
   const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
     WHERE seq_id = ${seqId} AND version = ${version - 1}`
@@ -106,7 +104,6 @@ export function wasGiven(sql: Sql, seqId: string): boolean {
   )
 }
 
-/** The ids of the candidates that made the versions of a Neuron. */
 export function candidatesOf(sql: Sql, seqId: string): string[] {
   const rows = sql.all`SELECT DISTINCT candidate_id FROM versions WHERE seq_id = ${seqId} AND candidate_id IS NOT NULL`
   return rows.map(({ candidate_id }) => String(candidate_id))

@@ -19,7 +19,6 @@ export function headOfRef(ref: string): string | undefined {
   return ref === refOfHead(name) && isHeadName(name) ? name : undefined
 }
 
-/** The candidates of a head, in the order in which they are proposed. */
 export function idsOfHead(name: string): string[] {
   return name.split('+')
 }

@@ -62,7 +62,6 @@ export type GitCandidateOptions = {
   at: Date
 }
 
-/** Makes a pending candidate for a Neuron that was changed with git. */
 export function gitCandidate(
   kbId: string,
   neuron: PushedNeuron,

@@ -42,7 +42,6 @@ export type Proposal = {
   /** Where the page stood before, where the candidate moves it. */
   movedFrom?: string
   title: string
-  /** The Neuron that is changed. */
   target: NeuronRow | undefined
 }
 

@@ -109,7 +109,6 @@ export function parseCandidate(text: string): Candidate {
   return { ...record.data, content: splitBody(text.slice(layout.bodyStart), layout.eol).content }
 }
 
-/** Undefined where it is damaged. */
 export function tryParseCandidate(text: string): Candidate | undefined {
   try {
     return parseCandidate(text)

@@ -41,7 +41,6 @@ export function packPieces(page: string, pieces: readonly Piece[]): { content: s
     .filter(({ text }) => text !== '')
 }
 
-/** The text of pieces that follow one another. */
 export function joinText(pieces: readonly Piece[]): string {
   return pieces
     .map(({ text, glue }, index) => (index === 0 ? text : glue + text))

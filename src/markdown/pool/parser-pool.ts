@@ -78,7 +78,6 @@ export class ParserPool {
     return Promise.all(contents.map((content) => this.links(content)))
   }
 
-  /** The chunks of a content. @throws {ParserClosed} */
   async chunks(content: string): Promise<ParsedChunks> {
     const certain = soonCertainChunks(content)
     if (certain) return { chunks: certain }

@@ -14,7 +14,6 @@ const characterTime = 0.02
 const maxOutput = 4 * 1024 * 1024
 /** Characters of a page that is shown as it is written. */
 const maxPlain = 1024 * 1024
-/** Pages that wait or are rendered. */
 const maxTasks = 100
 /** Starting a thread takes longer than rendering most pages. */
 const idleTimeout = 10 * 60_000

@@ -13,7 +13,6 @@ import { hasCode } from '../../system/error-code.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
 import { BackupError, type Manifest } from './backup-manifest.ts'
 
-/** Blobs that are copied at once. */
 const blobsAtOnce = 6
 
 /** The SHA-256 of the bytes of each Source of some knowledge bases, each once. */

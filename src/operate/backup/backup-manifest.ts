@@ -40,7 +40,6 @@ const Manifest = z.object({
 /** What a backup holds; written last, so that a folder without it is no backup. */
 export type Manifest = z.infer<typeof Manifest>
 
-/** A backup's files. */
 export function backupFiles(dir: string) {
   return {
     manifest: join(dir, 'manifest.json'),

@@ -20,7 +20,6 @@ const maxFormerNames = 20
 /** What a Neuron holds beyond its note: a curator's part, and names that links still use. */
 export type Additions = { isMerged: boolean; formerNames: readonly string[] }
 
-/** The candidate behind an imported note. */
 export function newCandidate(
   kb: KnowledgeBase,
   file: ReadNote,

@@ -29,7 +29,6 @@ export type SettingsChange = {
   values: SettingValues
 }
 
-/** What a change would do. */
 export type SettingsPreview = { changed: SettingName[]; diff: string }
 
 /** Others have changed the settings since the form was shown. */

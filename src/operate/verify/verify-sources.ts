@@ -5,7 +5,6 @@ import { oneLine } from '../../rules/text/text.ts'
 import { BlobNotFound } from '../../state/blobs/blob-store.ts'
 import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 
-/** Sources that are read at once. */
 const readAtOnce = 4
 
 /** Returns the Sources whose bytes are gone, or are no longer those that were uploaded. Reads all of them. */

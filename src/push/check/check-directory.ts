@@ -32,7 +32,6 @@ export async function checkDirectory(
   }
 }
 
-/** Checks a checkout that was read, as {@link checkDirectory} does. @throws {CheckError} */
 export async function checkCheckout(
   dir: string,
   { gitDir, files, settings: kbFile }: Checkout,

@@ -53,7 +53,6 @@ export function linksToNeuron(sql: Sql, seqId: string): LinkRow[] {
   )
 }
 
-/** The Neurons that main has at these paths. */
 function neuronsAt(sql: Sql, paths: ReadonlySet<string>): Map<string, string> {
   const neurons = new Map<string, string>()
   for (const path of paths) {

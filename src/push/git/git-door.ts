@@ -18,7 +18,6 @@ export type GitDoor = {
   claim: SlotClaim
   /** Beginnings of names of refs that the caller may not see. */
   hiddenRefs: readonly string[]
-  /** See {@link brokenRefs}. */
   brokenRefs: readonly string[]
   /** Makes the refs that a fetch asks for, where they are made on demand. Prefixes as in `ls-refs` of protocol v2; none: all. */
   prepareFetch(refPrefixes: readonly string[]): Promise<void>

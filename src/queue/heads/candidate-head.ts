@@ -5,7 +5,6 @@ import { commitMessage, committer, signatureOf } from '../../kb/refs/commit-mess
 import { oneLine } from '../../rules/text/text.ts'
 import type { CandidateChange } from './candidate-change.ts'
 
-/** A head, and the objects that it brings. */
 export type StagedHead = { oid: Oid; objects: ReadonlyMap<Oid, GitObject> }
 
 const maxWarnings = 20

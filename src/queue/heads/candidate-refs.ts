@@ -26,7 +26,6 @@ type Sql = Projection['read']
 /** A head as it was last made: of what, and the commit, or none where there is nothing to propose. */
 type Made = { main: Oid; records: string | undefined; head: Oid | undefined; blobs: ReadonlySet<Oid> }
 
-/** Returns the heads of an open knowledge base's pending candidates. */
 export const candidateHeads = onePer((kb: KnowledgeBase, { onError }: Context) => new CandidateRefs(kb, { onError }))
 
 /**

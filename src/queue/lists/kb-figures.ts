@@ -15,7 +15,6 @@ import { type Audience, maySee } from '../../rules/access/audience.ts'
 /** What a knowledge base holds, in numbers, at its present commits. */
 export type KbFigures = {
   title: string
-  /** The commit of main. */
   main: string | undefined
   neurons: NeuronCounts
   waiting: WaitingCounts

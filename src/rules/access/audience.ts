@@ -13,7 +13,6 @@ const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = 
   student: ['student'],
 }
 
-/** Those that are not curators. */
 const served = ['public', 'student', 'tool'] as const
 
 /**

@@ -27,7 +27,6 @@ export function bareId({ id }: Pick<Caller, 'id'>): string {
   return id.slice(id.indexOf(':') + 1)
 }
 
-/** Whether a person in a session calls. */
 export function isPerson({ id }: Pick<Caller, 'id'>): boolean {
   return id.startsWith('user:')
 }

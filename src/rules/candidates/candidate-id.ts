@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Whether text has the shape of a UUID, of any version. */
 export function isUuid(text: string): boolean {
   return uuid.test(text)
 }

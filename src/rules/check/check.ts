@@ -50,7 +50,6 @@ export function checkKb(
   )
 }
 
-/** A problem of `kb.yaml` as a finding. */
 export function settingsFinding({ path, severity, message }: SettingsProblem): Finding {
   return { rule: 'settings', severity, path: 'kb.yaml', line: 1, message: oneLine(`${path} ${message}`, 500) }
 }

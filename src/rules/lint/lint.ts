@@ -34,7 +34,6 @@ export type LintFinding =
 
 type Target = { found: TargetFinding; meanings: Set<string>; isFile: boolean; lastSeqId: string }
 
-/** One of the names of a Neuron. */
 export type LintedName = NeuronName & { seqId: string; claim: NameClaim }
 
 /**

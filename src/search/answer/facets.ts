@@ -2,7 +2,6 @@ import { tagKey } from '../../rules/neurons/tag.ts'
 import type { Catalog } from '../index/catalog.ts'
 import type { FacetCount, Facets } from '../search-index.ts'
 
-/** Values of a facet that are told at most. */
 const maxValues = 50
 
 /** How many of some pages have each tag, kind and folder, the most frequent first. @param pages 1 for each of them, by id. */

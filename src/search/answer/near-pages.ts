@@ -8,7 +8,6 @@ import type { Analyser } from '../text/analyser.ts'
 
 /** Pages that an answer by meaning has at most: the further ones are of other things. */
 const maxPages = 10
-/** Chunks that are looked at for them. */
 const maxChunks = 50
 
 /** The pages that are near a query by meaning, best first, each with the beginning of its nearest chunk. */

@@ -47,7 +47,6 @@ export class ByteWriter {
   }
 }
 
-/** Reads what {@link ByteWriter} wrote. */
 export class ByteReader {
   readonly bytes: Uint8Array
   at: number

@@ -126,7 +126,6 @@ export class Catalog {
     return this.#facts.get(page)
   }
 
-  /** A page that is there, as it is stored. */
   stored({ id, version }: { id: number; version: string }): StoredPage {
     const { from, to } = this.chunkRange(id)
     const lengths = this.#lengthOf.slice(from, to)
@@ -163,7 +162,6 @@ export class Catalog {
     return this.#states[page] === state.whole
   }
 
-  /** The id of the page that a chunk belongs to; 0, which no page has, for a chunk that is gone. */
   pageOf(chunk: number): number {
     const page = this.#pageOf[chunk] ?? 0
     if (this.#states[page] === state.none) return 0
@@ -228,7 +226,6 @@ export class Catalog {
     }
   }
 
-  /** All pages, by id. */
   *pages(): Generator<CatalogPage> {
     for (let block = 0; block <= blockOf(this.#pageEnd); block++) yield* this.#pagesOf(block)
   }

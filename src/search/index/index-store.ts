@@ -204,7 +204,6 @@ export class IndexStore {
     return String(this.#sql.get`SELECT title FROM pages WHERE id = ${pageId}`?.title ?? '')
   }
 
-  /** The terms of some chunks, from one id to before another, by id. */
   *termsOf(from: number, to: number): Generator<{ id: number; terms: string }> {
     const rows = this.db.prepare('SELECT id, terms FROM chunks WHERE id >= ? AND id < ? ORDER BY id')
     for (const { id, terms } of rows.iterate(from, to)) yield { id: Number(id), terms: String(terms) }

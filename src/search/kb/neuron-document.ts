@@ -18,7 +18,6 @@ export function versionOf({ blob, path, tags, updatedAt }: NeuronVersion): strin
   return `${pageFormat} ${blob} ${path} ${tags.length} ${updatedAt}`
 }
 
-/** The blob of a {@link versionOf}. */
 export function blobOfVersion(version: string): string {
   return version.split(' ')[1] ?? ''
 }

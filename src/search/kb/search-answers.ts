@@ -24,7 +24,6 @@ class SearchAnswers {
   readonly #kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: ({ found }) => sizeOf(found) })
   readonly #databaseRevision: () => string | undefined
 
-  /** @param databaseRevision see `Database.revision` */
   constructor(databaseRevision: () => string | undefined) {
     this.#databaseRevision = databaseRevision
   }

@@ -11,14 +11,12 @@ export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
   isTyping: boolean
 }
 
-/** A page of hits, best first. */
 export type HitPage = {
   hits: SearchHit[]
   /** How many there are in all. */
   total: number
   page: number
   pages: number
-  /** See `PageHits`. */
   matched: PageHits['matched']
   suggestion?: string
   facets?: Facets

@@ -42,12 +42,10 @@ export class MiniSearchPostings extends MiniSearch<Chunk> {
     }
   }
 
-  /** In how many chunks a term is. */
   chunksWith(term: string): number {
     return this._index.get(term)?.get(0)?.size ?? 0
   }
 
-  /** Terms that begin with a prefix. */
   termsWithPrefix(prefix: string): Iterable<string> {
     return this._index.atPrefix(prefix).keys()
   }

@@ -10,7 +10,6 @@ export type PostingList = {
   /** Of all that is visible, listed here or not. */
   chunkCount: number
   pageCount: number
-  /** How much it counts. */
   weight: number
 }
 

@@ -31,7 +31,6 @@ export function sectionAround(ids: readonly number[], at: number, chunkOf: (id: 
 
 const separator = '\n\n'
 
-/** Chunks of one section as one. */
 export function joinChunks(chunks: readonly Chunk[]): Chunk {
   return {
     headings: chunks[0]?.headings ?? [],

@@ -34,7 +34,6 @@ export class RemovedTerms {
   }
 }
 
-/** The counts of the terms of some pages. */
 class TermCounts {
   pageCount = 0
   readonly #table = new TermTable()

@@ -25,7 +25,6 @@ export class SegmentFiles {
     this.#mark = this.#storedMark()
   }
 
-  /** Removes all files, whether they count or not. */
   static remove(directory: string): void {
     for (const name of namesIn(directory)) rmSync(join(directory, name), { force: true, recursive: true })
   }

@@ -19,7 +19,6 @@ export function wordOfName(term: string): string | undefined {
   return term.startsWith(nameSign) && term[1] !== nameSign ? term.slice(1) : undefined
 }
 
-/** Whether a term is of a name, and of no text. */
 export function isNameTerm(term: string): boolean {
   return term.startsWith(nameSign)
 }

@@ -38,7 +38,6 @@ export function endOfPlainRun(text: Uint16Array, at: number): number {
   return text[end] === fullStop && (end + 1 === text.length || isDivider(text, end + 1)) ? end : at
 }
 
-/** Whether a plain run that begins there is a number. */
 export function isNumber(text: Uint16Array, at: number): boolean {
   return kinds[text[at] ?? 0] === kind.digit
 }

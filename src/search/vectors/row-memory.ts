@@ -25,7 +25,6 @@ export class RowMemory {
     return this.#count
   }
 
-  /** Bytes of memory for so many rows. */
   static bytesFor(count: number, length: number): number {
     return count * widthOf(length)
   }

@@ -27,7 +27,6 @@ export class SignRows {
     return this.#bits
   }
 
-  /** Bytes of memory for so many rows of so many dimensions. */
   static bytesFor(count: number, dimensions: number): number {
     return RowMemory.bytesFor(count, bitsFor(dimensions) / 8) + count * 4
   }

@@ -127,7 +127,6 @@ export class VectorIndex {
     return nearness.count === 0 ? undefined : nearness
   }
 
-  /** See `VectorStore.sweep`. */
   sweep(times: { now: number; before: number }): void {
     const used = new Set<string>()
     let after = 0

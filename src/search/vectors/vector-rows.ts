@@ -16,7 +16,6 @@ export class VectorRows {
     return this.#rows.count
   }
 
-  /** Bytes of memory for so many rows of so many dimensions. */
   static bytesFor(count: number, dimensions: number): number {
     return RowMemory.bytesFor(count, dimensions) + count * 8
   }
@@ -33,7 +32,6 @@ export class VectorRows {
     this.#scales.length = rows.length
   }
 
-  /** A copy of a row. */
   at(row: number): Quantised {
     return { scale: this.#scales[row] ?? 0, bytes: new Int8Array(this.#rows.at(row).slice().buffer) }
   }

@@ -44,7 +44,6 @@ const german: PageWords = {
     `Das Dokument hat ${found} Abschnitte, mehr als eigene Seiten sein können: Sie stehen zusammen auf ${parts}.`,
 }
 
-/** Content of a page without the line that names its origin. */
 export function withoutOrigin(content: string): string {
   return content.replace(/\n\n(?:From|Aus) \[\[[^\]\n]+\]\][^\n]*\.$/, '')
 }

@@ -38,7 +38,6 @@ const wordPattern = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu
 /** Scripts without blanks between words. */
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 
-/** The words of a text as they are written. */
 export function wordsOf(text: string, language: string): string[] {
   if (!unspaced.test(text)) return text.match(wordPattern) ?? []
   const segments = new Intl.Segmenter(language, { granularity: 'word' }).segment(text)

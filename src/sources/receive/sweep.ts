@@ -9,13 +9,11 @@ export async function removeReceived({ directory }: Context): Promise<void> {
   for (const name of await readdir(directory.incoming)) await rm(join(directory.incoming, name), options)
 }
 
-/** Removes uploads that have expired, with their bytes. */
 export async function sweepUploads({ uploads, uploadBytes, now }: Context): Promise<void> {
   await uploads.sweep(now())
   await uploadBytes.sweep()
 }
 
-/** Removes blobs that no Source names. */
 export async function sweepBlobs({ blobs, sources, now }: Context): Promise<void> {
   await blobs.sweep((sha256) => sources.hasBytes(sha256), now())
 }

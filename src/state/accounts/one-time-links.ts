@@ -62,7 +62,6 @@ export class OneTimeLinks {
       .executeTakeFirst()
   }
 
-  /** Removes the links of a user. */
   async remove(userId: string): Promise<void> {
     await this.#db.deleteFrom('one_time_links').where('user_id', '=', userId).execute()
   }

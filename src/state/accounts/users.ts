@@ -20,7 +20,6 @@ export type User = {
   disabledAt: string | null
 }
 
-/** A person's role in a tenant. */
 export type Membership = { tenantId: string; tenantSlug: string; role: PersonRole }
 
 /** A user as one of a tenant's people. */

@@ -3,7 +3,6 @@ import type { Transaction } from 'kysely'
 import type { ByteRange, ReceivedFile } from '../../system/received-file.ts'
 import type { Schema } from '../database/schema.ts'
 
-/** The store has no such blob. */
 export class BlobNotFound extends Error {
   constructor(sha256: string) {
     super(`There is no blob ${sha256}.`)
@@ -26,7 +25,6 @@ export interface BlobStore {
    * may be gone already.
    */
   keep<Result>(file: ReceivedFile, name: (note: NoteBlob) => Promise<Result>): Promise<Result>
-  /** @throws {BlobNotFound} */
   get(sha256: string, range?: ByteRange): Promise<Readable>
   has(sha256: string): Promise<boolean>
   /** Gives work a file with the bytes, to be read only while it is at work. @throws {BlobNotFound} */

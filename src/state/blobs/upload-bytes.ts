@@ -38,7 +38,6 @@ export interface UploadBytes {
   append(id: string, chunk: Chunk, admit: () => Promise<number>): Promise<Appended>
   /** Gives work a file with the whole of an upload. @throws {UploadChanged} */
   withFile<Result>(id: string, size: number, work: (file: ReceivedFile) => Promise<Result>): Promise<Result>
-  /** Removes the bytes of an upload that is over. */
   remove(id: string): Promise<void>
   /** Removes the bytes of all uploads that are over. */
   sweep(): Promise<void>

@@ -218,7 +218,6 @@ type UploadChunkRow = {
   upload_id: string
   /** Where in the upload they begin. */
   start: number
-  /** Bytes. */
   size: number
 }
 

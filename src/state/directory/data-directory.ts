@@ -81,7 +81,6 @@ class ForeignDataDirectory extends Error {
   }
 }
 
-/** @throws {ForeignDataDirectory} */
 export function requireOwner(root: string): void {
   const owner = statSync(root, { throwIfNoEntry: false })?.uid
   if (process.getuid?.() === 0 && owner) throw new ForeignDataDirectory(root, owner)

@@ -32,7 +32,6 @@ export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs
   }
 }
 
-/** Whether a process holds the data directory. */
 export function isLocked(directory: DataDirectory): boolean {
   if (!existsSync(directory.lock)) return false
   const lock = tryLock(directory)

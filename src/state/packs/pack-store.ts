@@ -3,7 +3,6 @@ import type { ReceivedFile } from '../../system/received-file.ts'
 
 export type StoredPack = { key: string; storedAt: Date }
 
-/** The store has no pack under that key. */
 export class PackNotFound extends Error {
   constructor(key: string) {
     super(`There is no pack ${key}.`)

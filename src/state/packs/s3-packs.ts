@@ -3,7 +3,6 @@ import type { ReceivedFile } from '../../system/received-file.ts'
 import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { PackNotFound, type PackStore, type StoredPack } from './pack-store.ts'
 
-/** Packs in a bucket of an S3-compatible store. */
 export class S3Packs implements PackStore {
   readonly #bucket: S3Bucket
 

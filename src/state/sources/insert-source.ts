@@ -19,7 +19,6 @@ export class SourceExists extends Error {
   }
 }
 
-/** How a Source is added. */
 export type AddOptions = {
   /** Also where its bytes are there already. */
   force: boolean

@@ -42,7 +42,6 @@ export type Source = {
   warnings: string[]
 }
 
-/** The tags that a Source was uploaded with. */
 export function tagsOf({ tags }: Pick<Source, 'tags'>): string[] {
   return tags === null ? [] : tags.split(',').filter((tag) => tag !== '')
 }

@@ -68,7 +68,6 @@ export class Sources {
     return inTransaction(this.#db, add, 'read committed')
   }
 
-  /** A tenant's Source, archived or not. */
   async find(tenantId: string, id: string): Promise<Source | undefined> {
     const source = await this.get(id)
     return source?.tenantId === tenantId ? source : undefined

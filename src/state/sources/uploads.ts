@@ -30,7 +30,6 @@ export type Upload = {
 
 export type NewUpload = Omit<Upload, 'bytesReceived' | 'expiresAt' | 'isFinalized'>
 
-/** The tenant has too many uploads open. */
 export class TooManyUploads extends Error {
   constructor() {
     super(`${maxOpen} uploads are open.`)

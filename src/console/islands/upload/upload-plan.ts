@@ -102,7 +102,6 @@ const reasons: Readonly<Record<number | string, { message: string; canResume: bo
 
 const units = ['bytes', 'KB', 'MB', 'GB']
 
-/** A number of bytes for people. */
 export function sizeInWords(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log(bytes) / Math.log(1024)))
   const amount = bytes / 1024 ** power

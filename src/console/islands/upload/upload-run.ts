@@ -11,7 +11,6 @@ export type UploadTarget = {
   uploadId: string | undefined
 }
 
-/** The progress of an upload. */
 export type Step = { sent: number; note?: string }
 
 /** How an upload ended. `paused`: by its signal. */

@@ -36,7 +36,6 @@ export type Place = { kb: string; seqId?: string | undefined }
 /** An edit as its form has it: the version that it began from, and what it changes there. */
 type Edit = { opened: OpenPage | BlankPage; fields: PageFields; write: PageWrite; errors: FormErrors }
 
-/** Shows the editor of a page, or of a new one with what is given of it. */
 export async function showEditor(reading: Reading<Place>, given: Partial<PageFields>): Promise<FastifyReply> {
   const { ctx, request, reply, place } = reading
   const opened = await open(ctx, request, place)

@@ -42,7 +42,6 @@ const maxTitle = 500
 const maxTag = 100
 const maxNote = 2000
 
-/** A page as its form shows it. */
 export function fieldsOf({ title, path, content, tags, aliases, edges, audience }: OpenPage): PageFields {
   return {
     title,

@@ -9,5 +9,4 @@ export type Reading<Place> = {
   place: Place
 }
 
-/** A page that is there. */
 export type PagePlace = { kb: string; seqId: string }

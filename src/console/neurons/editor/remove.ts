@@ -14,7 +14,6 @@ import { removalPage } from './remove-page.ts'
 /** As many pages that link to one as an answer holds. */
 const most = 1000
 
-/** Shows what the removal of a page would leave behind. */
 export async function showRemoval(
   { ctx, request, reply, place }: Reading<PagePlace>,
   shown: { part: number; note?: string; candidateId?: string; warning?: Part; status?: number },

@@ -36,7 +36,6 @@ export async function showRename(
   }
 }
 
-/** Proposes a rename, or does it. */
 export async function submitRename(
   { ctx, request, reply, place }: Reading<PagePlace>,
   form: PageForm,

@@ -1,7 +1,6 @@
 import { type Duplex, type Readable, Writable } from 'node:stream'
 import type { End } from './launch.ts'
 
-/** A program that runs. */
 export type RunningProgram = {
   /** Takes nothing if the program was started without input. */
   stdin: Writable

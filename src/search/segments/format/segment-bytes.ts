@@ -17,7 +17,6 @@ export interface SegmentBytes {
   close(): void
 }
 
-/** Where the bytes of a new segment go. */
 export interface SegmentSink {
   readonly length: number
   write(bytes: Uint8Array): void

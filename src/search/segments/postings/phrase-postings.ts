@@ -8,7 +8,6 @@ import { ComputedPostings, end, PostingCursor, type TermPostings } from './posti
 /** Bytes of positions that are read at once, at least. */
 const readAhead = 64 * 1024
 
-/** Collects postings by ascending chunk. */
 class PostingCollector {
   #chunks = new Uint32Array(256)
   #frequencies = new Uint32Array(256)

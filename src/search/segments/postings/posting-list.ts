@@ -20,7 +20,6 @@ export interface PostingList {
   /** Ascending ids of chunks, and how often what is sought stands in each: of the blocks that were loaded. */
   readonly chunks: Uint32Array
   readonly frequencies: Uint32Array
-  /** The last chunk of each block. */
   readonly lastChunks: Uint32Array
   /** Decodes a block, unless it is decoded. */
   load(block: number): void

@@ -1,7 +1,6 @@
 import type { TitledPart } from '../parts/part-titles.ts'
 import type { SourceBlock } from '../source-blocks.ts'
 
-/** A line as a model sees it. */
 export type ShownLine = {
   text: string
   /** Index of the part that it is of; absent before the first. */

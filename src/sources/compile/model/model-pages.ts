@@ -10,7 +10,6 @@ import type { Draft, DraftEdge, DraftPage, Statement } from './model-draft.ts'
 /** A part of a document, or what a model wrote from some. */
 export type WrittenPart = TitledPart & { written?: DraftPage }
 
-/** Sentences of a paragraph. */
 const maxSentences = 4
 /** Bytes of a page's name in its key. */
 const maxSlug = 60

@@ -14,7 +14,6 @@ const suffix =
   /\.(?:docx?|docm|pptx?|xls[xm]?|od[tsp]|rtf|pdf|html?|md|txt|csv|tex|dvi|e?ps|indd|qxd|pages|key|numbers|epub|png|jpe?g|gif|webp|svg|tiff?|bmp)$/i
 const printed = /\.(?:pdf|png|jpe?g|webp|gif|tiff?|bmp|heic)$/i
 
-/** What a document may be called by. */
 export type TitleSource = {
   /** As the document calls itself. */
   own: string | undefined

@@ -60,7 +60,6 @@ function isFunctionWord(folded: string): boolean {
   return functionWords.some((stopWords) => stopWords.has(folded))
 }
 
-/** Whether a name only holds the place of one. */
 export function isPlaceholder(name: string): boolean {
   const folded = fold(name).trim()
   return /^[^\p{L}]+$/u.test(folded) || placeholder.test(folded.replace(signsAround, ''))

@@ -17,7 +17,6 @@ export function parseHtml(html: string): Root {
   }
 }
 
-/** Of all text below a node, in order. */
 export function textOf(node: Nodes): string {
   let text = ''
   for (const each of nodesOf(node)) if (each.type === 'text') text += each.value

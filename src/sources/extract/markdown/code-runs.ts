@@ -7,7 +7,6 @@ export class CodeRuns {
     this.#line = line
   }
 
-  /** Where the code ends that the run at an offset begins. */
   endOfCode(start: number): number | undefined {
     const length = runLength(this.#line, start)
     this.#starts ??= this.#findRuns()

@@ -51,7 +51,6 @@ export function textBlocks(paragraphs: readonly Paragraph[], byDefault: 'bullet'
   return blocks
 }
 
-/** The text of a paragraph without its Markdown. */
 export function plainText(paragraph: XmlElement): string {
   return paragraph.children
     .map((part) => (part.name === 'br' ? ' ' : (child(part, 't')?.text ?? '')))

@@ -30,7 +30,6 @@ export function withBookmarks(pages: readonly Page[], bookmarks: readonly Bookma
   })
 }
 
-/** The text of the first heading. */
 export function firstHeading(pages: readonly Page[]): string | undefined {
   for (const { lines } of pages) {
     for (const line of lines) {

@@ -83,7 +83,6 @@ const start: State = {
   isInTable: false,
 }
 
-/** Reads the text of a document of RTF. */
 export class RtfText {
   readonly #maxLength: number
   #state: State = { ...start }

@@ -19,7 +19,6 @@ function isThereFor(caller: Caller, { uploaderId }: Upload): boolean {
   return caller.role === 'curator' || uploaderId === null || uploaderId === actorOf(caller).id
 }
 
-/** An upload with the number of bytes that have arrived. */
 export async function asStored({ uploadBytes }: Context, upload: Upload): Promise<Upload> {
   return upload.isFinalized ? upload : { ...upload, bytesReceived: await uploadBytes.size(upload) }
 }

@@ -5,7 +5,6 @@ import { isTrue, scanXml, type XmlAttributes } from '../../xml.ts'
 import { formatNumber } from './xlsx-number-format.ts'
 import { maxCell, unescapeText, type Workbook } from './xlsx-workbook.ts'
 
-/** Columns that are read. */
 const maxColumns = 256
 /** Tables of one sheet; what comes after belongs to the last. */
 const maxTables = 500
