@@ -76,10 +76,17 @@ test('a hidden page takes no file from a page that readers see, and gives them n
   const own = ['neurons/handbook/images/chart.png', 'neurons/assets/logo.png']
   expect([await shown('reader'), await shown('app')]).toEqual([own, own])
   expect(await shown('curator')).toEqual([own[0], 'neurons/hr/plan.png', own[1]])
-  await submitCandidate(given.ctx, as(given, 'app'), {
-    ...{ knowledgeBaseId: 'notes', kind: 'external-feed', title: 'Mine', content: 'x', confidence: 1 },
-    ...{ impactEstimate: null, metadata: '{"path":"neurons/hr/mine.md"}' },
-  })
+  const submit = (title: string, content: string) =>
+    submitCandidate(given.ctx, as(given, 'app'), {
+      ...{ knowledgeBaseId: 'notes', kind: 'external-feed', title, content, confidence: 1 },
+      ...{ impactEstimate: null, metadata: '{"path":"neurons/hr/mine.md"}' },
+    })
+  const { seqId: mine = '' } = await submit('Mine', '![[chart.png]] [[plan.png]] [[hr/plan.png]]')
+  const named = [await submit('plan.png', 'x'), await submit('hr/plan.png', 'x')]
+  // As if the hidden files were not there.
+  const asApp = await readNeuron(given.ctx, as(given, 'app'), { kb: 'notes', seqId: mine })
+  expect(asApp.files?.map(({ path }) => path)).toEqual([own[0]])
+  expect(asApp.links.map(({ target }) => target)).toEqual(named.map(({ seqId }) => seqId))
   expect([await shown('reader'), await shown('app')]).toEqual([own, own])
   expect(await readable(given, 'reader', [...own, 'neurons/hr/chart.png', 'neurons/hr/plan.png'])).toEqual(own)
 })

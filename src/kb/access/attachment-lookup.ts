@@ -17,7 +17,8 @@ const maxLooked = 2_000
 /**
  * Looks up files of main that are no Neurons. A name alone does not lead to the files of pages that somebody may not see: those
  * beside hidden pages only, or in a folder without pages, where the nearest folder around it that has or had some has hidden ones
- * only. A deleted page counts as hidden. A path that a page spells out leads to any file: whoever approved the page has seen it.
+ * only. A deleted page counts as hidden. A path that a page spells out leads to any file, if there is nothing else of that name: whoever
+ * approved the page has seen it.
  * @param isVisible whether a reader sees a Neuron; left out for all files
  */
 export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) => boolean): AttachmentLookup {
@@ -29,8 +30,10 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
     known.set(folder, open)
     return open
   }
+  const isThere = (path: string) => fileBlob(sql, path) !== undefined
   return {
-    has: (path) => fileBlob(sql, path) !== undefined,
+    has: (path) => isThere(path) && isOpen(path),
+    hides: isThere,
     blobOf: (path) => fileBlob(sql, path),
     byKey: (key) => [...attachmentsByKey(sql, key)].filter(isOpen),
   }

@@ -21,7 +21,9 @@ export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<L
       await pause()
       const { key, bareKey = key } = targetKeys(link)
       const subject = link.form === 'markdown' ? key : bareKey
-      survey.add({ ...link, key: subject, meaning: links.isOwn(linked) ? links.resolve(link) : undefined })
+      const meaning = links.isOwn(linked) ? links.resolve(link) : undefined
+      const isHidden = meaning !== undefined && 'file' in meaning && !view.files.has(meaning.file)
+      survey.add({ ...link, key: subject, meaning: isHidden ? { missing: true } : meaning })
     }
     const names = new NameIndex()
     const findings: LintFinding[] = []

@@ -1,7 +1,14 @@
 import { fileKeys, linkKey } from './link-target.ts'
 
-/** The files of a knowledge base: whether there is one at a path, and which have a name of a key, see `fileKeys`. */
-export type FileLookup = { has(path: string): boolean; byKey(key: string): readonly string[] }
+/**
+ * The files of a knowledge base: whether there is one at a path, and which have a name of a key, see `fileKeys`. `hides`: whether there
+ * is one at a path of which a reader is told only where a page opens it.
+ */
+export type FileLookup = {
+  has(path: string): boolean
+  byKey(key: string): readonly string[]
+  hides?(path: string): boolean
+}
 
 const fileName = /[^/]\.(?!(?:md|markdown)$)[^./\s]{1,16}$/i
 const pagesFolder = 'neurons/'

@@ -14,9 +14,17 @@ export function meaningOf(
 ): LinkMeaning {
   const { target, from } = link
   const file = fileNameKey(target) === undefined ? undefined : resolveFile(target, from, files)
-  if (file === undefined) return resolveTarget(link, names)
-  const found = resolveTarget(link, (key) => names(key).filter((name) => !yieldsToFile(name)))
-  return 'missing' in found ? { file } : found
+  const found = resolveTarget(link, (key) => names(key).filter((name) => file === undefined || !yieldsToFile(name)))
+  if (!('missing' in found)) return found
+  const meant = file ?? hiddenFile(link, files)
+  return meant === undefined ? found : { file: meant }
+}
+
+/** The hidden file whose path a link spells out. What else has that name comes first, so that nobody learns whether there is one. */
+function hiddenFile({ target, from }: LinkAddress, { hides }: FileLookup): string | undefined {
+  return hides && fileNameKey(target) !== undefined
+    ? resolveFile(target, from, { has: hides, byKey: () => [] })
+    : undefined
 }
 
 /** Whether a name of a Neuron gives way to a file of the same name. */
