@@ -26,9 +26,9 @@ export default mergeConfig(
   shared,
   defineConfig({
     test: {
-      include: ['test/store/**/*.test.ts', 'test/cluster/**/*.test.ts', 'test/e2e/**/*.test.ts'],
+      include: ['test/state/**/*.test.ts', 'test/cluster/**/*.test.ts', 'test/e2e/**/*.test.ts'],
       exclude: [
-        'test/store/{sqlite,data-directory,directory-lock,blobs,projection,api-token,revised-cache}.test.ts',
+        'test/state/{sqlite,directory/*,blobs,projection,api-token,revised-cache}.test.ts',
         'test/e2e/uploads/torn-upload.test.ts', // of files that only a server with everything in its own folder has
         ...long,
       ],

@@ -1,12 +1,20 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { OpenContext } from '../../src/app/open-context.ts'
 import { search } from '../../src/search/kb/search.ts'
+import { archiveOlder, archiveSource } from '../../src/sources/ingest/archive-source.ts'
+import { ingestDocument } from '../../src/sources/ingest/ingest-document.ts'
 import type { IngestSteps } from '../../src/sources/ingest/ingest-source.ts'
 import { ingestSteps, rereadSources } from '../../src/sources/ingest/ingest-steps.ts'
 import { sourceTexts } from '../../src/sources/ingest/source-texts.ts'
 import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
 import { readSourceText } from '../../src/sources/read-source-text.ts'
 import { type FormPart, uploadSource } from '../../src/sources/receive/upload-source.ts'
+import { DatabaseUnreachable } from '../../src/state/database/errors.ts'
+import { Jobs } from '../../src/state/jobs.ts'
+import { S3Error } from '../../src/state/s3/s3-bucket.ts'
+import { addSource, eventsOf, statusOf, steps } from '../kb/support/ingest-support.ts'
+import { newTestBed } from '../kb/support/test-bed.ts'
 import { eventually } from '../support/eventually.ts'
 import { newNodes } from './support/two-nodes.ts'
 
@@ -81,6 +89,73 @@ for (const stage of ['extract', 'compile', 'commit'] as const) {
     expect(await two.sources.list(bed.kbId, { limit: 10 })).toMatchObject([{ id, uploader: { id: caller.id } }])
   })
 }
+
+test('Sources that are archived and ingested again while parts fail end, each with its job, and are told to', async () => {
+  const { one, two, clock, caller, kbId } = await newNodes()
+  const ticking = setInterval(() => Object.assign(clock, { now: new Date() }), 2)
+  onTestFinished(() => clearInterval(ticking))
+  const failing = async () => {
+    await delay(Math.random() * 10)
+    if (Math.random() < 0.5) throw new S3Error('answered GET with 500')
+    return steps().commit({} as never, [], {} as never)
+  }
+  const options = { onError: () => {}, retryMs: 2 }
+  for (const node of [one, two]) onTestFinished(await startIngest(node, steps({ commit: failing }), options))
+  const sources = await Promise.all(
+    Array.from({ length: 24 }, (_, n) => addSource(one, { kbId, status: n % 2 === 0 ? 'ready' : 'pending' })),
+  )
+  const archived = sources.map(async ({ id }, n) => {
+    for (;;) {
+      await delay(Math.random() * 40)
+      const act = n % 4 === 0 || Math.random() < 0.3 ? ingestDocument : archiveSource
+      const outcome = await act(n % 3 === 0 ? one : two, caller, id).catch(({ code }) => code)
+      if (outcome === undefined || outcome === 'not_found') return
+      expect([{ ok: true, message: expect.anything() }, 'already_processing']).toContainEqual(outcome)
+      if (n % 4 === 0 && Math.random() < 0.2) return
+    }
+  })
+  await Promise.all(archived)
+  await eventually(async () => expect(await one.jobs.nextDue('nobody')).toBeUndefined())
+  expect(await one.sources.unfinished()).toEqual([])
+  const letters: Record<string, string> = { 'source.uploaded': 'u', 'ingest.completed': 'c', 'ingest.failed': 'f' }
+  for (const source of sources) {
+    const kinds = (await eventsOf(one, source)).map(({ kind }) => kind).filter((kind) => kind !== 'ingest.progress')
+    const story = kinds.map((kind) => letters[kind] ?? 's').join('')
+    expect(story).toMatch(/^u(?:s?f|sc)(?:s[cf])*$/)
+    expect((await one.sources.get(source.id))?.status).toBe(story.endsWith('c') ? 'success' : 'failed')
+  }
+})
+
+test('a Source is archived together with its job, or not at all', async () => {
+  const { ctx, kbId, curator } = await newTestBed()
+  const source = await addSource(ctx, { kbId })
+  vi.spyOn(Jobs.prototype, 'cancel').mockRejectedValueOnce(new DatabaseUnreachable(new Error('ECONNREFUSED')))
+  await expect(archiveSource(ctx, curator, source.id)).rejects.toThrow()
+  expect([await ctx.sources.get(source.id), (await eventsOf(ctx, source)).length]).toEqual([source, 1])
+  vi.spyOn(ctx.sources, 'archive').mockRejectedValueOnce(new DatabaseUnreachable(new Error('ECONNREFUSED')))
+  await expect(archiveSource(ctx, curator, source.id)).rejects.toThrow()
+  expect([await ctx.sources.get(source.id), (await eventsOf(ctx, source)).length]).toEqual([source, 1])
+  expect(await ctx.jobs.nextDue('nobody')).toBeDefined()
+})
+
+test.each(['success', 'ready', 'processing'] as const)(
+  'an older edition that is %s is over with the newer one',
+  async (status) => {
+    const { ctx, kbId, app } = await newTestBed()
+    const older = await addSource(ctx, { kbId, status: 'failed' })
+    await ctx.jobs.cancel(older.id)
+    if (status !== 'success') await ingestDocument(ctx, app, older.id)
+    await ctx.sources.change(older.id, ['failed', 'processing'], { status })
+    await archiveOlder(ctx, { ...older, seq: older.seq + 1 })
+    expect((await ctx.sources.get(older.id))?.archivedAt).not.toBeNull()
+    const isOver = status === 'success'
+    expect((await eventsOf(ctx, older)).at(-1)?.kind).toBe(isOver ? 'source.uploaded' : 'ingest.failed')
+    expect([await statusOf(ctx, older), await ctx.jobs.nextDue('nobody')]).toMatchObject([
+      { status: isOver ? 'success' : 'failed' },
+      undefined,
+    ])
+  },
+)
 
 test('the text of a Source is shown and found by a node that did not read it', async () => {
   const { one, two, upload, succeeds, found, shown, kept } = await newBed()

@@ -10,7 +10,7 @@ import {
 } from '../../contract/documents.ts'
 import { KbPath } from '../../contract/search.ts'
 import type { Role } from '../../contract/vocabulary.ts'
-import { archiveSource } from '../../sources/archive-source.ts'
+import { archiveSource } from '../../sources/ingest/archive-source.ts'
 import { ingestDocument } from '../../sources/ingest/ingest-document.ts'
 import { listSources } from '../../sources/list-sources.ts'
 import { readSource, sourceContent } from '../../sources/read-source.ts'

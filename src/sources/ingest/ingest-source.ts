@@ -181,7 +181,7 @@ class Run {
     })
   }
 
-  /** @returns false where the Source, or its job, is no longer what it was: then the job is over. */
+  /** @returns false where the Source, or its job, is no longer what it was: whoever reads it anew has the job then. */
   async #move(from: SourceStatus, change: SourceChange, kind?: EventKind): Promise<boolean> {
     await this.#telling
     const isMoved = await this.#write(async (db) => {
@@ -192,16 +192,8 @@ class Run {
       if (kind !== undefined) await this.#insert(db, kind, { status: 'processing' })
       return true
     })
-    if (!isMoved) await this.#leave()
+    if (!isMoved) await this.#ctx.jobs.release(this.#job)
     return isMoved
-  }
-
-  /** Gives the job of a Source that is not as it was read to whoever reads it anew; one that was archived needs none. */
-  async #leave(): Promise<void> {
-    const { jobs, sources } = this.#ctx
-    const source = await sources.get(this.#job.documentId)
-    if (source?.archivedAt === null) await jobs.release(this.#job)
-    else await jobs.complete(this.#job)
   }
 
   async #write<Result>(work: (db: Transaction<Schema>) => Promise<Result>): Promise<Result> {

@@ -12,6 +12,7 @@ import { ModelCompiler } from '../compile/model-compiler.ts'
 import { qualityDoubts } from '../compile/text-quality.ts'
 import { type ExtractOptions, extractDocument } from '../extract/extract.ts'
 import { type Extracted, ExtractionError, type Transcriber } from '../extracted.ts'
+import { archiveOlder } from './archive-source.ts'
 import { commitSource } from './commit-source.ts'
 import { formatProblem } from './format-problem.ts'
 import type { IngestSteps } from './ingest-source.ts'
@@ -71,7 +72,7 @@ export function ingestSteps(
       const { id, tenantId, kbId, filename, contentHash: sha256, editionOf, sourceUrl } = source
       const kb = await ctx.kb(tenantId, kbId)
       // Before anything of it is written, so that no older edition is written after it.
-      await sources.supersede(source, now())
+      await archiveOlder(ctx, source)
       const isWanted = async () => (await sources.get(id))?.archivedAt === null
       const ingested = { id, filename, sha256, editionOf, sourceUrl, isWanted }
       const { seqIds, pending, commit } = await commitSource(kb, ingested, pages, now)

@@ -75,7 +75,7 @@ export function afterCommit(db: Kysely<Schema> | Transaction<Schema>, act: () =>
  */
 export async function lockRow(
   transaction: Transaction<Schema>,
-  table: 'tenants' | 'knowledge_bases',
+  table: 'tenants' | 'knowledge_bases' | 'sources',
   id: string,
 ): Promise<void> {
   if (!isPostgres(transaction)) return

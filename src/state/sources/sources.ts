@@ -31,8 +31,6 @@ export type SourceFilter = {
 /** How many folders a filter offers. */
 const maxFolders = 200
 
-const overtaken = 'A newer edition was ingested before it.'
-
 /** The uploaded files of every knowledge base. None is ever removed, since Neurons name them. */
 export class Sources {
   readonly #db: Kysely<Schema>
@@ -197,8 +195,8 @@ export class Sources {
   }
 
   /** Archives a Source; one that is archived stays as it is. @returns false while it is processed, and where there is none. */
-  async archive(tenantId: string, id: string, now: Date): Promise<boolean> {
-    const result = await this.#db
+  async archive(tenantId: string, id: string, now: Date, db: Kysely<Schema> = this.#db): Promise<boolean> {
+    const result = await db
       .updateTable('sources')
       .set((row) => ({ archived_at: row.fn.coalesce('archived_at', row.val(now.toISOString())) }))
       .where('tenant_id', '=', tenantId)
@@ -206,29 +204,6 @@ export class Sources {
       .where('status', '!=', 'processing')
       .executeTakeFirst()
     return result.numUpdatedRows > 0n
-  }
-
-  /** Archives the editions of a document before this one, those that were not ingested yet as well. */
-  async supersede({ editionOf, seq }: Source, now: Date): Promise<void> {
-    await this.#db
-      .updateTable('sources')
-      .set((row) => {
-        const isOver = row.eb('status', 'in', ['success', 'failed'])
-        return {
-          archived_at: now.toISOString(),
-          error_message: row.case().when(isOver).then(row.ref('error_message')).else(overtaken).end(),
-          status: row
-            .case()
-            .when(isOver)
-            .then(row.ref('status'))
-            .else('failed' as const)
-            .end(),
-        }
-      })
-      .where('edition_of', '=', editionOf)
-      .where('seq', '<', seq)
-      .where('archived_at', 'is', null)
-      .execute()
   }
 
   /** Sources of every knowledge base that were ingested, archived ones last. */

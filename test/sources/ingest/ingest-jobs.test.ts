@@ -2,8 +2,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { OpenContext } from '../../../src/app/open-context.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
-import { archiveSource } from '../../../src/sources/archive-source.ts'
 import { ExtractionError, type ExtractionProblem } from '../../../src/sources/extracted.ts'
+import { archiveSource } from '../../../src/sources/ingest/archive-source.ts'
 import { ingestDocument } from '../../../src/sources/ingest/ingest-document.ts'
 import type { IngestSteps } from '../../../src/sources/ingest/ingest-source.ts'
 import { progressReporter } from '../../../src/sources/ingest/progress-reporter.ts'
@@ -201,6 +201,8 @@ test.each([
   })
   for (const { id } of sources.values()) await archiveSource(ctx, curator, id)
   expect(await ctx.jobs.nextDue('nobody')).toBeUndefined()
+  const end = { kind: 'ingest.failed', status: 'failed', error: 'It was archived before it was ingested.' }
+  for (const source of sources.values()) expect((await eventsOf(ctx, source)).at(-1)).toEqual(end)
 })
 
 test('a failed Source is ingested again when asked, and its reason is cleared', async () => {
