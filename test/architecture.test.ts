@@ -2,31 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** Bottom up: a folder may import those of the floors below its own. Features, beside that, import each other as {@link features} says. */
-const floors = [
-  ['contract', 'system', 'types'],
-  ['rules', 'git', 'models'],
-  ['markdown', 'state', 'compare'],
-  ['kb'],
-  ['queue', 'push', 'pages', 'sources', 'search', 'review', 'chat', 'forge', 'people', 'events'],
-  ['app'],
-  ['operate'],
-  ['http'],
-  ['console'],
-  ['cli'],
-  ['main.js'],
-]
-
-const features: Readonly<Record<string, readonly string[]>> = {
-  push: ['queue'],
-  pages: ['queue', 'push'],
-  sources: ['queue'],
-  search: ['pages', 'sources'],
-  review: ['queue', 'pages', 'sources', 'search'],
-  chat: ['queue', 'pages', 'sources', 'search'],
-  forge: ['queue', 'push', 'review'],
-  events: ['sources'],
-}
+/** The floors, bottom up, and the arrows between features, as the drawing has them. */
+const { floors, features } = readDrawing(readFileSync('docs/architecture.md', 'utf8'))
 
 const imports = importsOf(globSync('src/**/*.{ts,js}'))
 
@@ -39,13 +16,16 @@ test('folders do not import each other in circles', () => {
   expect([...folders].flatMap((folder) => inCircles(entriesOf(folder)))).toEqual([])
 })
 
-test('folders import only what stands below them', () => {
+test('folders import only what the drawing of the architecture shows', () => {
   const floorOf = (name: string) => floors.findIndex((floor) => floor.includes(name))
   const isAllowed = (from: string, to: string) => floorOf(to) < floorOf(from) || features[from]?.includes(to)
   const wrong = [...entriesOf('src')].flatMap(([from, to]) =>
     [...to].filter((name) => !isAllowed(from, name)).map((name) => `${from} imports ${name}`),
   )
-  expect([[...entriesOf('src').keys()].filter((name) => floorOf(name) < 0), wrong]).toEqual([[], []])
+  const unused = Object.entries(features).flatMap(([from, to]) =>
+    to.filter((name) => !entriesOf('src').get(from)?.has(name)).map((name) => `${from} imports no ${name}`),
+  )
+  expect([[...entriesOf('src').keys()].toSorted(), wrong, unused]).toEqual([floors.flat().toSorted(), [], []])
 })
 
 test('what a caller reads passes through a view of the knowledge base', () => {
@@ -74,6 +54,24 @@ test('what a caller reads passes through a view of the knowledge base', () => {
     'src/search/index/catalog.ts',
   ])
 })
+
+/** Reads the floors (`subgraph` to `end`, top down) and the arrows between folders of a floor from a Mermaid flowchart. */
+function readDrawing(document: string): { floors: string[][]; features: Record<string, string[]> } {
+  const drawn = Array.from(document.matchAll(/^ {2}subgraph .*\n([^]*?)\n {2}end$/gm), ([, inner = '']) =>
+    inner.split('\n'),
+  )
+  const isArrow = (line: string) => line.includes(' --> ')
+  const arrows = drawn
+    .flat()
+    .filter(isArrow)
+    .map((line) => line.trim().split(' --> '))
+  return {
+    floors: drawn
+      .map((lines) => lines.filter((line) => !isArrow(line)).flatMap((line) => line.trim().split('; ')))
+      .reverse(),
+    features: Object.fromEntries(arrows.map(([from = '', to = '']) => [from, to.split(' & ')])),
+  }
+}
 
 /** What each file imports of ours, types included. */
 function importsOf(files: readonly string[]): Map<string, Set<string>> {
