@@ -57,7 +57,7 @@ test('what a caller reads passes through a view of the knowledge base', () => {
 
 /** Reads the floors (`subgraph` to `end`, top down) and the arrows between folders of a floor from a Mermaid flowchart. */
 function readDrawing(document: string): { floors: string[][]; features: Record<string, string[]> } {
-  const drawn = Array.from(document.matchAll(/^ {2}subgraph .*\n([^]*?)\n {2}end$/gm), ([, inner = '']) =>
+  const drawn = Array.from(document.matchAll(/^ {2}subgraph .*\n([\s\S]*?)\n {2}end$/gm), ([, inner = '']) =>
     inner.split('\n'),
   )
   const isArrow = (line: string) => line.includes(' --> ')
