@@ -144,11 +144,18 @@ describe('seqIds and front matter', () => {
     put('neurons/a.md', `---\nseqId: ${seq(1)}\ntitle: Alpha\ntags: {a: b}\n---\n\nText.\n`)
     put('neurons/latin1.md', Buffer.concat([Buffer.from(page('title: Latin\n', 'One.')), Buffer.from([0xe9])]))
     put('neurons/open.md', '---\ntitle: Open\n')
+    const second = '---\ntags: [internal]\n---\n\nText.'
+    put('neurons/second.md', page('title: Second\n', second))
+    put('neurons/toml.md', page('title: Toml\n', '+++\naudience = ["student"]\n+++\n'))
+    put('neurons/hidden.md', page('tags: [internal]\n', second))
+    put('neurons/other.md', page('title: Other\n', '---\ntags: [b]\n---\n'))
     const to = commit()
     expect((await judge(to)).filter((line) => line.startsWith('error'))).toEqual([
       'error neurons/a.md:4 invalid-front-matter',
       'error neurons/latin1.md:6 encoding',
       'error neurons/open.md:1 front-matter-unclosed',
+      'error neurons/second.md:5 front-matter-unread',
+      'error neurons/toml.md:5 front-matter-unread',
     ])
     expect(formatFindings(await findings(to))[0]).toMatch(/^neurons\/a\.md:4: /)
   })

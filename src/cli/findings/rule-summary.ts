@@ -13,7 +13,8 @@ const summaries: Readonly<Record<string, string>> = {
   'front-matter-not-a-map': 'Front matter is not a map of keys to values.',
   'front-matter-too-large': 'Front matter is too large.',
   'front-matter-unclosed': 'Front matter has no end.',
-  'front-matter-unread': 'The first lines of a page may say who sees it, but are no front matter.',
+  'front-matter-unread':
+    'The first lines of a page, or those behind its front matter, may say who sees it, but do not count.',
   'front-matter-yaml': 'Front matter is not YAML that can be read.',
   'git-attributes': 'An attribute in .gitattributes needs a program, or changes what a clone holds.',
   'inline-internal': 'The text says #internal where tags in texts do not count.',

@@ -1,4 +1,4 @@
-import { isInternal } from '../../rules/access/audience.ts'
+import { type Access, accessClass } from '../../rules/access/audience.ts'
 import type { YamlMap } from '../yaml/yaml-value.ts'
 import { withFrontMatter } from './foreign-front-matter.ts'
 import { fileLayout, namesWhoSees, opensHidden, parseFrontMatter } from './front-matter.ts'
@@ -26,9 +26,13 @@ const reservedKeys = ['seqId', 'id', 'candidate', 'sources', 'baseCommit', 'base
 /** Blocks behind the first one that are looked at. */
 const maxBlocks = 3
 
+/** For people: what {@link narrowsBehind} finds. */
+export const narrowedBehind =
+  'The content opens with lines that may say who sees the page, and only the first front matter counts.'
+
 /**
  * Reads a mapping that opens a content as front matter: YAML between `---` lines, or what {@link withFrontMatter} knows of other
- * tools. Any other content stays as it is: `---js`, a thematic break. One behind it is text, and may not say who sees the page.
+ * tools. Any other content stays as it is: `---js`, a thematic break. One behind it is text, see {@link narrowsBehind}.
  */
 export function openContent(content: string): OpenedContent {
   return readContent(content, maxBlocks)
@@ -51,14 +55,19 @@ function readContent(content: string, blocksLeft: number): OpenedContent {
     mayHide ||
     isCut ||
     findings.some(({ key }) => isSpelled('tags', key) || isSpelled('audience', key)) ||
-    (!isInternal(tags) && saysWhoSees(body, blocksLeft))
+    narrowsBehind(body, { tags, audience }, blocksLeft)
   const dropped = reservedKeys.filter((key) => key in data)
   for (const key of [...dropped, ...spelledKeys(data, 'tags'), ...spelledKeys(data, 'audience')]) delete data[key]
   return { content: isUnreadable ? content : body.replace(/^\s*\n/, ''), data, tags, audience, dropped, isUnreadable }
 }
 
-function saysWhoSees(body: string, blocksLeft: number): boolean {
+/**
+ * Whether what stands behind front matter opens with more of it, or with lines like it, that may hide the page from more readers.
+ * Only the first block counts, so no door lets such a page pass as one that others see.
+ */
+export function narrowsBehind(body: string, head: Access, blocksLeft = maxBlocks): boolean {
+  if (['internal', 'nobody'].includes(accessClass(head))) return false
   if (blocksLeft === 0) return true
   const { tags, audience, isUnreadable } = readContent(body, blocksLeft - 1)
-  return isUnreadable || audience !== undefined || isInternal(tags)
+  return isUnreadable || audience !== undefined || accessClass({ tags }) === 'internal'
 }

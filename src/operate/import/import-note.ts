@@ -1,3 +1,4 @@
+import { narrowedBehind, narrowsBehind } from '../../markdown/file/content-front-matter.ts'
 import { withFrontMatter } from '../../markdown/file/foreign-front-matter.ts'
 import {
   type FrontMatterProblem,
@@ -81,7 +82,12 @@ export function readNote(
   const unfit = known.findings.map(({ key }) => key)
   const moved = editFrontMatter(sound, movedKeys(data, [...unfit, ...(foreignKey === undefined ? [] : audienceKeys)]))
   const { fields, content } = parseNeuronFile(moved)
-  const tags = isHidden && !isInternal(fields.tags) ? [...fields.tags, 'internal'] : fields.tags
+  const isNarrowed = !isHidden && narrowsBehind(content, fields)
+  if (isNarrowed) {
+    const line = original.slice(0, original.lastIndexOf(content)).split('\n').length
+    notices.push({ line, message: `${narrowedBehind} So it is tagged internal.` })
+  }
+  const tags = (isHidden || isNarrowed) && !isInternal(fields.tags) ? [...fields.tags, 'internal'] : fields.tags
   if (foreignKey !== undefined) notices.push(foreignAudience(original, foreignKey, data[foreignKey]))
   if (!isCounted) notices.push(...internalTag(parseNeuronFile(text)))
   notices.push(...checkConflictMarkers(original).map(({ line, message }) => ({ line, message })))

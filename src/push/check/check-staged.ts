@@ -11,7 +11,7 @@ import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { Finding, NeuronFields } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { CheckError } from './check-error.ts'
-import { textFindings } from './parse-page.ts'
+import { parsePageFile, textFindings } from './parse-page.ts'
 import { maxParsedBytes } from './read-checkout.ts'
 
 /** A line that may give a seqId or a document id, as nearly every front matter writes it. */
@@ -83,7 +83,7 @@ async function readStaged(repository: Repository, changes: readonly StagedChange
 async function readNeuron(repository: Repository, { oid }: IndexedFile): Promise<NonNullable<CheckedFile['neuron']>> {
   const { data } = await repository.read(oid)
   const text = data.toString('utf8')
-  const { fields, content, contentLine, findings } = parseNeuronFile(text)
+  const { fields, content, contentLine, findings } = parsePageFile(text)
   const title = ownTitle(fields, content)
   // Whether an edge leads anywhere takes the names of all Neurons to say.
   return {

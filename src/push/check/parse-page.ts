@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { narrowedBehind, narrowsBehind } from '../../markdown/file/content-front-matter.ts'
+import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { ownTitle } from '../../markdown/neuron-title.ts'
 import type { ParseFlag, ParserPool } from '../../markdown/pool/parser-pool.ts'
@@ -22,7 +23,7 @@ export async function parsePage(
   text: string,
   parser: ParserPool,
 ): Promise<Required<Pick<CheckedFile, 'neuron' | 'links'>>> {
-  const { extra, ...file } = parseNeuronFile(text)
+  const { extra, ...file } = parsePageFile(text)
   const { fields, content, contentLine, findings } = file
   const shown = shownContent({ content, extra })
   const { links, flag } = await parser.links(shown)
@@ -32,6 +33,15 @@ export async function parsePage(
   const headings = headingKeys(content)
   const all = [...findings, ...unparsed(flag, contentLine)]
   return { neuron: { ...file, title, headings, ...tagged, findings: all }, links }
+}
+
+/** Reads a Neuron's file. That its content says who sees it, and its front matter does not, is an error. */
+export function parsePageFile(text: string): NeuronFile {
+  const file = parseNeuronFile(text)
+  const { fields, content, contentLine: line, findings } = file
+  if (!narrowsBehind(content, fields)) return file
+  const message = `${narrowedBehind} Say it in the front matter.`
+  return { ...file, findings: [...findings, { rule: 'front-matter-unread', severity: 'error', line, message }] }
 }
 
 /** The same of a page as its bytes, which may be no text. */

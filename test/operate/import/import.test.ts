@@ -178,9 +178,24 @@ test('front matter of other tools, and what can be read of front matter with mis
     'tabs.md': '---\ntags:\n\t- internal\n---\nText.\n',
     'words.md': '---\ntags: one two, three\ntitle: a\ntitle: b\n---\nText.\n',
     'memo.md': '---\n**Memo**\n---\n\nTags: a matter of taste.\n',
+    'second.md': '---\nid: 7\ntitle: y\n---\n\n---\ntags: [internal]\n---\nText.\n',
+    'second-toml.md': '+++\ntitle = "z"\n+++\n\n---\ntags: [internal\n---\nText.\n',
+    'second-plain.md': '---\ntitle: w\n---\n\n---\ntags: [a]\n---\nText.\n',
   })
   const { notices } = await given.run()
-  for (const name of ['toml', 'late', 'logseq', 'mmd', 'json', 'bad-toml', 'map', 'colon', 'tabs']) {
+  for (const name of [
+    'toml',
+    'late',
+    'logseq',
+    'mmd',
+    'json',
+    'bad-toml',
+    'map',
+    'colon',
+    'tabs',
+    'second',
+    'second-toml',
+  ]) {
     expect.soft((await neuronOf(given, `neurons/${name}.md`)).tags, name).toContain('internal')
   }
   const fileNamed = (name: string) => parseNeuronFile(fileOf(given, `neurons/${name}.md`))
@@ -196,16 +211,19 @@ test('front matter of other tools, and what can be read of front matter with mis
   })
   expect(fileNamed('words').fields).toMatchObject({ title: 'a', tags: ['one', 'two', 'three'] })
   expect((await neuronOf(given, 'neurons/memo.md')).tags).toEqual([])
+  expect((await neuronOf(given, 'neurons/second-plain.md')).tags).toEqual([])
   expect(notices.map(({ path, line }) => `${path}:${line}`)).toEqual([
     'bad-toml.md:1',
     'colon.md:2',
     'map.md:1',
     'memo.md:2',
     'mmd.md:1',
+    'second-toml.md:5',
+    'second.md:6',
     'tabs.md:3',
     'words.md:4',
   ])
-  expect(await given.run()).toMatchObject({ unchanged: 11 })
+  expect(await given.run()).toMatchObject({ unchanged: 14 })
   expect(await errorsOf(given)).toEqual([])
 })
 

@@ -45,6 +45,9 @@ test('only what is staged is checked, as it is staged', async () => {
   expect(await rulesOf(dir)).toEqual(['neurons/a.md:4 invalid-front-matter'])
   nativeGit(dir, ['add', 'neurons/a.md'])
   expect(await checkStaged(dir)).toEqual({ findings: [], files: 0 })
+  put(dir, 'neurons/a.md', neuron(1).replace('\n---\n', '\n---\n\n---\ntags: [internal]\n---\n'))
+  nativeGit(dir, ['add', 'neurons/a.md'])
+  expect(await rulesOf(dir)).toEqual(['neurons/a.md:7 front-matter-unread'])
 })
 
 test('what a file holds that would break clones, and a conflict that is left, are found in what is staged', async () => {
