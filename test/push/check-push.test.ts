@@ -203,22 +203,29 @@ test('a page that is moved warns of no Markdown link that its alias keeps', asyn
 })
 
 test('a page that opens a folder of hidden pages to readers tells of the files that links name there', async () => {
-  const { put, commit, findings } = await pushing({
-    'open.md': neuronText(1, { title: 'Open' }, '![[deal.png]]\n'),
+  const { clone, put, commit, findings } = await pushing({
+    'open.md': neuronText(1, { title: 'Open' }, '![[deal.png]] ![[map.png]] ![[own.png]]\n'),
     'deal/plan.md': neuronText(2, { title: 'Plan', tags: ['internal'] }, '![[deal.png]]\n'),
     'deal/deal.png': 'PNG',
     'deal/other.png': 'PNG',
+    'deal/im/map.png': 'PNG',
+    'deal/own/hidden.md': neuronText(3, { title: 'Hidden', tags: ['internal'] }, '![[own.png]]\n'),
+    'deal/own/own.png': 'PNG',
   })
   put('neurons/deal/more.md', page('title: More\ntags: [internal]\n'))
   expect(await findings(commit())).toEqual([])
+  const told = (path: string, files: string) => [
+    { rule: 'shown-files', path, message: expect.stringMatching(new RegExp(` files: ${files}\\.$`)) },
+  ]
   put('neurons/deal/note.md', page('title: Note\n'))
-  expect(await findings(commit())).toMatchObject([
-    {
-      rule: 'shown-files',
-      path: 'neurons/deal/note.md',
-      message: expect.stringMatching(/ files: neurons\/deal\/deal\.png\.$/),
-    },
-  ])
+  put('neurons/deal/second.md', page('title: Second\n'))
+  expect(await findings(commit())).toMatchObject(
+    told('neurons/deal/note.md', 'neurons/deal/deal.png, neurons/deal/im/map.png'),
+  )
+  rmSync(join(clone, 'neurons/deal/note.md'))
+  rmSync(join(clone, 'neurons/deal/second.md'))
+  put('neurons/deal/new/note.md', page('title: Note\n'))
+  expect(await findings(commit())).toMatchObject(told('neurons/deal/new/note.md', 'neurons/deal/im/map.png'))
 })
 
 test('an image that moves or goes tells of the pages that show it, and one that takes its place, too', async () => {
@@ -238,6 +245,22 @@ test('an image that moves or goes tells of the pages that show it, and one that 
   expect(await told()).toContain(
     'shown-files neurons/im/map.png: 1 Neuron that shows a file by this name would show neurons/map.png instead: neurons/pic.md.',
   )
+})
+
+test('a page that takes the name of a file tells of the pages that show it, and no other change of the two does', async () => {
+  const { clone, put, move, commit, findings } = await pushing({
+    'pic.md': neuronText(1, { title: 'Pic' }, '![[map.png]] ![[plan.png]]\n'),
+    'map.png': 'map',
+    'plan.md': neuronText(2, { title: 'plan.png' }),
+    'plan.png': 'plan',
+  })
+  put('neurons/map.md', page('title: map.png\n'))
+  expect(formatFindings(await findings(commit()))).toEqual([
+    'neurons/map.md:1: warning: 1 Neuron that shows a file by this name would show neurons/map.md instead: neurons/pic.md.',
+  ])
+  rmSync(join(clone, 'neurons/map.md'))
+  move('neurons/plan.png', 'other/plan.gif')
+  expect(await findings(commit())).toEqual([])
 })
 
 test('an alias that a rename takes away on purpose leaves its links broken, and that is told', async () => {

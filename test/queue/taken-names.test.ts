@@ -49,13 +49,21 @@ test('a page that comes over the API takes no name from a file, and is told of n
     'hidden/deal.md': neuronText(2, { title: 'Deal', tags: ['internal'] }, '![[deal.png]]\n'),
     'hidden/deal.png': 'bytes',
   })
-  const warningsOf = async (title: string, as = bed.app) =>
-    (await submitCandidate(bed.ctx, as, candidate({ title, confidence: 1 }))).warnings
+  const settings = bed.native.read('refs/heads/main', 'kb.yaml').replace('rewriteLinks: false', 'rewriteLinks: true')
+  bed.native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
+  const submit = (title: string, as = bed.app) => submitCandidate(bed.ctx, as, candidate({ title, confidence: 1 }))
+  const warningsOf = async (title: string, as = bed.app) => (await submit(title, as)).warnings
   const taken = [{ code: 'name_taken', message: expect.stringContaining('lead to the file of that name') }]
-  expect(await warningsOf('Plan.png')).toEqual(taken)
+  const { seqId = '', warnings } = await submit('Plan.png')
+  expect(warnings).toEqual(taken)
   expect(await warningsOf('deal.png')).toBeUndefined()
   expect(await warningsOf('deal.png', bed.curator)).toEqual(expect.arrayContaining(taken))
-  expect((await bed.read(1, bed.app))?.files).toMatchObject([{ path: 'neurons/plan.png' }])
+  const retitled = { ...correction(seqId, 'Text.\n', { confidence: 1 }), title: 'Another' }
+  expect((await submitCandidate(bed.ctx, bed.app, retitled)).status).toBe('approved')
+  expect(await bed.read(1, bed.app)).toMatchObject({
+    content: '![[plan.png]]',
+    files: [{ path: 'neurons/plan.png' }],
+  })
 })
 
 test('of pages that came over the API the first has the name', async () => {

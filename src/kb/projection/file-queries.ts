@@ -79,10 +79,9 @@ export function* neuronsInFolder(sql: Sql, folder: string): Generator<string> {
   for (const { seq_id } of rows) yield String(seq_id)
 }
 
-/** The files in a folder that are no Neurons, read as they go. @param folder as {@link neuronsInFolder} has it */
-export function* filesBeside(sql: Sql, folder: string): Generator<string> {
-  const rows = sql.iterate`SELECT path FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NULL
-    AND instr(substr(path, ${folder.length + 1}), '/') = 0 ORDER BY path`
+/** The files in a folder or below it that are no Neurons, read as they go. @param folder as {@link neuronsInFolder} has it */
+export function* filesInFolder(sql: Sql, folder: string): Generator<string> {
+  const rows = sql.iterate`SELECT path FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NULL ORDER BY path`
   for (const { path } of rows) yield String(path)
 }
 

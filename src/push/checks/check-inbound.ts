@@ -1,9 +1,19 @@
+import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
 import { pathsOfSeqId, seqIdAtPath } from '../../kb/projection/file-queries.ts'
-import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesByKey } from '../../kb/projection/link-queries.ts'
+import {
+  keysOf,
+  type LinkRow,
+  linksByBareKey,
+  linksByKey,
+  namesByKey,
+  namesOfNeuron,
+} from '../../kb/projection/link-queries.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
-import type { Projection } from '../../kb/projection/projection.ts'
+import type { MainTables } from '../../kb/projection/projection.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
-import { type NamedNeuron, namedNeurons, resolveTarget } from '../../rules/links/link-target.ts'
+import type { FileLookup } from '../../rules/links/file-target.ts'
+import { meaningOf } from '../../rules/links/link-meaning.ts'
+import { keptClaim, type NamedNeuron, type NeuronName, namedNeurons } from '../../rules/links/link-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/text.ts'
 import { pauses } from '../../system/pauses.ts'
@@ -12,8 +22,9 @@ import { pauses } from '../../system/pauses.ts'
 const maxLinks = 10_000
 const maxShown = 5
 
-type Sql = Projection['read']
+type Sql = MainTables
 type Lookup = (key: string) => readonly NamedNeuron[]
+type Meanings = { names: Lookup; files: FileLookup }
 
 /**
  * Finds unchanged Neurons whose links would break because the push removes their target. A renamed Neuron keeps the names that
@@ -25,9 +36,9 @@ export async function checkInboundLinks(
   files: readonly CheckedFile[],
 ): Promise<Finding[]> {
   const before = neuronsAt(sql, changedPaths)
-  const now = new Map(files.map((file) => [file.neuron?.fields.seqId ?? file.path, file]))
-  const wasNamed = remembered((key) => namesByKey(sql, key))
-  const isNamed = lookupAfter(wasNamed, before, now)
+  const now = new Set(files.map(seqIdOf))
+  const was = namesAndFiles(sql)
+  const is = { ...was, names: namesAfter(sql, was.names, { changedPaths, files }) }
   const pause = pauses()
   const findings: Finding[] = []
   let looked = 0
@@ -38,7 +49,7 @@ export async function checkInboundLinks(
       looked++
       await pause()
       if (link.kb !== null || before.has(link.seqId)) continue
-      if (leadsTo(seqId, link, wasNamed) && !leadsTo(seqId, link, isNamed)) linking.add(link.seqId)
+      if (leadsTo(seqId, link, was) && !leadsTo(seqId, link, is)) linking.add(link.seqId)
     }
     if (linking.size > 0) findings.push(finding(path, pathsOf(sql, linking)))
   }
@@ -47,10 +58,15 @@ export async function checkInboundLinks(
 
 /** Links of main that lead to a Neuron, at most `maxLinks`. */
 export function linksToNeuron(sql: Sql, seqId: string): LinkRow[] {
-  const lookup = remembered((key) => namesByKey(sql, key))
+  const known = namesAndFiles(sql)
   return linksToKeys(sql, keysOf(sql, seqId), maxLinks).filter(
-    (link) => link.kb === null && leadsTo(seqId, link, lookup),
+    (link) => link.kb === null && leadsTo(seqId, link, known),
   )
+}
+
+/** What links of main may mean. */
+export function namesAndFiles(sql: Sql): Meanings {
+  return { names: remembered((key) => namesByKey(sql, key)), files: attachmentLookup(sql) }
 }
 
 function neuronsAt(sql: Sql, paths: ReadonlySet<string>): Map<string, string> {
@@ -63,19 +79,17 @@ function neuronsAt(sql: Sql, paths: ReadonlySet<string>): Map<string, string> {
 }
 
 /** Who answers to a key once the push is in. */
-function lookupAfter(
+export function namesAfter(
+  sql: Sql,
   wasNamed: Lookup,
-  before: ReadonlyMap<string, string>,
-  now: ReadonlyMap<string, CheckedFile>,
+  { changedPaths, files }: { changedPaths: ReadonlySet<string>; files: readonly CheckedFile[] },
 ): Lookup {
-  const added = new Map<string, NamedNeuron[]>()
-  for (const [seqId, file] of now) {
-    for (const name of namesIn(seqId, file)) {
-      const names = added.get(name.key)
-      if (names === undefined) added.set(name.key, [name])
-      else names.push(name)
-    }
-  }
+  const before = neuronsAt(sql, changedPaths)
+  const now = new Set(files.map(seqIdOf))
+  const added = Map.groupBy(
+    files.flatMap((file) => namesIn(sql, file)),
+    ({ key }) => key,
+  )
   const isKept = ({ seqId }: NamedNeuron) => !before.has(seqId) && !now.has(seqId)
   return remembered((key) => [...wasNamed(key).filter(isKept), ...(added.get(key) ?? [])])
 }
@@ -90,9 +104,19 @@ function remembered(lookup: Lookup): Lookup {
   }
 }
 
-function namesIn(seqId: string, { path, neuron }: CheckedFile): ReturnType<typeof namedNeurons> {
+/** The names of a changed file's Neuron, each with the claim that it has to it already. */
+export function namesIn(sql: Sql, file: CheckedFile): (NeuronName & NamedNeuron)[] {
+  const { path, neuron } = file
   if (neuron === undefined) return []
-  return namedNeurons({ seqId, path, title: neuron.title, aliases: neuron.fields.aliases })
+  const { title, fields } = neuron
+  const known = fields.seqId === undefined ? [] : namesOfNeuron(sql, fields.seqId)
+  const named = namedNeurons({ seqId: seqIdOf(file), path, title, aliases: fields.aliases })
+  return named.map((name) => ({ ...name, claim: keptClaim(known, name) }))
+}
+
+/** A Neuron that was given no seqId yet goes by its path. */
+function seqIdOf({ path, neuron }: CheckedFile): string {
+  return neuron?.fields.seqId ?? path
 }
 
 function linksToKeys(sql: Sql, keys: readonly string[], max: number): LinkRow[] {
@@ -108,8 +132,8 @@ function linksToKeys(sql: Sql, keys: readonly string[], max: number): LinkRow[] 
   return links
 }
 
-function leadsTo(seqId: string, link: LinkRow, lookup: Lookup): boolean {
-  const found = resolveTarget(link, lookup)
+function leadsTo(seqId: string, link: LinkRow, known: Meanings): boolean {
+  const found = meaningOf(link, known)
   return 'seqId' in found && found.seqId === seqId
 }
 

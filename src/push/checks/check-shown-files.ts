@@ -1,43 +1,75 @@
 import type { Oid } from '../../git/objects/object.ts'
-import { attachmentLookup, isOpenFolder } from '../../kb/access/attachment-lookup.ts'
+import { isOpenFolder } from '../../kb/access/attachment-lookup.ts'
 import type { KbView } from '../../kb/access/kb-view.ts'
-import { fileBlob, filesBeside, referencesToFile } from '../../kb/projection/file-queries.ts'
+import {
+  fileBlob,
+  filesInFolder,
+  neuronsBeside,
+  neuronsOnceInFolder,
+  referencesToFile,
+} from '../../kb/projection/file-queries.ts'
+import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { MainTables } from '../../kb/projection/projection.ts'
 import { changedLookup } from '../../kb/writing/rename/follow-files.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
-import { fileNameKey, resolveFile } from '../../rules/links/file-target.ts'
+import { fileNameKey } from '../../rules/links/file-target.ts'
+import { meaningOf } from '../../rules/links/link-meaning.ts'
+import type { LinkAddress } from '../../rules/links/link-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/text.ts'
 import { pauses } from '../../system/pauses.ts'
+import { namesAfter, namesAndFiles, namesIn } from './check-inbound.ts'
 
 /**
- * Finds Neurons that open a folder to readers who saw none of its pages: links of others lead them to its files by name then.
+ * Finds Neurons that open folders to readers who saw none of their pages: links of others lead them to the files by name then.
  * @param view of readers
  */
-export function checkOpenedFolders(sql: MainTables, view: KbView, files: readonly CheckedFile[]): Finding[] {
-  return files.flatMap(({ path, neuron }) => {
-    const folder = path.slice(0, path.lastIndexOf('/') + 1)
-    if (
-      neuron === undefined ||
-      !view.sees(neuron.fields) ||
-      isOpenFolder(sql, folder, (seqId) => view.seesNeuron(seqId))
-    )
-      return []
-    const isNamed = (file: string) => {
+export async function checkOpenedFolders(
+  sql: MainTables,
+  view: KbView,
+  files: readonly CheckedFile[],
+): Promise<Finding[]> {
+  const isVisible = (seqId: string) => view.seesNeuron(seqId)
+  const seen = files.filter(({ neuron }) => neuron !== undefined && view.sees(neuron.fields))
+  const first = new Map(seen.toReversed().map(({ path }) => [folderOf(path), path]))
+  const pause = pauses()
+  const told = new Set<string>()
+  const findings: Finding[] = []
+  let looked = 0
+  for (const [folder, path] of first) {
+    if (isOpenFolder(sql, folder, isVisible)) continue
+    let around = folder
+    while (around !== '' && !isOpenFolder(sql, parentOf(around), isVisible)) around = parentOf(around)
+    const named: string[] = []
+    for (const file of filesInFolder(sql, around)) {
+      if (++looked > maxLinks || named.length > maxShown) break
+      await pause()
+      if (told.has(file) || view.files.has(file) || !isOpenedFrom(sql, folderOf(file), folder)) continue
       const key = fileNameKey(file)
-      return key !== undefined && view.rows((sql) => referencesToFile(sql, key)).next().done === false
+      if (key === undefined || view.rows((sql) => referencesToFile(sql, key)).next().done !== false) continue
+      told.add(file)
+      named.push(file)
     }
-    const named = filesBeside(sql, folder)
-      .filter(isNamed)
-      .take(maxShown + 1)
-      .toArray()
-    if (named.length === 0) return []
+    if (named.length === 0) continue
     const listed = named.slice(0, maxShown).map((file) => oneLine(file, 200))
     const more = named.length > maxShown ? ' and others' : ''
-    const message = `Readers see no page of this folder yet. With this one links by name show them its files: ${listed.join(', ')}${more}.`
-    return [{ rule: 'shown-files', severity: 'warning', path, line: 1, message }]
-  })
+    const message = `Readers see no page of this folder yet. With this one links by name show them files: ${listed.join(', ')}${more}.`
+    findings.push({ rule: 'shown-files', severity: 'warning', path, line: 1, message })
+  }
+  return findings
+}
+
+/** Whether the first page that readers see in a folder opens the files of another, closed one to them; see `isOpenFolder`. */
+function isOpenedFrom(sql: MainTables, closed: string, opening: string): boolean {
+  if (closed === opening) return true
+  if (neuronsBeside(sql, closed).next().done === false) return false
+  let around = closed
+  while (!opening.startsWith(around)) {
+    if (neuronsOnceInFolder(sql, around).next().done === false) return false
+    around = parentOf(around)
+  }
+  return true
 }
 
 /** Links that are looked at for one change. */
@@ -47,30 +79,49 @@ const maxShown = 5
 /** A change of main's files; without `after` it removes one. */
 type Change = { path: string; after?: Oid | undefined }
 
-/** Finds unchanged Neurons of which a link shows another file once these changes are in, or none. */
-export async function checkShownFiles(sql: MainTables, changes: readonly Change[]): Promise<Finding[]> {
+/** Finds unchanged Neurons of which a link shows another file once these changes are in, a page, or none. */
+export async function checkShownFiles(
+  sql: MainTables,
+  changes: readonly Change[],
+  checked: readonly CheckedFile[] = [],
+): Promise<Finding[]> {
   const changedPaths = new Set(changes.map(({ path }) => path))
   const files = new Map(changes.filter(({ path }) => !isNeuronPath(path)).map(({ path, after }) => [path, after]))
-  const before = attachmentLookup(sql)
-  const now = changedLookup(before, new Map([...files].map(([path, after]) => [path, after !== undefined])))
+  const before = namesAndFiles(sql)
+  const now = {
+    names: namesAfter(sql, before.names, { changedPaths, files: checked }),
+    files: changedLookup(before.files, new Map([...files].map(([path, after]) => [path, after !== undefined]))),
+  }
+  const pages = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, path]))
+  const shownBy = (link: LinkAddress) => {
+    const meaning = meaningOf(link, now)
+    if ('seqId' in meaning) return pages.get(meaning.seqId) ?? namesInFile(sql, meaning.seqId)?.path
+    return 'file' in meaning ? meaning.file : undefined
+  }
+  const isNew = ([path, after]: [string, Oid | undefined]) =>
+    (fileBlob(sql, path) === undefined) !== (after === undefined)
+  const names = checked.flatMap((file) => namesIn(sql, file).map(({ exact }) => exact))
+  const keys = new Set(
+    [...[...files].filter(isNew).map(([path]) => path), ...names].flatMap((name) => fileNameKey(name) ?? []),
+  )
   const pause = pauses()
   const found = new Map<string, { path: string; shown: string | undefined; pages: Set<string> }>()
   let looked = 0
-  for (const [path, after] of files) {
-    const key = fileNameKey(path)
-    const isChangedOnly = (fileBlob(sql, path) === undefined) === (after === undefined)
-    if (key === undefined || isChangedOnly) continue
-    for (const { page, target } of referencesToFile(sql, key)) {
+  for (const key of keys) {
+    for (const { page: from, target, form } of referencesToFile(sql, key)) {
       if (++looked > maxLinks) break
       await pause()
-      const was = changedPaths.has(page) ? undefined : resolveFile(target, page, before)
-      const shown = was === undefined ? undefined : resolveFile(target, page, now)
-      if (was === undefined || shown === was) continue
+      const link = { target, form, from }
+      const meaning = changedPaths.has(from) ? undefined : meaningOf(link, before)
+      if (meaning === undefined || !('file' in meaning)) continue
+      const { file: was } = meaning
+      const shown = shownBy(link)
+      if (shown === was) continue
       const isMoved = shown !== undefined && fileBlob(sql, was) === (files.get(shown) ?? fileBlob(sql, shown))
       if (isMoved) continue
       const changed = files.has(was) ? was : (shown ?? was)
       const finding = found.get(`${changed}\n${shown}`) ?? { path: changed, shown, pages: new Set() }
-      finding.pages.add(page)
+      finding.pages.add(from)
       found.set(`${changed}\n${shown}`, finding)
     }
   }
@@ -82,4 +133,13 @@ export async function checkShownFiles(sql: MainTables, changes: readonly Change[
     const message = `${count} by this name ${what}: ${listed.map((page) => oneLine(page, 200)).join(', ')}${more}.`
     return { rule: 'shown-files', severity: 'warning', path, line: 1, message }
   })
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1)
+}
+
+/** @param folder with its last slash */
+function parentOf(folder: string): string {
+  return folder.replace(/[^/]*\/$/, '')
 }

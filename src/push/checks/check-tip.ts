@@ -89,8 +89,8 @@ export async function checkFiles(
       ...(await unknownSeqIds(sql, files, { prefix, floor: kb.projection.seqFloor(), lost })),
       ...usedIds(sql, [...files, ...stubs], changedPaths),
       ...(await checkInboundLinks(sql, changedPaths, files)),
-      ...(await checkShownFiles(sql, changes)),
-      ...checkOpenedFolders(sql, await viewAs(kb, { audience: 'tool', sql }), files),
+      ...(await checkShownFiles(sql, changes, files)),
+      ...(await checkOpenedFolders(sql, await viewAs(kb, { audience: 'tool', sql }), files)),
       ...(await checkLostHeadings(sql, { repository, changes, parser }, files)),
       ...findings,
     ]

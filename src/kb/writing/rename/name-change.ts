@@ -1,5 +1,7 @@
 import { isWritableTarget, type NewTarget } from '../../../markdown/file/rewrite-links.ts'
 import { isSeenByMore } from '../../../rules/access/audience.ts'
+import type { FileLookup } from '../../../rules/links/file-target.ts'
+import { meaningOf } from '../../../rules/links/link-meaning.ts'
 import {
   barePath,
   exactKey,
@@ -13,10 +15,10 @@ import {
   nameKinds,
   namesOf,
   placeOf,
-  resolveTarget,
   targetKeys,
 } from '../../../rules/links/link-target.ts'
 import { relativePath } from '../../../rules/paths/relative-path.ts'
+import { attachmentLookup } from '../../access/attachment-lookup.ts'
 import { seqIdAtPath } from '../../projection/file-queries.ts'
 import { namesByKey, namesOfNeuron } from '../../projection/link-queries.ts'
 import { accessOf, findNeuron, titleOf } from '../../projection/neuron-queries.ts'
@@ -37,7 +39,7 @@ const likelyKinds = ['title', 'alias', 'file', 'path', 'seqId'] as const
  * Among which Neurons the links of a page resolve, by the page's path. A rename by somebody who may not see all looks at those only
  * that everybody sees who sees the renamed Neuron: what it does to other pages would tell of hidden names.
  */
-export type LinkSight = (from: string) => (seqId: string) => boolean
+export type LinkSight = (from: string) => ((seqId: string) => boolean) | undefined
 
 /** Whether everybody sees a Neuron who sees another one. */
 export function seenWith(sql: Sql, other: string, defaultAudience: readonly string[]): (seqId: string) => boolean {
@@ -53,7 +55,7 @@ export function sightOf(sql: Sql, renamed: string, defaultAudience: readonly str
   const isSeen = seenWith(sql, renamed, defaultAudience)
   return (from) => {
     const page = seqIdAtPath(sql, from)
-    return page === undefined || isSeen(page) ? isSeen : () => true
+    return page === undefined || isSeen(page) ? isSeen : undefined
   }
 }
 
@@ -68,6 +70,7 @@ export class NameChange {
   readonly #namesAfter = new Map<string, NamedNeuron[]>()
   readonly #before = new Map<string, string | undefined>()
   readonly #after = new Map<string, string | undefined>()
+  readonly #files = new Map<ReturnType<LinkSight>, FileLookup>()
   readonly #newTargets = new Map<string, NewTarget | undefined>()
 
   /** @param others the Neurons that the same commit writes, whose names may be other ones too. */
@@ -94,13 +97,15 @@ export class NameChange {
 
   /** The one Neuron that a link means before; `from` is the path that its page has then. */
   before(link: LinkAddress): string | undefined {
-    return remembered(this.#before, link, () => meaning(link, (key) => this.#namesSeen(key, link.from)))
+    return remembered(this.#before, link, () =>
+      this.#meaning(link, link.from, (key) => this.#namesSeen(key, link.from)),
+    )
   }
 
   /** The one Neuron that a link would mean after, in the page that had the path `from` before. */
   after(link: LinkAddress): string | undefined {
     return remembered(this.#after, link, () =>
-      meaning({ ...link, from: this.#pathAfter(link.from) }, (key) => [
+      this.#meaning({ ...link, from: this.#pathAfter(link.from) }, link.from, (key) => [
         ...this.#namesSeen(key, link.from).filter(({ seqId }) => !this.#changed.has(seqId)),
         ...(this.#namesAfter.get(key) ?? []),
       ]),
@@ -149,6 +154,14 @@ export class NameChange {
     return found === undefined ? undefined : { target: found }
   }
 
+  #meaning(link: LinkAddress, page: string, names: (key: string) => readonly NamedNeuron[]): string | undefined {
+    const isSeen = this.#sight?.(page)
+    const files = this.#files.get(isSeen) ?? attachmentLookup(this.#sql, isSeen)
+    this.#files.set(isSeen, files)
+    const found = meaningOf(link, { names, files })
+    return 'seqId' in found ? found.seqId : undefined
+  }
+
   #namesSeen(key: string, from: string): NamedNeuron[] {
     const names = namesByKey(this.#sql, key)
     const isSeen = this.#sight?.(from)
@@ -164,11 +177,6 @@ function identityOf(sql: Sql, seqId: string): NeuronIdentity {
   const names = namesOfNeuron(sql, seqId)
   const aliases = names.filter(({ kind }) => kind === 'alias').map(({ exact }) => exact)
   return { path: findNeuron(sql, seqId)?.path ?? '', title: titleOf(sql, seqId) ?? '', aliases }
-}
-
-function meaning(link: LinkAddress, lookup: (key: string) => readonly NamedNeuron[]): string | undefined {
-  const found = resolveTarget(link, lookup)
-  return 'seqId' in found ? found.seqId : undefined
 }
 
 function usedName(names: readonly NeuronName[], link: LinkAddress): NeuronName | undefined {
