@@ -1,52 +1,186 @@
+import { accessSync, constants, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { defineConfig, mergeConfig, type TestProjectInlineConfiguration } from 'vitest/config'
-import shared from './vitest.shared.ts'
+import { join } from 'node:path'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 
-type Area = { name: string; include: string[]; setupFiles?: string[] }
+type Options = NonNullable<TestProjectInlineConfiguration['test']>
+type Suite = Options & { name: string; include: string[] }
 
-/** Hides git from the product: all but clones and pushes is served without it. */
-const setupFiles = ['test/support/without-git.ts']
-const closeShared = 'test/http/support/close-shared.ts'
+const minutes = 60_000
+const cores = availableParallelism()
+/** Seconds for which many nodes work while their parts fail. */
+const clusterSeconds = Number(process.env.CLUSTER_SECONDS ?? 600)
+const faultCycles = Number(process.env.FAULT_CYCLES ?? 200)
 const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
+
+/** For tests that run the product in their own process. */
+const inProcess: Options = {
+  // A worker loads the modules once, not for each file. So a file must leave them, and the process, as they were.
+  isolate: false,
+  // Tests make much garbage that is short-lived: the larger the young generation is, the less of it is copied.
+  execArgv: ['--max-semi-space-size=64'],
+  env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled'), ...temporaryFiles() },
+}
+/** Hides git from the product: all but clones and pushes is served without it. */
+const withoutGit = 'test/support/without-git.ts'
+const closeShared = 'test/http/support/close-shared.ts'
 const apart = filesOf('faults', 'client', 'browser', 'cluster/postgres', 'cluster/parts')
 /**
- * Files that share workers, each in the first area that has it. A worker keeps what its files have loaded and left, so an area is
- * kept to a part of the tests.
+ * What `npm test` runs. Files of an area share workers, each file in the first area that has it. A worker keeps what its files have
+ * loaded and left, so an area is kept to a part of the tests.
  */
-const areas: Area[] = [
+const areas: Suite[] = [
   {
-    name: 'git',
+    name: 'test-git',
     include: [...filesOf('http/git'), 'test/e2e/{git/*,forge/forge-bundles,forge/forge-faults}.test.ts'],
     setupFiles: [closeShared],
   },
-  { name: 'http', include: filesOf('http'), setupFiles: [...setupFiles, closeShared] },
+  { name: 'test-http', include: filesOf('http'), setupFiles: [withoutGit, closeShared] },
   {
-    name: 'e2e',
+    name: 'test-e2e',
     include: [...filesOf('e2e'), 'test/{operate/{backup,verify,rebuild},queue/heads/candidate-refs}.test.ts'],
-    setupFiles,
+    setupFiles: [withoutGit],
   },
   {
-    name: 'features',
+    name: 'test-features',
     include: filesOf('queue', 'review', 'push', 'pages', 'people', 'events', 'operate', 'kb', 'sources/ingest'),
   },
-  { name: 'console', include: filesOf('console') },
-  { name: 'search', include: filesOf('search', 'markdown', 'chat', 'rules', 'compare', 'models', 'bench') },
-  { name: 'rest', include: filesOf('**') },
+  { name: 'test-console', include: filesOf('console') },
+  { name: 'test-search', include: filesOf('search', 'markdown', 'chat', 'rules', 'compare', 'models', 'bench') },
+  { name: 'test-rest', include: filesOf('**') },
 ]
 
-export default mergeConfig(
-  shared,
-  defineConfig({
-    test: {
-      globalSetup: 'test/support/left-out.ts',
-      // Half of the time is waiting, for a git, a socket or a disk.
-      maxWorkers: availableParallelism() + 1,
-      projects: areas.map(projectOf),
-    },
-  }),
-)
+/** Tests for the inner loop: rules and parsers that take values and return values, and one way through each door. */
+const quick: Suite = {
+  ...inProcess,
+  name: 'quick',
+  include: [
+    'test/{compare,rules,models}/**/*.test.ts',
+    'test/chat/{answer-shape,asked,counting,extract-answerer,fallback-answerer,model-answerer,question-*}.test.ts',
+    'test/markdown/{*,{file,links,merge}/*}.test.ts',
+    'test/search/{highlight,index/offsets,query/query,text/analyser}.test.ts',
+    'test/console/{islands,layout}/**/*.test.ts',
+    // The doors: the API, MCP, git, the console, the command line. Every answer of the API is checked against its description.
+    'test/e2e/reading.test.ts',
+    'test/http/response/errors.test.ts',
+    'test/http/mcp/mcp-transport.test.ts',
+    'test/git/repository.test.ts',
+    'test/e2e/git/git-tips.test.ts',
+    'test/console/session/sign-in.test.ts',
+    'test/cli/commands/kb.test.ts',
+  ],
+  // What tries thousands of texts, or a thread's limits.
+  exclude: [
+    'test/chat/{answer-filter,extract-pool}.test.ts',
+    'test/compare/diff-pool.test.ts',
+    'test/console/islands/upload-run.test.ts',
+    'test/markdown/{chunks,yaml,file/neuron-file,{links/links,file/rewrite-links}}.test.ts',
+  ],
+  maxWorkers: Math.max(2, cores),
+}
 
-function projectOf({ name, include, setupFiles = [] }: Area, at: number): TestProjectInlineConfiguration {
-  const exclude = [...apart, ...areas.slice(0, at).flatMap(({ include }) => include)]
-  return { extends: true, test: { name, include, exclude, setupFiles } }
+/**
+ * Tests with real parts, which they start themselves: PostgreSQL, load balancers, and in the long run an object store. Those of many
+ * nodes, and once more those of the state, and those of the whole product, whose servers are then nodes of a cluster. The tests of
+ * routes (test/http) have services in memory, so they know of no kind of server.
+ */
+const cluster: Suite = {
+  ...inProcess,
+  name: 'cluster',
+  include: filesOf('state', 'cluster', 'e2e'),
+  exclude: [
+    'test/state/{sqlite,directory/*,blobs,projection,api-token,revised-cache}.test.ts',
+    'test/e2e/uploads/torn-upload.test.ts', // of files that only a server with everything in its own folder has
+    // Left out of a short run: what takes long, such as the installation of an object store, and tests of what does not know the
+    // kind of server, since it only asks services that other tests ask, too.
+    ...(clusterSeconds < 120
+      ? [
+          'test/cluster/parts/swift.test.ts',
+          'test/e2e/{chat,llms,mcp,meaning,reading,sessions,twins,webhooks}.test.ts',
+          'test/e2e/{forge/*,git/git-{hostile,identity,forge-mirror}}.test.ts',
+        ]
+      : []),
+  ],
+  globalSetup: 'test/support/postgres-setup.ts',
+  testTimeout: 3 * minutes,
+  maxWorkers: Math.max(2, cores),
+}
+
+/** Tests of the console in a real browser; they need Chromium. Half of the time is waiting for pages to come to rest. */
+const browser: Suite = {
+  ...inProcess,
+  name: 'browser',
+  include: filesOf('browser'),
+  testTimeout: 2 * minutes,
+  hookTimeout: 2 * minutes,
+  maxWorkers: 2,
+}
+
+/** Tests that kill, cut off and fill up: one at a time, since they need the machine, and with as long as they take. */
+const faults: Suite = {
+  name: 'faults',
+  include: filesOf('faults'),
+  fileParallelism: false,
+  exclude: faultCycles < 100 ? ['test/faults/forge-calls.test.ts'] : [], // `npm test` has a short form of it
+  testTimeout: 45 * minutes,
+  hookTimeout: 2 * minutes,
+}
+
+/** Tests of the API's description by tools of others, which test/client installs for itself. */
+const client: Suite = {
+  name: 'client',
+  include: filesOf('client'),
+  testTimeout: 2 * minutes,
+  fileParallelism: false,
+}
+
+export default defineConfig({
+  plugins: [
+    {
+      // Takes the builds of packages that the product takes. Vite would take those for development, which are half as fast.
+      name: 'published-builds',
+      configResolved({ ssr, environments }) {
+        for (const { resolve } of [ssr, ...Object.values(environments)]) {
+          if (resolve?.conditions === undefined) continue
+          resolve.conditions = resolve.conditions.filter((condition) => condition !== 'development|production')
+        }
+      },
+    },
+  ],
+  test: {
+    // Of what hangs. A busy machine may take long for what usually takes a second.
+    testTimeout: minutes,
+    hookTimeout: minutes,
+    expect: { poll: { timeout: minutes / 2 } },
+    pool: 'forks',
+    projects: [
+      ...areas.map(({ include, ...area }, at) => {
+        const exclude = [...apart, ...areas.slice(0, at).flatMap(({ include }) => include)]
+        // Half of the time is waiting, for a git, a socket or a disk.
+        return projectOf({ ...inProcess, ...area, include, exclude, maxWorkers: cores + 1 }, 0)
+      }),
+      ...[quick, cluster, browser, faults, client].map((suite, at) => projectOf(suite, at + 1)),
+    ],
+  },
+})
+
+/** Projects of the same group run at the same time. */
+function projectOf(test: Options, groupOrder: number): TestProjectInlineConfiguration {
+  return { extends: true, test: { ...test, sequence: { groupOrder } } }
+}
+
+/**
+ * Keeps temporary files in memory if the system has a folder for that, because the product flushes every write. In a container it
+ * often has 64 MB, which is too little.
+ */
+function temporaryFiles(): Record<string, string> {
+  const memory = '/dev/shm'
+  const leastBytes = 2 ** 31
+  try {
+    accessSync(memory, constants.W_OK)
+    const { bavail, bsize } = statfsSync(memory)
+    return bavail * bsize < leastBytes ? {} : { TMPDIR: memory }
+  } catch {
+    return {}
+  }
 }

@@ -13,6 +13,8 @@ const template = 'ganglion_template'
 
 /** Runs before all tests: starts a PostgreSQL for them, and ends it after them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Keeps temporary files where the workers do.
+  Object.assign(process.env, project.config.env)
   const server = await PostgresServer.start()
   await server.run(`create database ${template}`)
   const address = server.address(template)

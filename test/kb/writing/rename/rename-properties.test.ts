@@ -108,7 +108,7 @@ const pathThatBecomesTitle: typeof worlds extends fc.Arbitrary<infer World> ? Wo
 test('without rewriting, the kept aliases let every link lead to one renamed Neuron as before', async () => {
   await fc.assert(
     fc.asyncProperty(worlds, async ([first, ...others]) => {
-      if (first === undefined) return
+      fc.pre(first !== undefined)
       const files = (when: 'now' | 'later') =>
         new Map(
           [{ ...first, now: first[when] }, ...others].map(({ now: { path, ...fields }, links }, index) => [
@@ -123,7 +123,7 @@ test('without rewriting, the kept aliases let every link lead to one renamed Neu
       const kept = aliasesToKeep(kb, seq(1), after)
       const withAlias = new Map(files('later'))
       const text = withAlias.get(path)
-      if (text === undefined || withAlias.size !== before.size) return
+      fc.pre(text !== undefined && withAlias.size === before.size)
       withAlias.set(path, editNeuron(text, { aliases: [...after.aliases, ...kept] }))
       const [meantBefore, meantAfter] = [meanings(before), meanings(withAlias)]
       for (const [seqId, links] of meantBefore) {
