@@ -1,0 +1,63 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const documents = globSync(['docs/*.md', 'README.md', 'CONTRIBUTING.md', 'test/README.md']).sort()
+
+/** Metaphors and paraphrases, where the field has a word: reject, bypass, notify, expensive, missing. */
+const refused =
+  /\b(?:whoever|give way|gives way|may be had|as it comes|(?:is|are) told|told of|tells? of|hears?|heard|that was first|beside that|somebody was faster|for good|dear(?:er|est)?|wants? (?:a|an|to)|gathers?|goes around|shelf|paint(?:ed)?)\b/gi
+
+test('documents use the words of the field', () => {
+  expect(documents.flatMap((path) => linesOf(path).flatMap(([line, text]) => found(`${path}:${line}`, text)))).toEqual(
+    [],
+  )
+})
+
+test('documents name files and sections that exist', () => {
+  const wrong = documents.flatMap((path) =>
+    linesOf(path).flatMap(([line, text]) => missing(path, text).map((target) => `${path}:${line} ${target}`)),
+  )
+  expect(wrong).toEqual([])
+})
+
+const found = (place: string, text: string) => Array.from(text.matchAll(refused), ([word]) => `${place} ${word}`)
+
+/** The numbered lines of a document outside of fences, without code. */
+function linesOf(path: string): [number, string][] {
+  let isCode = false
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((text, index): [number, string][] => {
+      const isFence = text.startsWith('```')
+      if (isFence) isCode = !isCode
+      return isFence || isCode ? [] : [[index + 1, text]]
+    })
+}
+
+function missing(path: string, text: string): string[] {
+  const links = Array.from(text.matchAll(/\]\((?!\w+:)([^)#\s]*)(#[^)\s]*)?\)/g), ([, file = '', anchor = '']) => {
+    const target = file === '' ? path : join(dirname(path), file)
+    const isThere = existsSync(target) && (anchor === '' || anchorsOf(target).includes(anchor))
+    return isThere ? [] : [file + anchor]
+  })
+  const paths = Array.from(text.matchAll(/`((?:src|test|bench)\/[\w./-]+\.(?:ts|js))`/g), ([, file = '']) =>
+    existsSync(file) ? [] : [file],
+  )
+  return [...links, ...paths].flat()
+}
+
+/** Anchors of the headings, as forges make them. */
+function anchorsOf(path: string): string[] {
+  return linesOf(path).flatMap(([, text]) => {
+    const [, heading] = /^#+ (.*)$/.exec(text) ?? []
+    return heading === undefined
+      ? []
+      : [
+          `#${heading
+            .toLowerCase()
+            .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+            .replaceAll(' ', '-')}`,
+        ]
+  })
+}
