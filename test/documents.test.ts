@@ -6,7 +6,7 @@ const documents = globSync(['docs/*.md', 'README.md', 'CONTRIBUTING.md', 'test/R
 
 /** Metaphors and paraphrases, where the field has a word: reject, bypass, notify, expensive, missing. */
 const refused =
-  /\b(?:whoever|give way|gives way|may be had|as it comes|(?:is|are) told|told of|tells? of|hears?|heard|that was first|beside that|somebody was faster|for good|dear(?:er|est)?|wants? (?:a|an|to)|gathers?|goes around|shelf|paint(?:ed)?)\b/gi
+  /\b(?:whoever|give way|gives way|may be had|as it comes|(?:is|are) told|told of|tells? of|hears?|heard|that was first|beside that|somebody was faster|for good|dear(?:er|est)?|gathers?|goes around|shelf|paint(?:ed)?)\b/gi
 
 test('documents use the words of the field', () => {
   expect(documents.flatMap((path) => linesOf(path).flatMap(([line, text]) => found(`${path}:${line}`, text)))).toEqual(
@@ -21,7 +21,8 @@ test('documents name files and sections that exist', () => {
   expect(wrong).toEqual([])
 })
 
-const found = (place: string, text: string) => Array.from(text.matchAll(refused), ([word]) => `${place} ${word}`)
+const found = (place: string, text: string) =>
+  Array.from(text.replaceAll(/`[^`]*`/g, '').matchAll(refused), ([word]) => `${place} ${word}`)
 
 /** The numbered lines of a document outside of fences, without code. */
 function linesOf(path: string): [number, string][] {
@@ -36,11 +37,14 @@ function linesOf(path: string): [number, string][] {
 }
 
 function missing(path: string, text: string): string[] {
-  const links = Array.from(text.matchAll(/\]\((?!\w+:)([^)#\s]*)(#[^)\s]*)?\)/g), ([, file = '', anchor = '']) => {
-    const target = file === '' ? path : join(dirname(path), file)
-    const isThere = existsSync(target) && (anchor === '' || anchorsOf(target).includes(anchor))
-    return isThere ? [] : [file + anchor]
-  })
+  const links = Array.from(
+    text.replaceAll(/`[^`]*`/g, '').matchAll(/\]\((?!\w+:)([^)#\s]*)(#[^)\s]*)?\)/g),
+    ([, file = '', anchor = '']) => {
+      const target = file === '' ? path : join(dirname(path), file)
+      const isThere = existsSync(target) && (anchor === '' || anchorsOf(target).includes(anchor))
+      return isThere ? [] : [file + anchor]
+    },
+  )
   const paths = Array.from(text.matchAll(/`((?:src|test|bench)\/[\w./-]+\.(?:ts|js))`/g), ([, file = '']) =>
     existsSync(file) ? [] : [file],
   )
