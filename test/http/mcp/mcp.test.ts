@@ -162,22 +162,25 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
   })
 
   test.each([
-    ['search', { kb: 'handbook', q: 'x'.repeat(513) }],
-    ['search', { kb: 'handbook', q: 'x', limit: 101 }],
-    ['search', { kb: '../etc', q: 'x' }],
-    ['retrieve', { kb: 'handbook', query: 'x', maxChars: 16_001 }],
-    ['read_neuron', { kb: 'handbook', seqId: 'HANDBOOK_1' }],
-    ['read_neuron', { kb: 'handbook', seqId, at: 'HEAD~1' }],
-    ['submit_candidate', { kb: 'handbook', kind: 'chat', title: 42, content: 'y' }],
-    ['submit_candidate', { kb: 'handbook', kind: 'gossip', title: 'x', content: 'y' }],
-    ['submit_candidate', { kb: 'handbook', kind: 'chat', title: 'x', content: 'y', confidence: '0.9' }],
-    ['ask', { kb: 'handbook', message: '' }],
-    ['ask', { message: 'x' }],
-  ])('is told by %s what is wrong with %j', async (tool, args) => {
-    const { client, acts } = await connected()
+    ['search', 'q', { kb: 'handbook', q: 'x'.repeat(513) }],
+    ['search', 'limit', { kb: 'handbook', q: 'x', limit: 101 }],
+    ['search', 'kb', { kb: '../etc', q: 'x' }],
+    ['retrieve', 'maxChars', { kb: 'handbook', query: 'x', maxChars: 16_001 }],
+    ['read_neuron', 'seqId', { kb: 'handbook', seqId: 'HANDBOOK_1' }],
+    ['read_neuron', 'at', { kb: 'handbook', seqId, at: 'HEAD~1' }],
+    ['submit_candidate', 'title', { kb: 'handbook', kind: 'chat', title: 42, content: 'y' }],
+    ['submit_candidate', 'kind', { kb: 'handbook', kind: 'gossip', title: 'x', content: 'y' }],
+    ['submit_candidate', 'confidence', { kb: 'handbook', kind: 'chat', title: 'x', content: 'y', confidence: '0.9' }],
+    ['ask', 'message', { kb: 'handbook', message: '' }],
+    ['ask', 'kb', { message: 'x' }],
+  ])('is told by %s that its %s is wrong: %j', async (tool, field, args) => {
+    const { answerer, asked } = endlessChat()
+    const { client, acts } = await connected({ changes: { answerer } })
     const result = await call(client, tool, args)
-    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('Invalid arguments')])
+    const message = new RegExp(`^Input validation error: Invalid arguments for tool ${tool}: ${field}: [^\n]+$`)
+    expect([result.isError, textOf(result)]).toEqual([true, expect.stringMatching(message)])
     expect(acts).toEqual([])
+    expect(await Promise.race([asked, 'nobody was asked'])).toBe('nobody was asked')
   })
 
   test('is told what a use case refuses', async () => {

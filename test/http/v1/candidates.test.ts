@@ -255,6 +255,29 @@ describe('deciding on a candidate', () => {
     expect(json).toEqual({ error: { formErrors: [], fieldErrors: { head: [expect.any(String)] } } })
   })
 
+  test.each(['approve', 'dismiss', 'comment'])(
+    'refuses to %s at another head, and tells the present one',
+    async (verb) => {
+      const server = await testServer()
+      const act = async (id: string, head: string) => {
+        const body = { ...(verb === 'comment' && { comment: 'Hm.' }), head }
+        const path = `/api/v1/queue/candidates/${id}/${verb}`
+        return server.request('POST', path, { as: 'curator', body })
+      }
+      const stale = (head: unknown) => ({
+        status: 409,
+        json: { error: 'stale_head', message: 'The candidate has changed since it was reviewed.', head },
+      })
+      const other = '3f786850e387550fdab836ed7e6dc881de23001b'
+      const open = await submitted(server)
+      const refused = await act(open, other)
+      expect(refused).toMatchObject(stale(expect.stringMatching(/^[0-9a-f]{40}$/)))
+      expect(await act(open, Object(refused.json).head)).toMatchObject({ status: verb === 'comment' ? 201 : 200 })
+      const lost = { kind: 'user-correction', metadata: { targetNeuron: 'handbook_00009999' } }
+      expect(await act(await submitted(server, lost), other)).toMatchObject(stale(null))
+    },
+  )
+
   test.each(['GET', 'POST'] as const)(
     'is not found by %s of what is no id, like what does not exist',
     async (method) => {

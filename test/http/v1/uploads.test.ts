@@ -78,6 +78,17 @@ test('a client that waits for leave to send gets an answer instead, where it is 
   expect(lastAnswer(answers).status).toBe(201)
 })
 
+test('the parts of a form are kept as they are, and others are ignored', async () => {
+  const { request } = await testServer()
+  const metadata = part('metadata', '{"a":1}', '\r\nContent-Type: application/json')
+  const body = `${part('path', '/größe')}${part('other', 'x')}${filePart}${metadata}--b--\r\n`
+  const { status, json } = await request('POST', forced, { as: 'app', headers: form, body })
+  expect(status).toBe(201)
+  const read = (suffix = '') => request('GET', `/api/v1/documents/${Object(json).id}${suffix}`, { as: 'curator' })
+  expect((await read()).json).toMatchObject({ filename: 'vip.md', path: '/größe', metadata: '{"a":1}' })
+  expect((await read('/content')).text).toBe('# VIP\n')
+})
+
 test('a form that is broken is refused, and the server goes on', async () => {
   const { request } = await testServer()
   const send = async (body: string, headers: Record<string, string> = form) => {
