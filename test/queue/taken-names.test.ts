@@ -56,6 +56,9 @@ test('a page that comes over the API takes no name from a file, and is told of n
   const taken = [{ code: 'name_taken', message: expect.stringContaining('lead to the file of that name') }]
   const { seqId = '', warnings } = await submit('Plan.png')
   expect(warnings).toEqual(taken)
+  const kb = await bed.ctx.kb(bed.app.tenantId, 'handbook')
+  const taking = (await surveyLinks(kb)).filter(({ rule }) => rule === 'taken-name')
+  expect(taking).toMatchObject([{ name: 'Plan.png', holder: undefined, others: [seqId] }])
   expect(await warningsOf('deal.png')).toBeUndefined()
   expect(await warningsOf('deal.png', bed.curator)).toEqual(expect.arrayContaining(taken))
   const retitled = { ...correction(seqId, 'Text.\n', { confidence: 1 }), title: 'Another' }

@@ -97,7 +97,7 @@ function explanation({ rule, impact, links, neurons }: FindingView): Part {
     case 'ambiguous-target':
       return `${counted(neurons.length, 'page')} have this name, so ${leading(links)} nowhere.`
     case 'taken-name':
-      return 'Links by this name lead to the first of these pages, which had it first. The others are reached by seqId and path only.'
+      return 'Links by this name lead to the page, or the file, that had it first. The other pages are reached by seqId and path only.'
     case 'contradiction':
       return 'Each says that the other is wrong. One of them should replace the other.'
     case 'orphan':

@@ -106,7 +106,7 @@ export function neuronsOf(finding: LintFinding): readonly string[] {
     case 'ambiguous-target':
       return finding.meanings
     case 'taken-name':
-      return [finding.holder, ...finding.others]
+      return [...(finding.holder === undefined ? [] : [finding.holder]), ...finding.others]
     case 'missing-target':
       return finding.likely
     case 'gap':

@@ -28,16 +28,17 @@ export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<L
     const names = new NameIndex()
     const findings: LintFinding[] = []
     let same: LintedName[] = []
+    const isFile = (key: string) => view.files.byKey(key).length > 0
     for (const name of view.rows(everyName)) {
       await pause()
       if (isKnownBy(name.kind)) names.add(name.key, name.seqId)
       if (same[0]?.key !== name.key) {
-        findings.push(...takenName(same))
+        findings.push(...takenName(same, isFile))
         same = []
       }
       same.push(name)
     }
-    findings.push(...takenName(same))
+    findings.push(...takenName(same, isFile))
     // What lint itself has proposed is linked to by nobody, and need not be.
     const own = neuronsOfConnector(kb.projection.read, lintConnector)
     const neurons = view.rows(everySeqId).flatMap(({ seqId }) => (own.has(seqId) ? [] : [seqId]))

@@ -81,7 +81,7 @@ function bodyOf(finding: LintFinding, link: (seqId: string) => string, related: 
     }
     case 'taken-name':
       return parts(
-        `Links by the name “${escapeMarkdown(shorten(finding.name, maxTitle))}” lead to ${link(finding.holder)}, which had it first.`,
+        `Links by the name “${escapeMarkdown(shorten(finding.name, maxTitle))}” lead to ${finding.holder === undefined ? 'the file of that name' : link(finding.holder)}, which had it first.`,
         section('Reached by seqId and path only', finding.others.slice(0, maxListed).map(link), finding.others.length),
       )
     case 'gap':

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import type { LinkMeaning } from '../links/link-meaning.ts'
+import { fileNameKey } from '../links/file-target.ts'
+import { type LinkMeaning, yieldsToFile } from '../links/link-meaning.ts'
 import { doesYield, type NameClaim, type NeuronName, wasBefore } from '../links/link-target.ts'
 import type { LinkForm } from '../links/written-link.ts'
 
@@ -30,24 +31,27 @@ export type LintFinding =
   | ({ rule: 'gap' } & TargetFinding)
   | ({ rule: 'ambiguous-target'; meanings: string[] } & TargetFinding)
   | { rule: 'contradiction'; pair: [string, string] }
-  | { rule: 'taken-name'; key: string; name: string; holder: string; others: string[] }
+  | { rule: 'taken-name'; key: string; name: string; holder: string | undefined; others: string[] }
 
 type Target = { found: TargetFinding; meanings: Set<string>; isFile: boolean; lastSeqId: string }
 
 export type LintedName = NeuronName & { seqId: string; claim: NameClaim }
 
 /**
- * `taken-name`: Neurons that a name does not lead to, since another had it first.
+ * `taken-name`: Neurons that a name does not lead to, since another, or a file (no `holder`), had it first.
  * @param names all of one key
  */
-export function takenName(names: readonly LintedName[]): LintFinding[] {
+export function takenName(names: readonly LintedName[], isFile: (key: string) => boolean): LintFinding[] {
   const [first, ...rest] = names
   if (first === undefined || !names.some(({ claim }) => claim.yields)) return []
+  const { key, exact: name } = first
+  if (fileNameKey(name) !== undefined && names.every(yieldsToFile) && isFile(key))
+    return [{ rule: 'taken-name', key, name, holder: undefined, others: [...new Set(names.map(({ seqId }) => seqId))] }]
   const holder = rest.reduce((one, other) => (wasBefore(other, one) ? other : one), first)
   const others = [...new Set(names.filter((name) => doesYield(name, holder)).map(({ seqId }) => seqId))]
   if (others.length === 0) return []
   const { exact } = names.find(({ seqId, kind }) => seqId === holder.seqId && kind === 'title') ?? holder
-  return [{ rule: 'taken-name', key: first.key, name: exact, holder: holder.seqId, others }]
+  return [{ rule: 'taken-name', key, name: exact, holder: holder.seqId, others }]
 }
 
 /** As many places as a curator would look through. */
