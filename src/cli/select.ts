@@ -8,7 +8,6 @@ import { requireTenant } from './with-ganglion.ts'
 export const Selection = z.object({ tenant: z.string().exactOptional(), kb: z.string().exactOptional() })
 export type Selection = z.infer<typeof Selection>
 
-/** Gives a command the options of a {@link Selection}. */
 export function selecting(command: Command): Command {
   return command
     .option('--tenant <slug>', 'knowledge bases of one tenant only')

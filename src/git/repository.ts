@@ -84,7 +84,6 @@ export class Repository {
     return object
   }
 
-  /** See {@link ObjectStore.infos}. */
   infos(oids: Iterable<Oid>): Promise<Map<Oid, ObjectInfo>> {
     return this.#store.infos(oids)
   }
@@ -198,8 +197,8 @@ export class Repository {
   }
 
   /** See {@link ObjectStore.copyTo}. */
-  copyTo(writer: PackWriter, wanted: ReadonlySet<Oid>, signal?: AbortSignal): Promise<void> {
-    return this.#store.copyTo(writer, wanted, signal)
+  copyTo(writer: PackWriter, wanted: ReadonlySet<Oid>): Promise<void> {
+    return this.#store.copyTo(writer, wanted)
   }
 
   close(): void {

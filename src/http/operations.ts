@@ -70,7 +70,6 @@ export function measureEmbeddings({ registry }: Metrics, ctx: AppContext): void 
   }
 }
 
-/** Adds a hook that measures every request. */
 export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')

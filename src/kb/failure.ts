@@ -76,7 +76,6 @@ function codeOf(error: Error): unknown {
   return 'code' in error ? error.code : undefined
 }
 
-/** SQLite's primary result code. */
 function sqliteCode(error: Error): number {
   return 'errcode' in error ? Number(error.errcode) & 0xff : 0
 }

@@ -81,7 +81,7 @@ async function findProblems(ctx: Context): Promise<Problem[]> {
     databaseProblem(ctx),
     ...[repositories, ...inRepositories].map((path) => accessProblem('repositories', path)),
     ...[directory.blobs, indexes, extracts, uploads].map((path) => accessProblem('files', path)),
-    writeProblem('files', incoming),
+    writeProblem(incoming),
   ])
   const problems = found.filter((problem) => problem !== undefined)
   return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
@@ -118,7 +118,7 @@ async function accessProblem(part: Problem['part'], path: string): Promise<Probl
 }
 
 /** Writes a file, which a mode or an owner does not tell of: the file system may be mounted anew to be read only, or be gone. */
-async function writeProblem(part: Problem['part'], folder: string): Promise<Problem | undefined> {
+async function writeProblem(folder: string): Promise<Problem | undefined> {
   const file = join(folder, `ready-${process.pid}`)
   try {
     await writeFile(file, '')
@@ -126,7 +126,7 @@ async function writeProblem(part: Problem['part'], folder: string): Promise<Prob
     return undefined
   } catch (error) {
     // A disk that is full can still be read from: writes say so themselves.
-    return hasCode(error, 'ENOSPC', 'EDQUOT') ? undefined : unwritable(part, error)
+    return hasCode(error, 'ENOSPC', 'EDQUOT') ? undefined : unwritable('files', error)
   }
 }
 

@@ -57,7 +57,6 @@ const nouns = new RegExp(
 /** Where no such verb follows, the first word: what comes after it may be another verb. */
 const firstNoun = /\b(?:which|how many|how much)\s+(?!(?:is|are|of|do|does|did|can|should|will|would)\b)([^\s?,]+)/i
 
-/** The kind of an English question: that of its first interrogative. */
 export function kindOf(question: string): Kind {
   const found = kinds.map(([kind, asks]) => ({ kind, at: question.search(asks) })).filter(({ at }) => at >= 0)
   return found.toSorted((a, b) => a.at - b.at)[0]?.kind ?? 'other'

@@ -130,7 +130,6 @@ function commentsOf(code: string): string {
     .join('\n')
 }
 
-/** A text's terms as one text: ` page on call lead `. */
 function termsOf(text: string, analyser: Analyser): string {
   const terms = analyser.tokens(text).flatMap(({ term, also }) => [term, ...also])
   return ` ${terms.join(' ')} `

@@ -4,7 +4,6 @@ import { ErrorAnswer } from '../../contract/envelope.ts'
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import { parseJson } from '../../contract/json.ts'
 
-/** A running server, and the API key to ask it with. */
 export type ApiServer = {
   /** Without a slash at the end. */
   url: string

@@ -58,7 +58,6 @@ export function addImportCommand(program: Command): void {
   )
 }
 
-/** The open knowledge base. Throws where there is none. */
 async function requireKb(ctx: Context, tenantSlug: string, slug: string): Promise<KnowledgeBase> {
   const tenant = await requireTenant(ctx.tenants, tenantSlug)
   const identity = await ctx.knowledgeBases.find(tenant.id, slug)

@@ -72,7 +72,6 @@ function previewSection({ changed, diff, seen }: SettingsPreview & { seen: strin
   </section>`
 }
 
-/** The lines of a unified diff, without its head. */
 function diffLines(diff: string): Html[] {
   const lines = diff.split('\n').filter((line) => !/^(?:---|\+\+\+|Index|===|\\)/.test(line))
   return lines.map((line) => {

@@ -55,7 +55,6 @@ async function checkReceiver(url: string, { allowPrivate, resolve = resolveHost 
   }
 }
 
-/** A tenant's webhooks, oldest first. */
 export async function listWebhooks(ctx: Context, { tenantId }: Owner): Promise<WebhookSummary[]> {
   const slugs = await kbSlugs(ctx, tenantId)
   const { last } = await ctx.events.range(tenantId)

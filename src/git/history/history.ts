@@ -109,7 +109,6 @@ async function* readEntries(
   }
 }
 
-/** What a commit changes against its first parent. */
 export async function changesOf(repository: Repository, walk: CommitWalk, commit: WalkedCommit): Promise<FileChange[]> {
   const [parent] = commit.parents
   const before = parent === undefined ? undefined : (await walk.commit(parent)).tree

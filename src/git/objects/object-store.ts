@@ -107,20 +107,19 @@ export class ObjectStore {
 
   /**
    * Adds objects to a pack, as they are stored.
-   * @throws {GitError} `missing-object` where one is not there, `corrupt-object`; the signal's reason
+   * @throws {GitError} `missing-object` where one is not there, `corrupt-object`
    */
-  async copyTo(writer: PackWriter, wanted: ReadonlySet<Oid>, signal?: AbortSignal): Promise<void> {
+  async copyTo(writer: PackWriter, wanted: ReadonlySet<Oid>): Promise<void> {
     const isWanted = (oid: Oid) => wanted.has(oid)
     for (const pack of this.#opened().flatMap((folder) => folder.packs)) {
       try {
-        await copyPack(writer, pack, { isWanted, signal })
+        await copyPack(writer, pack, { isWanted })
       } catch (error) {
         if (!isMissing(error)) throw error // It was packed anew: what it held is found below.
       }
     }
     for (const oid of wanted) {
       if (writer.has(oid)) continue
-      signal?.throwIfAborted()
       const object = await this.read(oid)
       if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
       await addWhole(writer, oid, object)

@@ -72,7 +72,6 @@ export function secondsOfCommit(data: Buffer): number {
   return committerOfCommit(data).at.getTime() / 1000
 }
 
-/** The author's name and address, as a commit has them. */
 export function authorLineOfCommit(data: Buffer): string {
   const { name, email } = authorOfCommit(data)
   return `${name} <${email}>`

@@ -85,7 +85,6 @@ const ofWrites = [
 
 type ErrorAnswers<Code extends ErrorCode> = Record<(typeof errorTable)[Code]['status'], typeof ErrorAnswer>
 
-/** Response schemas of a route that reads: the common errors and its own. */
 export function readErrors<Code extends ErrorCode>(...codes: Code[]): ErrorAnswers<Code | (typeof common)[number]> {
   return errorAnswers([...common, ...codes])
 }

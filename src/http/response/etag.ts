@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 
-/** Response schemas of a route that answers with {@link answerTagged}. */
 export function taggedAnswers<Schema extends z.ZodType>(schema: Schema): { 200: Schema; 304: z.ZodType<null> } {
   return { 200: schema, 304: z.null().describe('`If-None-Match` names the current response.') }
 }

@@ -8,7 +8,6 @@ export function positionOf(sql: Sql, commit: string): number | undefined {
   return row === undefined ? undefined : Number(row.position)
 }
 
-/** The commit of main's first-parent line at a position. */
 export function commitAt(sql: Sql, position: number): string | undefined {
   const row = sql.get`SELECT oid FROM commits WHERE position = ${position}`
   return row === undefined ? undefined : String(row.oid)

@@ -109,7 +109,6 @@ export function candidatesOf(sql: Sql, seqId: string): string[] {
   return rows.map(({ candidate_id }) => String(candidate_id))
 }
 
-/** Whether main ever had a Neuron of this seqId. */
 export function wasHeld(sql: Sql, seqId: string): boolean {
   return sql.get`SELECT 1 FROM versions WHERE seq_id = ${seqId} LIMIT 1` !== undefined
 }

@@ -73,11 +73,6 @@ export class ParserPool {
     return { links, ...(flag === undefined ? {} : { flag }) }
   }
 
-  /** The links of each content, in the order given. @throws {ParserClosed} */
-  linksOfMany(contents: readonly string[]): Promise<ParsedLinks[]> {
-    return Promise.all(contents.map((content) => this.links(content)))
-  }
-
   async chunks(content: string): Promise<ParsedChunks> {
     const certain = soonCertainChunks(content)
     if (certain) return { chunks: certain }

@@ -12,7 +12,6 @@ import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import type { SettingsProblem } from '../../rules/kb-settings.ts'
 import { editsOf, type SettingName, type SettingValues, settingNames, valuesOf } from './setting-values.ts'
 
-/** The settings of a knowledge base as a form shows them. */
 export type KbSettingsForm = {
   slug: string
   title: string

@@ -56,7 +56,6 @@ export async function checkInboundLinks(
   return findings
 }
 
-/** Links of main that lead to a Neuron, at most `maxLinks`. */
 export function linksToNeuron(sql: Sql, seqId: string): LinkRow[] {
   const known = namesAndFiles(sql)
   return linksToKeys(sql, keysOf(sql, seqId), maxLinks).filter(

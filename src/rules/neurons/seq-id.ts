@@ -25,7 +25,6 @@ export function formatSeqId(prefix: string, number: number): string {
   return `${prefix}_${String(number).padStart(8, '0')}`
 }
 
-/** The parts of a seqId; nothing where the text is not one. */
 export function parseSeqId(seqId: string): { prefix: string; number: number } | undefined {
   const [, prefix, digits] = /^([a-z0-9-]+)_([0-9]{8})$/.exec(seqId) ?? []
   return prefix === undefined || digits === undefined ? undefined : { prefix, number: Number(digits) }

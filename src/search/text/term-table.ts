@@ -31,7 +31,6 @@ export class TermTable {
     return this.terms.length - 1
   }
 
-  /** The index of a term that was scanned in a text; see {@link find}. */
   findAt(text: string, { starts, ends, hashes }: TermScan, at: number): number {
     return this.find(text, starts[at] ?? 0, ends[at] ?? 0, hashes[at] ?? 0)
   }

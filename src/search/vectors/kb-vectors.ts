@@ -38,17 +38,14 @@ export class KbVectors {
     return this.#open?.index.size ?? 0
   }
 
-  /** See `VectorIndex.next`. @throws {VectorsFailed} */
   next(limit: number): EmbeddingWork {
     return this.#guarded((index) => index.next(limit))
   }
 
-  /** See `VectorIndex.add`. @throws {VectorsFailed} */
   add(vectors: readonly EmbeddedText[]): void {
     this.#guarded((index) => index.add(vectors))
   }
 
-  /** See `VectorStore.sweep`. @throws {VectorsFailed} */
   sweep(times: { now: number; before: number }): void {
     this.#guarded((index) => index.sweep(times))
   }

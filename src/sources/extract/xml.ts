@@ -78,7 +78,6 @@ export function child(element: XmlElement | undefined, ...path: string[]): XmlEl
   return path.reduce((parent, name) => parent?.children.find((each) => each.name === name), element)
 }
 
-/** All elements of that name below one, in document order. */
 export function descendants(element: XmlElement | undefined, name: string): XmlElement[] {
   if (element === undefined) return []
   return element.children.flatMap((each) => [...(each.name === name ? [each] : []), ...descendants(each, name)])

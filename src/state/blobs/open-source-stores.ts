@@ -15,7 +15,6 @@ import type { KeptJson } from './kept-json.ts'
 import { S3Blobs } from './s3-blobs.ts'
 import type { UploadBytes } from './upload-bytes.ts'
 
-/** The stores of Sources: their bytes and their extracted texts. */
 export type SourceStores = {
   blobs: BlobStore
   uploads: Uploads

@@ -120,7 +120,6 @@ export class Repositories {
     return (await query.execute()).map(({ key }) => key)
   }
 
-  /** Forgets a pack that was replaced, and is gone from the store. */
   async forgetPack(key: string): Promise<void> {
     await this.#db.deleteFrom('repository_packs').where('key', '=', key).where('replaced_at', 'is not', null).execute()
   }

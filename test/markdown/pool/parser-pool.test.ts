@@ -61,7 +61,9 @@ describe('ParserPool', () => {
     // Seconds of work before the links that are enough: the budget is looked at every 250 ms.
     const work = '<i>b [x](y z\n\n'.repeat(100_000)
     const slow = needsParser(`\n\n${work}${'- *b* [[c]]\n'.repeat(3000)}`)
-    const [first, second, last] = await own.linksOfMany([needsParser('b'), slow, needsParser('c')])
+    const [first, second, last] = await Promise.all(
+      [needsParser('b'), slow, needsParser('c')].map((content) => own.links(content)),
+    )
     const { links, flag } = second ?? { links: [] }
     expect(flag).toBe('too-slow')
     expect([links.length, links[0], links[1]]).toEqual([2000, link, { target: 'c', embed: false, line: 200_003 }])
@@ -133,7 +135,7 @@ describe('ParserPool', () => {
 
   test('a hostile text spoils no other of its batch', async () => {
     const contents = Array.from({ length: 40 }, (_, index) => (index === 17 ? tooComplex : needsParser(`[[${index}]]`)))
-    const results = await pool.linksOfMany(contents)
+    const results = await Promise.all(contents.map((content) => pool.links(content)))
     expect(results.map(({ flag, links }) => flag ?? links[1]?.target)).toEqual(
       contents.map((_, index) => (index === 17 ? 'too-complex' : String(index))),
     )
@@ -141,7 +143,7 @@ describe('ParserPool', () => {
 
   test('keeps the order of many', async () => {
     const contents = Array.from({ length: 500 }, (_, index) => (index % 2 ? `[[${index}]]` : `x <b> [[${index}]]`))
-    const results = await pool.linksOfMany(contents)
+    const results = await Promise.all(contents.map((content) => pool.links(content)))
     expect(results.map(({ links }) => links[0]?.target)).toEqual(contents.map((_, index) => String(index)))
   })
 

@@ -23,7 +23,6 @@ export function textOf(node: Nodes): string {
   return text
 }
 
-/** The first element of that name, in document order. */
 export function findElement(node: Nodes, tagName: string): Element | undefined {
   for (const each of nodesOf(node)) if (isElement(each, tagName)) return each
   return undefined

@@ -56,7 +56,6 @@ function slideNames(document: OfficePackage): string[] {
   return slides.map(({ attributes }) => targets.get(relationshipId(attributes) ?? '') ?? '')
 }
 
-/** The speaker's notes of a slide, quoted. */
 function notesOf(document: OfficePackage, slide: string): string[] {
   const name = document.relationships(slide).find(({ type }) => type === 'notesSlide')?.target
   const links = name === undefined ? [] : document.relationships(name)
