@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const documents = globSync(['docs/*.md', 'README.md', 'CONTRIBUTING.md', 'test/README.md']).sort()
@@ -12,6 +12,21 @@ test('documents use the words of the field', () => {
   expect(documents.flatMap((path) => linesOf(path).flatMap(([line, text]) => found(`${path}:${line}`, text)))).toEqual(
     [],
   )
+})
+
+const refusedInNames =
+  /(?:^|[a-z-])(?:Hear|Tell|Told|Paint|Painted|Shelf)(?:[A-Z-]|s?$)|^(?:hear|tell|told|paint|shelf)(?:[A-Z-]|s?$)|-(?:teller|shelf)$/
+
+test('files and exported names use the words of the field', () => {
+  const files = globSync('src/**/*.ts')
+  const exported = files.flatMap((path) =>
+    Array.from(
+      readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function\*?|const|class|type|interface) (\w+)/gm),
+      ([, name = '']) => name,
+    ),
+  )
+  const names = [...files.map((path) => basename(path, '.ts')), ...exported]
+  expect(names.filter((name) => refusedInNames.test(name))).toEqual([])
 })
 
 test('documents name files and sections that exist', () => {

@@ -2,7 +2,7 @@ import type { EventKind } from '../contract/events.ts'
 import type { Context } from '../kb/context.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { type ActivityItem, ActivityTeller } from './activity-teller.ts'
+import { type ActivityItem, ActivityTeller } from './activity-item.ts'
 import { EventView } from './event-view.ts'
 
 export const activityKinds = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AppContext } from '../app/open-context.ts'
-import { hearDelivery } from '../forge/bridge/hear-delivery.ts'
+import { receiveDelivery } from '../forge/bridge/receive-delivery.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
 /** Bytes. Events of pull requests are far smaller. A push whose event is larger is noticed by polling. */
@@ -17,7 +17,7 @@ export function forgeRoutes(app: ZodFastify, ctx: AppContext): void {
     '/:link/events',
     { bodyLimit, schema: { hide: true, params: z.object({ link: z.string() }) } },
     async ({ params, headers, body }, reply) => {
-      await hearDelivery(ctx, process.env, params.link, {
+      await receiveDelivery(ctx, process.env, params.link, {
         headers,
         body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
       })

@@ -55,8 +55,8 @@ export function onePer<Owner extends object, Rest extends unknown[], Value>(
   }
 }
 
-/** Tells of an act on a candidate, and returns the answer to it. */
-export function tellAct<Answer extends { status: CandidateStatus }>(
+/** Emits an act on a candidate, and returns the answer to it. */
+export function emitAct<Answer extends { status: CandidateStatus }>(
   { acts }: Pick<Context, 'acts'>,
   act: CandidateAct,
   answer: Answer,

@@ -1,4 +1,4 @@
-import { type Context, tellAct } from '../kb/context.ts'
+import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { ApprovalEdit } from '../kb/writing/proposal.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
@@ -22,5 +22,5 @@ export async function approveCandidate(
   const approval = await writeJudged(ctx, kb, { candidateId, head, seen }, (staging) =>
     approveStaged(kb, staging, candidateId, edit, actor, ctx.now()),
   )
-  return tellAct(ctx, 'approve', { candidateId, status: 'approved', ...approval })
+  return emitAct(ctx, 'approve', { candidateId, status: 'approved', ...approval })
 }

@@ -1,6 +1,6 @@
 import type { CandidateState } from '../contract/candidates.ts'
 import { GanglionError } from '../contract/errors.ts'
-import { type Context, tellAct } from '../kb/context.ts'
+import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import { type CandidateRow, findCandidate } from '../kb/projection/candidate-index.ts'
 import { recordCandidate, withDecision } from '../kb/writing/record.ts'
@@ -56,5 +56,5 @@ export async function decide(
     if (decision !== undefined) await recordCandidate(kb, staging, withDecision(record, decision), verb)
     return { candidateId, status: findCandidate(kb.projection.write, candidateId)?.status ?? row.status }
   })
-  return tellAct(ctx, actOf[verb], state)
+  return emitAct(ctx, actOf[verb], state)
 }

@@ -3,7 +3,7 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { CandidateKind } from '../contract/vocabulary.ts'
 import type { Staging } from '../git/staging.ts'
 import { type KbView, viewFor } from '../kb/access/kb-view.ts'
-import { type Context, tellAct } from '../kb/context.ts'
+import { type Context, emitAct } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import {
   type CandidateRow,
@@ -68,7 +68,7 @@ export async function submitCandidate(
   }
   const newId = () => candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
   const parse = (answer: unknown) => CandidateReceipt.parse(answer)
-  return tellAct(ctx, 'submit', await once(ctx, caller, { ...keyed, idempotencyKey, newId, parse }, submit))
+  return emitAct(ctx, 'submit', await once(ctx, caller, { ...keyed, idempotencyKey, newId, parse }, submit))
 }
 
 type Draft = Pick<

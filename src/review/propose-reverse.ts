@@ -1,6 +1,6 @@
 import { GanglionError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
-import { type Context, tellAct } from '../kb/context.ts'
+import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { countPending, findCandidate } from '../kb/projection/candidate-index.ts'
@@ -38,7 +38,7 @@ export async function proposeReverse(ctx: Context, caller: Caller, candidateId: 
     await recordCandidate(kb, staging, reverse, 'Propose')
     return reverse.id
   })
-  tellAct(ctx, 'submit', { status: 'pending' })
+  emitAct(ctx, 'submit', { status: 'pending' })
   return id
 }
 

@@ -31,7 +31,7 @@ export type NewEvent = {
 export type StoredEvent = NewEvent & { id: number; at: string }
 
 /** The commits of a knowledge base up to which its events are in the log. */
-export type ToldHeads = { main: string | undefined; queue: string | undefined }
+export type LoggedHeads = { main: string | undefined; queue: string | undefined }
 
 type Whose = { id: string; tenantId: string }
 
@@ -74,7 +74,7 @@ export class EventLog {
   }
 
   /** How far the events of a knowledge base have been told; undefined before {@link begin}. */
-  async told(kbId: string): Promise<ToldHeads | undefined> {
+  async told(kbId: string): Promise<LoggedHeads | undefined> {
     const row = await this.#db
       .selectFrom('event_cursors')
       .select(['main', 'queue'])
@@ -84,7 +84,7 @@ export class EventLog {
   }
 
   /** From here on, the events of a knowledge base are told; nothing where they are already. */
-  async begin(kbId: string, { main, queue }: ToldHeads): Promise<void> {
+  async begin(kbId: string, { main, queue }: LoggedHeads): Promise<void> {
     await this.#db
       .insertInto('event_cursors')
       .values({ kb_id: kbId, main: main ?? null, queue: queue ?? null })
@@ -96,7 +96,7 @@ export class EventLog {
    * Tells what happened in a knowledge base between two states of its refs, and that it was told: both or neither.
    * @returns false where it is not told up to `from` (any more), as when another process was first.
    */
-  async tell(kb: Whose, from: ToldHeads, to: ToldHeads, events: readonly NewEvent[], now: Date): Promise<boolean> {
+  async tell(kb: Whose, from: LoggedHeads, to: LoggedHeads, events: readonly NewEvent[], now: Date): Promise<boolean> {
     const tell = async (transaction: Transaction<Schema>) => {
       const moved = await transaction
         .updateTable('event_cursors')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ActivityItem } from '../../src/events/activity-teller.ts'
+import type { ActivityItem } from '../../src/events/activity-item.ts'
 import { type ActivityQuery, readActivity } from '../../src/events/read-activity.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
-import { describeShelf } from '../../src/sources/describe-shelf.ts'
+import { describeUploads } from '../../src/sources/describe-uploads.ts'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
 import { sourceTexts } from '../../src/sources/ingest/source-texts.ts'
 import { listSources, type SourceSearch } from '../../src/sources/list-sources.ts'
@@ -61,8 +61,8 @@ test('a reader is told of no Source that is internal: not in lists, however they
 test('only curators are told which folders there are', async () => {
   const { ctx, kbId, curator, reader } = await newTestBed()
   for (const path of ['/b', '/a', '/b']) await addSource(ctx, { kbId, path })
-  expect((await describeShelf(ctx, curator, 'handbook')).folders).toEqual(['/a', '/b'])
-  const shelf = await describeShelf(ctx, reader, 'handbook')
+  expect((await describeUploads(ctx, curator, 'handbook')).folders).toEqual(['/a', '/b'])
+  const shelf = await describeUploads(ctx, reader, 'handbook')
   expect(shelf.folders).toEqual([])
   expect(shelf.fileTypes).toContain('pdf')
 })

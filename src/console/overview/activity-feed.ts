@@ -1,5 +1,5 @@
 import { candidatePage, kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
-import type { ActivityItem } from '../../events/activity-teller.ts'
+import type { ActivityItem } from '../../events/activity-item.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { when } from '../layout/when.ts'
 import { counted } from './counts.ts'

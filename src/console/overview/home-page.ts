@@ -1,6 +1,6 @@
 import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { ActivityItem } from '../../events/activity-teller.ts'
+import type { ActivityItem } from '../../events/activity-item.ts'
 import type { KbOverview } from '../../operate/overview/read-overview.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'

@@ -12,7 +12,7 @@ import { formOptions, maxFormBytes } from '../../http/request/upload-form.ts'
 import { answerFile } from '../../http/response/file-answer.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
-import { describeShelf } from '../../sources/describe-shelf.ts'
+import { describeUploads } from '../../sources/describe-uploads.ts'
 import { archiveSource } from '../../sources/ingest/archive-source.ts'
 import { ingestDocument } from '../../sources/ingest/ingest-document.ts'
 import { listSources } from '../../sources/list-sources.ts'
@@ -198,9 +198,9 @@ async function sendList(
   const visit = visitOf(request)
   const isCurator = reaches(visit.session.role, 'curator')
   const { text, folder, type, cursor } = query
-  const [kb, shelf, page, openUploads] = await Promise.all([
+  const [kb, accepted, page, openUploads] = await Promise.all([
     describeKb(ctx, caller, kbName),
-    describeShelf(ctx, caller, kbName),
+    describeUploads(ctx, caller, kbName),
     listSources(ctx, caller, kbName, {
       ...{ limit: sourcesPerPage, text, folder, fileType: type, statuses: statusesOf[query.status ?? ''] },
       ...(cursor === undefined ? {} : { cursor }),
@@ -210,7 +210,7 @@ async function sendList(
   const { documents: sources, nextCursor } = page
   return send(
     reply,
-    sourceListPage(visit, { kb, query, sources, nextCursor, ...shelf, openUploads, attempt, notice }),
+    sourceListPage(visit, { kb, query, sources, nextCursor, ...accepted, openUploads, attempt, notice }),
     status,
   )
 }

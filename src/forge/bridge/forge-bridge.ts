@@ -6,15 +6,15 @@ import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import type { Forge, ForgeKind, PullRequest } from '../forge.ts'
 import { type ForgeOptions, openForge } from '../open-forge.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
-import { hearRemarks } from './hear-remarks.ts'
+import { importRemarks } from './import-remarks.ts'
 import { hasOurHistory, joinMains } from './join-mains.ts'
 import { agree, branchPrefix, type Linked, newRow, type Seen, type Taking, unlessGone } from './linked.ts'
 import { pullOf } from './marker.ts'
-import { hearEdits, hearMain, hearProposals } from './people-pulls.ts'
+import { importEdits, importMain, importProposals } from './people-pulls.ts'
+import { postComments } from './post-comments.ts'
 import { readCredential, readSecret } from './secret-reference.ts'
 import { settlePulls } from './settle-pulls.ts'
 import { showCandidates } from './show-candidates.ts'
-import { tellComments } from './tell-comments.ts'
 
 type Inspected = Pick<
   ForgeLink,
@@ -70,14 +70,14 @@ export class ForgeBridge {
     }
     const seen = await look(linked)
     const problem = await joinMains(linked, seen, async () => {
-      await hearRemarks(linked, seen)
-      await hearEdits(linked, seen)
+      await importRemarks(linked, seen)
+      await importEdits(linked, seen)
     })
-    const mainProblem = await hearMain(linked, seen, problem)
-    await hearProposals(linked, seen)
+    const mainProblem = await importMain(linked, seen, problem)
+    await importProposals(linked, seen)
     await settlePulls(linked, seen)
     await showCandidates(linked, seen)
-    await tellComments(linked, seen)
+    await postComments(linked, seen)
     return mainProblem ?? seen.problems[0]
   }
 

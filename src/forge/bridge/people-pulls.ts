@@ -24,7 +24,7 @@ import { changeOf } from './show-candidates.ts'
 import { type Taken, takeCommits } from './take-pack.ts'
 
 /** Makes candidates of the pull requests that people open. Both mains must have been compared: these stand on the one there. */
-export async function hearProposals(linked: Linked, seen: Seen): Promise<void> {
+export async function importProposals(linked: Linked, seen: Seen): Promise<void> {
   const branches = new Set(seen.rows.map(({ branch }) => branch))
   // After a restore, those that we opened for candidates which the backup did not have are proposals like others.
   const isLost = (pull: PullRequest) => linked.kb.projection.seqFloor() > 0 && !branches.has(pull.branch)
@@ -37,7 +37,7 @@ export async function hearProposals(linked: Linked, seen: Seen): Promise<void> {
 }
 
 /** Revises candidates by the commits that people add to the branches of our pull requests, also of those that were merged since. */
-export async function hearEdits(linked: Linked, seen: Seen): Promise<void> {
+export async function importEdits(linked: Linked, seen: Seen): Promise<void> {
   const isRestored = linked.kb.projection.seqFloor() > 0
   for (const row of seen.rows) {
     const head = seen.branches.get(row.branch)
@@ -75,7 +75,7 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author, bran
  * Lets what was pushed to main there wait, where main takes no pushes. Once main there is taken, what still waits gets pull requests.
  * @returns what a person has to see to
  */
-export async function hearMain(linked: Linked, seen: Seen, problem: string | undefined): Promise<string | undefined> {
+export async function importMain(linked: Linked, seen: Seen, problem: string | undefined): Promise<string | undefined> {
   const { kb, forge, ctx, link } = linked
   const ref = `refs/heads/${link.branch}`
   const head = seen.branches.get(link.branch)

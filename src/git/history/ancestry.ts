@@ -1,7 +1,7 @@
 import type { Oid } from '../objects/object.ts'
 import type { Repository } from '../repository.ts'
 import { CommitWalk } from './commit-walk.ts'
-import { paintHistories } from './paint.ts'
+import { splitHistories } from './split-histories.ts'
 
 /**
  * Whether one commit is in the history of another, or is that commit. Of a commit that is not there, nothing is.
@@ -12,7 +12,7 @@ export async function isAncestor(repository: Repository, commit: Oid, head: Oid)
   const walk = new CommitWalk(repository)
   await walk.commit(head)
   if ((await repository.find(commit)) === undefined) return false
-  const { isOfOthers } = await paintHistories(walk, { one: commit, others: [head] })
+  const { isOfOthers } = await splitHistories(walk, { one: commit, others: [head] })
   return isOfOthers(commit)
 }
 
@@ -31,11 +31,11 @@ export async function mergeBase(
 ): Promise<Oid | undefined> {
   const until = performance.now() + timeLimit
   const walk = new CommitWalk(repository)
-  const { bases } = await paintHistories(walk, { one: a, others: [b], until })
+  const { bases } = await splitHistories(walk, { one: a, others: [b], until })
   for (const one of bases) {
     const others = bases.filter((other) => other !== one)
     if (others.length === 0) return one
-    const { isOfOthers } = await paintHistories(walk, { one, others, until })
+    const { isOfOthers } = await splitHistories(walk, { one, others, until })
     if (!isOfOthers(one)) return one
   }
   return undefined

@@ -2,7 +2,7 @@ import { authorLineOfCommit, messageOfCommit, type Oid } from '../objects/object
 import { canonicalMode } from '../objects/tree.ts'
 import type { Repository } from '../repository.ts'
 import { CommitWalk, type WalkedCommit } from './commit-walk.ts'
-import { paintHistories } from './paint.ts'
+import { splitHistories } from './split-histories.ts'
 import { type Trailers, trailersOf } from './trailers.ts'
 
 export type FileChange = { path: string; mode: string; after: Oid | undefined }
@@ -60,7 +60,7 @@ export async function* readRange(
 
 /** The commits that `to` has and `from` has not, parents before children. @throws {GitError} `git-failed` */
 export async function commitsBetween(walk: CommitWalk, from: Oid, to: Oid): Promise<WalkedCommit[]> {
-  const { onlyOne } = await paintHistories(walk, { one: to, others: [from], slop: 100 })
+  const { onlyOne } = await splitHistories(walk, { one: to, others: [from], slop: 100 })
   const wanted = new Map(onlyOne.map((commit) => [commit.oid, commit]))
   const ordered: WalkedCommit[] = []
   const path = [to]

@@ -1,5 +1,5 @@
 import { CommitWalk } from '../history/commit-walk.ts'
-import { paintHistories } from '../history/paint.ts'
+import { splitHistories } from '../history/split-histories.ts'
 import { type GitObject, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
 import { folderMode, submoduleMode } from '../objects/tree.ts'
 import { differingEntries } from '../objects/tree-diff.ts'
@@ -52,7 +52,7 @@ async function missingCommits(
   for (const oid of haves) if ((await repository.find(oid))?.type === 'commit') others.push(oid)
   const missing = new Set<Oid>()
   for (const one of wants) {
-    const { onlyOne } = await paintHistories(walk, { one, others, slop })
+    const { onlyOne } = await splitHistories(walk, { one, others, slop })
     for (const { oid } of onlyOne) missing.add(oid)
     others.push(one)
   }

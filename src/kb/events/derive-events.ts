@@ -8,7 +8,7 @@ import { maySee } from '../../rules/access/audience.ts'
 import { type Candidate, candidatePath, type Decision } from '../../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
 import type { KbSettings } from '../../rules/kb-settings.ts'
-import type { EventCandidate, NewEvent, ToldHeads } from '../../state/events.ts'
+import type { EventCandidate, LoggedHeads, NewEvent } from '../../state/events.ts'
 import { allTags } from '../access/neuron-access.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { findCandidate } from '../projection/candidate-index.ts'
@@ -24,7 +24,7 @@ import { isByServer } from '../refs/commit-message.ts'
 import { mainRef, queueRef } from '../refs/kb-refs.ts'
 
 /** What happened on the way to these heads. */
-type Step = { heads: ToldHeads; events: NewEvent[] }
+type Step = { heads: LoggedHeads; events: NewEvent[] }
 
 /** About how many changes are told at a time: whole commits of each ref. */
 const chunkSize = 500
@@ -33,7 +33,7 @@ const chunkSize = 500
  * What happened in a knowledge base between two states of its refs, in steps. What a candidate became follows its creation.
  * The projection must stand at `to`, or beyond.
  */
-export async function* deriveEvents(kb: KnowledgeBase, from: ToldHeads, to: ToldHeads): AsyncGenerator<Step> {
+export async function* deriveEvents(kb: KnowledgeBase, from: LoggedHeads, to: LoggedHeads): AsyncGenerator<Step> {
   for await (const { queue, events } of queueSteps(kb, from.queue, to.queue)) {
     yield { heads: { main: from.main, queue }, events }
   }

@@ -1,5 +1,5 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import { type Context, tellAct } from '../../kb/context.ts'
+import { type Context, emitAct } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { versionAt } from '../../kb/projection/version-queries.ts'
 import { viewOf } from '../../queue/approval.ts'
@@ -34,7 +34,7 @@ export async function writePage(
     if (!isChanged) throw new ValidationError({}, ['Nothing is changed.'])
     return submitPage(kb, staging, { candidateId, neuron, base, note }, { actor: actorOf(caller), at, publish })
   })
-  return tellAct(ctx, 'submit', submitted)
+  return emitAct(ctx, 'submit', submitted)
 }
 
 /**
@@ -61,7 +61,7 @@ export async function removePage(
     const submission = { candidateId, neuron, base: version.blob, note }
     return submitPage(kb, staging, submission, { actor: actorOf(caller), at: ctx.now(), publish })
   })
-  return tellAct(ctx, 'submit', submitted)
+  return emitAct(ctx, 'submit', submitted)
 }
 
 function toProblem({ message, line }: PageFinding): string {

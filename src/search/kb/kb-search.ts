@@ -10,7 +10,7 @@ import { SearchPool } from '../search-pool.ts'
 import { type FollowerOptions, IndexFollower, unlessStale } from './index-follower.ts'
 import { KbEmbedder } from './kb-embedder.ts'
 import { QuestionVectors } from './question-vectors.ts'
-import { searchedSources } from './source-shelf.ts'
+import { searchedSources } from './source-feed.ts'
 
 /** Milliseconds that a query waits for an index that is being built, and for its answer. */
 const patience = 10_000

@@ -55,8 +55,8 @@ export async function leftOut(extracted: Extracted, pages: readonly CompiledPage
   return out
 }
 
-/** What people are told of the words that were left out, and whether a curator must decide. */
-export function tellLeftOut({ all, comments, running, lost }: LeftOut): { warnings: string[]; doubts: string[] } {
+/** Returns the warnings about words that were left out, and the doubts for which a curator must decide. */
+export function reportLeftOut({ all, comments, running, lost }: LeftOut): { warnings: string[]; doubts: string[] } {
   const missing = comments.length + running.length + lost.length
   if (missing < fewest || missing <= all * mostUntold) return { warnings: [], doubts: [] }
   const reasons: [readonly string[], string][] = [

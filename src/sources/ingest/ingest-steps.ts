@@ -6,7 +6,7 @@ import { isInternal, isSeenByMore, narrowed } from '../../rules/access/audience.
 import { type Source, tagsOf } from '../../state/sources/source.ts'
 import { compileDocument } from '../compile/compile-document.ts'
 import type { CompiledPage } from '../compile/compiled.ts'
-import { leftOut, tellLeftOut } from '../compile/left-out.ts'
+import { leftOut, reportLeftOut } from '../compile/left-out.ts'
 import { ModelClient, type ModelOptions } from '../compile/model/model-client.ts'
 import { ModelCompiler } from '../compile/model-compiler.ts'
 import { qualityDoubts } from '../compile/text-quality.ts'
@@ -54,7 +54,7 @@ export function ingestSteps(
       const previous = await previousPages(kb, { editionOf, sha256 })
       const quality = qualityDoubts(extracted)
       const plain = await compileDocument({ extracted, filename, tags, language, names, previous, doubts: quality })
-      const loss = tellLeftOut(await leftOut(extracted, plain))
+      const loss = reportLeftOut(await leftOut(extracted, plain))
       const doubts = [...quality, ...loss.doubts]
       const told = [...quality, ...loss.warnings]
       const input = { extracted, filename, tags, language, names, previous, doubts }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { hearDelivery } from '../../../src/forge/bridge/hear-delivery.ts'
+import { receiveDelivery } from '../../../src/forge/bridge/receive-delivery.ts'
 import { startForges } from '../../../src/forge/bridge/start-forges.ts'
 import type { Delivery } from '../../../src/forge/forge.ts'
 import { openForge } from '../../../src/forge/open-forge.ts'
@@ -55,7 +55,7 @@ test('a running server follows what is submitted here, and what a webhook says h
     await github.merge('ada', number)
     await expect.poll(() => held.length).toBeGreaterThan(1)
     // The last one first, and each twice.
-    for (const hook of [...held, ...held].reverse()) await hearDelivery(ctx, {}, link.id, hook)
+    for (const hook of [...held, ...held].reverse()) await receiveDelivery(ctx, {}, link.id, hook)
     await eventually(async () => expect(await candidateDetail(product, id)).toMatchObject({ status: 'approved' }))
     await eventually(async () =>
       expect(await ctx.forgeLinks.find(link.id)).toMatchObject({

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { listCandidates } from '../../../src/queue/lists/list-candidates.ts'
-import { leftOut, tellLeftOut } from '../../../src/sources/compile/left-out.ts'
+import { leftOut, reportLeftOut } from '../../../src/sources/compile/left-out.ts'
 import { extractPlainText } from '../../../src/sources/extract/plain-text.ts'
 import { extractMarkdown } from '../../../src/sources/extract/text/markdown.ts'
 import type { Extracted } from '../../../src/sources/extracted.ts'
@@ -101,7 +101,7 @@ test('what was left out is told, and lost words make a curator decide', async ()
   const out = await leftOut({ title: undefined, markdown, anchors: [], warnings: [] }, [{ ...pages[0], tags: [] }])
   const told =
     'Of the 40 words of the document, 36 are on none of its pages: 18 in comments, 18 lost for no known reason.'
-  expect(tellLeftOut(out)).toEqual({ warnings: [told], doubts: [told] })
-  expect(tellLeftOut({ ...out, lost: [] })).toMatchObject({ doubts: [] })
-  expect(tellLeftOut({ ...out, all: 2000 })).toEqual({ warnings: [], doubts: [] })
+  expect(reportLeftOut(out)).toEqual({ warnings: [told], doubts: [told] })
+  expect(reportLeftOut({ ...out, lost: [] })).toMatchObject({ doubts: [] })
+  expect(reportLeftOut({ ...out, all: 2000 })).toEqual({ warnings: [], doubts: [] })
 })

@@ -3,7 +3,7 @@ import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 
 /** The file types that a knowledge base accepts, and the folders of its Sources. */
-export type Shelf = {
+export type AcceptedUploads = {
   /** Extensions without dot, sorted. */
   fileTypes: Source['fileType'][]
   /** Folders with a Source; only for curators. */
@@ -11,7 +11,11 @@ export type Shelf = {
 }
 
 /** @throws {GanglionError} `not_found` */
-export async function describeShelf(ctx: Context, { tenantId, role }: Caller, kbName: string): Promise<Shelf> {
+export async function describeUploads(
+  ctx: Context,
+  { tenantId, role }: Caller,
+  kbName: string,
+): Promise<AcceptedUploads> {
   const kb = await ctx.kb(tenantId, kbName)
   const { sourceTypes } = await kb.settings()
   // The name of a folder may reveal what is in it.

@@ -16,14 +16,14 @@ const maxHeardBytes = 64 * 1024
 const settledAfterMs = 60_000
 
 /** Puts what people said on pull requests into the records of their candidates, each remark once. */
-export async function hearRemarks(linked: Linked, { pulls, rows }: Seen): Promise<void> {
+export async function importRemarks(linked: Linked, { pulls, rows }: Seen): Promise<void> {
   const { forge, link, ctx, heard } = linked
   const rowOf = new Map(rows.map((row) => [row.number, row]))
   const changed = [...pulls.values()].filter(({ number, updatedAt }) => heard.get(number) !== updatedAt)
   const remarks = await forge.remarksSince(link.heardAt, changed)
   for (const remark of remarks) {
     const row = rowOf.get(remark.number)
-    if (row !== undefined && !isOwnRemark(remark.text)) await hear(linked, row, remark)
+    if (row !== undefined && !isOwnRemark(remark.text)) await importRemark(linked, row, remark)
   }
   const heardAt = remarks.reduce((latest, { at }) => (at > latest ? at : latest), link.heardAt)
   if (heardAt !== link.heardAt) await ctx.forgeLinks.note(link.id, { heardAt })
@@ -32,7 +32,11 @@ export async function hearRemarks(linked: Linked, { pulls, rows }: Seen): Promis
   for (const { number, updatedAt } of changed) if (updatedAt < settled) heard.set(number, updatedAt)
 }
 
-async function hear(linked: Linked, { candidates }: ForgePull, { author, text, at, url }: Remark): Promise<void> {
+async function importRemark(
+  linked: Linked,
+  { candidates }: ForgePull,
+  { author, text, at, url }: Remark,
+): Promise<void> {
   const reason = text.trim().slice(0, maxComment).toWellFormed()
   for (const candidateId of reason === '' ? [] : candidates) {
     const caller = callerOfAccount(linked, author.id)

@@ -7,16 +7,16 @@ import { agree, attempt, type Linked, type Seen } from './linked.ts'
 import { commentMarker } from './marker.ts'
 
 /** Writes what curators said here onto the pull requests, each comment once. */
-export async function tellComments(linked: Linked, seen: Seen): Promise<void> {
+export async function postComments(linked: Linked, seen: Seen): Promise<void> {
   const { pulls, rows } = seen
   for (const row of rows) {
     const { number } = row
     if (number === null || pulls.get(number)?.state !== 'open') continue
-    await attempt(seen, () => tellOne(linked, row, number))
+    await attempt(seen, () => postOne(linked, row, number))
   }
 }
 
-async function tellOne(linked: Linked, row: ForgePull, number: number): Promise<void> {
+async function postOne(linked: Linked, row: ForgePull, number: number): Promise<void> {
   const { kb, forge } = linked
   const said: { id: string; comment: Decision }[] = []
   for (const id of row.candidates) {

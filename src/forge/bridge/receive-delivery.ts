@@ -6,12 +6,11 @@ import { isSigned } from '../open-forge.ts'
 import { readSecret } from './secret-reference.ts'
 
 /**
- * Hears a webhook of a forge. It says no more than that there is something to see: what it tells is never read, so one that comes
+ * Receives a webhook of a forge and notifies the bridge of its link. The content of the webhook is never read, so one that arrives
  * twice, late or never does no harm.
- * Whoever looks after the link is woken.
  * @throws {GanglionError} `not_found` where the link is none, or takes no webhooks; `invalid_token` where the signature is not the forge's
  */
-export async function hearDelivery(
+export async function receiveDelivery(
   { forgeLinks, database }: Pick<Context, 'forgeLinks' | 'database'>,
   env: NodeJS.ProcessEnv,
   linkId: string,

@@ -10,7 +10,7 @@ const [ofOne, ofOthers, isCommon] = [1, 2, 4]
 type Painting = { one: Oid; others: readonly Oid[]; slop?: number; until?: number }
 
 /** Two histories, as far back as they differ. */
-export type PaintedHistories = {
+export type SplitHistories = {
   isOfOthers(oid: Oid): boolean
   /** What only the one has, as it was found. */
   onlyOne: readonly WalkedCommit[]
@@ -26,10 +26,10 @@ export type PaintedHistories = {
  * @param until when to give up, as of `performance.now`
  * @throws {GitError} `git-failed` where a commit cannot be read, `too-slow`
  */
-export async function paintHistories(
+export async function splitHistories(
   walk: CommitWalk,
   { one, others, slop = 0, until = Number.POSITIVE_INFINITY }: Painting,
-): Promise<PaintedHistories> {
+): Promise<SplitHistories> {
   const colours = new Map<Oid, number>()
   const waiting = new Set<Oid>()
   const queue = new TinyQueue<WalkedCommit>([], (a, b) => b.seconds - a.seconds)
