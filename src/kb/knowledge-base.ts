@@ -106,9 +106,11 @@ export class KnowledgeBase {
   async recover(): Promise<void> {
     const { gitDir } = this.repository
     if ((await this.#cluster?.prepare(this.identity.id, gitDir)) === false) throw new RepositoryMissing(gitDir)
-    await access(gitDir).catch((cause: unknown) => {
-      throw new RepositoryMissing(gitDir, { cause })
-    })
+    for (const path of [gitDir, join(gitDir, 'objects/pack')]) {
+      await access(path).catch((cause: unknown) => {
+        throw new RepositoryMissing(path, { cause })
+      })
+    }
     await clearAbandonedLocks(gitDir, [mainRef, queueRef])
     await clearAbandonedPacks(gitDir)
     await clearAbandonedQuarantines(gitDir)

@@ -3,10 +3,10 @@ import type { Oid } from '../../git/objects/object.ts'
 export const mainRef = 'refs/heads/main'
 export const queueRef = 'refs/ganglion/queue'
 
-/** The repository of a knowledge base is not where it was. */
+/** The repository of a knowledge base, or a folder of it, is not where it was. */
 export class RepositoryMissing extends Error {
-  constructor(gitDir: string, options?: ErrorOptions) {
-    super(`${gitDir} is gone; to put it back: ganglion restore`, options)
+  constructor(path: string, options?: ErrorOptions) {
+    super(`${path} is gone; to put it back: ganglion restore`, options)
     this.name = 'RepositoryMissing'
   }
 }

@@ -164,8 +164,14 @@ test('knowledge bases are listed without being opened, and one that is damaged b
   expect(await listKnowledgeBases(ctx, curator)).toEqual({ knowledgeBases })
   const words = { q: 'word', kind: 'all', isTyping: false } as const
   expect(await searchEverywhere(ctx, curator, words)).toMatchObject([{ kb: { slug: 'handbook' }, isUnavailable: true }])
+  const third = await createKnowledgeBase(ctx, { slug: 'third', tenant: 'acme' })
+  rmSync(join(third.gitDir, 'objects'), { recursive: true })
+  expect(await searchEverywhere(ctx, curator, words)).toMatchObject([
+    { kb: { slug: 'handbook' } },
+    { kb: { slug: 'third' }, isUnavailable: true },
+  ])
   const queue = await listQueue(ctx, curator, { kb: 'second', limit: 50 })
-  expect(queue.knowledgeBases.map(({ title }) => title)).toEqual(['handbook', 'The second'])
+  expect(queue.knowledgeBases.map(({ title }) => title)).toEqual(['handbook', 'The second', 'third'])
 })
 
 test('where there is room for two, five are used in turn, and one in use is never closed', async () => {
