@@ -7,7 +7,7 @@ import { addSource, eventsOf, ingest, statusOf, steps } from '../../kb/support/i
 import { newTestBed } from '../../kb/support/test-bed.ts'
 import { finished, startNode } from '../../support/process.ts'
 
-const cycles = 12
+const cycles = 6
 const moduleUrl = (name: string) => JSON.stringify(new URL(`../../../src/${name}.ts`, import.meta.url).href)
 
 /** Ingests with steps that take a while and note each commit, until it is killed. */
