@@ -90,7 +90,7 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
 
 /** What a person sees in a browser. */
 export async function browseAll(product: Product, twin: Twin, headers: Record<string, string>): Promise<string[]> {
-  const words = [...twin.words, 'zqalfa', 'tag:plan', 'al', '-desk rota'].map(encodeURIComponent)
+  const words = [...twin.words, 'zqalfa', 'tag:plan alert', 'al', '-desk rota'].map(encodeURIComponent)
   const own = ['', '/graph', '/graph/data', '/tags', '/tree', '/chat', '/sources', '/settings', '/findings', '/new']
   const ofPage = ['', '/history', '/history?from=1&to=2', `?at=${twin.commit}`, '/edit']
   const source = `/kb/twin/sources/${twin.hiddenSource}`
