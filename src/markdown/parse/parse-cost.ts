@@ -8,6 +8,8 @@ const maxLength = 256 * 1024
 const maxDepth = 100
 /** Special characters times characters: at most some seconds of micromark on a slow machine. */
 const maxCost = 5e7
+/** Paragraphs, items, headings, rows and links: each takes micromark some 10 KB of memory, and a thread has 256 MB. */
+const maxPieces = 15_000
 /** So few special characters cost less than the characters around them. */
 const fewSpecials = 200
 /** How much more two nested blocks cost than a special character and a character. */
@@ -35,7 +37,7 @@ type Place = { quote: string; text: string; column: number }
  * micromark takes quadratic time for emphasis, brackets, unclosed HTML and lazy lines: special characters times the
  * characters of the run of text in which they may meet. A run ends with a blank line, and where an item, a heading or a row of a
  * table begins. Where that is not certain, the run goes on, which overestimates. Lazy lines, and lists and quotes that begin inside
- * others, take quadratic time in their number, too.
+ * others, take quadratic time in their number, too. What takes linear time is bounded by the memory that it takes.
  */
 export function isTooComplex(source: string): boolean {
   if (source.length > maxLength) return true
@@ -63,6 +65,7 @@ class CostCounter {
   #quote = ''
   /** Lists and quotes that began within others. */
   #nested = 0
+  #pieces = 0
   #isTable = false
   #code: { marker: string; content: number } | undefined
   /** In HTML, what looks like a fence is none. */
@@ -79,7 +82,11 @@ class CostCounter {
     if (this.#beginsBlock(place) || this.#isTable) this.#endRun(this.#isTable)
     const { text } = place
     if (this.#isLazy(place)) this.#run.lazy++
-    this.#run.specials += line.replace(simpleLink, '').match(special)?.length ?? 0
+    const unlinked = line.replace(simpleLink, () => {
+      this.#pieces++
+      return ''
+    })
+    this.#run.specials += unlinked.match(special)?.length ?? 0
     this.#run.length += line.length + 1
     this.#run.lines++
     if (this.#run.lines === 1) this.#run.first = text
@@ -88,11 +95,13 @@ class CostCounter {
 
   end(): number {
     this.#endRun()
+    if (this.#pieces > maxPieces) return Number.POSITIVE_INFINITY
     return this.#cost + nestingFactor * this.#nested ** 2
   }
 
   #endRun(isTable = false): void {
-    const { specials, length, lazy } = this.#run
+    const { specials, length, lazy, lines } = this.#run
+    if (lines > 0) this.#pieces++
     this.#cost += lazy ** 2 + (specials > fewSpecials ? specials * length : 0)
     this.#run = { ...noRun }
     this.#isTable = isTable

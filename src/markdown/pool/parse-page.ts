@@ -3,6 +3,7 @@ import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { findChunks } from '../chunks/chunks.ts'
 import { type LinkPlace, linkPlaces } from '../links/link-places.ts'
 import { findLinks } from '../links/links.ts'
+import { hasComplexPart } from '../parse/parse-parts.ts'
 
 /** A content, and what is to be found in it. */
 export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'places' }
@@ -13,7 +14,10 @@ export type PageParts = { links: WikiLink[]; chunks: Chunk[]; places?: LinkPlace
 /** Parses what must be parsed. Not safe on hostile text, see `parseMarkdown`. */
 export function parsePage({ content, wants }: PageRequest): PageParts {
   const nothing = { links: [], chunks: [], isPartial: false }
-  if (wants === 'links') return { ...nothing, ...findLinks(content) }
+  if (wants === 'links') {
+    const { links, isPartial } = findLinks(content)
+    return { ...nothing, links, isPartial: isPartial || hasComplexPart(content) }
+  }
   if (wants === 'chunks') return { ...nothing, ...findChunks(content) }
   const places = linkPlaces(content)
   return { ...nothing, ...(places === undefined ? {} : { places }) }

@@ -33,7 +33,7 @@ const budgetOf = (characters: number) => 2000 + 0.02 * characters
 const idleTimeout = 30_000
 /** Characters of a task, some 50 ms of work: enough to make the way to a thread cheap, far from the time limit. */
 const taskSize = 64 * 1024
-/** Characters of a text that is looked through for certain chunks without a thread: a few milliseconds. */
+/** Characters of a text that is looked through for what is certain without a thread: a few milliseconds. */
 const soonSize = 16 * 1024
 const nothing: PageParts = { links: [], chunks: [], isPartial: false }
 const maxThreads = Math.min(4, Math.max(1, availableParallelism() - 1))
@@ -42,8 +42,8 @@ const workerFile = new URL(`./parse-worker${import.meta.url.slice(-3)}`, import.
 
 /**
  * Markdown parsing that hostile text cannot hold up: in worker threads, within a budget of CPU time and a heap of 256 MB. What is
- * certain without a parser is answered at once; threads start with the first text that needs one. Rejects only once it is
- * closed, so that nobody takes a page for one without links.
+ * certain of a short text without a parser is answered at once; threads start with the first text that needs one. Rejects only
+ * once it is closed, so that nobody takes a page for one without links.
  */
 export class ParserPool {
   readonly #queue: Job[] = []
@@ -64,11 +64,9 @@ export class ParserPool {
 
   /** The links of a content, 2,000 at most; flagged where its text is too complex, too. @throws {ParserClosed} */
   async links(content: string): Promise<ParsedLinks> {
-    const certain = certainLinks(content)
-    const parsed: ParsedLinks & { isPartial?: boolean } =
-      certain === undefined ? await this.#parse(content, 'links') : { links: certain }
+    const parsed = soonCertainLinks(content) ?? (await this.#parse(content, 'links'))
+    const flag = parsedFlag(parsed)
     const links = parsed.flag === undefined ? parsed.links : patternLinks(content, 1)
-    const flag = parsedFlag(parsed) ?? (hasComplexPart(content) ? 'too-complex' : undefined)
     if (links.length > maxLinks) return { links: links.slice(0, maxLinks), flag: flag ?? 'too-many-links' }
     return { links, ...(flag === undefined ? {} : { flag }) }
   }
@@ -152,11 +150,17 @@ function takeTask(queue: Job[]): Job[] {
   return queue.splice(0, count)
 }
 
-function parsedFlag(parsed: { isPartial?: boolean } & Flagged): ParseFlag | undefined {
+function parsedFlag(parsed: Pick<PageParts, 'isPartial'> & Flagged): ParseFlag | undefined {
   return parsed.flag ?? (parsed.isPartial ? 'too-complex' : undefined)
 }
 
-/** A long text goes to a thread in any case, so as not to hold up the event loop. */
+// A long text goes to a thread in any case, so as not to hold up the event loop.
+
+function soonCertainLinks(content: string): (Omit<PageParts, 'chunks'> & Flagged) | undefined {
+  const links = content.length <= soonSize ? certainLinks(content) : undefined
+  return links && { links, isPartial: hasComplexPart(content) }
+}
+
 function soonCertainChunks(content: string): Chunk[] | undefined {
   return content.length <= soonSize ? certainChunks(content) : undefined
 }

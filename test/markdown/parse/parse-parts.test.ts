@@ -97,6 +97,8 @@ describe('a text is too complex', () => {
     ['long', 'a '.repeat(200_000)],
     ['with lists within lists', '1. a\n   - b\n'.repeat(5000)],
     ['with lists on one line', 'x\n>- 1. a\n'.repeat(5000)],
+    ['with more items than memory holds', '- a\n  '.repeat(20_000)],
+    ['with more links than memory holds', '[a](b) '.repeat(20_000)],
     ['with quotes within items', '1. a\n   > b\n'.repeat(5000)],
   ])('also %s', (_name, text) => {
     expect(isTooComplex(text)).toBe(true)

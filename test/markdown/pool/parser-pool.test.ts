@@ -16,15 +16,17 @@ const needsParser = (rest: string) => `x <b> [[a]] ${rest}`
 const tooComplex = needsParser('[a]('.repeat(60_000))
 
 describe('ParserPool', () => {
-  test('answers certain texts without a thread, others from one', async () => {
+  test('answers short texts that are certain without a thread, others from one', async () => {
     const own = new ParserPool()
     let threads = 0
     const count = () => threads++
     process.on('worker', count)
     expect(await own.links('[[a]]')).toEqual({ links: [link] })
     expect(await own.links('no links <b>')).toEqual({ links: [] })
-    expect(await own.links('> '.repeat(10_000))).toEqual({ links: [], flag: 'too-complex' })
+    expect(await own.links('> '.repeat(5000))).toEqual({ links: [], flag: 'too-complex' })
     expect(threads).toBe(0)
+    expect(await own.links('- a\n  '.repeat(10_000))).toEqual({ links: [] })
+    expect(threads).toBe(1)
     expect(await own.links(needsParser(''))).toEqual({ links: [link] })
     expect(threads).toBe(1)
     process.off('worker', count)
