@@ -46,6 +46,7 @@ export async function startProduct({
   shared,
   embeddingModel,
   publicUrl,
+  now,
   ...options
 }: {
   rateWrites?: number
@@ -61,6 +62,7 @@ export async function startProduct({
   restored?: string
   /** What it shares with other nodes. */
   shared?: SharedState
+  now?: () => Date
 } = {}): Promise<Product> {
   const dataDir = restored ?? join(tempDir(), 'data')
   const ctx = await openContext({
@@ -70,6 +72,7 @@ export async function startProduct({
     embeddingModel,
     publicUrl,
     ...(answerer && { answerer }),
+    ...(now && { now }),
     ...(onError === undefined ? {} : { watch: { onError } }),
   })
   const [known] = await ctx.knowledgeBases.list()

@@ -160,7 +160,10 @@ test.each(['minisearch', 'segments'])(
     const embeddings = { url: server.url, model: 'fake-1', apiKey: undefined }
     // Slow machines have time for each question, so that all are answered in the same way.
     const options = { failed: () => {}, questionTimeoutMs: 60_000 }
+    // What is listed by its time has the same order in each twin, however long the writes took.
+    const now = new Date()
     const product = await startProduct({
+      now: () => now,
       pages: consoleRoutes,
       embeddingModel: new EmbeddingModel(embeddings, options),
     })
