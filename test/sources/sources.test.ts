@@ -11,7 +11,7 @@ import { removeReceived, sweepBlobs, sweepUploads } from '../../src/sources/rece
 import { type FormPart, uploadSource } from '../../src/sources/receive/upload-source.ts'
 import { beginUpload } from '../../src/sources/receive/uploads/begin-upload.ts'
 import { finalizeUpload } from '../../src/sources/receive/uploads/finalize-upload.ts'
-import { readUpload } from '../../src/sources/receive/uploads/read-upload.ts'
+import { readUpload } from '../../src/sources/receive/uploads/find-upload.ts'
 import { receiveChunk } from '../../src/sources/receive/uploads/receive-chunk.ts'
 import { s3Server } from '../state/s3-server.ts'
 import { tempDir } from '../support/temp.ts'

@@ -1,5 +1,6 @@
 import { atxHeading } from '../../rules/text/atx-heading.ts'
 import { closesFence } from '../../rules/text/fence.ts'
+import { inlineText } from './inline-text.ts'
 
 /** A range of a document's lines that belong together. */
 export type SourceBlock = {
@@ -29,6 +30,7 @@ const maxHeading = 500
 const wordPattern = /[\p{L}\p{M}\p{N}]+/gu
 const word = /[\p{L}\p{M}]{2}|[\p{N}\p{Lo}]/u
 const delimiterCell = /^:?-+:?$/
+const address = /(?:https?:\/\/|www\.)\S+/gi
 
 /**
  * Divides a document into blocks, in time linear in its lines. Uses no parser, because hostile text could slow it down. A list
@@ -140,4 +142,25 @@ function isDelimiterRow(line: string): boolean {
   if (!/^[\s|:-]+$/.test(line) || !/[|:]/.test(line)) return false
   const cells = line.trim().replace(/^\||\|$/g, '')
   return cells.split('|').every((cell) => delimiterCell.test(cell.trim()))
+}
+
+/** The Markdown of blocks that become a page, with headings that begin at level 2. */
+export function pageText(blocks: readonly SourceBlock[]): string {
+  let top = 6
+  for (const { depth } of blocks) if (depth > 0) top = Math.min(top, depth)
+  return blocks
+    .map(({ depth, lines }) => {
+      const text = lines.join('\n')
+      return depth === 0 ? text : text.replace(/^ {0,3}#+/, '#'.repeat(Math.min(6, depth - top + 2)))
+    })
+    .join('\n\n')
+}
+
+/** Approximate visible text of paragraphs and lists, one per line, without URLs. */
+export function proseOf(blocks: readonly SourceBlock[]): string {
+  return blocks
+    .filter(({ kind }) => kind === 'paragraph' || kind === 'list')
+    .map(({ kind, lines }) => (kind === 'list' ? lines.map(inlineText).join(',\n') : inlineText(lines.join('\n'))))
+    .join('.\n')
+    .replace(address, '.')
 }

@@ -1,13 +1,13 @@
+import { existsSync, realpathSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseJson } from '../../contract/json.ts'
 import { type Extracted, type ExtractInput, ExtractionError, type OnProgress } from '../extracted.ts'
 import { type Ending, runConfined } from './confined/confined-process.ts'
 import { extractReply } from './confined/reply.ts'
 import { defaultLimits, type ExtractLimits } from './limits.ts'
-import { permissionFlags } from './permissions.ts'
 import { type Family, families, successors } from './registry.ts'
 
 export type ExtractOptions = {
@@ -23,6 +23,17 @@ export type ExtractOptions = {
 
 /** It has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const childFile = fileURLToPath(new URL(`./confined/child${import.meta.url.slice(-3)}`, import.meta.url))
+/** `src` or `dist`. */
+const codeFolder = fileURLToPath(new URL('../..', import.meta.url))
+const packageFolder = dirname(codeFolder)
+
+/** The description of the package, and the packages that are installed in it or beside it: where they are called for, and where they lie. */
+const packageFiles = [
+  join(packageFolder, 'package.json'),
+  ...foldersAbove(packageFolder).map((folder) => join(folder, 'node_modules')),
+]
+  .filter((path) => existsSync(path))
+  .flatMap((path) => [...new Set([path, realpathSync(path)])])
 
 /**
  * Reads a document in a process of its own, which may read that file and the program's own, and nothing else; `limits` are those
@@ -76,6 +87,26 @@ function isOutOfHeap({ errors }: { errors: string }): boolean {
 /** Three quarters: what is not JavaScript's needs memory too. */
 function heapFlags({ memory }: ExtractLimits): string[] {
   return [`--max-old-space-size=${Math.floor((memory / 2 ** 20) * 0.75)}`]
+}
+
+/** Flags of Node for a process that may read one document and the program's own files, and nothing else but what its family needs. */
+export function permissionFlags(
+  { file, transcriber }: Pick<ExtractInput, 'file' | 'transcriber'>,
+  { addons, network }: Pick<Family, 'addons' | 'network'>,
+  scratch: string | undefined,
+): string[] {
+  return [
+    '--permission',
+    ...[file, codeFolder, ...packageFiles].map((path) => `--allow-fs-read=${path}`),
+    ...(addons ? ['--allow-addons'] : []),
+    ...(scratch === undefined ? [] : [`--allow-fs-read=${scratch}`, `--allow-fs-write=${scratch}`]),
+    ...(network && transcriber ? ['--allow-net'] : []),
+  ]
+}
+
+function foldersAbove(folder: string): string[] {
+  const parent = dirname(folder)
+  return parent === folder ? [folder] : [folder, ...foldersAbove(parent)]
 }
 
 function readEnding(ending: Ending, limits: ExtractLimits): Extracted {

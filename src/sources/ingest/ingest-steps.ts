@@ -1,8 +1,12 @@
 import type { Context } from '../../kb/context.ts'
 import { followEvents } from '../../kb/events/follow-events.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { neuronsBelow } from '../../kb/projection/candidate-index.ts'
+import { titlesAndAliases } from '../../kb/projection/link-queries.ts'
+import { neuronsAfter } from '../../kb/projection/neuron-queries.ts'
 import { seenWith } from '../../kb/writing/rename/name-change.ts'
 import { takenNames } from '../../queue/taken-names.ts'
-import { isInternal, isSeenByMore, narrowed } from '../../rules/access/audience.ts'
+import { type Access, isInternal, isSeenByMore, narrowed } from '../../rules/access/audience.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'
 import { compileDocument } from '../compile/compile-document.ts'
 import type { CompiledPage } from '../compile/compiled.ts'
@@ -16,9 +20,9 @@ import { archiveOlder } from './archive-source.ts'
 import { commitSource } from './commit-source.ts'
 import { formatProblem } from './format-problem.ts'
 import type { IngestSteps } from './ingest-source.ts'
-import { linkableNames } from './linkable-names.ts'
 import { modelDrafts } from './model-drafts.ts'
 import { previousPages } from './previous-pages.ts'
+import { ingestConnector, originPrefix } from './source-candidate.ts'
 import { sourceTexts } from './source-texts.ts'
 
 /** Names that others had first, of which a Source tells. */
@@ -32,6 +36,9 @@ export type IngestModels = {
   /** Is told why the language model failed. */
   modelFailed?: (error: Error) => void
 }
+
+/** A name that a text may use for a Neuron, and the Neuron's title. */
+type LinkableName = { name: string; title: string }
 
 /** Reads, compiles and commits Sources of a deployment. */
 export function ingestSteps(
@@ -84,6 +91,24 @@ export function ingestSteps(
       return { seqIds, pending, commit, warnings: taken.slice(0, maxTaken).map(({ message }) => message) }
     },
   }
+}
+
+/**
+ * The names by which a Source's pages may link to Neurons. Only Neurons that everybody sees who sees the pages: a link that is
+ * made because a name exists tells its readers of the name. Without those that the Source itself has become, so that to
+ * compile it again gives the same.
+ * @param pages who sees the pages
+ */
+export async function linkableNames(kb: KnowledgeBase, documentId: string, pages: Access): Promise<LinkableName[]> {
+  const { read: sql } = kb.projection
+  const { defaultAudience } = await kb.settings()
+  const excluded = neuronsBelow(sql, ingestConnector, originPrefix(documentId))
+  for (const neuron of neuronsAfter(sql, '', undefined)) {
+    if (isSeenByMore(pages, neuron, defaultAudience)) excluded.add(neuron.seqId)
+  }
+  return titlesAndAliases(sql)
+    .filter(({ seqId }) => !excluded.has(seqId))
+    .map(({ name, title }) => ({ name, title }))
 }
 
 /**

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { runConfined } from '../../../src/sources/extract/confined/confined-process.ts'
+import { permissionFlags } from '../../../src/sources/extract/extract.ts'
 import { defaultLimits } from '../../../src/sources/extract/limits.ts'
-import { permissionFlags } from '../../../src/sources/extract/permissions.ts'
 import { tempDir } from '../../support/temp.ts'
 
 const input = fileURLToPath(import.meta.url)

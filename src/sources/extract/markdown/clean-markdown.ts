@@ -1,14 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
 import { cleanLine } from './clean-line.ts'
+import { CodeRuns, runLength } from './code-runs.ts'
 import { fencedLines } from './fenced-lines.ts'
-import { withoutTags } from './without-tags.ts'
+import { endOfAutolink } from './outward-link.ts'
 
 /** How often lines are cleaned until their fences stay. More is needed by texts alone that are made for it. */
 const maxPasses = 4
 
 /** How tags in Markdown are treated: `escape` shows them as text. */
 export type OwnHtml = 'escape' | 'drop'
+
+const sign = /[\\`<]/g
+const tag =
+  /<(?:\/?[A-Za-z][\w:-]{0,60}(?:[^<>"']|"[^"]{0,999}"|'[^']{0,999}'){0,999}|!--.{0,9999}?--|[!?][^<>]{0,999})>/y
 
 /**
  * Makes the Markdown of a document safe, line by line: well-formed, without control characters and HTML. Images become their
@@ -51,4 +56,42 @@ function unfenced(lines: readonly string[], isFenced: readonly boolean[], change
 function cleanHeading(line: string): string {
   const [marks] = /^ {0,3}#{1,6}[ \t]+/.exec(line) ?? []
   return marks === undefined ? line : marks + withoutOuterFormatSigns(line.slice(marks.length))
+}
+
+/**
+ * One line of Markdown that is not in a fence, without the tags and comments that are whole on it. What stood on both sides of one may
+ * be another, so the line is to be cleaned afterwards. Takes linear time.
+ */
+function withoutTags(line: string): string {
+  if (!line.includes('<')) return line
+  const codeRuns = new CodeRuns(line)
+  const kept: string[] = []
+  let from = 0
+  sign.lastIndex = 0
+  for (let found = sign.exec(line); found; found = sign.exec(line)) {
+    const at = found.index
+    const tagEnd = found[0] === '<' ? endOfTag(line, at) : undefined
+    if (tagEnd !== undefined) {
+      kept.push(line.slice(from, at))
+      from = tagEnd
+    }
+    sign.lastIndex = tagEnd ?? endOfOther(line, at, codeRuns)
+  }
+  const rest = kept.join('') + line.slice(from)
+  // The indentation of removed HTML would turn the rest into code.
+  return /^[ \t]*</.test(line) ? rest.trim() : rest
+}
+
+/** Undefined where there is no tag, but an address in angle brackets, or a sign by itself. */
+function endOfTag(line: string, at: number): number | undefined {
+  if (endOfAutolink(line, at) !== undefined) return undefined
+  tag.lastIndex = at
+  return tag.exec(line) === null ? undefined : tag.lastIndex
+}
+
+/** The end of what is no tag: an escaped sign, code, an address in angle brackets, or the sign alone. */
+function endOfOther(line: string, at: number, codeRuns: CodeRuns): number {
+  if (line[at] === '\\') return at + 2
+  if (line[at] === '`') return codeRuns.endOfCode(at) ?? at + runLength(line, at)
+  return endOfAutolink(line, at) ?? at + 1
 }

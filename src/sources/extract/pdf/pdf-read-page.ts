@@ -1,7 +1,7 @@
-import type { PageComplexityStats, ParsedPage, Rect } from '@llamaindex/liteparse'
+import type { FormField, PageComplexityStats, ParsedPage, Rect } from '@llamaindex/liteparse'
 import { hasBrokenWords } from '../../broken-words.ts'
+import { inlineText } from '../markdown/inline-text.ts'
 import { isVisuallyOrdered } from './pdf-bidi.ts'
-import { filledFields } from './pdf-form.ts'
 import { brokenWords } from './pdf-hyphens.ts'
 import { pageMarkdown } from './pdf-page.ts'
 
@@ -36,6 +36,10 @@ const largePart = 0.3
 const textPart = 0.25
 /** The part of the signs of a page that have no meaning, where its font does not say which letters they are. */
 const garbledPart = 0.1
+/** Flags of a field (ISO 32000-1, 12.7.4): one that hides what is typed. */
+const isPassword = 1 << 13
+const maxFields = 1000
+const maxValue = 10_000
 
 export function readPage(page: ParsedPage): ReadPage {
   const { pageNum, markdown, text, width, height, complexity, contentBounds } = page
@@ -96,4 +100,23 @@ function areaOf(items: readonly Rect[]): number {
   const top = Math.min(...items.map(({ y }) => y))
   const bottom = Math.max(...items.map(({ y, height }) => y + height))
   return items.length === 0 ? 0 : (right - left) * (bottom - top)
+}
+
+/** The fields of a form that somebody has filled, as items of a list: what they are called, and what stands in them. */
+function filledFields(fields: readonly FormField[]): string[] {
+  return fields.slice(0, maxFields).flatMap((field) => {
+    const value = textOfField(field)
+    if (value === '') return []
+    const name = inlineText(field.alternateName || field.name || '')
+    return [`- ${name === '' ? '' : `${name}: `}${inlineText(value.slice(0, maxValue))}`]
+  })
+}
+
+function textOfField({ type, fieldFlags, value, exportValue, checked, selectedOptions }: FormField): string {
+  if (/checkbox|radio/i.test(type)) {
+    if (!checked) return ''
+    return exportValue && !/^(?:on|yes|1)$/i.test(exportValue) ? exportValue : 'yes'
+  }
+  if (/button|signature/i.test(type) || (fieldFlags & isPassword) !== 0) return ''
+  return (selectedOptions.length > 0 ? selectedOptions.join(', ') : (value ?? '')).trim()
 }

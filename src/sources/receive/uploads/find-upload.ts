@@ -1,7 +1,9 @@
+import type { UploadStatus } from '../../../contract/documents.ts'
 import { GanglionError } from '../../../contract/errors.ts'
 import type { Context } from '../../../kb/context.ts'
 import { actorOf, type Caller } from '../../../rules/access/caller.ts'
 import type { Upload } from '../../../state/sources/uploads.ts'
+import { findKb } from '../../find-source.ts'
 
 /**
  * An upload, with the number of bytes that have arrived. It is there for who began it and for curators: its file and tags may be none
@@ -19,6 +21,22 @@ function isThereFor(caller: Caller, { uploaderId }: Upload): boolean {
   return caller.role === 'curator' || uploaderId === null || uploaderId === actorOf(caller).id
 }
 
-export async function asStored({ uploadBytes }: Context, upload: Upload): Promise<Upload> {
+async function asStored({ uploadBytes }: Context, upload: Upload): Promise<Upload> {
   return upload.isFinalized ? upload : { ...upload, bytesReceived: await uploadBytes.size(upload) }
+}
+
+/** How far an upload is. @throws {GanglionError} `not_found`, `upload_expired` */
+export async function readUpload(ctx: Context, caller: Caller, uploadId: string): Promise<UploadStatus> {
+  return statusOf(await findUpload(ctx, caller, uploadId))
+}
+
+/** The caller's unfinished uploads into a knowledge base. @throws {GanglionError} `not_found` */
+export async function listOpenUploads(ctx: Context, caller: Caller, kbName: string): Promise<UploadStatus[]> {
+  const { id } = await findKb(ctx, caller, kbName)
+  const open = await ctx.uploads.openOf(id, actorOf(caller).id, ctx.now())
+  return Promise.all(open.map(async (upload) => statusOf(await asStored(ctx, upload))))
+}
+
+function statusOf({ id, filename, fileSize, bytesReceived, isFinalized, expiresAt }: Upload): UploadStatus {
+  return { uploadId: id, filename, fileSize, bytesReceived, status: isFinalized ? 'finalized' : 'open', expiresAt }
 }
