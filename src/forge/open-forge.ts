@@ -2,8 +2,7 @@ import type { Delivery, Forge, ForgeKind } from './forge.ts'
 import type { ForgeHttpTiming } from './forge-http.ts'
 import { isGiteaDelivery, openGitea } from './gitea/gitea.ts'
 import { isGithubDelivery, openGithub } from './github/github.ts'
-import { openGitlab } from './gitlab/gitlab.ts'
-import { isGitlabDelivery } from './gitlab/gitlab-delivery.ts'
+import { isGitlabDelivery, openGitlab } from './gitlab/gitlab.ts'
 
 /** What a forge is spoken to with: a token, or an App's id and its private key as PEM. */
 export type ForgeCredential = { token: string } | { appId: string; privateKey: string }

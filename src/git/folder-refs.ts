@@ -1,7 +1,11 @@
+import { type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Oid } from './objects/object.ts'
-import { stampRefs } from './refs/ref-stamps.ts'
 import type { Heads, Publication, RefStore } from './refs/ref-store.ts'
 import type { Repository } from './repository.ts'
+
+/** Milliseconds: the coarsest timestamps that a file system has, with a margin. */
+const timestampGranularity = 2_500
 
 /** Refs as files of the repository, under git's own lock protocol: native git and other processes may move them too. */
 export class FolderRefs implements RefStore {
@@ -41,4 +45,32 @@ export class FolderRefs implements RefStore {
   stamp(): () => boolean {
     return stampRefs(this.#repository.gitDir, this.refs)
   }
+}
+
+/**
+ * Notes what the files of some refs look like to `stat`, which takes a fifth of the time of reading them. To be called before the
+ * refs are read.
+ * @returns whether the refs are surely as they were. A file that was written shortly before it was noted can be written again and
+ *   look the same, so it never counts as unchanged, as in git's index (Documentation/technical/racy-git.adoc).
+ */
+export function stampRefs(gitDir: string, refs: readonly string[]): () => boolean {
+  const paths = refs.map((ref) => join(gitDir, ref))
+  const stamps = paths.map(stampOf)
+  if (stamps.includes(undefined)) {
+    const packed = join(gitDir, 'packed-refs')
+    paths.push(packed)
+    stamps.push(stampOf(packed))
+  }
+  const newest = Math.max(...stamps.map((stamp) => stamp?.mtimeMs ?? 0))
+  if (newest > Date.now() - timestampGranularity) return () => false
+  return () => paths.every((path, index) => isSame(stampOf(path), stamps[index]))
+}
+
+function stampOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false })
+}
+
+function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs
 }

@@ -1,8 +1,7 @@
 import { realpathSync } from 'node:fs'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { hooksFolder } from '../../git/checkout/hooks-folder.ts'
-import { setSubmitDefault, unsetSubmitDefault } from '../../git/checkout/submit-default.ts'
+import { hooksFolder, setSubmitDefault, unsetSubmitDefault } from '../../git/checkout/user-git.ts'
 import { hookNames, installHooks, uninstallHooks } from './installed-hooks.ts'
 
 const Options = z.object({

@@ -4,12 +4,16 @@ import { z } from 'zod'
 import type { Context } from '../../kb/context.ts'
 import { operator } from '../../kb/create-kb.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { importDirectory } from '../../operate/import/import-directory.ts'
+import { type ImportReport, importDirectory } from '../../operate/import/import-directory.ts'
+import { oneLine } from '../../rules/text/text.ts'
 import { act } from '../command.ts'
 import { folderProblem } from '../folder.ts'
 import { progressBar } from '../progress-bar.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
-import { formatImport } from './import-report.ts'
+
+const maxShown = 20
+
+type Link = ImportReport['unresolved'][number]
 
 export function addImportCommand(program: Command): void {
   act(
@@ -65,4 +69,46 @@ async function requireKb(ctx: Context, tenantSlug: string, slug: string): Promis
   const slugs = (await ctx.knowledgeBases.list(tenant.id)).map((known) => known.slug)
   const advice = `To make it: ganglion kb create ${slug} --tenant ${tenantSlug}`
   throw new Error(`${tenantSlug} has no knowledge base ${slug}. Known ones: ${slugs.join(', ') || 'none'}. ${advice}`)
+}
+
+/** What an import did, for a person: the first 20 of each list. */
+export function formatImport(report: ImportReport): string {
+  const { created, updated, unchanged, pending, attachments } = report
+  const { renamed, skipped, unresolved, conflicts, notices, moved, vanished, removalsProposed, partial } = report
+  const counts = [
+    `${created} Neurons created, ${updated} updated, ${unchanged} unchanged; ${attachments} attachments imported.`,
+    ...(pending === 0 ? [] : [`${pending} conflict with what a curator has changed, and wait in the queue.`]),
+    ...(removalsProposed === 0 ? [] : [`${removalsProposed} removals are proposed, and wait in the queue.`]),
+  ]
+  return [
+    ...counts,
+    ...section('Renamed', renamed, ({ from, to }) => `${from} -> ${to}`),
+    ...section('Renamed in the folder', moved, ({ from, to }) => `${from} -> ${to}`),
+    ...section('No longer in the folder', vanished, ({ path, seqId }) => `${path}: ${seqId}`),
+    ...section('Conflicts', conflicts, ({ path, candidateId }) => `${path}: candidate ${candidateId}`),
+    ...section('Notices', notices, ({ path, line, message }) => `${path}:${line}: ${message}`),
+    ...section('Skipped', skipped, ({ path, reason }) => `${path}: ${reason}`),
+    ...section('Links that lead nowhere', unresolved.filter(isMissing), linkLine),
+    ...section(
+      'Links that may mean several Neurons',
+      unresolved.filter((link) => !isMissing(link)),
+      linkLine,
+    ),
+    ...section('Only partly parsed, since they are too complex or have more than 2000 links', partial, (path) => path),
+  ].join('\n')
+}
+
+function section<Item>(title: string, items: readonly Item[], lineOf: (item: Item) => string): string[] {
+  if (items.length === 0) return []
+  const lines = items.slice(0, maxShown).map((item) => `  ${oneLine(lineOf(item), 500)}`)
+  const more = items.length > maxShown ? [`  and ${items.length - maxShown} more`] : []
+  return ['', `${title} (${items.length}):`, ...lines, ...more]
+}
+
+function isMissing({ reason }: Link): boolean {
+  return reason === 'missing'
+}
+
+function linkLine({ path, target }: Link): string {
+  return `${path}: [[${target}]]`
 }

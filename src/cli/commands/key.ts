@@ -6,7 +6,6 @@ import { operator } from '../../kb/create-kb.ts'
 import { createApiKey, revokeApiKey } from '../../people/manage-api-keys.ts'
 import type { ApiKey } from '../../state/accounts/api-keys.ts'
 import { act } from '../command.ts'
-import { Duration } from '../settings/duration.ts'
 import { table } from '../table.ts'
 import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
 
@@ -16,6 +15,17 @@ const fetchNotes = {
   'fetch all': 'It fetches everything with git, hidden pages and candidates too.',
   push: 'It fetches everything with git, and pushes.',
 }
+const milliseconds = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+const longest = 100 * 365 * milliseconds.d
+
+/** `90d`, `12h`, `30m`, `45s`, `2w`: a whole number and a unit, as milliseconds. More than nothing, at most 100 years. */
+export const Duration = z
+  .string()
+  .regex(/^[0-9]{1,10}[smhdw]$/, 'must be a number and one of s, m, h, d, w, e.g. 90d')
+  .transform((text) => Number(text.slice(0, -1)) * milliseconds[Unit.parse(text.slice(-1))])
+  .refine((duration) => duration > 0 && duration <= longest, 'must be more than 0 and at most 100 years')
+
+const Unit = z.enum(['s', 'm', 'h', 'd', 'w'])
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('make, list and revoke API keys')

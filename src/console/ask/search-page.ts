@@ -5,7 +5,6 @@ import { button, type FormErrors, field, select } from '../layout/form.ts'
 import { type Html, html, type Part, trusted } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
-import { queryHelp } from './query-help.ts'
 import { type SearchAsked, searchPath } from './search-paths.ts'
 
 export type SearchView = {
@@ -30,6 +29,15 @@ const kinds = [
   { value: 'wiki', label: 'Pages' },
   { value: 'source', label: 'Sources' },
 ]
+const queryExamples = [
+  ['vip escalation', 'both words, in any order and inflection'],
+  ['"page the lead"', 'these words one after the other'],
+  ['lead OR manager', 'either'],
+  ['escal*', 'words that begin so'],
+  ['ticket -vip', 'without a word; NOT vip means the same'],
+  ['ticket tag:policy', 'with a tag; also path:guides, title:vip, kind:source'],
+  ['ticket after:2026-05', 'changed in May 2026 or later; before:2026 is earlier'],
+] as const
 
 /** Searches one knowledge base, or all. */
 export function searchPage(visit: Visit, view: SearchView): Html {
@@ -157,4 +165,11 @@ function turnPages(kbSlug: string, asked: SearchAsked, { page, pages }: HitPage)
     <span>Page ${page} of ${pages}</span>
     ${page < pages && html`<a rel="next" href="${to(page + 1)}">Next</a>`}
   </nav>`
+}
+
+function queryHelp(): Html {
+  return html`<details class="query-help"><summary>How to search</summary>
+    <table><thead><tr><th scope="col">Write</th><th scope="col">To find</th></tr></thead>
+      <tbody>${queryExamples.map(([query, meaning]) => html`<tr><td><code>${query}</code></td><td>${meaning}</td></tr>`)}</tbody></table>
+    <p class="hint">Titles, texts, tags, file names and numbers such as handbook_00000042 are searched.</p></details>`
 }

@@ -1,7 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { errorPage } from './error-page.ts'
 import { type Html, html } from './html.ts'
-import { visitIfAny } from './visit.ts'
+import { barePage, page } from './page.ts'
+import { type Visit, visitIfAny } from './visit.ts'
+
+type Problem = { status: number; message: string }
+
+const errorTitles: Readonly<Record<number, string>> = {
+  403: 'You may not do that',
+  404: 'There is nothing here',
+  409: 'Somebody was faster',
+  429: 'Too many requests',
+  503: 'Not ready',
+  507: 'The disk is nearly full',
+}
 
 /** Answers with a page, or with the part of one that a script asked for. */
 export function send(reply: FastifyReply, markup: Html, status = 200): FastifyReply {
@@ -24,4 +35,13 @@ export function sendProblem(
     ? html`<p class="problems" role="alert">${message}</p>`
     : errorPage(visitIfAny(request), { status, message })
   return send(reply, problem, status)
+}
+
+/** What a person sees where a page cannot be shown. */
+export function errorPage(visit: Visit | undefined, { status, message }: Problem): Html {
+  const title = errorTitles[status] ?? (status < 500 ? 'That did not work' : 'Something went wrong')
+  const main = html`<h1>${title}</h1>
+    <p>${message}</p>
+    <p><a href="/">Go to the start page</a></p>`
+  return visit === undefined ? barePage({ title, main }) : page(visit, { title, main })
 }

@@ -2,13 +2,12 @@ import { neuronPage, sourcePage, tagPage, versionPage } from '../../contract/con
 import { reaches } from '../../contract/vocabulary.ts'
 import type { NeuronView } from '../../pages/read-page.ts'
 import { content } from '../layout/content.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html, trusted } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 import { aroundMap } from './around-map.ts'
 import { crumbs } from './crumbs.ts'
-import { headingList } from './headings.ts'
 
 /** How an edge reads from the page that has it, and from the one that it leads to. */
 const edgeNames: Readonly<Record<string, [from: string, to: string]>> = {
@@ -28,6 +27,11 @@ const notices = {
   published: 'Your change is published.',
   renamed: 'The page has its new name.',
 }
+/** Fewer headings than this are found by looking. */
+const leastHeadings = 4
+const mostHeadings = 200
+
+type Heading = { level: number; id: Html; label: Html }
 
 /** A Neuron as people read it. */
 export function neuronView(visit: Visit, view: NeuronView, done?: Done): Html {
@@ -77,6 +81,27 @@ function pastNotice({ kb, neuron, current }: NeuronView): Html | undefined {
   return html`<p class="warning">You are reading version ${version}; the page is at version ${current} now.
     <a href="${path}">Read it as it is now</a> ·
     <a href="${path}/history?from=${version}&amp;to=${current}">See what has changed</a></p>`
+}
+
+/** The headings of a rendered page, as a list of links that is folded away. */
+export function headingList({ blocks }: { blocks: readonly string[] }): Html | undefined {
+  const headings = blocks.flatMap((block) => headingOf(block) ?? [])
+  if (headings.length < leastHeadings) return undefined
+  return html`<nav class="on-this-page" aria-label="On this page"><details><summary>On this page</summary>
+    <ul>${headings.slice(0, mostHeadings).map(({ level, id, label }) => html`<li class="level-${level}"><a href="#${id}">${label}</a></li>`)}</ul>
+  </details></nav>`
+}
+
+/** The sanitiser has made the block: each element at the top of a page, and so each of its headings, is one. */
+function headingOf(block: string): Heading | undefined {
+  const [, level = '', id = '', inner = ''] =
+    /^<h([2-4])\s(?:[^>]*\s)?id="([^"]+)"[^>]*>([\s\S]*)<\/h\1>\s*$/.exec(block) ?? []
+  // Both are escaped as they stand in the block.
+  const label = inner
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('<', '')
+    .trim()
+  return label === '' ? undefined : { level: Number(level), id: trusted(id), label: trusted(label) }
 }
 
 function tags({ kb, neuron }: NeuronView): Html | undefined {

@@ -4,7 +4,6 @@ import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { browserName } from './browser-name.ts'
 
 export type AccountView = {
   account: Account
@@ -17,6 +16,22 @@ export type AccountView = {
     errors: FormErrors
   }
 }
+
+/** Most specific first: most browsers also name those that they are compatible with. */
+const browsers: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bFirefox\//, 'Firefox'],
+  [/\b(?:Chromium|Chrome|CriOS)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+]
+const systems: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:iPhone|iPad)\b/, 'iOS'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bLinux\b/, 'Linux'],
+]
 
 /** What a person changes of themselves. */
 export function accountPage(visit: Visit, { account, notice, refused }: AccountView): Html {
@@ -125,4 +140,11 @@ function sessions(visit: Visit, { sessions }: Account): Html {
         </tr>`,
       )}</tbody>
     </table></div>`
+}
+
+/** What a person calls the browser of a `User-Agent`. */
+export function browserName(agent: string): string {
+  const find = (names: typeof browsers) => names.find(([pattern]) => pattern.test(agent))?.[1]
+  const [browser, system] = [find(browsers) ?? 'A browser', find(systems)]
+  return system === undefined ? browser : `${browser} on ${system}`
 }

@@ -1,7 +1,8 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { z } from 'zod'
 import { Ignored } from '../answers.ts'
 import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
-import type { Forge, PullRequest, Remark, Report } from '../forge.ts'
+import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge.ts'
 import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime } from '../remarks.ts'
@@ -24,6 +25,8 @@ const maxTitle = 255 - draftMark.prefix.length
 const developer = 30
 /** Characters of a commit status's description, and of its address. */
 const maxStatus = 255
+/** What a signing token begins with; the rest is the key in base64. */
+const signingPrefix = 'whsec_'
 
 /** A project on gitlab.com, or on a GitLab of one's own. */
 export function openGitlab(options: GitlabOptions): Forge {
@@ -155,4 +158,27 @@ function statusOf({ outcome, title, url, branch }: Report) {
     ref: branch,
     ...(url === undefined || url.length > maxStatus ? {} : { target_url: url }),
   }
+}
+
+/**
+ * Whether a delivery comes from somebody who knows a webhook's secret. A signing token signs as the Standard Webhooks specification
+ * has it; any other secret comes as it is. An old delivery counts too: all that it does is to have both sides compared.
+ * Compares in constant time.
+ */
+export function isGitlabDelivery(secret: string, { headers, body }: Delivery): boolean {
+  if (!secret.startsWith(signingPrefix)) return isEqual(secret, textOf(headers['x-gitlab-token']))
+  const key = Buffer.from(secret.slice(signingPrefix.length), 'base64')
+  const signed = `${textOf(headers['webhook-id'])}.${textOf(headers['webhook-timestamp'])}.`
+  const expected = `v1,${createHmac('sha256', key).update(signed).update(body).digest('base64')}`
+  const given = textOf(headers['webhook-signature']).split(' ')
+  return key.length > 0 && given.filter((signature) => isEqual(expected, signature)).length > 0
+}
+
+function isEqual(a: string, b: string): boolean {
+  const [first, second] = [a, b].map((text) => createHash('sha256').update(text).digest())
+  return first !== undefined && second !== undefined && timingSafeEqual(first, second)
+}
+
+function textOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' ? header : ''
 }

@@ -24,6 +24,9 @@ type HistoryOptions = {
 
 const noMode = '000000'
 
+/** A commit's trailers by name, the last of each name, and the paths that it changed; of a merge none. */
+type TrailedCommit = { trailers: Readonly<Record<string, string>>; paths: string[] }
+
 /**
  * Reads a branch's first-parent history, oldest first: a merged branch counts as the one commit that merged it.
  * @param after stop before this commit (it must be on the first-parent line, see {@link isOnFirstParentLine}).
@@ -109,7 +112,7 @@ async function* readEntries(
   }
 }
 
-export async function changesOf(repository: Repository, walk: CommitWalk, commit: WalkedCommit): Promise<FileChange[]> {
+async function changesOf(repository: Repository, walk: CommitWalk, commit: WalkedCommit): Promise<FileChange[]> {
   const [parent] = commit.parents
   const before = parent === undefined ? undefined : (await walk.commit(parent)).tree
   const changes: FileChange[] = []
@@ -117,4 +120,40 @@ export async function changesOf(repository: Repository, walk: CommitWalk, commit
     changes.push({ path, mode: is === undefined ? noMode : canonicalMode(is.mode), after: is?.oid })
   }
   return changes
+}
+
+/** The commits that `to` has and `from` has not, the latest first, `max` at most. @throws {GitError} `git-failed` */
+export async function trailersBetween(
+  repository: Repository,
+  { from, to, names, max }: { from: Oid; to: Oid; names: readonly string[]; max: number },
+): Promise<TrailedCommit[]> {
+  const walk = new CommitWalk(repository)
+  const commits = (await commitsBetween(walk, from, to)).reverse().slice(0, max)
+  const read = commits.map(async (commit): Promise<TrailedCommit> => {
+    const trailers = trailersOf(messageOfCommit((await repository.read(commit.oid)).data))
+    const named = trailers.flatMap(([key, value]) => {
+      const name = names.find((wanted) => wanted.toLowerCase() === key.toLowerCase())
+      return name === undefined || value === '' ? [] : [[name, value]]
+    })
+    const isMerge = commit.parents.length > 1
+    const paths = isMerge ? [] : (await changesOf(repository, walk, commit)).map(({ path }) => path)
+    return { trailers: Object.fromEntries(named), paths }
+  })
+  return Promise.all(read)
+}
+
+/**
+ * The blob that each path got from the last commit that changed it and has a line in its message, on the first-parent line of
+ * `head`. A path that such a commit removed is left out.
+ * @throws {GitError} `git-failed`
+ */
+export async function lastWritten(repository: Repository, head: Oid, line: string): Promise<Map<string, Oid>> {
+  const written = new Map<string, Oid>()
+  for await (const { changes } of readHistory(repository, head, undefined, { line })) {
+    for (const { path, after } of changes) {
+      if (after === undefined) written.delete(path)
+      else written.set(path, after)
+    }
+  }
+  return written
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { lastWritten } from '../../git/history/last-written.ts'
+import { lastWritten } from '../../git/history/history.ts'
 import { hashObject, type Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'

@@ -1,9 +1,12 @@
 import { basename, resolve } from 'node:path'
+import { parseDocument } from 'yaml'
 import { readAhead } from '../../kb/follow/read-ahead.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { broughtNeurons } from '../../kb/projection/candidate-index.ts'
-import { filePaths } from '../../kb/projection/file-queries.ts'
+import { blobAtPath, filePaths } from '../../kb/projection/file-queries.ts'
 import { partialPaths } from '../../kb/projection/neuron-queries.ts'
+import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { checkShownFiles } from '../../push/checks/check-shown-files.ts'
 import { audiences } from '../../rules/access/audience.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
@@ -17,7 +20,6 @@ import { findMoves } from './import-moves.ts'
 import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
 import { proposeRemovals } from './propose-removals.ts'
 import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
-import { turnOnInlineTags } from './turn-on-inline-tags.ts'
 
 export type ImportReport = ImportCounts & {
   attachments: number
@@ -137,4 +139,34 @@ export async function importDirectory(
   report.notices.push(...(await sameNames(kb, seqIds)))
   report.partial = partialPaths(kb.projection.read, seqIds)
   return report
+}
+
+/**
+ * Lets tags in texts count, by a commit to `kb.yaml`; comments in it stay.
+ * @param options.isAsked by the operator; without it, what `kb.yaml` says already holds
+ * @returns whether it had to be turned on
+ */
+function turnOnInlineTags(
+  kb: KnowledgeBase,
+  { isAsked, actor, at }: { isAsked: boolean; actor: Actor; at: Date },
+): Promise<boolean> {
+  return kb.write(async (staging) => {
+    const blob = blobAtPath(kb.projection.write, 'kb.yaml')
+    const text = blob === undefined ? '' : await staging.readText(blob)
+    const document = parseDocument(text)
+    const { settings, problems } = parseKbFile(text)
+    if (problems.some(({ severity }) => severity === 'error')) {
+      if (isAsked) throw new Error('kb.yaml has errors; mend it first.')
+      return false
+    }
+    if (settings.inlineTags || (!isAsked && document.has('inlineTags'))) return false
+    document.set('inlineTags', true)
+    await kb.commitToMain(staging, {
+      files: new Map([['kb.yaml', document.toString({ lineWidth: 0 })]]),
+      message: commitMessage('Let #tags in the text of notes count', { Connector: 'import' }),
+      author: signatureOf(actor, at),
+      at,
+    })
+    return true
+  })
 }

@@ -1,16 +1,19 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { candidateOfFingerprint } from '../../kb/projection/candidate-index.ts'
-import { titleOf } from '../../kb/projection/neuron-queries.ts'
+import { candidateOfFingerprint, neuronsOfConnector } from '../../kb/projection/candidate-index.ts'
+import { findNeuron, neuronsAfter, titleOf } from '../../kb/projection/neuron-queries.ts'
 import { surveyLinks } from '../../pages/graph/survey-links.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import { fingerprintOf, impactOf, type LintFinding } from '../../rules/lint/lint.ts'
 import { lintCandidate, lintConnector, lintTitle } from '../../rules/lint/lint-candidate.ts'
+import { FeatureIndex } from '../../rules/lint/lint-features.ts'
+import { tagKey } from '../../rules/neurons/tag.ts'
+import { questionTerms } from '../../search/query/question.ts'
+import { analyserFor } from '../../search/text/analyser.ts'
 import { pauses } from '../../system/pauses.ts'
-import { relatedNeurons } from './related-neurons.ts'
 
 export type LintResult = {
   rule: LintFinding['rule']
@@ -30,6 +33,7 @@ type Found = { finding: LintFinding; result: LintResult }
 /** New candidates of one run: a curator reads them. */
 const maxNew = 100
 const actor: Actor = { id: 'lint', name: 'Lint' }
+const maxRelated = 3
 
 /**
  * Looks through the links of an open knowledge base, and puts what it finds into the queue: each finding once, whatever became of
@@ -90,4 +94,32 @@ function unlessFull(error: unknown): undefined {
 /** Looks for findings now, and puts those that are new into the queue. For curators. @throws {GanglionError} `not_found` */
 export async function lintNow(ctx: Context, { tenantId }: Pick<Caller, 'tenantId'>, kb: string): Promise<LintReport> {
   return lintKb(ctx, await ctx.kb(tenantId, kb))
+}
+
+/**
+ * Finds the Neurons that share the rarest tags and words of the title with one. The tables tell, not the search index: that has
+ * one owner, and lint may run beside the server.
+ */
+async function relatedNeurons(kb: KnowledgeBase): Promise<(seqId: string) => string[]> {
+  const analyser = analyserFor((await kb.settings()).language)
+  const featuresOf = ({ title, tags }: { title: string; tags: readonly string[] }) => [
+    ...questionTerms(title, analyser).map(({ term }) => `word ${term}`),
+    ...tags.map((tag) => `tag ${tagKey(tag)}`),
+  ]
+  const index = await kb.projection.withSnapshot(async (sql) => {
+    const pause = pauses()
+    const features = new FeatureIndex()
+    const own = neuronsOfConnector(sql, lintConnector)
+    for (const neuron of neuronsAfter(sql, '', undefined)) {
+      await pause()
+      if (!own.has(neuron.seqId)) features.add(neuron.seqId, featuresOf(neuron))
+    }
+    return features
+  })
+  return (seqId) => {
+    const neuron = findNeuron(kb.projection.read, seqId)
+    if (neuron === undefined) return []
+    const sharing = index.sharing(featuresOf(neuron), maxRelated + 1)
+    return sharing.filter((other) => other !== seqId).slice(0, maxRelated)
+  }
 }

@@ -1,5 +1,5 @@
 import { CandidateKind } from '../../contract/vocabulary.ts'
-import { trailersBetween } from '../../git/history/commit-trailers.ts'
+import { trailersBetween } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Verdict } from '../../rules/candidates/candidate.ts'

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { installHooks } from '../../../src/cli/commands/installed-hooks.ts'
-import { setSubmitDefault, unsetSubmitDefault } from '../../../src/git/checkout/submit-default.ts'
+import { setSubmitDefault, unsetSubmitDefault } from '../../../src/git/checkout/user-git.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { put } from '../../kb/support/import-support.ts'
 import { tempDir } from '../../support/temp.ts'

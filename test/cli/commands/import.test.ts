@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { formatImport } from '../../../src/cli/commands/import-report.ts'
+import { formatImport } from '../../../src/cli/commands/import.ts'
 import { progressBar } from '../../../src/cli/progress-bar.ts'
 import { CandidatePage } from '../../../src/contract/candidates.ts'
 import { put } from '../../kb/support/import-support.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Duration } from '../../../src/cli/settings/duration.ts'
+import { Duration } from '../../../src/cli/commands/key.ts'
 import { fc } from '../../support/properties.ts'
 
 test.each([

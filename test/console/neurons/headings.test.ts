@@ -1,6 +1,6 @@
 import { parseHTML } from 'linkedom'
 import { expect, test } from 'vitest'
-import { headingList } from '../../../src/console/neurons/headings.ts'
+import { headingList } from '../../../src/console/neurons/neuron-page.ts'
 import { renderBlocks } from '../../../src/markdown/render/render-markdown.ts'
 
 const listOf = (markdown: string) => {

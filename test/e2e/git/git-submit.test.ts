@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { setSubmitDefault } from '../../../src/git/checkout/submit-default.ts'
+import { setSubmitDefault } from '../../../src/git/checkout/user-git.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import type { Product } from '../support.ts'
