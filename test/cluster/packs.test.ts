@@ -1,7 +1,9 @@
-import { readdirSync, utimesSync } from 'node:fs'
+import { readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { packPath } from '../../src/git/objects/pack-files.ts'
 import { consolidateShared } from '../../src/kb/cluster/consolidate-shared.ts'
+import { PackCache } from '../../src/kb/cluster/pack-cache.ts'
 import { sweepPacks } from '../../src/kb/cluster/sweep-packs.ts'
 import { main, put, type Writer } from '../git/support/ref-store-suite.ts'
 import { clusterBed, commitsOf, expectSound, kbId } from './support/cluster-bed.ts'
@@ -75,6 +77,19 @@ test('a node drops the packs that were rolled up an hour later', async () => {
   expect(packsIn(writer)).toBe(1)
   await commitsOf(writer).run((staging) => put(staging, main, 'after.md'))
   await expectSound(bed, [...paths, 'after.md'])
+})
+
+test('a pack that somebody else drops from the copy at the same time is dropped', async () => {
+  const bed = await clusterBed()
+  const writer = await written(bed)
+  const { gitDir } = writer.repository
+  class Meanwhile extends Set<string> {
+    override has(name: string): boolean {
+      rmSync(`${packPath(gitDir, name)}.keep`)
+      return false
+    }
+  }
+  await new PackCache(gitDir, bed.packs).dropAllBut(new Meanwhile())
 })
 
 test('the sweep removes packs an hour after they were rolled up, and orphans after a day', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createWriteStream, statSync } from 'node:fs'
+import { open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { GitError } from '../../git/git-error.ts'
@@ -64,7 +64,9 @@ export class PackCache {
     for (const name of await this.#names()) {
       if (kept.has(name)) continue
       const path = packPath(this.#gitDir, name)
-      if (Date.now() - (await stat(`${path}.keep`)).mtimeMs < droppedAfter) continue
+      // Whoever maintains or reads this copy beside us may drop it at the same time.
+      const mark = statSync(`${path}.keep`, { throwIfNoEntry: false })
+      if (mark === undefined || Date.now() - mark.mtimeMs < droppedAfter) continue
       this.#marked.delete(name)
       await removePack(path)
       await rm(`${path}.keep`, { force: true })

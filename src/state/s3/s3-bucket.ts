@@ -178,10 +178,18 @@ export class S3Bucket {
   ): Promise<Response> {
     const url = new URL(key === '' ? `${this.#bucket}/` : `${this.#bucket}/${this.#prefix}${key}`)
     url.search = new URLSearchParams(query).toString()
-    const signal = AbortSignal.timeout(this.#patience + Math.ceil(bytes / bytesPerMillisecond))
-    const answer = await this.#send(url, { method, headers, ...(body && { body }) }, signal).catch((cause) => {
-      throw new S3Error(`cannot be reached: ${reasonOf(cause)}`, { cause })
-    })
+    const ending = new AbortController()
+    const end = () => ending.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+    const endAfter = (milliseconds: number) => setTimeout(end, milliseconds).unref()
+    const transfer = Math.ceil(bytes / bytesPerMillisecond)
+    // An answer begins soon, however long its bytes may take.
+    const beginning = endAfter(this.#patience + (body === undefined ? 0 : transfer))
+    const answer = await this.#send(url, { method, headers, ...(body && { body }) }, ending.signal)
+      .catch((cause) => {
+        throw new S3Error(`cannot be reached: ${reasonOf(cause)}`, { cause })
+      })
+      .finally(() => clearTimeout(beginning))
+    endAfter(this.#patience + transfer)
     const isNoObject =
       answer.status === 404 && (method === 'GET' || method === 'HEAD' || method === 'DELETE') && key !== ''
     if (answer.ok || isNoObject) return answer
