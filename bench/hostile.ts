@@ -3,7 +3,7 @@ import { consoleRoutes } from '../src/console/console.ts'
 import { buildServer } from '../src/http/server.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
 import type { Caller } from '../src/rules/access/caller.ts'
-import type { NewApiKey } from '../src/state/accounts/api-keys.ts'
+import type { ApiKeyRecord } from '../src/state/accounts/api-keys.ts'
 import { signIn } from '../test/support/person.ts'
 import { noteAim } from './support/aims.ts'
 import { importNotes } from './support/imported-notes.ts'
@@ -51,7 +51,7 @@ export async function benchHostile(): Promise<string[]> {
   const rates = { rateReads: 1e9, rateWrites: 1e9, rateChats: 1e9 }
   const server = await buildServer(ctx, { ...rates, pages: consoleRoutes })
   const { headers: session } = await signIn(ctx, 'bench', 'curator')
-  const key: NewApiKey = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null }
+  const key: ApiKeyRecord = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null }
   const { token } = await ctx.apiKeys.create(key, ctx.now())
   const byKey = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' }
   const params: Record<string, string> = { kb: 'bench', kbId: 'bench', seqId, id: candidateId }

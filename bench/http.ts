@@ -1,4 +1,4 @@
-import type { NewApiKey } from '../src/state/accounts/api-keys.ts'
+import type { ApiKeyRecord } from '../src/state/accounts/api-keys.ts'
 import { noteAim } from './support/aims.ts'
 import type { WireAnswer, WireRequest } from './support/http-load.ts'
 import { importNotes } from './support/imported-notes.ts'
@@ -68,7 +68,7 @@ export async function benchHttp(): Promise<string[]> {
 /** A data directory with generated notes and a curator's key. */
 async function prepare() {
   const { ctx, dataDir, tenantId } = await importNotes(neurons)
-  const key: NewApiKey = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null }
+  const key: ApiKeyRecord = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null }
   const { token } = await ctx.apiKeys.create(key, ctx.now())
   const { projection } = await ctx.kb(tenantId, 'bench')
   const rows = projection.read.all`SELECT seq_id, title FROM neurons ORDER BY seq_id`

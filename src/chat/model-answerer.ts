@@ -6,7 +6,7 @@ import { clientOf, type LanguageModel } from '../models/language-model.ts'
 import { AnswerFilter } from './answer-filter.ts'
 import type { Answer, Answerer, Question } from './answerer.ts'
 import { ModelError } from './model-error.ts'
-import { type Message, promptFor } from './prompt.ts'
+import { type PromptMessage, promptFor } from './prompt.ts'
 import { refuse } from './refusal.ts'
 
 /** Characters of an answer; the extract that may have to follow it still fits into what feedback can hold. */
@@ -97,7 +97,7 @@ async function* converse(
  */
 async function* pieces(
   client: OpenAI,
-  { model, messages, timeoutMs, breaker }: Asking & { messages: Message[] },
+  { model, messages, timeoutMs, breaker }: Asking & { messages: PromptMessage[] },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const report = breaker.begin()
@@ -146,7 +146,7 @@ async function* pieces(
 /** The chunks of a chat completion, or all of it from a server that does not stream. */
 async function* completionOf(
   client: OpenAI,
-  request: { model: string; messages: Message[] },
+  request: { model: string; messages: PromptMessage[] },
   { stop, leaving }: { stop: AbortSignal; leaving: AbortController },
 ): AsyncGenerator<unknown> {
   const { Stream } = await import('openai/streaming')

@@ -21,10 +21,10 @@ const personas: Readonly<Record<Audience, string>> = {
   student: 'Your reader is learning: explain step by step, and say what a term means where it first comes up.',
 }
 
-export type Message = { role: 'system' | 'user' | 'assistant'; content: string }
+export type PromptMessage = { role: 'system' | 'user' | 'assistant'; content: string }
 
 export type Prompt = {
-  messages: Message[]
+  messages: PromptMessage[]
   /** seqIds of the passages that it quotes. */
   citable: ReadonlySet<string>
 }
@@ -71,8 +71,8 @@ function quote({ seqId, title, headings, content }: Passage, mark: string): stri
 }
 
 /** The latest turns, without citations: those of an earlier answer are not among the passages of this one. */
-function recent(history: readonly Turn[]): Message[] {
-  const messages: Message[] = []
+function recent(history: readonly Turn[]): PromptMessage[] {
+  const messages: PromptMessage[] = []
   let left = maxHistory
   for (const { question, answer } of history.toReversed()) {
     const [asked, said] = [cut(question, maxTurnPart), cut(withoutCitations(answer), maxTurnPart)]

@@ -4,7 +4,7 @@ import { NegativeAnswer, UsageError } from './errors.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
 
 /** What a command has to say, to a program and to a person; where it is negative, the exit code is 1. */
-export type Answer = { json: unknown; text: string; isNegative?: boolean }
+export type CommandAnswer = { json: unknown; text: string; isNegative?: boolean }
 
 const CommonOptions = z.object({ data: z.string().min(1).optional(), json: z.boolean().optional() })
 
@@ -15,7 +15,7 @@ const CommonOptions = z.object({ data: z.string().min(1).optional(), json: z.boo
 export function act<Schema extends z.ZodType>(
   command: Command,
   schema: Schema,
-  run: (input: z.output<Schema>, environment: Environment) => Promise<Answer>,
+  run: (input: z.output<Schema>, environment: Environment) => Promise<CommandAnswer>,
 ): Command {
   return command
     .option('--data <dir>', 'the data directory (default: GANGLION_DATA, or ./data)')

@@ -30,7 +30,7 @@ import { acquireLock } from '../state/directory/directory-lock.ts'
 import { giveMemoryBackWhenIdle } from '../system/idle-memory.ts'
 import { Threads } from '../system/threads.ts'
 import { announcement } from './announcement.ts'
-import type { Answer } from './command.ts'
+import type { CommandAnswer } from './command.ts'
 import type { Environment } from './settings/environment.ts'
 
 /** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
@@ -42,7 +42,7 @@ const databasePause = 2_000
 const compileLimits = { timeoutMs: 60_000, maxRetries: 2 }
 
 /** Starts everything and answers once requests are served; a signal ends it all in reverse order. */
-export async function runServer(environment: Environment): Promise<Answer> {
+export async function runServer(environment: Environment): Promise<CommandAnswer> {
   const directory = DataDirectory.open(environment.dataDir)
   keepTemporaryFilesIn(directory.incoming)
   const release = await acquireLock(directory, { waitMs: LOCK_WAIT })

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Context } from '../kb/context.ts'
-import type { KnowledgeBase } from '../state/knowledge-bases.ts'
+import type { KbRecord } from '../state/knowledge-bases.ts'
 import { requireTenant } from './with-ganglion.ts'
 
 /** Which knowledge bases a command is for: all, those of a tenant, or one. */
@@ -15,7 +15,7 @@ export function selecting(command: Command): Command {
 }
 
 /** The knowledge bases that are selected. Throws where there is none of that name. */
-export async function select(ctx: Context, { tenant, kb }: Selection): Promise<KnowledgeBase[]> {
+export async function select(ctx: Context, { tenant, kb }: Selection): Promise<KbRecord[]> {
   const owner = tenant === undefined ? undefined : await requireTenant(ctx.tenants, tenant)
   const all = await ctx.knowledgeBases.list(owner?.id)
   if (kb === undefined) return all

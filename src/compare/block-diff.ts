@@ -1,4 +1,4 @@
-import { changesBetween } from './line-changes.ts'
+import { lineChanges } from './line-changes.ts'
 
 /** A block of one page or of both; of one that changed, both are there. */
 export type BlockChange =
@@ -22,7 +22,7 @@ export function blockDiff(before: readonly string[], after: readonly string[]): 
     blocks.push(...removed.map((block): BlockChange => ({ type: 'removed', before: block })))
     removed = []
   }
-  for (const { sign, line: block } of changesBetween(before.slice(0, maxBlocks), after.slice(0, maxBlocks))) {
+  for (const { sign, line: block } of lineChanges(before.slice(0, maxBlocks), after.slice(0, maxBlocks))) {
     if (sign === '-') removed.push(block)
     else if (sign === ' ') {
       flush()

@@ -1,9 +1,9 @@
 import { diffArrays } from 'diff'
 import { anchorsOf } from '../rules/text/anchors.ts'
 
-export type Change = { sign: ' ' | '-' | '+'; line: string }
+export type LineChange = { sign: ' ' | '-' | '+'; line: string }
 /** Lines of two texts; where each begins, 1-based. */
-export type Hunk = { oldStart: number; newStart: number; changes: Change[] }
+export type Hunk = { oldStart: number; newStart: number; changes: LineChange[] }
 
 /** Unchanged lines that are shown around changed ones. */
 const context = 4
@@ -11,7 +11,7 @@ export const maxLines = 50_000
 /** Squares of edit distances, in all: about a quarter of a second. */
 const maxWork = 2_500_000
 
-export function linesOf(text: string): string[] {
+export function comparedLines(text: string): string[] {
   const lines = text.split('\n')
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines
 }
@@ -21,7 +21,7 @@ export function linesOf(text: string): string[] {
  * Algorithm and Its Variations", 1986). A part whose edit distance is too large for the work that is left is told as removed and
  * added. So the time is linear in the texts, and a quarter of a second.
  */
-export function* changesBetween(old: readonly string[], fresh: readonly string[]): Generator<Change> {
+export function* lineChanges(old: readonly string[], fresh: readonly string[]): Generator<LineChange> {
   let work = maxWork
   let from: readonly number[] = []
   for (const to of [...anchorsOf([old, fresh]), []]) {
@@ -37,8 +37,8 @@ export function* changesBetween(old: readonly string[], fresh: readonly string[]
 function changesOfPart(
   { old, fresh }: { old: string[]; fresh: string[] },
   maxDistance: number,
-): { changes: Change[]; distance: number } {
-  const signed = (lines: readonly string[], sign: Change['sign']) => lines.map((line): Change => ({ sign, line }))
+): { changes: LineChange[]; distance: number } {
+  const signed = (lines: readonly string[], sign: LineChange['sign']) => lines.map((line): LineChange => ({ sign, line }))
   if (old.length === 0 || fresh.length === 0)
     return { changes: [...signed(old, '-'), ...signed(fresh, '+')], distance: 0 }
   const found = diffArrays(old, fresh, { maxEditLength: maxDistance })
@@ -48,9 +48,9 @@ function changesOfPart(
 }
 
 /** Changes that are near each other, with the lines around them. */
-export function* hunksOf(changes: Iterable<Change>): Generator<Hunk> {
+export function* hunksOf(changes: Iterable<LineChange>): Generator<Hunk> {
   let [oldLine, newLine] = [1, 1]
-  let above: Change[] = []
+  let above: LineChange[] = []
   let hunk: Hunk | undefined
   let unchanged = 0
   for (const change of changes) {

@@ -1,4 +1,4 @@
-import { type Change, changesBetween, type Hunk, hunksOf, linesOf, maxLines } from './line-changes.ts'
+import { type LineChange, lineChanges, type Hunk, hunksOf, comparedLines, maxLines } from './line-changes.ts'
 import { type DiffPart, WordMarker } from './word-marker.ts'
 
 /** A line of one text or of both, with its 1-based numbers; `parts` make the line, those that changed are marked. */
@@ -21,12 +21,12 @@ const maxSize = 256 * 1024
  * @param before `null`: the text is new.
  */
 export function lineDiff(before: string | null, after: string): LineDiff {
-  const [old, fresh] = [linesOf(before ?? ''), linesOf(after)]
+  const [old, fresh] = [comparedLines(before ?? ''), comparedLines(after)]
   const isTooLong = Math.max(old.length, fresh.length) > maxLines
   const marker = new WordMarker()
   const hunks: DiffLine[][] = []
   let room = { lines: maxShown, size: maxSize }
-  for (const hunk of hunksOf(changesBetween(old.slice(0, maxLines), fresh.slice(0, maxLines)))) {
+  for (const hunk of hunksOf(lineChanges(old.slice(0, maxLines), fresh.slice(0, maxLines)))) {
     const changes = fitting(hunk.changes, room)
     if (changes.length > 0) hunks.push(numbered({ ...hunk, changes }, marker))
     if (changes.length < hunk.changes.length) return { hunks, isTruncated: true }
@@ -35,7 +35,7 @@ export function lineDiff(before: string | null, after: string): LineDiff {
   return { hunks, isTruncated: isTooLong }
 }
 
-function fitting(changes: Change[], room: { lines: number; size: number }): Change[] {
+function fitting(changes: LineChange[], room: { lines: number; size: number }): LineChange[] {
   const first = changes.slice(0, room.lines)
   let size = 0
   const end = first.findIndex(({ line }) => {
@@ -45,7 +45,7 @@ function fitting(changes: Change[], room: { lines: number; size: number }): Chan
   return end < 0 ? first : first.slice(0, end)
 }
 
-function sizeOf(changes: readonly Change[]): number {
+function sizeOf(changes: readonly LineChange[]): number {
   return changes.reduce((sum, { line }) => sum + line.length, 0)
 }
 
@@ -61,7 +61,7 @@ function numbered({ oldStart, newStart, changes }: Hunk, marker: WordMarker): Di
 }
 
 /** Of lines that were removed where others were added, the first is compared with the first, and so on. */
-function markedWords(changes: readonly Change[], marker: WordMarker): Map<number, DiffPart[]> {
+function markedWords(changes: readonly LineChange[], marker: WordMarker): Map<number, DiffPart[]> {
   const marked = new Map<number, DiffPart[]>()
   for (let start = 0; start < changes.length; ) {
     const added = endOf(changes, start, '-')
@@ -77,7 +77,7 @@ function markedWords(changes: readonly Change[], marker: WordMarker): Map<number
   return marked
 }
 
-function endOf(changes: readonly Change[], start: number, sign: Change['sign']): number {
+function endOf(changes: readonly LineChange[], start: number, sign: LineChange['sign']): number {
   let end = start
   while (changes[end]?.sign === sign) end++
   return end

@@ -1,4 +1,4 @@
-import { type Change, changesBetween, type Hunk, hunksOf, linesOf, maxLines } from './line-changes.ts'
+import { type LineChange, lineChanges, type Hunk, hunksOf, comparedLines, maxLines } from './line-changes.ts'
 
 /** In the format of `diff -u`, from `before` to `after`. What does not fit is left out; the hunks that are there are whole patches. */
 export type UnifiedDiff = { diff: string; isTruncated: boolean }
@@ -6,13 +6,13 @@ export type UnifiedDiff = { diff: string; isTruncated: boolean }
 const maxSize = 256 * 1024
 
 /**
- * Compares two texts line by line; see {@link changesBetween}.
+ * Compares two texts line by line; see {@link lineChanges}.
  * @param before `null`: the text is new.
  */
 export function unifiedDiff(before: string | null, after: string): UnifiedDiff {
-  const [old, fresh] = [linesOf(before ?? ''), linesOf(after)]
+  const [old, fresh] = [comparedLines(before ?? ''), comparedLines(after)]
   const header = `--- ${before === null ? '/dev/null' : 'before'}\n+++ after\n`
-  const changes = changesBetween(old.slice(0, maxLines), fresh.slice(0, maxLines))
+  const changes = lineChanges(old.slice(0, maxLines), fresh.slice(0, maxLines))
   const { text, isTruncated } = formatHunks(hunksOf(changes), maxSize - header.length)
   return { diff: header + text, isTruncated: isTruncated || Math.max(old.length, fresh.length) > maxLines }
 }
@@ -28,7 +28,7 @@ function formatHunks(hunks: Iterable<Hunk>, size: number): { text: string; isTru
 }
 
 /** The first lines of a hunk, as many as fit with its header. */
-function fitting(changes: Change[], size: number): Change[] {
+function fitting(changes: LineChange[], size: number): LineChange[] {
   let left = size - 60
   const end = changes.findIndex(({ line }) => {
     left -= line.length + 2
@@ -38,7 +38,7 @@ function fitting(changes: Change[], size: number): Change[] {
 }
 
 function formatHunk({ oldStart, newStart, changes }: Hunk): string {
-  const range = (start: number, sign: Change['sign']) => {
+  const range = (start: number, sign: LineChange['sign']) => {
     const count = changes.filter((change) => change.sign !== sign).length
     return `${count === 0 ? start - 1 : start},${count}`
   }

@@ -2,14 +2,14 @@ import formbody from '@fastify/formbody'
 import { GanglionError } from '../contract/errors.ts'
 import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
-import { chatRoutes } from './ask/chat-routes.ts'
-import { searchRoutes } from './ask/search-routes.ts'
+import { chatPageRoutes } from './ask/chat-routes.ts'
+import { searchPageRoutes } from './ask/search-routes.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
 import { editorRoutes } from './neurons/editor/routes.ts'
-import { neuronRoutes } from './neurons/routes.ts'
+import { neuronPageRoutes } from './neurons/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
-import { queueRoutes } from './queue/routes.ts'
+import { queuePageRoutes } from './queue/routes.ts'
 import { openRoutes } from './session/open-routes.ts'
 import { accountRoutes } from './session/routes.ts'
 import { peopleRoutes } from './settings/people-routes.ts'
@@ -38,10 +38,10 @@ export async function consoleRoutes(app: ZodFastify, { limits, ctx }: PagesConte
     overviewRoutes(pages, ctx)
     settingsRoutes(pages, ctx)
     await sourceRoutes(pages, ctx)
-    queueRoutes(pages, ctx)
-    chatRoutes(pages, ctx)
-    neuronRoutes(pages, ctx)
+    queuePageRoutes(pages, ctx)
+    chatPageRoutes(pages, ctx)
+    neuronPageRoutes(pages, ctx)
     editorRoutes(pages, ctx)
-    searchRoutes(pages, ctx)
+    searchPageRoutes(pages, ctx)
   })
 }

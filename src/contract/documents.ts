@@ -48,7 +48,7 @@ const example = {
   ...{ contentHash: sha256, tags: 'policy,vip', createdAt: '2026-01-08T09:12:44.000Z' },
 }
 
-export const Source = z
+export const SourceAnswer = z
   .object({
     id: z.uuid().describe('UUID of the Source.'),
     knowledgeBaseId: KbUuid,
@@ -69,9 +69,9 @@ export const Source = z
     createdAt: Timestamp.describe('Time of the upload.'),
   })
   .meta({ id: 'Source', description: 'An uploaded file.', examples: [example] })
-export type Source = z.infer<typeof Source>
+export type SourceAnswer = z.infer<typeof SourceAnswer>
 
-export const SourceDetail = Source.extend({
+export const SourceDetail = SourceAnswer.extend({
   connector: z.string().describe('`connector` of the metadata; `upload` without one.'),
   sourceUrl: z.string().nullable().describe('`sourceUrl` of the metadata.'),
   metadata: z.string().nullable().describe('Metadata as uploaded: the text of a JSON object.'),
@@ -94,7 +94,7 @@ export type SourceQuery = z.output<typeof SourceQuery>
 
 export const SourcePage = z
   .object({
-    documents: z.array(Source).describe('Sources that are not archived, newest first.'),
+    documents: z.array(SourceAnswer).describe('Sources that are not archived, newest first.'),
     nextCursor: NextCursor,
   })
   .meta({

@@ -9,7 +9,7 @@ import { ingestConnector, originPrefix } from '../sources/ingest/source-candidat
 import type { StoredEvent } from '../state/events.ts'
 import type { Source } from '../state/sources/source.ts'
 
-export type Listener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>
+export type EventListener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>
 
 type Sight = { kb: KnowledgeBase; view: KbView }
 
@@ -19,11 +19,11 @@ type Sight = { kb: KnowledgeBase; view: KbView }
  */
 export class EventView {
   readonly #ctx: Context
-  readonly #listener: Listener
+  readonly #listener: EventListener
   /** Once its text has been read, nothing changes of what decides who sees a Source. */
   readonly #sources = new Map<string, Source>()
 
-  constructor(ctx: Context, listener: Listener) {
+  constructor(ctx: Context, listener: EventListener) {
     this.#ctx = ctx
     this.#listener = listener
   }

@@ -3,7 +3,7 @@ export const forgeKinds = ['github', 'gitea', 'forgejo', 'gitlab'] as const
 export type ForgeKind = (typeof forgeKinds)[number]
 
 /** Somebody on a forge: a person, or a program. `id` is the login, which others of the forge cannot take. */
-export type Account = { id: string; name: string }
+export type ForgeAccount = { id: string; name: string }
 
 /** A pull request, or a merge request where a forge calls it so. */
 export type PullRequest = {
@@ -22,13 +22,13 @@ export type PullRequest = {
   head: string
   /** The branch into which it is to be merged. */
   base: string
-  author: Account
+  author: ForgeAccount
   labels: readonly string[]
   isDraft: boolean
   /** ISO 8601, UTC. It grows with each comment, review, push and edit. */
   updatedAt: string
   /** Of a merged one: who merged it (only from {@link Forge.pull}), and the commit that this left on the base branch. */
-  mergedBy?: Account
+  mergedBy?: ForgeAccount
   mergeCommit?: string
 }
 
@@ -47,7 +47,7 @@ export type Remark = {
   /** Never that of another remark of the repository, whatever its sort. */
   id: string
   number: number
-  author: Account
+  author: ForgeAccount
   /** Markdown, as written. */
   text: string
   /** ISO 8601, UTC: when it was written. */
@@ -96,7 +96,7 @@ export type Forge = {
   readonly kind: ForgeKind
   readonly limits: ForgeLimits
   /** The account that the credential belongs to. Also tells whether the credential is valid. */
-  who(): Promise<Account>
+  who(): Promise<ForgeAccount>
   access(): Promise<GitAccess>
   /** All open pull requests of any author, oldest first. With ETags, an unchanged list does not count against a rate limit. */
   openPulls(): Promise<PullRequest[]>

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CommitWalk } from './history/commit-walk.ts'
 import { commitsBetween } from './history/history.ts'
 import { type Oid, parentsOfCommit } from './objects/object.ts'
-import { folderMode, submoduleMode, Tree, type TreeEntry } from './objects/tree.ts'
+import { folderMode, submoduleMode, Tree, type GitTreeEntry } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
 /** What a push brings: everything in the history of `to` that is not in that of `from`. */
@@ -49,7 +49,7 @@ export type PushedFolder = {
   prefix: string
   tree: Tree
   /** What none of the parents has at that place. */
-  changed: readonly TreeEntry[]
+  changed: readonly GitTreeEntry[]
   /** Those of its names that some parent has not. */
   added: ReadonlySet<string>
   /** Bytes of the changed files. */
@@ -64,7 +64,7 @@ export type PushedFolder = {
 export async function walkPushedTrees(
   repository: Repository,
   commits: readonly Oid[],
-  visit: (folder: PushedFolder) => readonly TreeEntry[],
+  visit: (folder: PushedFolder) => readonly GitTreeEntry[],
 ): Promise<void> {
   let [entries, compared] = [0, 0]
   const readFolder = folderReader(repository)
@@ -80,7 +80,7 @@ export async function walkPushedTrees(
       const { tree } = await readFolder(oid)
       const olds = await Promise.all(before.map(async (old) => (await readFolder(old)).byName))
       const changed = tree.entries.filter((entry) => !olds.some((old) => isSame(old.get(entry.name), entry)))
-      const isEverywhere = ({ name }: TreeEntry) =>
+      const isEverywhere = ({ name }: GitTreeEntry) =>
         parents.length > 0 && olds.length === parents.length && olds.every((old) => old.has(name))
       const added = new Set(tree.entries.filter((entry) => !isEverywhere(entry)).map(({ name }) => name))
       entries += changed.length
@@ -100,7 +100,7 @@ export async function walkPushedTrees(
   }
 }
 
-async function sizesOf(repository: Repository, entries: readonly TreeEntry[]): Promise<Map<Oid, number>> {
+async function sizesOf(repository: Repository, entries: readonly GitTreeEntry[]): Promise<Map<Oid, number>> {
   const files = entries.filter(({ mode }) => mode !== folderMode && mode !== submoduleMode)
   const infos = await repository.infos(files.map(({ oid }) => oid))
   return new Map([...infos].map(([oid, { size }]) => [oid, size]))
@@ -118,7 +118,7 @@ export async function pushedChanges(repository: Repository, from: Oid, to: Oid):
   return changes
 }
 
-type Folder = { tree: Tree; byName: ReadonlyMap<string, TreeEntry> }
+type Folder = { tree: Tree; byName: ReadonlyMap<string, GitTreeEntry> }
 
 /** Reads folders, and remembers the last ones decoded. */
 function folderReader(repository: Repository): (oid: Oid) => Promise<Folder> {
@@ -153,6 +153,6 @@ function checkParents(commit: Oid, parents: readonly Oid[]): void {
   }
 }
 
-function isSame(old: TreeEntry | undefined, now: TreeEntry): boolean {
+function isSame(old: GitTreeEntry | undefined, now: GitTreeEntry): boolean {
   return old?.oid === now.oid && old.mode === now.mode
 }

@@ -9,7 +9,7 @@ import {
   type Signature,
   treeOfCommit,
 } from './objects/object.ts'
-import { folderMode, fromBinaryName, Tree, type TreeEntry, toBinaryName } from './objects/tree.ts'
+import { folderMode, fromBinaryName, Tree, type GitTreeEntry, toBinaryName } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
 /** What a commit does to files: new text or bytes, the id of a blob that exists, or null to remove the path. */
@@ -142,17 +142,17 @@ export class Staging {
   }
 
   /** Whether the changes remove all that stands at a name, which is of the other kind. */
-  async #isFreed(old: TreeEntry, change: FileNode | FolderNode): Promise<boolean> {
+  async #isFreed(old: GitTreeEntry, change: FileNode | FolderNode): Promise<boolean> {
     if ('folder' in change) return change.isFreed
     return (await this.#applyChanges(old.oid, change.leaving ?? new Map(), '', { files: undefined })) === undefined
   }
 
   async #folderEntry(
-    old: TreeEntry | undefined,
+    old: GitTreeEntry | undefined,
     changes: ChangeTree,
     prefix: string,
     changed: Changed,
-  ): Promise<Omit<TreeEntry, 'name'> | undefined> {
+  ): Promise<Omit<GitTreeEntry, 'name'> | undefined> {
     const oid = await this.#applyChanges(old?.mode === folderMode ? old.oid : undefined, changes, prefix, changed)
     return oid === undefined ? undefined : { mode: folderMode, oid }
   }
@@ -172,7 +172,7 @@ function fileChange(path: string, before: Oid | undefined, after: Oid | undefine
   return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
 }
 
-function blobEntry(oid: Oid | undefined): Omit<TreeEntry, 'name'> | undefined {
+function blobEntry(oid: Oid | undefined): Omit<GitTreeEntry, 'name'> | undefined {
   return oid === undefined ? undefined : { mode: '100644', oid }
 }
 

@@ -13,7 +13,7 @@ const elements: ReadonlySet<string> = new Set(htmlTagNames)
 const lineEnd = /\r\n|[\r\n]/g
 
 /** Within a paragraph a line end shows as a blank. */
-export function oneLine(text: string): string {
+export function onePlainLine(text: string): string {
   return text.replace(lineEnd, ' ')
 }
 
@@ -22,7 +22,7 @@ export function plainText(node: Nodes): string {
   switch (node.type) {
     case 'text':
     case 'inlineCode':
-      return oneLine(node.value)
+      return onePlainLine(node.value)
     case 'code':
       return node.value.replace(lineEnd, '\n')
     case 'wikiLink':

@@ -6,12 +6,12 @@ import type { Caller } from '../rules/access/caller.ts'
 import { renderMarkdown } from './render-markdown.ts'
 
 /** Two versions of a page's content; `before` is null where the page is new. */
-export type Versions = { before: string | null; after: string }
+export type ComparedVersions = { before: string | null; after: string }
 
 export type { BlockDiff, LineDiff }
 
 /** How the Markdown differs, by line and by word. */
-export function compareLines(ctx: Context, { before, after }: Versions): Promise<LineDiff> {
+export function compareLines(ctx: Context, { before, after }: ComparedVersions): Promise<LineDiff> {
   return ctx.threads.of(DiffPool).lines(before, after)
 }
 
@@ -22,7 +22,7 @@ export function compareLines(ctx: Context, { before, after }: Versions): Promise
 export async function comparePages(
   ctx: Context,
   caller: Caller,
-  { before, after, ...page }: Versions & { kb: string; path?: string | undefined },
+  { before, after, ...page }: ComparedVersions & { kb: string; path?: string | undefined },
 ): Promise<BlockDiff> {
   const blocksOf = async (content: string) =>
     (await renderMarkdown(ctx, caller, { ...page, content, idPrefix: null })).blocks

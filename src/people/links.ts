@@ -10,7 +10,7 @@ import { admit } from './sign-in.ts'
 import { signIns } from './sign-in-throttle.ts'
 
 /** What a link is for, for the page that it opens: it makes the first administrator, or sets somebody's password. */
-export type LinkView = { kind: 'first-administrator' } | { kind: 'password'; email: string; name: string }
+export type LinkPurpose = { kind: 'first-administrator' } | { kind: 'password'; email: string; name: string }
 
 /** `password` undefined: to be chosen later, which only the first administrator may. */
 export type NewAdministrator = { email: string; name: string; password: string | undefined }
@@ -29,7 +29,7 @@ export async function makeSetUpLink({ users, tenants, oneTimeLinks, now }: Conte
 }
 
 /** What a link is for. Does not use it up. @throws {GanglionError} `link_expired` */
-export async function readLink(ctx: Context, token: string): Promise<LinkView> {
+export async function readLink(ctx: Context, token: string): Promise<LinkPurpose> {
   const { user } = await findLink(ctx, token)
   return user === undefined ? { kind: 'first-administrator' } : { kind: 'password', email: user.email, name: user.name }
 }

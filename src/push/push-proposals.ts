@@ -8,12 +8,12 @@ import { signatureOf } from '../kb/refs/commit-message.ts'
 import {
   awaitingReview,
   connectorOf,
-  fingerprintOf,
+  gitFingerprint,
   gitCandidate,
   gitMetadata,
   namedCandidate,
   type Origin,
-  originOf,
+  gitOriginOf,
   pageParts,
   revised,
 } from '../kb/writing/git-candidate.ts'
@@ -124,7 +124,7 @@ function knownProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin):
   const { write: sql } = kb.projection
   const isRemoval = neuron.blob === undefined
   const own = () =>
-    candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).find(
+    candidatesOfOrigin(sql, connectorOf(origin), gitOriginOf(neuron, origin)).find(
       ({ status, removes }) => status === 'pending' && removes === isRemoval,
     )
   const named = isRemoval ? undefined : namedCandidate(sql, neuron)
@@ -143,7 +143,7 @@ async function earlierDismissal(
   const { write: sql } = kb.projection
   const earlier = [
     namedCandidate(sql, neuron),
-    ...candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)),
+    ...candidatesOfOrigin(sql, connectorOf(origin), gitOriginOf(neuron, origin)),
   ]
   const row = earlier.find((candidate) => candidate?.status === 'dismissed')
   const dismissal = row && lastVerdict(parseCandidate(await staging.readText(row.blob)))
@@ -152,8 +152,8 @@ async function earlierDismissal(
 
 /** The version of this very page that main took, and that the pusher's branch does not contain yet. */
 function approvedProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin): CandidateRow | undefined {
-  return candidatesOfOrigin(kb.projection.write, connectorOf(origin), originOf(neuron, origin)).find(
-    ({ status, fingerprint }) => status === 'approved' && fingerprint === fingerprintOf(neuron),
+  return candidatesOfOrigin(kb.projection.write, connectorOf(origin), gitOriginOf(neuron, origin)).find(
+    ({ status, fingerprint }) => status === 'approved' && fingerprint === gitFingerprint(neuron),
   )
 }
 

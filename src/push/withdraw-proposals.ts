@@ -3,7 +3,7 @@ import type { PushRange } from '../git/pushed-objects.ts'
 import type { Staging } from '../git/staging.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { type OriginRow, pendingBelow } from '../kb/projection/candidate-index.ts'
-import { connectorOf, fingerprintOf, type Origin, originPrefix } from '../kb/writing/git-candidate.ts'
+import { connectorOf, gitFingerprint, type Origin, gitOriginPrefix } from '../kb/writing/git-candidate.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
@@ -22,9 +22,9 @@ export type LeftProposals = {
  */
 export async function pagesOnTheWay(kb: KnowledgeBase, range: PushRange, origin: Origin): Promise<Set<string>> {
   const pages = new Set<string>()
-  if (pendingBelow(kb.projection.read, connectorOf(origin), originPrefix(origin)).length === 0) return pages
+  if (pendingBelow(kb.projection.read, connectorOf(origin), gitOriginPrefix(origin)).length === 0) return pages
   for await (const { changes } of readRange(kb.repository, range)) {
-    for (const { path, after: blob } of changes) pages.add(fingerprintOf({ path, blob }))
+    for (const { path, after: blob } of changes) pages.add(gitFingerprint({ path, blob }))
   }
   return pages
 }
@@ -42,7 +42,7 @@ export async function leftProposals(
 ): Promise<LeftProposals> {
   const { origin, onTheWay, held, proposer, at } = push
   const left: LeftProposals = { withdrawn: [], waiting: [] }
-  for (const row of pendingBelow(kb.projection.write, connectorOf(origin), originPrefix(origin))) {
+  for (const row of pendingBelow(kb.projection.write, connectorOf(origin), gitOriginPrefix(origin))) {
     if (held.has(row.id)) continue
     const isTakenOut = (origin.topic ?? '') !== '' || onTheWay.has(row.fingerprint)
     if (!isTakenOut) left.waiting.push(row)

@@ -24,7 +24,7 @@ import { type Actor, type Candidate, followsRename, queueStatus } from '../rules
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 
-export type Approval = { seqId: string; documentId: string | null; commit: string }
+export type ApprovedNeuron = { seqId: string; documentId: string | null; commit: string }
 
 /** Completes what the policy approved and a crash kept from reaching main. */
 export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promise<void> {
@@ -131,7 +131,7 @@ async function renamed(
   return { files, candidates, neurons }
 }
 
-export function viewOf(kb: KnowledgeBase, staging: Staging): ProposalView {
+export function proposalViewOf(kb: KnowledgeBase, staging: Staging): ProposalView {
   return { sql: kb.projection.write, readText: (oid) => staging.readText(oid), parser: kb.parser }
 }
 
@@ -185,7 +185,7 @@ export async function approveStaged(
   edit: ApprovalEdit,
   actor: Actor,
   now: Date,
-): Promise<Approval> {
+): Promise<ApprovedNeuron> {
   const row = findCandidate(kb.projection.write, candidateId)
   if (row === undefined) throw new GanglionError('not_found')
   if (row.approval !== undefined) return row.approval
@@ -194,7 +194,7 @@ export async function approveStaged(
 
   const ids = { seqId: candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb)), id: uuidv7() }
   const opened = await openedEdit(kb, edit)
-  const proposal = await proposalOf(viewOf(kb, staging), candidate, { edit: opened, ids })
+  const proposal = await proposalOf(proposalViewOf(kb, staging), candidate, { edit: opened, ids })
   const { text, title, target } = proposal
   if (actor === policyActor && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
   const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []

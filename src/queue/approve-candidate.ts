@@ -2,8 +2,8 @@ import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { ApprovalEdit } from '../kb/writing/proposal.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
-import { type Approval, approveStaged } from './approval.ts'
-import { type Judged, writeJudged } from './heads/judged-head.ts'
+import { type ApprovedNeuron, approveStaged } from './approval.ts'
+import { type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
 /**
  * A curator approves a candidate: it becomes one commit on main. Approving again gives the same answer. `head` is the commit
@@ -15,8 +15,8 @@ export async function approveCandidate(
   ctx: Context,
   caller: Caller,
   candidateId: string,
-  { head, seen, ...edit }: ApprovalEdit & Judged,
-): Promise<Approval & { candidateId: string; status: 'approved' }> {
+  { head, seen, ...edit }: ApprovalEdit & JudgedHead,
+): Promise<ApprovedNeuron & { candidateId: string; status: 'approved' }> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const actor = actorOf(caller)
   const approval = await writeJudged(ctx, kb, { candidateId, head, seen }, (staging) =>

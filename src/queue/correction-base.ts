@@ -21,7 +21,7 @@ import { unixLines } from '../rules/text/line-endings.ts'
 export type CorrectionBase = { blob: string; title: string; isGiven: boolean; warnings: Warning[] }
 
 /** What a correction says, and what its sender says that it has read: one of a tag's commit, a commit and a version. */
-export type Correction = {
+export type SentCorrection = {
   content: string
   createdBy: Actor
   role: Caller['role']
@@ -46,7 +46,7 @@ export async function correctionBase(
   kb: KnowledgeBase,
   view: MainView,
   neuron: NeuronRow,
-  correction: Correction,
+  correction: SentCorrection,
   now: Date,
 ): Promise<CorrectionBase> {
   const settings = await kb.settings()
@@ -80,7 +80,7 @@ function baseOf({ blob, file, path }: Version): Pick<CorrectionBase, 'blob' | 't
 function namedVersion(
   { sql }: MainView,
   { seqId }: NeuronRow,
-  { ifMatch, baseCommit, baseVersion }: Correction['read'],
+  { ifMatch, baseCommit, baseVersion }: SentCorrection['read'],
 ) {
   if (ifMatch !== undefined && ifMatch.trim() !== '*') {
     const [, commit = ''] = /"([0-9a-f]{40,64})\./.exec(ifMatch) ?? []
@@ -99,7 +99,7 @@ async function nearestVersion(
     visible,
     seqId,
   }: { today: Version; visible: (row: VersionRow) => Promise<Version | undefined>; seqId: string },
-  { content, createdBy, role }: Correction,
+  { content, createdBy, role }: SentCorrection,
   now: Date,
 ): Promise<Version> {
   const textOf = ({ file }: Version) =>

@@ -7,7 +7,7 @@ import { recordCandidate, withDecision } from '../kb/writing/record.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import type { Candidate, Decision } from '../rules/candidates/candidate.ts'
-import { type Judged, writeJudged } from './heads/judged-head.ts'
+import { type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
 const actOf = { Dismiss: 'dismiss', Reopen: 'reopen', 'Comment on': 'comment' } as const
 
@@ -19,7 +19,7 @@ export async function dismissCandidate(
   ctx: Context,
   caller: Caller,
   candidateId: string,
-  { reason, ...judged }: Judged & { reason?: string | undefined },
+  { reason, ...judged }: JudgedHead & { reason?: string | undefined },
 ): Promise<CandidateState> {
   return decide(ctx, caller, { candidateId, ...judged, verb: 'Dismiss' }, ({ status }, by, at) => {
     if (status === 'approved') throw new GanglionError('not_pending')
@@ -43,7 +43,7 @@ export async function reopenCandidate(ctx: Context, caller: Caller, candidateId:
 export async function decide(
   ctx: Context,
   caller: Caller,
-  { candidateId, verb, ...judged }: Judged & { candidateId: string; verb: keyof typeof actOf },
+  { candidateId, verb, ...judged }: JudgedHead & { candidateId: string; verb: keyof typeof actOf },
   decisionOn: (row: CandidateRow, by: Decision['by'], at: string, record: Candidate) => Decision | undefined,
 ): Promise<CandidateState> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)

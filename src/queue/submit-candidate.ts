@@ -23,7 +23,7 @@ import { parseMetadata, readMetadata, unfitKeys } from '../rules/candidates/meta
 import { judge } from '../rules/policy.ts'
 import { oneLine } from '../rules/text/text.ts'
 import { once } from '../state/once.ts'
-import { approveByPolicy, viewOf } from './approval.ts'
+import { approveByPolicy, proposalViewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
 import { takenNames } from './taken-names.ts'
 
@@ -182,7 +182,7 @@ async function submitStaged(
   if (known === undefined) {
     const { candidate, base } = await toCandidate(kb, staging, draft, id, now)
     warnings.push(...(base?.warnings ?? []))
-    if (base?.isGiven === true && candidate.verdict.approve) await refuseConflict(viewOf(kb, staging), candidate)
+    if (base?.isGiven === true && candidate.verdict.approve) await refuseConflict(proposalViewOf(kb, staging), candidate)
     if (!candidate.verdict.approve && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, candidate, 'Propose')
   }
@@ -218,7 +218,7 @@ async function toCandidate(
   const target = targetingKinds.has(draft.kind) ? (fields.targetNeuron ?? null) : null
   const isKnown = target !== null && named !== undefined && targetProblem === null
   const read = { ...fields, ifMatch: draft.ifMatch }
-  const base = isKnown ? await correctionBase(kb, viewOf(kb, staging), named, { ...draft, read }, now) : undefined
+  const base = isKnown ? await correctionBase(kb, proposalViewOf(kb, staging), named, { ...draft, read }, now) : undefined
   const isNamed = base === undefined || draft.isSubject || title === oneLine(base.title, 2 * 500)
   const candidate: Candidate = {
     ...record,

@@ -6,7 +6,7 @@ import type { Caller } from '../rules/access/caller.ts'
 import { lastVerdict } from '../rules/candidates/candidate.ts'
 
 /** What became of a candidate, and who decided. */
-export type Outcome = {
+export type ReviewOutcome = {
   id: string
   title: string
   /** Slug. */
@@ -21,7 +21,7 @@ export type Outcome = {
 }
 
 /** @throws {GanglionError} `not_found` */
-export async function readOutcome(ctx: Context, caller: Caller, candidateId: string): Promise<Outcome> {
+export async function readOutcome(ctx: Context, caller: Caller, candidateId: string): Promise<ReviewOutcome> {
   const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
   const { id, title, status, approval, removes: isRemoval } = row
   const [approved] = await approvalDecision(kb, row)

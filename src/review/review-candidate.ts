@@ -27,7 +27,7 @@ export type ReviewStep = {
 export type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' | 'same text')[] }
 
 /** A candidate with all that a curator decides by. */
-export type Review = Neighbours & {
+export type CandidateReview = Neighbours & {
   entry: QueueEntry
   kb: KbLabel
   /** A JSON object as text, as submitted. */
@@ -48,7 +48,7 @@ export async function reviewCandidate(
   caller: Caller,
   candidateId: string,
   view: QueueView,
-): Promise<Review> {
+): Promise<CandidateReview> {
   const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
   const sides = await sidesOf(kb, row, candidate)
   const { before, after, path = '' } = sides

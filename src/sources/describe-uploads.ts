@@ -1,11 +1,11 @@
-import type { Source } from '../contract/documents.ts'
+import type { SourceAnswer } from '../contract/documents.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 
 /** The file types that a knowledge base accepts, and the folders of its Sources. */
 export type AcceptedUploads = {
   /** Extensions without dot, sorted. */
-  fileTypes: Source['fileType'][]
+  fileTypes: SourceAnswer['fileType'][]
   /** Folders with a Source; only for curators. */
   folders: string[]
 }

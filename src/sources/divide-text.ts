@@ -1,11 +1,11 @@
 import type { Anchor, Extracted } from './extracted.ts'
 
 /** Where a passage begins in its original; empty if unknown. */
-export type Place = Omit<Anchor, 'line'>
+export type TextPlace = Omit<Anchor, 'line'>
 
 /** A run of a text from one place of its original. */
-export type Passage = {
-  place: Place
+export type TextPassage = {
+  place: TextPlace
   /** Whether the place begins here; otherwise this continues the previous passage. */
   isBeginning: boolean
   text: string
@@ -19,8 +19,8 @@ export type Passage = {
 export function divideText(
   { markdown, anchors }: Pick<Extracted, 'markdown' | 'anchors'>,
   maxLength: number,
-): Passage[][] {
-  const parts: Passage[][] = []
+): TextPassage[][] {
+  const parts: TextPassage[][] = []
   let length = Number.POSITIVE_INFINITY
   for (const passage of passagesOf(markdown, anchors)) {
     for (const piece of cut(passage, maxLength)) {
@@ -36,8 +36,8 @@ export function divideText(
 }
 
 /** The index of the part where a place begins, or that contains it. */
-export function partAt(parts: readonly Passage[][], sought: { [Key in keyof Place]: Place[Key] | undefined }): number {
-  const reached = ({ place }: Passage) =>
+export function partAt(parts: readonly TextPassage[][], sought: { [Key in keyof TextPlace]: TextPlace[Key] | undefined }): number {
+  const reached = ({ place }: TextPassage) =>
     (sought.page !== undefined && (place.page ?? Number.POSITIVE_INFINITY) <= sought.page) ||
     (sought.slide !== undefined && (place.slide ?? Number.POSITIVE_INFINITY) <= sought.slide) ||
     (sought.time !== undefined && (place.time ?? Number.POSITIVE_INFINITY) <= sought.time) ||
@@ -48,9 +48,9 @@ export function partAt(parts: readonly Passage[][], sought: { [Key in keyof Plac
   return (sought.sheet === undefined ? beginnings.at(-1) : beginnings[0]) ?? 0
 }
 
-function* passagesOf(markdown: string, anchors: readonly Anchor[]): Generator<Passage> {
+function* passagesOf(markdown: string, anchors: readonly Anchor[]): Generator<TextPassage> {
   const starts = lineStarts(markdown)
-  let [from, place]: [number, Place] = [0, {}]
+  let [from, place]: [number, TextPlace] = [0, {}]
   for (const { line, ...next } of anchors) {
     if (isSame(place, next)) continue
     const start = starts[line - 1] ?? markdown.length
@@ -66,11 +66,11 @@ function lineStarts(text: string): number[] {
   return starts
 }
 
-function isSame(one: Place, other: Place): boolean {
+function isSame(one: TextPlace, other: TextPlace): boolean {
   return one.page === other.page && one.slide === other.slide && one.sheet === other.sheet && one.time === other.time
 }
 
-function* cut(passage: Passage, maxLength: number): Generator<Passage> {
+function* cut(passage: TextPassage, maxLength: number): Generator<TextPassage> {
   for (let { text, isBeginning } = passage; text !== ''; isBeginning = false) {
     const end = text.length <= maxLength ? text.length : cutBefore(text, maxLength)
     yield { ...passage, isBeginning, text: text.slice(0, end) }

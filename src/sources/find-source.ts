@@ -3,7 +3,7 @@ import { sourceSight } from '../kb/access/source-sight.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
-import type { KnowledgeBase } from '../state/knowledge-bases.ts'
+import type { KbRecord } from '../state/knowledge-bases.ts'
 import type { Source } from '../state/sources/source.ts'
 
 /** A Source that is visible to the caller, archived or not. @throws {GanglionError} `not_found` */
@@ -25,7 +25,7 @@ export async function sourceTypes(
 }
 
 /** A knowledge base of the caller's tenant, without opening its repository. @throws {GanglionError} `not_found` */
-export async function findKb({ knowledgeBases }: Context, { tenantId }: Caller, kb: string): Promise<KnowledgeBase> {
+export async function findKb({ knowledgeBases }: Context, { tenantId }: Caller, kb: string): Promise<KbRecord> {
   const found = await knowledgeBases.find(tenantId, kb)
   if (found === undefined) throw new GanglionError('not_found')
   return found

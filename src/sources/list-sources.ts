@@ -6,7 +6,7 @@ import type { Caller } from '../rules/access/caller.ts'
 import type { Source } from '../state/sources/source.ts'
 import type { SourceFilter } from '../state/sources/sources.ts'
 import { findKb } from './find-source.ts'
-import { toSource } from './source-view.ts'
+import { toSourceAnswer } from './source-view.ts'
 
 const seq = /^[1-9][0-9]{0,14}$/
 
@@ -37,7 +37,7 @@ export async function listSources(
   const page = found.slice(0, limit)
   const last = page.at(-1)
   return {
-    documents: page.map(toSource),
+    documents: page.map(toSourceAnswer),
     nextCursor: found.length > limit && last !== undefined ? encodeCursor(String(last.seq)) : null,
   }
 }

@@ -2,13 +2,13 @@ import type { Context } from '../kb/context.ts'
 import { withoutComments } from '../markdown/comments.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Source } from '../state/sources/source.ts'
-import { divideText, type Passage, partAt } from './divide-text.ts'
+import { divideText, type TextPassage, partAt } from './divide-text.ts'
 import type { Extracted } from './extracted.ts'
 import { findSource } from './find-source.ts'
 import { sourceTexts } from './ingest/source-texts.ts'
 
 /** A part of a Source's text. `part` counts from 1. */
-export type SourceText = { passages: Passage[]; part: number; parts: number }
+export type SourceText = { passages: TextPassage[]; part: number; parts: number }
 
 /** Selects a part by its number, or by a place in it. */
 export type AskedPart = {

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { z } from 'zod'
-import { fileTypes, type Source } from '../contract/documents.ts'
+import { fileTypes, type SourceAnswer } from '../contract/documents.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import type { FileType } from '../rules/kb-settings.ts'
@@ -9,7 +9,7 @@ import { pathProblem } from '../rules/paths/portable-path.ts'
 /** Metadata from the uploader of a file. */
 export type SourceDraft = {
   filename: string
-  fileType: Source['fileType']
+  fileType: SourceAnswer['fileType']
   path: string
   metadata: string | null
   connector: string

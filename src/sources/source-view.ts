@@ -1,9 +1,9 @@
-import { Source, SourceDetail } from '../contract/documents.ts'
+import { SourceAnswer, SourceDetail } from '../contract/documents.ts'
 import type { Source as StoredSource } from '../state/sources/source.ts'
 
 /** A Source as the API shows it. */
-export function toSource(source: StoredSource): Source {
-  return Source.parse(view(source))
+export function toSourceAnswer(source: StoredSource): SourceAnswer {
+  return SourceAnswer.parse(view(source))
 }
 
 /** A Source as the API shows it to curators. */

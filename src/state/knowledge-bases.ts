@@ -12,7 +12,7 @@ export class SlugTaken extends Error {
   }
 }
 
-export type KnowledgeBase = {
+export type KbRecord = {
   /** UUIDv7; the name of its repository. */
   id: string
   tenantId: string
@@ -32,7 +32,7 @@ export class KnowledgeBases {
   }
 
   /** By slug or UUID, within a tenant; no slug is shaped like a UUID, so the two never meet. */
-  async find(tenantId: string, slugOrId: string): Promise<KnowledgeBase | undefined> {
+  async find(tenantId: string, slugOrId: string): Promise<KbRecord | undefined> {
     return this.#select()
       .where('tenant_id', '=', tenantId)
       .where((where) => where.or([where('slug', '=', slugOrId), where('id', '=', slugOrId)]))
@@ -40,7 +40,7 @@ export class KnowledgeBases {
   }
 
   /** Of one tenant, or of all; by slug. */
-  async list(tenantId?: string): Promise<KnowledgeBase[]> {
+  async list(tenantId?: string): Promise<KbRecord[]> {
     return this.#select()
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('slug')
@@ -49,7 +49,7 @@ export class KnowledgeBases {
   }
 
   /** Throws {@link SlugTaken} when the tenant has a knowledge base of that slug. */
-  async create(knowledgeBase: Omit<KnowledgeBase, 'createdAt'>, now: Date): Promise<KnowledgeBase> {
+  async create(knowledgeBase: Omit<KbRecord, 'createdAt'>, now: Date): Promise<KbRecord> {
     const { id, tenantId, slug, prefix } = knowledgeBase
     const createdAt = now.toISOString()
     const row = await this.#db

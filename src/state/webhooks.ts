@@ -33,7 +33,7 @@ export type Webhook = {
   createdAt: string
 }
 
-export type NewWebhook = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'>
+export type WebhookRecord = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'>
 type Failure = { note: string; isFinal: boolean; dueAt: Date }
 
 /** Deliveries of one webhook that are kept. */
@@ -49,7 +49,7 @@ export class Webhooks {
     this.#db = db
   }
 
-  async create({ tenantId, kbId, url, kinds, cursor }: NewWebhook, now: Date): Promise<Webhook> {
+  async create({ tenantId, kbId, url, kinds, cursor }: WebhookRecord, now: Date): Promise<Webhook> {
     const row: WebhookRow = {
       ...{ id: uuidv7(), tenant_id: tenantId, kb_id: kbId, url, secret: `whsec_${randomBytes(32).toString('base64')}` },
       ...{

@@ -9,4 +9,4 @@ export type ReceivedFile = {
 }
 
 /** A range of bytes, from the first to the last, counted from 0 and both included. */
-export type ByteRange = { first: number; last: number }
+export type ReceivedRange = { first: number; last: number }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { Comment, Label, Pull, Review, ReviewComment, User } from '../../src/forge/gitea/gitea-answers.ts'
+import { Comment, GiteaLabel, GiteaPull, GiteaReview, GiteaReviewComment, GiteaUser } from '../../src/forge/gitea/gitea-answers.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'
 import { describeForge } from './conformance.ts'
 import { descriptionOf } from './support/described-forge.ts'
@@ -159,19 +159,19 @@ test.for(kinds)('a delivery counts with the signature of %s alone', (kind) => {
 
 const repository = '/repos/{owner}/{repo}'
 const answers = [
-  ['get', '/user', 200, User],
-  ['get', `${repository}/pulls`, 200, Pull.array()],
-  ['post', `${repository}/pulls`, 201, Pull],
-  ['get', `${repository}/pulls/{index}`, 200, Pull],
-  ['get', `${repository}/pulls/{base}/{head}`, 200, Pull],
-  ['patch', `${repository}/pulls/{index}`, 201, Pull],
-  ['get', `${repository}/pulls/{index}/reviews`, 200, Review.array()],
-  ['get', `${repository}/pulls/{index}/reviews/{id}/comments`, 200, ReviewComment.array()],
+  ['get', '/user', 200, GiteaUser],
+  ['get', `${repository}/pulls`, 200, GiteaPull.array()],
+  ['post', `${repository}/pulls`, 201, GiteaPull],
+  ['get', `${repository}/pulls/{index}`, 200, GiteaPull],
+  ['get', `${repository}/pulls/{base}/{head}`, 200, GiteaPull],
+  ['patch', `${repository}/pulls/{index}`, 201, GiteaPull],
+  ['get', `${repository}/pulls/{index}/reviews`, 200, GiteaReview.array()],
+  ['get', `${repository}/pulls/{index}/reviews/{id}/comments`, 200, GiteaReviewComment.array()],
   ['get', `${repository}/issues/comments`, 200, Comment.array()],
   ['get', `${repository}/issues/{index}/comments`, 200, Comment.array()],
   ['post', `${repository}/issues/{index}/comments`, 201, Comment],
-  ['get', `${repository}/labels`, 200, Label.array()],
-  ['post', `${repository}/labels`, 201, Label],
+  ['get', `${repository}/labels`, 200, GiteaLabel.array()],
+  ['post', `${repository}/labels`, 201, GiteaLabel],
 ] as const satisfies (readonly [string, string, number, z.ZodType])[]
 
 // The description requires nothing of an answer, so that the least one is empty: only the whole one tells something.

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import {
   AppAnswer,
-  Installation,
+  GithubInstallation,
   InstallationToken,
   IssueComment,
-  Pull,
-  Review,
-  ReviewComment,
+  GithubPull,
+  GithubReview,
+  GithubReviewComment,
   UserAnswer,
 } from '../../src/forge/github/github-answers.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'
@@ -124,17 +124,17 @@ test("a delivery counts with GitHub's signature alone", async () => {
 
 const repository = '/repos/{owner}/{repo}'
 test.for([
-  ['get', `${repository}/pulls`, 200, z.array(Pull)],
-  ['post', `${repository}/pulls`, 201, Pull],
-  ['get', `${repository}/pulls/{pull_number}`, 200, Pull],
-  ['patch', `${repository}/pulls/{pull_number}`, 200, Pull],
-  ['get', `${repository}/pulls/{pull_number}/reviews`, 200, z.array(Review)],
-  ['get', `${repository}/pulls/{pull_number}/comments`, 200, z.array(ReviewComment)],
-  ['get', `${repository}/pulls/comments`, 200, z.array(ReviewComment)],
+  ['get', `${repository}/pulls`, 200, z.array(GithubPull)],
+  ['post', `${repository}/pulls`, 201, GithubPull],
+  ['get', `${repository}/pulls/{pull_number}`, 200, GithubPull],
+  ['patch', `${repository}/pulls/{pull_number}`, 200, GithubPull],
+  ['get', `${repository}/pulls/{pull_number}/reviews`, 200, z.array(GithubReview)],
+  ['get', `${repository}/pulls/{pull_number}/comments`, 200, z.array(GithubReviewComment)],
+  ['get', `${repository}/pulls/comments`, 200, z.array(GithubReviewComment)],
   ['get', `${repository}/issues/comments`, 200, z.array(IssueComment)],
   ['get', `${repository}/issues/{issue_number}/comments`, 200, z.array(IssueComment)],
   ['post', `${repository}/issues/{issue_number}/comments`, 201, IssueComment],
-  ['get', `${repository}/installation`, 200, Installation],
+  ['get', `${repository}/installation`, 200, GithubInstallation],
   ['post', '/app/installations/{installation_id}/access_tokens', 201, InstallationToken],
   ['get', '/app', 200, AppAnswer],
   ['get', '/user', 200, UserAnswer],

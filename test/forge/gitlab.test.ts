@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { MergeRequest, Note, User } from '../../src/forge/gitlab/gitlab-answers.ts'
+import { MergeRequest, GitlabNote, GitlabUser } from '../../src/forge/gitlab/gitlab-answers.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'
 import { describeForge } from './conformance.ts'
 import { descriptionOf } from './support/described-forge.ts'
@@ -133,13 +133,13 @@ test('a delivery counts with a signature by the signing token alone', () => {
 })
 
 test.for([
-  ['get', '/user', 200, User],
+  ['get', '/user', 200, GitlabUser],
   ['get', merges, 200, MergeRequest.array()],
   ['post', merges, 201, MergeRequest],
   ['get', `${merges}/{merge_request_iid}`, 200, MergeRequest],
   ['put', `${merges}/{merge_request_iid}`, 200, MergeRequest],
-  ['get', `${merges}/{merge_request_iid}/notes`, 200, Note.array()],
-  ['post', `${merges}/{merge_request_iid}/notes`, 201, Note],
+  ['get', `${merges}/{merge_request_iid}/notes`, 200, GitlabNote.array()],
+  ['post', `${merges}/{merge_request_iid}/notes`, 201, GitlabNote],
 ] as const)('reads all that GitLab may answer to %s %s', ([method, path, status, schema]) => {
   for (const answer of descriptionOf('gitlab').examplesOf(method, path, status)) {
     expect(schema.safeParse(answer).error).toBeUndefined()

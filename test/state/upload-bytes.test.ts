@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { BucketUploads } from '../../src/state/blobs/bucket-uploads.ts'
 import { FolderUploads } from '../../src/state/blobs/folder-uploads.ts'
-import { type Chunk, ChunkDiffers, type UploadBytes, UploadChanged } from '../../src/state/blobs/upload-bytes.ts'
+import { type ReceivedChunk, ChunkDiffers, type UploadBytes, UploadChanged } from '../../src/state/blobs/upload-bytes.ts'
 import { KnowledgeBases } from '../../src/state/knowledge-bases.ts'
 import { UploadChunks } from '../../src/state/sources/upload-chunks.ts'
 import { Uploads } from '../../src/state/sources/uploads.ts'
@@ -56,12 +56,12 @@ async function* pieces(bytes: Uint8Array, size = 7) {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
 }
 
-function text(words: string, start = 0): Chunk {
+function text(words: string, start = 0): ReceivedChunk {
   return { start, bytes: pieces(Buffer.from(words)) }
 }
 
 /** Adds a chunk, as a caller does who takes all that is there. */
-function append(bytes: UploadBytes, id: string, chunk: Chunk) {
+function append(bytes: UploadBytes, id: string, chunk: ReceivedChunk) {
   return bytes.append(id, chunk, () => bytes.size({ id, bytesReceived: Number.POSITIVE_INFINITY }))
 }
 

@@ -99,12 +99,12 @@ export function hasNewDate(text: string, asked: string): boolean {
 }
 
 /** The names that a text has: of several words, the last tells, so `Since Hugo` is no other than `Hugo`. */
-export function namesIn(text: string): string[] {
+export function properNamesIn(text: string): string[] {
   return [...text.matchAll(name)].map(([found]) => found.split(' ').at(-1) ?? '')
 }
 
 export function hasNewName(text: string, known: string): boolean {
-  return namesIn(text).some((found) => isNew(found, known))
+  return properNamesIn(text).some((found) => isNew(found, known))
 }
 
 const asksForSize = /\bhow (?:large|big|small|high|low|wide|deep|heavy|far|old|strong)\b/i

@@ -2,7 +2,7 @@ import type { Analyser } from '../../search/text/analyser.ts'
 import { foldWord } from '../../search/text/fold-word.ts'
 import { isUnspaced } from '../../search/text/script.ts'
 import type { Token } from '../../search/text/tokens.ts'
-import { namesIn } from './answer-shape.ts'
+import { properNamesIn } from './answer-shape.ts'
 import { focusOf, type Kind, kindOf } from './question-kind.ts'
 import { holds, type Unit } from './units.ts'
 import { type Equivalents, equivalents, wordGroups } from './word-groups.ts'
@@ -136,7 +136,7 @@ export function askedBy(
 function commonNames(units: readonly Unit[]): string[] {
   const pages = new Map<string, Set<string>>()
   for (const { text, passage } of units) {
-    for (const name of namesIn(text)) pages.set(name, (pages.get(name) ?? new Set()).add(passage.seqId))
+    for (const name of properNamesIn(text)) pages.set(name, (pages.get(name) ?? new Set()).add(passage.seqId))
   }
   const all = new Set(units.map(({ passage }) => passage.seqId)).size
   return [...pages].flatMap(([name, on]) => (all >= minPages && on.size * 2 >= all ? [name] : []))

@@ -3,7 +3,7 @@ import { closesFence } from '../../rules/text/fence.ts'
 import { quotable, withoutHtmlComments } from './shown-text.ts'
 
 /** A block of Markdown that an answer can quote: a paragraph on one line, an item of a list, a row of a table, or code. */
-export type Block = {
+export type AnswerBlock = {
   kind: 'paragraph' | 'item' | 'row' | 'code'
   /** Markdown without block markup; of code, what is in the fence. */
   text: string
@@ -35,10 +35,10 @@ const moduleLine = /^(?:import\s.*\sfrom\s+|import\s+)['"][^'"]+['"];?\s*$/
 const quote = /^\s{0,3}>\s?(?:\[![\w-]+\][-+]?\s*)?/
 
 /** The blocks of a chunk, without its headings. A rough reading: whatever it takes wrongly is still text of the chunk. */
-export function blocksOf(content: string): Block[] {
-  const blocks: Block[] = []
+export function blocksOf(content: string): AnswerBlock[] {
+  const blocks: AnswerBlock[] = []
   const lines = withoutHtmlComments(content).split(/\r\n|[\r\n]/)
-  let open: Block | undefined
+  let open: AnswerBlock | undefined
   let header: string[] | undefined
   let headings: { depth: number; text: string }[] = []
   const under = () => headings.map(({ text }) => text)
@@ -100,18 +100,18 @@ function isRow(line: string, beside: readonly (string | undefined)[], isInTable:
   return isInTable ? line.includes('|') : bar.test(line) && beside.some((other = '') => bar.test(other))
 }
 
-function add(blocks: Block[], block: Block): Block {
+function add(blocks: AnswerBlock[], block: AnswerBlock): AnswerBlock {
   blocks.push(block)
   return block
 }
 
 /** Whether the line before, a term in a definition list, is a block of its own. */
-function defined(last: Block | undefined, before = ''): last is Block {
+function defined(last: AnswerBlock | undefined, before = ''): last is AnswerBlock {
   return last?.kind === 'paragraph' && last.text.endsWith(before.trim()) && before.trim() !== ''
 }
 
 /** Makes an item of the last block and what it is said to be. */
-function define(blocks: Block[], text: string): Block | undefined {
+function define(blocks: AnswerBlock[], text: string): AnswerBlock | undefined {
   const term = blocks.pop()
   return term && add(blocks, { ...term, kind: 'item', marker: '- ', text: `${term.text}: ${text}` })
 }

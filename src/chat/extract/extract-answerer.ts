@@ -5,8 +5,8 @@ import { compose } from './compose.ts'
 import { type Evidence, weigh } from './evidence.ts'
 import { isWholeQuestion, questionContext } from './question-context.ts'
 import { answerFrom, type Extract } from './say-extract.ts'
-import { select } from './select.ts'
-import { type Unit, unitsOf } from './units.ts'
+import { selectSentences } from './select.ts'
+import { type Unit, answerUnits } from './units.ts'
 
 /** Passages that are read: the answer is not in those that rank below. */
 const maxPassages = 10
@@ -49,7 +49,7 @@ export const extractAnswerer: Answerer = {
 function supporting(question: Question): Unit[] {
   const { message, history, passages, language } = question
   const analyser = analyserFor(language)
-  const units = unitsOf(passages.slice(0, maxPassages), analyser, language)
+  const units = answerUnits(passages.slice(0, maxPassages), analyser, language)
   const texts = questionContext(message, history, analyser)
   const own = texts.length > 1 && isWholeQuestion(message) ? answering([message], units, question) : []
   return own.length > 0 ? own : answering(texts, units, question)
@@ -63,8 +63,8 @@ function answering(texts: readonly string[], units: readonly Unit[], { language,
     .filter(({ isAnswer }) => isAnswer)
     .sort((a, b) => b.score - a.score)
   const [best] = answers
-  if (asked.kind !== undefined) return best && confidenceIn(best) >= minConfidence ? select(answers, units) : []
-  return select(
+  if (asked.kind !== undefined) return best && confidenceIn(best) >= minConfidence ? selectSentences(answers, units) : []
+  return selectSentences(
     answers.filter(({ unit, support }) => support >= minSupportByUnit[unit.kind]),
     units,
   )

@@ -14,7 +14,7 @@ const maxSimilarity = 0.6
  * (maximal marginal relevance, Carbonell and Goldstein 1998, with a hard limit), and what they do not read well without.
  * @param answers best first. @param units all units, by position.
  */
-export function select(answers: readonly Evidence[], units: readonly Unit[]): Unit[] {
+export function selectSentences(answers: readonly Evidence[], units: readonly Unit[]): Unit[] {
   const chosen: Evidence[] = []
   for (const candidate of answers) {
     if (chosen.length === maxChosen || candidate.score < minPartOfBest * (answers[0]?.score ?? 0)) break

@@ -1,7 +1,7 @@
 import { sentencesOf } from '../../rules/text/sentences.ts'
 import type { Passage } from '../../search/answer/passage.ts'
 import type { Analyser } from '../../search/text/analyser.ts'
-import { type Block, blocksOf } from './blocks.ts'
+import { type AnswerBlock, blocksOf } from './blocks.ts'
 import { withoutLooseEmphasis } from './emphasis.ts'
 import { isProse, shownText } from './shown-text.ts'
 
@@ -14,7 +14,7 @@ const maxItem = 400
 const maxUnits = 2000
 
 /** What an answer quotes whole: a sentence, an item of a list, a row of a table, or code. */
-export type Unit = Pick<Block, 'kind' | 'text' | 'marker'> & {
+export type Unit = Pick<AnswerBlock, 'kind' | 'text' | 'marker'> & {
   passage: Passage
   /** Counts the blocks of all passages. */
   block: number
@@ -40,7 +40,7 @@ export type Unit = Pick<Block, 'kind' | 'text' | 'marker'> & {
   posed: string
 }
 
-export function unitsOf(passages: readonly Passage[], analyser: Analyser, language: string): Unit[] {
+export function answerUnits(passages: readonly Passage[], analyser: Analyser, language: string): Unit[] {
   const units: Unit[] = []
   let block = 0
   for (const passage of passages) {

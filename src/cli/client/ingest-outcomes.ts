@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import type { ApiServer } from './api-client.ts'
 
-export type Outcome = { status: 'success' | 'failed'; neurons: number; pending: number; error: string | undefined }
+export type IngestEnd = { status: 'success' | 'failed'; neurons: number; pending: number; error: string | undefined }
 
 const Told = z.object({
   id: z.int(),
@@ -24,10 +24,10 @@ export async function followOutcomes(
   server: ApiServer,
   kb: string,
   signal: AbortSignal,
-): Promise<(documentId: string) => Promise<Outcome>> {
-  const outcomes = new Map<string, PromiseWithResolvers<Outcome>>()
+): Promise<(documentId: string) => Promise<IngestEnd>> {
+  const outcomes = new Map<string, PromiseWithResolvers<IngestEnd>>()
   const outcomeOf = (documentId: string) => {
-    const outcome = outcomes.get(documentId) ?? Promise.withResolvers<Outcome>()
+    const outcome = outcomes.get(documentId) ?? Promise.withResolvers<IngestEnd>()
     outcomes.set(documentId, outcome)
     return outcome
   }

@@ -9,7 +9,7 @@ import {
   fileTypes,
   maxChunkBytes,
   maxUploadBytes,
-  Source,
+  SourceAnswer,
   UploadProgress,
   UploadStatus,
   UploadTicket,
@@ -17,7 +17,7 @@ import {
 import { type ApiAnswer, type ApiRequest, type ApiServer, readAnswer, request, Unreachable } from './api-client.ts'
 
 export type Uploaded =
-  | { result: 'uploaded'; source: Source }
+  | { result: 'uploaded'; source: SourceAnswer }
   | { result: 'duplicate'; documentId: string; filename: string; folder: string }
 
 export type UploadOptions = {
@@ -144,7 +144,7 @@ async function patiently(
 function readUploaded(server: ApiServer, answer: ApiAnswer): Uploaded {
   const known = DuplicateSource.safeParse(answer.json)
   if (answer.status === 409 && known.success) return duplicate(known.data)
-  return { result: 'uploaded', source: readAnswer(server, answer, Source) }
+  return { result: 'uploaded', source: readAnswer(server, answer, SourceAnswer) }
 }
 
 function duplicate(known: z.output<typeof DuplicateSource>): Uploaded {

@@ -5,7 +5,7 @@ import { backup } from '../../operate/backup/backup.ts'
 import { restore } from '../../operate/backup/restore.ts'
 import { packageVersion } from '../../operate/package-version.ts'
 import { rebuild } from '../../operate/rebuild.ts'
-import type { KbVerification, Problem } from '../../operate/verify/verification.ts'
+import type { KbVerification, VerifyProblem } from '../../operate/verify/verification.ts'
 import { verify } from '../../operate/verify/verify.ts'
 import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { acquireLock } from '../../state/directory/directory-lock.ts'
@@ -144,7 +144,7 @@ function describe({ id, slug, problems, notes }: KbVerification): string {
   ].join('\n')
 }
 
-function describeProblem({ kind, message }: Problem): string {
+function describeProblem({ kind, message }: VerifyProblem): string {
   return `${kind}: ${message}`
 }
 

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { ApiRefusal, type ApiServer } from '../client/api-client.ts'
 import { parseInput, serverOf } from '../client/api-server.ts'
-import { followOutcomes, type Outcome } from '../client/ingest-outcomes.ts'
+import { followOutcomes, type IngestEnd } from '../client/ingest-outcomes.ts'
 import { isUploadable, type Uploaded, type UploadOptions, uploadFile } from '../client/upload-file.ts'
 import { NegativeAnswer, UsageError } from '../errors.ts'
 import { progressBar } from '../progress-bar.ts'
@@ -145,7 +145,7 @@ function isUnfinished({ result, status }: FileReport): boolean {
   return result === 'uploaded' && status !== 'failed' && status !== 'success'
 }
 
-function withOutcome(report: FileReport, outcome: Outcome | undefined): FileReport {
+function withOutcome(report: FileReport, outcome: IngestEnd | undefined): FileReport {
   if (outcome === undefined) return report
   const { error, ...rest } = outcome
   return { ...report, ...rest, ...(error === undefined ? {} : { error }) }

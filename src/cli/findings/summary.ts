@@ -1,7 +1,7 @@
 import { structuredPatch } from 'diff'
 import { fileTitle } from '../../markdown/neuron-title.ts'
-import type { NeuronFileOf, NeuronName } from '../../push/check/change.ts'
-import type { Review, ReviewedNeuron } from '../../push/check/review-directory.ts'
+import type { NeuronFileOf, PushedName } from '../../push/check/change.ts'
+import type { DirectoryReview, ReviewedNeuron } from '../../push/check/review-directory.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { literal, literalBlock } from '../../rules/text/literal.ts'
 import { ruleSummary } from './rule-summary.ts'
@@ -18,7 +18,7 @@ const maxListed = 20
 const maxResembling = 3
 
 /** A Markdown summary of a change for its reviewers, 60,000 characters at most. What the change itself says stands in code. */
-export function formatSummary({ neurons, broken, otherFiles }: Review, findings: readonly Finding[]): string {
+export function formatSummary({ neurons, broken, otherFiles }: DirectoryReview, findings: readonly Finding[]): string {
   const head = [
     '## What this change does to the knowledge base',
     countActions(neurons),
@@ -119,7 +119,7 @@ function titleOf(page: NeuronFileOf | undefined): string | undefined {
   return page === undefined ? undefined : (page.neuron.title ?? fileTitle(page.path))
 }
 
-function describeName({ path, title, seqId }: NeuronName): string {
+function describeName({ path, title, seqId }: PushedName): string {
   return [literal(title ?? fileTitle(path)), ...(seqId === undefined ? [] : [literal(seqId)]), literal(path)].join(' ')
 }
 

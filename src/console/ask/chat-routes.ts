@@ -14,7 +14,7 @@ import { EventStreams } from '../../http/response/event-stream.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import type { FormErrors } from '../layout/form.ts'
-import { KbPath } from '../layout/query.ts'
+import { KbParams } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { askPage, type ChatView, deleteChatPage } from './chat-page.ts'
@@ -23,7 +23,7 @@ import { type FeedbackView, feedbackFormPage } from './feedback-page.ts'
 import { showTurns } from './show-turns.ts'
 import { turn } from './turn.ts'
 
-const ChatPath = KbPath.extend({ id: z.uuid() })
+const ChatPath = KbParams.extend({ id: z.uuid() })
 const TurnPath = ChatPath.extend({ turnId: z.uuid() })
 const maxMessage = 8000
 const maxReason = 2000
@@ -52,14 +52,14 @@ const notices = {
 } as const
 
 /** Adds the pages on which people ask a knowledge base. */
-export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
+export function chatPageRoutes(app: ZodFastify, ctx: AppContext): void {
   readRoutes(app, ctx)
   askRoute(app, ctx)
   opinionRoutes(app, ctx)
 }
 
 function readRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/kb/:kb/chat', { schema: { hide: true, params: KbPath, querystring: NewQuery } }, (request, reply) => {
+  app.get('/kb/:kb/chat', { schema: { hide: true, params: KbParams, querystring: NewQuery } }, (request, reply) => {
     const { past, done } = request.query
     return sendChat(ctx, request, reply, { kb: request.params.kb, past, notice: done && notices[done] })
   })
@@ -92,7 +92,7 @@ function readRoutes(app: ZodFastify, ctx: AppContext): void {
 
 function askRoute(app: ZodFastify, ctx: AppContext): void {
   const streams = new EventStreams(app)
-  const schema = { hide: true, params: KbPath, body: Question }
+  const schema = { hide: true, params: KbParams, body: Question }
 
   app.post('/kb/:kb/chat', { config: { rate: 'chat' }, schema }, async (request, reply) => {
     const { kb } = request.params

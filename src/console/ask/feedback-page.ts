@@ -1,5 +1,5 @@
 import { content } from '../layout/content.ts'
-import { button, type FormErrors, form, select, textArea } from '../layout/form.ts'
+import { button, type FormErrors, form, selectField, textArea } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -37,7 +37,7 @@ export function feedbackFormPage(visit: Visit, { kb, chatId, turn, typed }: Feed
         hint: 'A curator reads it beside your question and the answer.',
         attributes: { required: true, maxlength: 2000, dir: 'auto' },
       })}
-      ${select({ name: 'category', label: 'Kind', value: typed?.category ?? '', choices: categories })}
+      ${selectField({ name: 'category', label: 'Kind', value: typed?.category ?? '', choices: categories })}
       <div class="row">
         ${button('Send', { name: 'vote', value: 'down' })}
         ${button('Send, and flag as harmful', { name: 'vote', value: 'flag', class: 'danger' })}

@@ -1,8 +1,8 @@
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { SearchHit } from '../../contract/search.ts'
 import type { HitPage, KbHits } from '../../search/kb/search-pages.ts'
-import { button, type FormErrors, field, select } from '../layout/form.ts'
-import { type Html, html, type Part, trusted } from '../layout/html.ts'
+import { button, type FormErrors, field, selectField } from '../layout/form.ts'
+import { type Html, html, type HtmlPart, trusted } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { type SearchAsked, searchPath } from './search-paths.ts'
@@ -13,13 +13,13 @@ export type SearchView = {
   asked: SearchAsked
   /** Those that may be searched alone. */
   knowledgeBases: readonly PageKb[]
-  found: Found | undefined
+  found: ShownResults | undefined
   /** What is wrong with the query. */
   errors?: FormErrors | undefined
 }
 
 /** Nothing where nothing was asked. */
-export type Found = { in: 'one'; kb: PageKb; hits: HitPage } | { in: 'all'; hits: readonly KbHits[] }
+export type ShownResults = { in: 'one'; kb: PageKb; hits: HitPage } | { in: 'all'; hits: readonly KbHits[] }
 
 /** Tags that a search can be narrowed to in one step, and folders. */
 const maxFacets = 8
@@ -69,10 +69,10 @@ function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
       hint: html`<span class="with-scripts"><kbd>/</kbd> leads here, <kbd>↓</kbd> to what is found.</span>`,
       attributes: { maxlength: 512, autocomplete: 'off', dir: 'auto' },
     })}
-    ${select({ name: 'kind', label: 'Look in', value: asked.kind, choices: kinds })}
+    ${selectField({ name: 'kind', label: 'Look in', value: asked.kind, choices: kinds })}
     ${
       kb === undefined
-        ? select({ name: 'kb', label: 'Knowledge base', value: '', choices })
+        ? selectField({ name: 'kb', label: 'Knowledge base', value: '', choices })
         : field({ name: 'tag', label: 'With the tag', value: asked.tag, attributes: { maxlength: 200 } })
     }
     <div class="row">${button('Search')}
@@ -89,7 +89,7 @@ function countOf({ asked, found, errors }: SearchView): string {
   return `${amount} for “${asked.q}”.`
 }
 
-function results({ asked, found }: SearchView): Part {
+function results({ asked, found }: SearchView): HtmlPart {
   if (found === undefined) return undefined
   if (found.in === 'all') return inAll(asked, found.hits)
   const { kb, hits } = found

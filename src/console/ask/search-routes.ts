@@ -9,11 +9,11 @@ import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { searchEverywhere, searchPages } from '../../search/kb/search-pages.ts'
-import { KbPath } from '../layout/query.ts'
+import { KbParams } from '../layout/query.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { jumps } from './jumps.ts'
-import { type Found, searchFragment, searchPage } from './search-page.ts'
+import { type ShownResults, searchFragment, searchPage } from './search-page.ts'
 import { type SearchAsked, searchPath } from './search-paths.ts'
 
 const SearchQuery = z.object({
@@ -30,14 +30,14 @@ const AllQuery = SearchQuery.extend({ kb: z.union([KbId, z.literal('')]).default
 const JumpQuery = z.object({ q: z.string().max(maxQuery).default(''), kb: z.union([KbId, z.literal('')]).default('') })
 
 /** Adds the pages that search, and what the command palette leads to. */
-export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
+export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get('/search', { schema: { hide: true, querystring: AllQuery } }, (request, reply) => {
     const { kb, tag: _, ...asked } = request.query
     if (kb !== '' && !isFragment(request)) return reply.redirect(searchPath(kb, asked))
     return sendSearch(ctx, request, reply, kb === '' ? undefined : kb, asked)
   })
 
-  app.get('/kb/:kb/search', { schema: { hide: true, params: KbPath, querystring: SearchQuery } }, (request, reply) => {
+  app.get('/kb/:kb/search', { schema: { hide: true, params: KbParams, querystring: SearchQuery } }, (request, reply) => {
     const { tag, ...asked } = request.query
     return sendSearch(ctx, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
   })
@@ -64,7 +64,7 @@ async function sendSearch(
     kbName === undefined ? undefined : describeKb(ctx, caller, kbName),
     kbName === undefined ? listKnowledgeBases(ctx, caller) : { knowledgeBases: [] },
   ])
-  const answer = (found: Found | undefined, problem?: { status: number; message: string }) => {
+  const answer = (found: ShownResults | undefined, problem?: { status: number; message: string }) => {
     const errors = problem && { fieldErrors: { q: [problem.message] } }
     const view = { kb, asked, knowledgeBases, found, errors }
     const markup = isFragment(request) ? searchFragment(view) : searchPage(visitOf(request), view)

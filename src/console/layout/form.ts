@@ -1,4 +1,4 @@
-import { type Attributes, attributes, type Html, html, type Part } from './html.ts'
+import { type Attributes, attributes, type Html, html, type HtmlPart } from './html.ts'
 import type { Visit } from './visit.ts'
 
 /** What is wrong with a form, by field and as a whole: the shape of a `ValidationError`. */
@@ -18,7 +18,7 @@ type FormOptions = {
 export function form(
   visit: Pick<Visit, 'formToken'>,
   { action, errors, attributes: more = {} }: FormOptions,
-  content: Part,
+  content: HtmlPart,
 ): Html {
   return html`<form method="post" action="${action}"${attributes(more)}>
     <input type="hidden" name="_csrf" value="${visit.formToken}">
@@ -45,7 +45,7 @@ export function errorSummary({ fieldErrors = {}, formErrors = [] }: FormErrors):
 type ControlOptions = {
   name: string
   label: string
-  hint?: Part
+  hint?: HtmlPart
   errors?: FormErrors | undefined
   attributes?: Attributes
 }
@@ -72,7 +72,7 @@ export function textArea({ value, ...options }: ControlOptions & { value?: strin
 
 export type Choice = { value: string; label: string }
 
-export function select({
+export function selectField({
   value,
   choices,
   ...options
@@ -103,7 +103,7 @@ export function checkbox({
 }
 
 /** A button that sends its form; `name` and `value` tell which of several it was. */
-export function button(label: Part, more: Attributes = {}): Html {
+export function button(label: HtmlPart, more: Attributes = {}): Html {
   return html`<button type="submit"${attributes(more)}>${label}</button>`
 }
 

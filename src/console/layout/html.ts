@@ -4,10 +4,10 @@ import { raw, html as template } from 'hono/html'
 export type Html = ReturnType<typeof raw>
 
 /** What a template takes. Strings are escaped; lists are joined; undefined, null and false add nothing. */
-export type Part = string | number | Html | undefined | null | false | readonly Part[]
+export type HtmlPart = string | number | Html | undefined | null | false | readonly HtmlPart[]
 
 /** Tag of a template that escapes every value, in text and in quoted attributes. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const made = template(strings, ...parts)
   if (made instanceof Promise) throw new TypeError('A template takes no promises.')
   return made

@@ -2,7 +2,7 @@ import { kbPage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import { asset, island } from './asset.ts'
 import { form } from './form.ts'
-import { type Html, html, type Part } from './html.ts'
+import { type Html, html, type HtmlPart } from './html.ts'
 import type { Visit } from './visit.ts'
 
 /** The knowledge base that a page is of. */
@@ -12,10 +12,10 @@ type PageOptions = {
   /** Of the document, the most telling words first. */
   title: string
   /** Holds the page's one `h1`. */
-  main: Part
+  main: HtmlPart
   kb?: PageKb | undefined
   /** What has just happened, read out to those who cannot see it. */
-  notice?: Part
+  notice?: HtmlPart
   /** Modules of `islands/` that the page loads. */
   islands?: readonly string[]
   /** Assets beside them that are plain scripts. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { KbId } from '../../contract/identifiers.ts'
 
 /** The parameters of a path below a knowledge base. */
-export const KbPath = z.object({ kb: KbId })
+export const KbParams = z.object({ kb: KbId })
 
 /** A field of a filter in the query. An empty one asks for nothing. */
 export function filter<Schema extends z.ZodType>(schema: Schema) {

@@ -15,7 +15,7 @@ import { readHistory, readVersions } from '../../pages/read-history.ts'
 import { readPage } from '../../pages/read-page.ts'
 import { readTags } from '../../pages/read-tags.ts'
 import { readTree } from '../../pages/read-tree.ts'
-import { KbPath } from '../layout/query.ts'
+import { KbParams } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { graphPage } from './graph-page.ts'
@@ -48,7 +48,7 @@ const treeLimit = 200
 const listLimit = 50
 
 /** Adds the pages that read Neurons: one of them, its history, folders, tags, the graph, and the files of a knowledge base. */
-export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
+export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/kb/:kb/neurons/:seqId',
     { schema: { hide: true, params: NeuronPath, querystring: ReadQuery } },
@@ -83,7 +83,7 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.get(
     '/kb/:kb/tree',
-    { schema: { hide: true, params: KbPath, querystring: TreeQuery } },
+    { schema: { hide: true, params: KbParams, querystring: TreeQuery } },
     async (request, reply) => {
       const query = { ...request.query, limit: treeLimit }
       return send(reply, folderPage(visitOf(request), await readTree(ctx, callerOf(request), request.params.kb, query)))
@@ -92,7 +92,7 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.get(
     '/kb/:kb/tags',
-    { schema: { hide: true, params: KbPath, querystring: TagsQuery } },
+    { schema: { hide: true, params: KbParams, querystring: TagsQuery } },
     async (request, reply) => {
       const { kb } = request.params
       const { tag, cursor, q, page } = request.query
@@ -104,14 +104,14 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
     },
   )
 
-  app.get('/kb/:kb/graph', { schema: { hide: true, params: KbPath } }, async (request, reply) => {
+  app.get('/kb/:kb/graph', { schema: { hide: true, params: KbParams } }, async (request, reply) => {
     const caller = callerOf(request)
     const { kb } = request.params
     const ends = await readLooseEnds(ctx, caller, kb)
     return send(reply, graphPage(visitOf(request), ends, await readWholeGraph(ctx, caller, kb)))
   })
 
-  app.get('/kb/:kb/graph/data', { schema: { hide: true, params: KbPath } }, async (request) => {
+  app.get('/kb/:kb/graph/data', { schema: { hide: true, params: KbParams } }, async (request) => {
     const { nodes, edges, truncated } = await readWholeGraph(ctx, callerOf(request), request.params.kb)
     const places = new Map(nodes.map(({ seqId }, index) => [seqId, index]))
     return {
@@ -123,7 +123,7 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.get(
     '/kb/:kb/files/*',
-    { schema: { hide: true, params: KbPath.extend({ '*': z.string() }) } },
+    { schema: { hide: true, params: KbParams.extend({ '*': z.string() }) } },
     async (request, reply) => {
       const { kb, '*': path } = request.params
       return answerFile(request, reply, await readFile(ctx, callerOf(request), kb, path))

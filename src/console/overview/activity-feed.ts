@@ -1,6 +1,6 @@
 import { candidatePage, kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { ActivityItem } from '../../events/activity-item.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { when } from '../layout/when.ts'
 import { counted } from './counts.ts'
 
@@ -70,7 +70,7 @@ function groupSentence(group: ActivityGroup): Html {
   return told(first, html`${counted(group.length, nouns[first.kind] ?? 'thing')}`, true)
 }
 
-function told({ kind, by, neurons }: ActivityItem, subject: Part, isMany = false): Html {
+function told({ kind, by, neurons }: ActivityItem, subject: HtmlPart, isMany = false): Html {
   const actor = by === null ? html`The policy` : html`<bdi class="who">${by ?? 'Somebody'}</bdi>`
   const were = isMany ? 'were' : 'was'
   switch (kind) {

@@ -2,7 +2,7 @@ import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.
 import type { FindingPage, FindingRule, FindingView } from '../../operate/lint/list-findings.ts'
 import { findingRules } from '../../operate/lint/list-findings.ts'
 import { button, form } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
@@ -15,7 +15,7 @@ export type FindingsView = {
   findings: FindingPage | undefined
   rule: FindingRule | undefined
   from: number
-  notice?: Part
+  notice?: HtmlPart
   problem?: string | undefined
   now: Date
 }
@@ -88,7 +88,7 @@ function card(visit: Visit, view: FindingsView, finding: FindingView): Html {
     ${candidate && html`<p class="hint"><a href="${candidatePage(candidate.id)}">In the queue</a>: ${candidate.status}</p>`}`
 }
 
-function explanation({ rule, impact, links, neurons }: FindingView): Part {
+function explanation({ rule, impact, links, neurons }: FindingView): HtmlPart {
   switch (rule) {
     case 'missing-target':
       return `${leading(links)} nowhere.`
@@ -112,7 +112,7 @@ function leading(links: FindingView['links']): string {
 }
 
 /** What would settle a finding: a candidate of one click, or the editor. */
-function settling(visit: Visit, view: FindingsView, finding: FindingView): Part {
+function settling(visit: Visit, view: FindingsView, finding: FindingView): HtmlPart {
   const { slug } = view.kb
   const { rule, links, neurons } = finding
   const choose = (label: (title: string) => string) =>

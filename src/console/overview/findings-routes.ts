@@ -11,7 +11,7 @@ import { findingRules, listFindings } from '../../operate/lint/list-findings.ts'
 import { proposeFinding } from '../../operate/lint/propose-finding.ts'
 import { readKbOverview } from '../../operate/overview/read-overview.ts'
 import { type Html, html } from '../layout/html.ts'
-import { KbPath } from '../layout/query.ts'
+import { KbParams } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { withQuery } from '../layout/with-query.ts'
@@ -42,7 +42,7 @@ export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.get(
     '/kb/:kb/findings',
-    { config, schema: { hide: true, params: KbPath, querystring: Query } },
+    { config, schema: { hide: true, params: KbParams, querystring: Query } },
     async (request, reply) => {
       const { params, query } = request
       return sendFindings(request, reply, params.kb, query, { notice: noticeOf(params.kb, query) })
@@ -51,7 +51,7 @@ export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post(
     '/kb/:kb/findings',
-    { config, schema: { hide: true, params: KbPath, querystring: Query, body: Settling } },
+    { config, schema: { hide: true, params: KbParams, querystring: Query, body: Settling } },
     async (request, reply) => {
       const { kb } = request.params
       try {
@@ -77,7 +77,7 @@ export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
     },
   )
 
-  app.post('/kb/:kb/findings/lint', { config, schema: { hide: true, params: KbPath } }, async (request, reply) => {
+  app.post('/kb/:kb/findings/lint', { config, schema: { hide: true, params: KbParams } }, async (request, reply) => {
     const { kb } = request.params
     const { findings } = await lintNow(ctx, callerOf(request), kb)
     const proposed = findings.filter(({ status }) => status === 'proposed').length

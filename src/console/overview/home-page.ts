@@ -2,7 +2,7 @@ import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityItem } from '../../events/activity-item.ts'
 import type { KbOverview } from '../../operate/overview/read-overview.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { withQuery } from '../layout/with-query.ts'
@@ -18,7 +18,7 @@ export type HomeView = {
   pages: number
   latest: readonly ActivityItem[]
   /** For a newcomer. */
-  tour?: Part
+  tour?: HtmlPart
   now: Date
 }
 

@@ -2,7 +2,7 @@ import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityItem } from '../../events/activity-item.ts'
 import type { KbOverview } from '../../operate/overview/read-overview.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { counted } from './counts.ts'
@@ -14,7 +14,7 @@ export type KbHomeView = {
   latest: readonly ActivityItem[]
   /** Where its repository is cloned from. */
   cloneUrl: string
-  tour?: Part
+  tour?: HtmlPart
   now: Date
 }
 

@@ -10,7 +10,7 @@ import { readKbOverview, readOverview } from '../../operate/overview/read-overvi
 import { markTour, readTour } from '../../operate/overview/tour.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Html } from '../layout/html.ts'
-import { filter, KbPath } from '../layout/query.ts'
+import { filter, KbParams } from '../layout/query.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { type Visit, visitOf } from '../layout/visit.ts'
 import { activityPage, activitySection } from './activity-page.ts'
@@ -51,7 +51,7 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
     return send(reply, homePage(visit, { ...view, latest, tour: await tourOf(visit, caller) }))
   })
 
-  app.get('/kb/:kb', { schema: { hide: true, params: KbPath } }, async (request, reply) => {
+  app.get('/kb/:kb', { schema: { hide: true, params: KbParams } }, async (request, reply) => {
     const caller = callerOf(request)
     const overview = await readKbOverview(ctx, caller, request.params.kb)
     const { slug } = overview

@@ -1,6 +1,6 @@
 import { kbPage } from '../../contract/console-paths.ts'
 import type { KbOverview, Work } from '../../operate/overview/read-overview.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { withQuery } from '../layout/with-query.ts'
 import { zoneLabels } from '../queue/entry-parts.ts'
 import { numberText } from './counts.ts'
@@ -54,6 +54,6 @@ export function failedSources(slug: string, { failedSources: count }: Work): Htm
 }
 
 function linked(count: number, path: string): Html {
-  const text: Part = numberText(count)
+  const text: HtmlPart = numberText(count)
   return count === 0 ? html`${text}` : html`<a href="${path}">${text}</a>`
 }

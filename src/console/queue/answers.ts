@@ -6,13 +6,13 @@ import { callerOf } from '../../http/access/auth.ts'
 import { renderMarkdown } from '../../pages/render-markdown.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
 import { nextInQueue } from '../../queue/lists/queue-neighbours.ts'
-import { type Outcome, readOutcome } from '../../review/read-outcome.ts'
-import { type Review, reviewCandidate } from '../../review/review-candidate.ts'
+import { type ReviewOutcome, readOutcome } from '../../review/read-outcome.ts'
+import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
 import { similarNeurons } from '../../review/similar-neurons.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
-import { type CandidatePage, candidatePage, type Typed } from './candidate-page.ts'
+import { type ShownCandidate, candidateHtml, type Typed } from './candidate-page.ts'
 import { changeOf, usualShow } from './change.ts'
 import { togetherNotice } from './decide-together.ts'
 import { type Similar, similarList } from './facts.ts'
@@ -20,7 +20,7 @@ import { type ListPage, queueListPage } from './list-page.ts'
 import { outcomeNotice, proposedNotice, refusalText } from './outcome-notice.ts'
 import {
   type CandidateParams,
-  candidatePath,
+  candidateUrl,
   type ListParams,
   listPath,
   pageLength,
@@ -32,7 +32,7 @@ import {
 type Sent = { id: string; params: QueueParams; form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 
 type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 'similar' | 'proposed'> } & Partial<
-  Pick<CandidatePage, 'isEditing' | 'refusal' | 'typed' | 'errors'>
+  Pick<ShownCandidate, 'isEditing' | 'refusal' | 'typed' | 'errors'>
 >
 
 /** What the routes of the queue answer with. */
@@ -80,7 +80,7 @@ export function answersOf(ctx: AppContext) {
       params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
     return send(
       reply,
-      candidatePage(visit, { review, change, comments, similar, params, isEditing, notice, ...told }),
+      candidateHtml(visit, { review, change, comments, similar, params, isEditing, notice, ...told }),
       status,
     )
   }
@@ -95,7 +95,7 @@ export function answersOf(ctx: AppContext) {
     return { found: await similarNeurons(ctx, caller, id) }
   }
 
-  function commentsOf(caller: Caller, { steps, kb }: Review) {
+  function commentsOf(caller: Caller, { steps, kb }: CandidateReview) {
     const comments = steps.filter(({ action }) => action === 'comment')
     return Promise.all(
       comments.map(({ reason = '' }) => renderMarkdown(ctx, caller, { kb: kb.slug, content: reason, idPrefix: null })),
@@ -124,7 +124,7 @@ export function answersOf(ctx: AppContext) {
   ): Promise<FastifyReply> {
     const caller = callerOf(request)
     const next = await nextInQueue(ctx, caller, id, viewOf(params))
-    const to = next === undefined ? listPath(params, { done: id }) : candidatePath(next.id, params, { done: id })
+    const to = next === undefined ? listPath(params, { done: id }) : candidateUrl(next.id, params, { done: id })
     if (!isFragment(request)) return reply.redirect(to, 303)
     // The script has the next page, unless the decision changed that, and needs what is said above it.
     const outcome = await readOutcome(ctx, caller, id)
@@ -154,6 +154,6 @@ export function answersOf(ctx: AppContext) {
   return { sendList, sendCandidate, sendSimilar, sendRefusal, decide }
 }
 
-function isSame({ form }: Sent, { status, by }: Outcome, name: string): boolean {
+function isSame({ form }: Sent, { status, by }: ReviewOutcome, name: string): boolean {
   return by === name && status === (form === 'dismiss' ? 'dismissed' : 'approved')
 }

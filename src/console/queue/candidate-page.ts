@@ -1,35 +1,35 @@
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import type { Rendered } from '../../pages/render-markdown.ts'
-import type { Review } from '../../review/review-candidate.ts'
+import type { CandidateReview } from '../../review/review-candidate.ts'
 import type { FormErrors } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { type Change, changeSection } from './change.ts'
+import { type ShownChange, changeSection } from './change.ts'
 import { decidePanel } from './decide-panel.ts'
-import { conflictSection, editForm, type TypedEdit } from './edit-form.ts'
+import { editConflict, editForm, type TypedEdit } from './edit-form.ts'
 import { badges, confidenceText, countText, intentText, kindLabels } from './entry-parts.ts'
 import { duplicateSection, fieldSection, linkSection, type Similar, similarSection, sourceSection } from './facts.ts'
 import { keysHelp } from './keys-help.ts'
 import { talkSection } from './talk.ts'
-import { candidatePath, listPath, type QueueParams } from './view.ts'
+import { candidateUrl, listPath, type QueueParams } from './view.ts'
 
 /** What somebody typed into a form that was not taken, so that it is not lost. */
 export type Typed = { reason?: string | undefined; comment?: string | undefined; edit?: TypedEdit | undefined }
 
-export type CandidatePage = {
-  review: Review
-  change: Change
+export type ShownCandidate = {
+  review: CandidateReview
+  change: ShownChange
   /** Rendered, in the order of the comments. */
   comments: readonly Rendered[]
   params: QueueParams
   isEditing: boolean
   /** Pages that may say the same, where they were asked for. */
   similar?: Similar | undefined
-  notice?: Part
+  notice?: HtmlPart
   /** Why the decision that was sent was not made. */
-  refusal?: Part
+  refusal?: HtmlPart
   typed?: Typed
   errors?: { [form in 'edit' | 'dismiss' | 'comment']?: FormErrors }
 }
@@ -41,7 +41,7 @@ const problems: Partial<Record<ErrorCode, string>> = {
   malformed_request: 'Its properties would be larger than 16 KB. Edit its tags, or dismiss it.',
 }
 
-export function candidatePage(visit: Visit, shown: CandidatePage): Html {
+export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
   const { review, change, params, notice, refusal, typed = {}, errors = {} } = shown
   const { entry, kb, sides } = review
   const isPending = entry.status === 'pending'
@@ -64,7 +64,7 @@ export function candidatePage(visit: Visit, shown: CandidatePage): Html {
       ${sides.movedFrom !== undefined && html`<p class="warning">It moves the page from <code>${sides.movedFrom}</code> to <code>${sides.path}</code>.</p>`}
       <div class="desk">
         <div class="reading">
-          ${conflictSection(review)}
+          ${editConflict(review)}
           ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
           ${!isPending && lostEdit(typed.edit)}
           <div class="change-with-source">${changeSection(change, review, params)}${sourceSection(review.sources, kb.slug)}</div>
@@ -83,11 +83,11 @@ export function candidatePage(visit: Visit, shown: CandidatePage): Html {
 }
 
 /** The way back to the list, and to the neighbours in the filter. */
-function around({ previous, next, count }: Review, params: QueueParams): Html {
+function around({ previous, next, count }: CandidateReview, params: QueueParams): Html {
   const link = (id: string | undefined, rel: 'prev' | 'next', label: string) =>
     id === undefined
       ? html`<span class="soft">${label}</span>`
-      : html`<a rel="${rel}" href="${candidatePath(id, params)}" aria-keyshortcuts="${rel === 'next' ? 'j' : 'k'}">${label}</a>`
+      : html`<a rel="${rel}" href="${candidateUrl(id, params)}" aria-keyshortcuts="${rel === 'next' ? 'j' : 'k'}">${label}</a>`
   return html`<nav class="row around" aria-label="Queue">
     <a href="${listPath(params)}" data-list>Queue</a>
     ${link(previous, 'prev', 'Previous')}

@@ -3,15 +3,15 @@ import type { BlockDiff, LineDiff } from '../../pages/compare-pages.ts'
 import { compareLines, comparePages } from '../../pages/compare-pages.ts'
 import type { Rendered } from '../../pages/render-markdown.ts'
 import { renderMarkdown } from '../../pages/render-markdown.ts'
-import type { Review } from '../../review/review-candidate.ts'
+import type { CandidateReview } from '../../review/review-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { content } from '../layout/content.ts'
 import { inlineDiff, pageDiff, sideBySideDiff } from '../layout/diff.ts'
 import { type Html, html } from '../layout/html.ts'
-import { candidatePath, type QueueParams, type Show, shows } from './view.ts'
+import { candidateUrl, type QueueParams, type Show, shows } from './view.ts'
 
 /** What a candidate changes, as it is to be shown. */
-export type Change =
+export type ShownChange =
   | { show: 'rendered'; diff: BlockDiff }
   | { show: 'lines' | 'split'; diff: LineDiff }
   | { show: 'sides'; before: Rendered | undefined; after: Rendered | undefined }
@@ -27,7 +27,7 @@ const labels: Readonly<Record<Show, string>> = {
 const longChange = 128 * 1024
 
 /** How a change is shown where nobody has chosen. */
-export function usualShow({ before, after }: Review['sides']): Show {
+export function usualShow({ before, after }: CandidateReview['sides']): Show {
   return (before?.content.length ?? 0) + (after?.content.length ?? 0) > longChange ? 'lines' : 'rendered'
 }
 
@@ -35,9 +35,9 @@ export function usualShow({ before, after }: Review['sides']): Show {
 export async function changeOf(
   ctx: AppContext,
   caller: Caller,
-  { kb, sides }: Pick<Review, 'kb' | 'sides'>,
+  { kb, sides }: Pick<CandidateReview, 'kb' | 'sides'>,
   show: Show,
-): Promise<Change> {
+): Promise<ShownChange> {
   const versions = { before: sides.before?.content ?? null, after: sides.after?.content ?? '' }
   if (show === 'lines' || show === 'split') return { show, diff: await compareLines(ctx, versions) }
   const place = { kb: kb.slug, path: sides.path }
@@ -50,9 +50,9 @@ export async function changeOf(
   return { show, before, after }
 }
 
-export function changeSection(change: Change, { entry }: Pick<Review, 'entry'>, params: QueueParams): Html {
+export function changeSection(change: ShownChange, { entry }: Pick<CandidateReview, 'entry'>, params: QueueParams): Html {
   const tab = (show: Show) =>
-    html`<li><a href="${candidatePath(entry.id, { ...params, show })}#change"${
+    html`<li><a href="${candidateUrl(entry.id, { ...params, show })}#change"${
       show === change.show && html` aria-current="true"`
     }>${labels[show]}</a></li>`
   return html`<section id="change" aria-labelledby="change-title">
@@ -62,7 +62,7 @@ export function changeSection(change: Change, { entry }: Pick<Review, 'entry'>, 
   </section>`
 }
 
-function view(change: Change): Html {
+function view(change: ShownChange): Html {
   switch (change.show) {
     case 'rendered':
       return pageDiff(change.diff)

@@ -1,11 +1,11 @@
 import { neuronPage } from '../../contract/console-paths.ts'
-import type { Review } from '../../review/review-candidate.ts'
+import type { CandidateReview } from '../../review/review-candidate.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'
 import { statusLabels, verdictText, warningList } from './entry-parts.ts'
 import { undoForm } from './outcome-notice.ts'
-import { candidatePath, type QueueParams } from './view.ts'
+import { candidateUrl, type QueueParams } from './view.ts'
 
 type Deciding = {
   params: QueueParams
@@ -16,7 +16,7 @@ type Deciding = {
 }
 
 /** Why a candidate waits, and the buttons that decide. */
-export function decidePanel(visit: Visit, review: Review, deciding: Deciding): Html {
+export function decidePanel(visit: Visit, review: CandidateReview, deciding: Deciding): Html {
   const { entry } = review
   return html`<section class="decide" id="decide" aria-labelledby="decide-title">
     <h2 id="decide-title">${entry.status === 'pending' ? 'Decide' : statusLabels[entry.status]}</h2>
@@ -26,7 +26,7 @@ export function decidePanel(visit: Visit, review: Review, deciding: Deciding): H
   </section>`
 }
 
-function decisions(visit: Visit, { entry, sides }: Review, { params, isEditing, reason, errors }: Deciding): Html {
+function decisions(visit: Visit, { entry, sides }: CandidateReview, { params, isEditing, reason, errors }: Deciding): Html {
   const { id, seen } = entry
   const seenField = html`<input type="hidden" name="seen" value="${seen}">`
   const canApprove = sides.problem === undefined && !isEditing
@@ -36,16 +36,16 @@ function decisions(visit: Visit, { entry, sides }: Review, { params, isEditing, 
         canApprove &&
         form(
           visit,
-          { action: candidatePath(id, params, {}, 'approve'), attributes: { 'data-decide': 'approve' } },
+          { action: candidateUrl(id, params, {}, 'approve'), attributes: { 'data-decide': 'approve' } },
           html`${seenField}${button('Approve', { 'aria-keyshortcuts': 'a' })}`,
         )
       }
-      ${isEditable && html`<a class="button second" href="${candidatePath(id, params, { edit: '1' })}#edit" data-edit aria-keyshortcuts="e">Edit, then approve</a>`}
+      ${isEditable && html`<a class="button second" href="${candidateUrl(id, params, { edit: '1' })}#edit" data-edit aria-keyshortcuts="e">Edit, then approve</a>`}
     </div>
     ${form(
       visit,
       {
-        action: candidatePath(id, params, {}, 'dismiss'),
+        action: candidateUrl(id, params, {}, 'dismiss'),
         errors,
         attributes: { 'data-decide': 'dismiss', 'data-keep': `dismiss-${id}` },
       },
@@ -55,7 +55,7 @@ function decisions(visit: Visit, { entry, sides }: Review, { params, isEditing, 
     )}`
 }
 
-function undone(visit: Visit, { entry }: Review, params: QueueParams): Html {
+function undone(visit: Visit, { entry }: CandidateReview, params: QueueParams): Html {
   const { id, kb, status, seqId, intent } = entry
   return html`${status === 'approved' && seqId !== undefined && intent.does !== 'remove' && html`<p><a href="${neuronPage(kb, seqId)}">See the page</a></p>`}
     ${undoForm(visit, { id, status }, params)}

@@ -2,12 +2,12 @@ import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
-import type { Outcome } from '../../review/read-outcome.ts'
+import type { ReviewOutcome } from '../../review/read-outcome.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'
 import { decidedBy, undoForm } from './outcome-notice.ts'
-import { candidatePath, type QueueParams, type Result } from './view.ts'
+import { candidateUrl, type QueueParams, type Result } from './view.ts'
 
 export type Together = {
   decision: 'approve' | 'dismiss' | 'reopen'
@@ -54,20 +54,20 @@ async function decideOne(
 /** Says of each candidate what came of the decision on it, by what it is now. */
 export function togetherNotice(
   visit: Visit,
-  decided: readonly { outcome: Outcome; result: Result }[],
+  decided: readonly { outcome: ReviewOutcome; result: Result }[],
   params: QueueParams,
 ): Html {
   const count = decided.filter(({ result }) => result === 'done').length
   return html`<h2>${count} of ${decided.length} decided</h2>
     <ul class="results">${decided.map(
       ({ outcome, result }) => html`<li class="row">
-        <span><a href="${candidatePath(outcome.id, params)}" dir="auto">${outcome.title}</a>: ${resultText(outcome, result)}</span>
+        <span><a href="${candidateUrl(outcome.id, params)}" dir="auto">${outcome.title}</a>: ${resultText(outcome, result)}</span>
         ${result === 'done' && outcome.status === 'dismissed' && undoForm(visit, outcome, params)}
       </li>`,
     )}</ul>`
 }
 
-function resultText(outcome: Outcome, result: Result): Html {
+function resultText(outcome: ReviewOutcome, result: Result): Html {
   if (result === 'conflict')
     return html`not approved, since the page has changed and the changes conflict. Open it to solve that.`
   if (result === 'changed') return html`not decided, since it or its page has changed since you saw it. Look again.`

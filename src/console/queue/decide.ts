@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CandidateComment, CandidateEdit, Dismissal } from '../../contract/candidates.ts'
-import type { Review } from '../../review/review-candidate.ts'
+import type { CandidateReview } from '../../review/review-candidate.ts'
 import { parseFields } from '../layout/refused-form.ts'
 import { proposedEdit, type TypedEdit } from './edit-form.ts'
 
@@ -28,7 +28,7 @@ export function typedEdit({ base, title, content, tags }: z.output<typeof Approv
 }
 
 /** What a curator has changed of what was proposed. @throws {ValidationError} */
-export function editOf(review: Review, typed: TypedEdit): CandidateEdit {
+export function editOf(review: CandidateReview, typed: TypedEdit): CandidateEdit {
   const proposed = proposedEdit(review)
   const isResolved = review.sides.conflict !== undefined
   const isEdited = isResolved || proposed.content !== typed.content

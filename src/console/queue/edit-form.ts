@@ -1,8 +1,8 @@
-import type { Review } from '../../review/review-candidate.ts'
+import type { CandidateReview } from '../../review/review-candidate.ts'
 import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'
-import { candidatePath, type QueueParams } from './view.ts'
+import { candidateUrl, type QueueParams } from './view.ts'
 
 /** What a curator makes of a candidate before it is approved, as it was typed. */
 export type TypedEdit = { title: string; content: string; tags: string; base: string }
@@ -10,7 +10,7 @@ export type TypedEdit = { title: string; content: string; tags: string; base: st
 type Editing = { params: QueueParams; typed: TypedEdit | undefined; errors: FormErrors | undefined }
 
 /** The title, tags and content with which a candidate is approved. After a conflict all three texts stand beside each other. */
-export function editForm(visit: Visit, review: Review, { params, typed, errors }: Editing): Html {
+export function editForm(visit: Visit, review: CandidateReview, { params, typed, errors }: Editing): Html {
   const { entry, sides } = review
   const { title, content, tags, base } = typed ?? proposedEdit(review)
   return html`<section id="edit" aria-labelledby="edit-title">
@@ -18,7 +18,7 @@ export function editForm(visit: Visit, review: Review, { params, typed, errors }
     ${form(
       visit,
       {
-        action: candidatePath(entry.id, params, {}, 'approve'),
+        action: candidateUrl(entry.id, params, {}, 'approve'),
         errors,
         attributes: { class: 'edit', 'data-decide': 'approve', 'data-keep': `edit-${entry.id}` },
       },
@@ -28,13 +28,13 @@ export function editForm(visit: Visit, review: Review, { params, typed, errors }
       ${field({ name: 'tags', label: 'Tags', hint: 'Separated by commas.', value: tags, errors, attributes: { dir: 'auto' } })}
       ${textArea({ name: 'content', label: 'Text', hint: 'Markdown.', value: content, errors, attributes: { required: true, dir: 'auto', rows: 20 } })}
       <div class="row">${button('Approve with these edits')}
-        <a class="button second" href="${candidatePath(entry.id, params)}">Cancel</a></div>`,
+        <a class="button second" href="${candidateUrl(entry.id, params)}">Cancel</a></div>`,
     )}
   </section>`
 }
 
 /** What the form begins with: the page as approving would make it, or what is proposed where that conflicts. */
-export function proposedEdit({ sides, entry }: Pick<Review, 'sides' | 'entry'>): TypedEdit {
+export function proposedEdit({ sides, entry }: Pick<CandidateReview, 'sides' | 'entry'>): TypedEdit {
   return {
     title: sides.title,
     content: sides.conflict?.proposed ?? sides.after?.content ?? '',
@@ -44,7 +44,7 @@ export function proposedEdit({ sides, entry }: Pick<Review, 'sides' | 'entry'>):
 }
 
 /** The three texts of a conflict, and where they differ. */
-export function conflictSection({ sides }: Pick<Review, 'sides'>): Html | undefined {
+export function editConflict({ sides }: Pick<CandidateReview, 'sides'>): Html | undefined {
   const { conflict } = sides
   if (conflict === undefined) return undefined
   const { conflicts, isSolvable, proposed } = conflict

@@ -1,13 +1,13 @@
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { FieldChange } from '../../review/field-changes.ts'
 import type { LinkChange, LinkChanges } from '../../review/link-changes.ts'
-import type { Review } from '../../review/review-candidate.ts'
+import type { CandidateReview } from '../../review/review-candidate.ts'
 import type { SimilarNeuron } from '../../review/similar-neurons.ts'
 import type { SourcePassage } from '../../review/source-passage.ts'
 import { type Html, html } from '../layout/html.ts'
 import { when } from '../layout/when.ts'
 import { placeWords } from '../sources/place-words.ts'
-import { candidatePath, type QueueParams } from './view.ts'
+import { candidateUrl, type QueueParams } from './view.ts'
 
 /** What stands in the front matter of both sides; what is the same is folded away. */
 export function fieldSection(fields: readonly FieldChange[]): Html | undefined {
@@ -80,15 +80,15 @@ export function sourceSection(sources: readonly SourcePassage[], kb: string): Ht
 
 /** Pages that may say the same. They take a while to find, so scripts fetch them when the rest is there, or a link does. */
 export function similarSection(
-  { entry }: Pick<Review, 'entry'>,
+  { entry }: Pick<CandidateReview, 'entry'>,
   { similar, params }: { similar: Similar | undefined; params: QueueParams },
 ): Html {
-  const address = candidatePath(entry.id, params, {}, 'similar')
+  const address = candidateUrl(entry.id, params, {}, 'similar')
   return html`<section aria-labelledby="similar-title">
     <h2 id="similar-title">Similar pages</h2>
     ${
       similar === undefined
-        ? html`<div data-fill="${address}"><a href="${candidatePath(entry.id, params, { similar: '1' })}#similar-title">Find similar pages</a></div>`
+        ? html`<div data-fill="${address}"><a href="${candidateUrl(entry.id, params, { similar: '1' })}#similar-title">Find similar pages</a></div>`
         : similarList(similar, entry.kb)
     }
   </section>`
@@ -106,13 +106,13 @@ export function similarList({ found }: Similar, kb: string): Html {
   )}</ul>`
 }
 
-export function duplicateSection(duplicates: Review['duplicates'], params: QueueParams): Html | undefined {
+export function duplicateSection(duplicates: CandidateReview['duplicates'], params: QueueParams): Html | undefined {
   if (duplicates.length === 0) return undefined
   return html`<section aria-labelledby="duplicates-title">
     <h2 id="duplicates-title">Also waiting</h2>
     <ul>${duplicates.map(
       ({ entry, why }) =>
-        html`<li><a href="${candidatePath(entry.id, params)}" dir="auto">${entry.title}</a> <span class="soft">${why.join(', ')}, ${when(entry.createdAt)}</span></li>`,
+        html`<li><a href="${candidateUrl(entry.id, params)}" dir="auto">${entry.title}</a> <span class="soft">${why.join(', ')}, ${when(entry.createdAt)}</span></li>`,
     )}</ul>
   </section>`
 }

@@ -2,7 +2,7 @@ import { candidateKinds } from '../../contract/vocabulary.ts'
 import type { FailingLink } from '../../forge/bridge/manage-links.ts'
 import type { QueueCounts, QueueEntry, QueuePage } from '../../queue/lists/list-queue.ts'
 import { button, form } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { liveNotice } from '../layout/live-notice.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -19,7 +19,7 @@ import {
   zoneLabels,
 } from './entry-parts.ts'
 import { keysHelp } from './keys-help.ts'
-import { candidatePath, listPath, type QueueParams } from './view.ts'
+import { candidateUrl, listPath, type QueueParams } from './view.ts'
 
 export type ListPage = {
   queue: QueuePage
@@ -29,7 +29,7 @@ export type ListPage = {
   place: { after?: string | undefined; before?: string | undefined }
   /** Whether all candidates of the page are ticked. */
   isAllPicked: boolean
-  notice?: Part
+  notice?: HtmlPart
   /** What is wrong with the decision that was sent, and the reason that was typed. */
   problem?: string
   reason?: string
@@ -164,7 +164,7 @@ function row(each: QueueEntry, params: QueueParams, isPicked: boolean): Html {
       html`<input type="checkbox" id="pick-${id}" name="pick" value="${id} ${each.seen}" aria-label="Select ${title}"${isPicked && html` checked`}>`
     }</div>
     <div class="what">
-      <h2><a href="${candidatePath(id, params)}" dir="auto" data-open>${title}</a></h2>
+      <h2><a href="${candidateUrl(id, params)}" dir="auto" data-open>${title}</a></h2>
       <p>${badges(each)} ${intentText(each)}${tags.slice(0, 8).map((tag) => html` <a class="badge" href="${listPath({ ...params, tag })}" dir="auto">#${tag}</a>`)}</p>
       <p class="soft">${kindLabels[kind]} · ${confidenceText(confidence)} · <bdi>${kb}</bdi> · from <bdi>${connector}</bdi> by <bdi>${createdBy}</bdi>, ${when(createdAt)}</p>
       <p class="soft">${verdictText(each)}</p>

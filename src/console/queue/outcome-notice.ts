@@ -1,24 +1,24 @@
 import { neuronPage } from '../../contract/console-paths.ts'
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
-import type { Outcome } from '../../review/read-outcome.ts'
-import type { Review } from '../../review/review-candidate.ts'
+import type { ReviewOutcome } from '../../review/read-outcome.ts'
+import type { CandidateReview } from '../../review/review-candidate.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 import { statusLabels } from './entry-parts.ts'
-import { candidatePath, type QueueParams } from './view.ts'
+import { candidateUrl, type QueueParams } from './view.ts'
 
 /** Says what happens with a change that was proposed just now. It may have been decided since, in another tab. */
-export function proposedNotice({ entry }: Pick<Review, 'entry'>): Html | undefined {
+export function proposedNotice({ entry }: Pick<CandidateReview, 'entry'>): Html | undefined {
   if (entry.status !== 'pending') return undefined
   return html`<p>Proposed. The page changes once a curator approves this: you, or somebody else.</p>`
 }
 
 /** Says what became of a candidate that was decided just now, and offers to take it back. */
-export function outcomeNotice(visit: Visit, outcome: Outcome, params: QueueParams): Html {
+export function outcomeNotice(visit: Visit, outcome: ReviewOutcome, params: QueueParams): Html {
   const { id, title, status } = outcome
-  const name = html`<a href="${candidatePath(id, params)}"><bdi>${title}</bdi></a>`
+  const name = html`<a href="${candidateUrl(id, params)}"><bdi>${title}</bdi></a>`
   if (status === 'pending') return html`<p>${name} waits in the queue again.</p>`
   return html`<div class="row decided">
     <p>${statusLabels[status]} ${name}. ${seeIt(outcome)}</p>
@@ -26,7 +26,7 @@ export function outcomeNotice(visit: Visit, outcome: Outcome, params: QueueParam
   </div>`
 }
 
-function seeIt({ kb, seqId, isRemoval }: Outcome): Html | undefined {
+function seeIt({ kb, seqId, isRemoval }: ReviewOutcome): Html | undefined {
   if (seqId === undefined || isRemoval) return undefined
   return html`<a href="${neuronPage(kb, seqId)}">See the page</a>`
 }
@@ -35,19 +35,19 @@ function seeIt({ kb, seqId, isRemoval }: Outcome): Html | undefined {
  * A dismissed candidate is put back. An approval is in the history of the knowledge base for good: what takes it back is a
  * proposal of its own.
  */
-export function undoForm(visit: Visit, { id, status }: Pick<Outcome, 'id' | 'status'>, params: QueueParams): Html {
-  const action = candidatePath(id, params, {}, status === 'dismissed' ? 'reopen' : 'reverse')
+export function undoForm(visit: Visit, { id, status }: Pick<ReviewOutcome, 'id' | 'status'>, params: QueueParams): Html {
+  const action = candidateUrl(id, params, {}, status === 'dismissed' ? 'reopen' : 'reverse')
   const label = status === 'dismissed' ? 'Undo: put it back' : 'Undo: propose the reverse'
   return form(visit, { action, attributes: { class: 'undo' } }, button(label, { class: 'second', 'data-undo': true }))
 }
 
-export function decidedBy({ status, by, at }: Outcome): Html {
+export function decidedBy({ status, by, at }: ReviewOutcome): Html {
   const verb = status === 'approved' ? 'approved' : 'dismissed'
   return html`<strong dir="auto">${by ?? 'Somebody'}</strong> ${verb} it ${at !== undefined && when(at)}`
 }
 
 /** Says why a decision was not made, and what to do now. */
-export function refusalText(code: ErrorCode, outcome: Outcome): Html {
+export function refusalText(code: ErrorCode, outcome: ReviewOutcome): Html {
   if (code === 'not_pending' && outcome.status !== 'pending')
     return html`<p>${decidedBy(outcome)} before you.</p> <p>Your decision was not made. What you wrote is kept below.</p>`
   if (code === 'stale_head')

@@ -12,7 +12,7 @@ import { reviewCandidate } from '../../review/review-candidate.ts'
 import { answersOf } from './answers.ts'
 import { ApproveForm, CommentForm, commentOf, DismissForm, dismissalOf, editOf, typedEdit } from './decide.ts'
 import { decideTogether } from './decide-together.ts'
-import { CandidateParams, candidatePath, ListParams, listPath, pageLength, QueueParams, viewOf } from './view.ts'
+import { CandidateParams, candidateUrl, ListParams, listPath, pageLength, QueueParams, viewOf } from './view.ts'
 
 const Picked = z
   .string()
@@ -25,7 +25,7 @@ const BulkForm = z.object({
 })
 
 /** Adds the queue: its list, and the page of a candidate with the forms that decide on it. */
-export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
+export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
   const { sendList, sendCandidate, sendSimilar, sendRefusal, decide } = answersOf(ctx)
   const config = { people: 'curator' } as const
   const kept = { ...config, keepsForm: true }
@@ -83,7 +83,7 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
     } catch (error) {
       return sendRefusal(request, reply, sent, error)
     }
-    return reply.redirect(`${candidatePath(params.id, query)}#comment`, 303)
+    return reply.redirect(`${candidateUrl(params.id, query)}#comment`, 303)
   })
 
   app.post('/queue/:id/reopen', { config, schema: ofOne }, async (request, reply) => {
@@ -94,14 +94,14 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
       // Somebody else has put it back, or it was approved since: its page says so.
       if (!(error instanceof GanglionError) || error.code !== 'not_dismissed') throw error
     }
-    return reply.redirect(candidatePath(id, request.query, { done: id }), 303)
+    return reply.redirect(candidateUrl(id, request.query, { done: id }), 303)
   })
 
   app.post('/queue/:id/reverse', { config, schema: ofOne }, async (request, reply) => {
     const { params, query } = request
     try {
       return reply.redirect(
-        candidatePath(await proposeReverse(ctx, callerOf(request), params.id), query, { proposed: '1' }),
+        candidateUrl(await proposeReverse(ctx, callerOf(request), params.id), query, { proposed: '1' }),
         303,
       )
     } catch (error) {

@@ -1,11 +1,11 @@
 import type { Rendered } from '../../pages/render-markdown.ts'
-import type { Review, ReviewStep } from '../../review/review-candidate.ts'
+import type { CandidateReview, ReviewStep } from '../../review/review-candidate.ts'
 import { content } from '../layout/content.ts'
 import { button, type FormErrors, form, textArea } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { candidatePath, type QueueParams } from './view.ts'
+import { candidateUrl, type QueueParams } from './view.ts'
 
 const verbs: Readonly<Record<ReviewStep['action'], string>> = {
   approve: 'approved',
@@ -18,7 +18,7 @@ const verbs: Readonly<Record<ReviewStep['action'], string>> = {
 /** What people have said and done, and a form to say more. `comments`: rendered, in the order of the comments. */
 export function talkSection(
   visit: Visit,
-  { entry, steps }: Pick<Review, 'entry' | 'steps'>,
+  { entry, steps }: Pick<CandidateReview, 'entry' | 'steps'>,
   {
     comments,
     params,
@@ -36,7 +36,7 @@ export function talkSection(
     ${form(
       visit,
       {
-        action: candidatePath(entry.id, params, {}, 'comment'),
+        action: candidateUrl(entry.id, params, {}, 'comment'),
         errors,
         attributes: { id: 'comment', 'data-keep': `comment-${entry.id}` },
       },

@@ -82,7 +82,7 @@ export function listPath(params: QueueParams, more: More = {}): string {
 }
 
 /** @param action the last part of the path of what is done to the candidate. */
-export function candidatePath(id: string, params: QueueParams, more: More = {}, action?: string): string {
+export function candidateUrl(id: string, params: QueueParams, more: More = {}, action?: string): string {
   return withQuery(`${candidatePage(id)}${action === undefined ? '' : `/${action}`}`, queryOf(params, more))
 }
 

@@ -1,13 +1,13 @@
 import type { Account } from '../../people/account.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 
 export type AccountView = {
   account: Account
-  notice?: Part
+  notice?: HtmlPart
   /** The form that was refused, what was typed into it, and why. */
   refused?: {
     form: 'name' | 'password'

@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
-import { clientOf } from '../../http/access/session.ts'
+import { clientAddress } from '../../http/access/session.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { endOwnSession } from '../../people/account.ts'
-import type { LinkView } from '../../people/links.ts'
+import type { LinkPurpose } from '../../people/links.ts'
 import { makeAdministrator, readLink, setPasswordByLink } from '../../people/links.ts'
 import { signIn } from '../../people/sign-in.ts'
 import { singleSignOn } from '../../people/single-sign-on.ts'
@@ -78,17 +78,17 @@ export function openRoutes(app: ZodFastify, ctx: AppContext): void {
 
   /** Uses a link up. @throws what `refusedForm` takes */
   async function useLink(
-    { kind }: LinkView,
+    { kind }: LinkPurpose,
     link: string,
     request: FastifyRequest<{ Body: FormFields }>,
   ): Promise<string> {
     const { body } = request
     if (kind === 'password') {
-      return setPasswordByLink(ctx, link, parseFields(ChosenPassword, body).password, clientOf(request))
+      return setPasswordByLink(ctx, link, parseFields(ChosenPassword, body).password, clientAddress(request))
     }
     const given =
       body.later === 'true' ? { ...parseFields(Later, body), password: undefined } : parseFields(Administrator, body)
-    return makeAdministrator(ctx, link, given, clientOf(request))
+    return makeAdministrator(ctx, link, given, clientAddress(request))
   }
 
   /** Signs the browser in, in place of whoever was signed in there. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
-import { clientOf } from '../../http/access/session.ts'
+import { clientAddress } from '../../http/access/session.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { changeName, changePassword, endOwnSession, readAccount, signOut, switchTenant } from '../../people/account.ts'
 import type { Session } from '../../people/session.ts'
@@ -32,7 +32,7 @@ const notices: Readonly<Record<string, string>> = {
 /** Adds the pages on which people look after their own account. */
 export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/sign-out', { schema: { hide: true } }, async (request, reply) => {
-    await signOut(ctx, sessionOf(request), clientOf(request))
+    await signOut(ctx, sessionOf(request), clientAddress(request))
     app.sessions.end(reply)
     return reply.redirect('/sign-in?done=out', 303)
   })
@@ -44,7 +44,7 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/account/name', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
     try {
       const { name } = parseFields(Name, request.body)
-      await changeName(ctx, sessionOf(request), name, clientOf(request))
+      await changeName(ctx, sessionOf(request), name, clientAddress(request))
       return reply.redirect('/account?done=name', 303)
     } catch (error) {
       const { status, errors } = refusedForm(error)
@@ -55,7 +55,7 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/account/password', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
     try {
       const given = parseFields(Password, request.body)
-      const token = await changePassword(ctx, sessionOf(request), given, clientOf(request))
+      const token = await changePassword(ctx, sessionOf(request), given, clientAddress(request))
       if (token !== undefined) await app.sessions.begin(reply, token)
       return reply.redirect('/account?done=password', 303)
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { LinkView } from '../../people/links.ts'
+import type { LinkPurpose } from '../../people/links.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import { barePage } from '../layout/page.ts'
@@ -7,7 +7,7 @@ import type { FormFields } from '../layout/refused-form.ts'
 export type SetUpView = {
   /** Token of the link. */
   link: string
-  view: LinkView
+  view: LinkPurpose
   typed?: FormFields
   errors?: FormErrors
 }

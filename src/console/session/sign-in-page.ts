@@ -1,5 +1,5 @@
 import { button, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { barePage } from '../layout/page.ts'
 
 export type SignInView = {
@@ -9,7 +9,7 @@ export type SignInView = {
   /** Whether people may sign in with an identity provider. */
   hasSingleSignOn: boolean
   errors?: FormErrors
-  notice?: Part
+  notice?: HtmlPart
 }
 
 export function signInPage({ next, email, hasSingleSignOn, errors, notice }: SignInView): Html {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
-import { clientOf } from '../../http/access/session.ts'
+import { clientAddress } from '../../http/access/session.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import type { SingleSignOn } from '../../people/single-sign-on.ts'
 import { nextPath } from './next-path.ts'
@@ -37,7 +37,7 @@ export function singleSignOnRoutes(
         throw new GanglionError('sign_in_failed', 'This browser did not begin to sign in, or took too long. Try again.')
       }
       const { search } = new URL(request.url, reachedAt(request))
-      await enter(request, reply, await singleSignOn.finish(reachedAt(request), search, kept, clientOf(request)))
+      await enter(request, reply, await singleSignOn.finish(reachedAt(request), search, kept, clientAddress(request)))
       return reply.redirect(next, 303)
     } catch (error) {
       return refuseSignIn(request, reply, error, { next, hasSingleSignOn: true })

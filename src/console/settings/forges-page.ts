@@ -1,7 +1,7 @@
 import type { OfferedCredentialSummary } from '../../forge/bridge/link-as-offered.ts'
 import type { LinkSummary } from '../../forge/bridge/manage-links.ts'
-import { button, type FormErrors, field, form, select } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { button, type FormErrors, field, form, selectField } from '../layout/form.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
@@ -14,7 +14,7 @@ export type ForgesView = {
   kbs: readonly { slug: string; title: string }[]
   credentials: readonly OfferedCredentialSummary[]
   now: Date
-  notice?: Part
+  notice?: HtmlPart
   typed?: LinkForm | undefined
   errors?: FormErrors | undefined
 }
@@ -45,14 +45,14 @@ function newLink(visit: Visit, { kbs, credentials, typed = emptyForm, errors }: 
   }
   if (kbs.length === 0) return html`<p class="empty">All knowledge bases are linked.</p>`
   return form(visit, { action: '/settings/forges', errors }, [
-    select({
+    selectField({
       name: 'kb',
       label: 'Knowledge base',
       value: typed.kb,
       errors,
       choices: kbs.map(({ slug, title }) => ({ value: slug, label: title })),
     }),
-    select({
+    selectField({
       name: 'credential',
       label: 'Credential',
       value: typed.credential,

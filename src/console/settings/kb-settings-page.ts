@@ -2,15 +2,15 @@ import { kbPage } from '../../contract/console-paths.ts'
 import { candidateKinds } from '../../contract/vocabulary.ts'
 import type { KbSettingsForm, SettingsPreview } from '../../operate/settings/change-kb-settings.ts'
 import type { SettingName, SettingValues } from '../../operate/settings/setting-values.ts'
-import { button, checkbox, type FormErrors, field, form, select, textArea } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { button, checkbox, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 
 export type KbSettingsView = {
   /** As `kb.yaml` has them now; `values` as they were typed. */
   shown: KbSettingsForm
-  notice?: Part
+  notice?: HtmlPart
   errors?: FormErrors | undefined
   /** What a commit would change, and what it is known by. */
   preview?: (SettingsPreview & { seen: string }) | undefined
@@ -88,7 +88,7 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
     textArea({ name, label, hint, value: values[name], errors, attributes: { class: 'short', rows: 3 } })
   const flag = (name: SettingName, label: string, hint?: string) =>
     checkbox({ name, label, hint, isChecked: values[name] === 'true', errors })
-  const part = (legend: string, ...fields: Part[]) =>
+  const part = (legend: string, ...fields: HtmlPart[]) =>
     html`<fieldset class="part"><legend>${legend}</legend>${fields}</fieldset>`
   return {
     about: () =>
@@ -118,7 +118,7 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
       part(
         'Zones',
         html`<p class="hint">The strictest zone wins.</p>
-        <div class="columns">${candidateKinds.map((kind) => select({ name: `zones.kinds.${kind}`, label: kind, value: values[`zones.kinds.${kind}`], choices: zones, errors }))}</div>`,
+        <div class="columns">${candidateKinds.map((kind) => selectField({ name: `zones.kinds.${kind}`, label: kind, value: values[`zones.kinds.${kind}`], choices: zones, errors }))}</div>`,
         lines('zones.connectors', 'Zones of connectors', 'One on each line, such as “site-chat: yellow”.'),
       ),
     visibility: () =>
@@ -138,7 +138,7 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
         flag('protectMain', 'Main takes no push', 'Every change by git is then proposed.'),
         flag('rename.rewriteLinks', 'Rewrite links when a page is renamed', 'Else its old name stays as an alias.'),
         text('sources.types', 'Further file types for Sources', 'With commas between, such as “odt, epub”; or all.'),
-        select({
+        selectField({
           name: 'search.engine',
           label: 'Search engine',
           value: values['search.engine'],

@@ -15,7 +15,7 @@ import {
 } from '../../operate/settings/change-kb-settings.ts'
 import { type SettingValues, settingNames } from '../../operate/settings/setting-values.ts'
 import { html } from '../layout/html.ts'
-import { KbPath } from '../layout/query.ts'
+import { KbParams } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { type KbSettingsView, kbSettingsPage } from './kb-settings-page.ts'
@@ -51,7 +51,7 @@ export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.get(
     '/kb/:kb/settings',
-    { config, schema: { hide: true, params: KbPath, querystring: Query } },
+    { config, schema: { hide: true, params: KbParams, querystring: Query } },
     async (request, reply) => {
       const shown = await readKbSettings(ctx, callerOf(request), request.params.kb)
       const { commit } = request.query
@@ -62,7 +62,7 @@ export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post(
     '/kb/:kb/settings',
-    { config, schema: { hide: true, params: KbPath, body: Sent } },
+    { config, schema: { hide: true, params: KbParams, body: Sent } },
     async (request, reply) => {
       const caller = callerOf(request)
       const visit = visitOf(request)

@@ -1,7 +1,7 @@
 import type { ApiKeySummary } from '../../contract/administration.ts'
 import type { ApiKeyPage } from '../../people/manage-api-keys.ts'
-import { button, checkbox, type FormErrors, field, form, select, textArea } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { button, checkbox, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
@@ -12,7 +12,7 @@ export type KeyForm = { name: string; role: string; connectors: string; git: str
 export type KeysView = {
   list: ApiKeyPage
   now: Date
-  notice?: Part
+  notice?: HtmlPart
   /** Of the key that was made just now. */
   token?: string
   typed?: KeyForm | undefined
@@ -49,8 +49,8 @@ export function keysPage(visit: Visit, { list, now, notice, token, typed = empty
           hint: 'Who or what uses it.',
           attributes: { required: true, maxlength: 100, autocomplete: 'off' },
         }),
-        select({ name: 'role', label: 'Role', value: typed.role, choices: roles, errors }),
-        select({ name: 'expires', label: 'Expires', value: typed.expires, choices: lifetimes, errors }),
+        selectField({ name: 'role', label: 'Role', value: typed.role, choices: roles, errors }),
+        selectField({ name: 'expires', label: 'Expires', value: typed.expires, choices: lifetimes, errors }),
         textArea({
           name: 'connectors',
           label: 'Connectors',

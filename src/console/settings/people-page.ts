@@ -1,14 +1,14 @@
 import { PersonRole } from '../../contract/vocabulary.ts'
 import type { PeoplePage } from '../../people/manage-people.ts'
-import { button, type FormErrors, field, form, select } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { button, type FormErrors, field, form, selectField } from '../layout/form.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { FormFields } from '../layout/refused-form.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 
 export type PeopleView = PeoplePage & {
-  notice?: Part
+  notice?: HtmlPart
   /** A one-time link that was just made, and who it is for. */
   link?: { url: string; email: string }
   /** What was typed into the form for an invitation, and why it was refused. */
@@ -101,7 +101,7 @@ function inviteForm(visit: Visit, refused: PeopleView['refused']): Html {
       attributes: { autocomplete: 'off', required: true },
     })}
     ${field({ name: 'name', label: 'Name', value: typed.name, errors, attributes: { autocomplete: 'off', required: true } })}
-    ${select({ name: 'role', label: 'Role', value: typed.role ?? 'curator', choices: roles, errors })}
+    ${selectField({ name: 'role', label: 'Role', value: typed.role ?? 'curator', choices: roles, errors })}
     ${button('Make a link')}`,
   )
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
-import { clientOf } from '../../http/access/session.ts'
+import { clientAddress } from '../../http/access/session.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { listAudit } from '../../kb/access/audit.ts'
 import {
@@ -120,5 +120,5 @@ function absolute({ protocol, host }: FastifyRequest, url: string): string {
 
 /** Who acts. @throws {GanglionError} `insufficient_role` */
 function by(request: FastifyRequest) {
-  return administratorOf(sessionOf(request), clientOf(request).address)
+  return administratorOf(sessionOf(request), clientAddress(request).address)
 }

@@ -1,6 +1,6 @@
 import type { WebhookDelivery, WebhookSummary } from '../../contract/administration.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
@@ -12,8 +12,8 @@ export type WebhookView = {
   /** Id of the first event that is kept. */
   firstEvent: number
   now: Date
-  notice?: Part
-  problem?: Part
+  notice?: HtmlPart
+  problem?: HtmlPart
   from?: string | undefined
   errors?: FormErrors | undefined
 }

@@ -1,7 +1,7 @@
 import type { WebhookSummary } from '../../contract/administration.ts'
 import { EventKind } from '../../contract/events.ts'
-import { button, checkbox, type FormErrors, field, form, select } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { button, checkbox, type FormErrors, field, form, selectField } from '../layout/form.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { secretBox } from './secret.ts'
@@ -11,7 +11,7 @@ export type WebhookForm = { url: string; kb: string; kinds: readonly string[] }
 export type WebhooksView = {
   webhooks: readonly WebhookSummary[]
   kbs: readonly { slug: string; title: string }[]
-  notice?: Part
+  notice?: HtmlPart
   /** Of the webhook that was added just now. */
   secret?: string
   typed?: WebhookForm | undefined
@@ -42,7 +42,7 @@ export function webhooksPage(visit: Visit, view: WebhooksView): Html {
           hint: 'Of the receiver, reachable from the public internet.',
           attributes: { required: true, maxlength: 2000 },
         }),
-        select({
+        selectField({
           name: 'kb',
           label: 'Events of',
           value: typed.kb,

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
-import { fileTypes, type Source } from '../../contract/documents.ts'
+import { fileTypes, type SourceAnswer } from '../../contract/documents.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { reaches } from '../../contract/vocabulary.ts'
@@ -22,7 +22,7 @@ import { readSourceText } from '../../sources/read-source-text.ts'
 import { type FormPart, uploadSource } from '../../sources/receive/upload-source.ts'
 import { abandonUpload } from '../../sources/receive/uploads/abandon-upload.ts'
 import { listOpenUploads } from '../../sources/receive/uploads/find-upload.ts'
-import { filter, KbPath } from '../layout/query.ts'
+import { filter, KbParams } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { archivePage } from './archive-page.ts'
@@ -31,8 +31,8 @@ import { type SourceListQuery, sourceListPage } from './source-list-page.ts'
 import { sourceDetailPage } from './source-page.ts'
 import { refusedUpload, type UploadAttempt } from './upload-attempt.ts'
 
-const SourcePath = KbPath.extend({ id: z.uuid() })
-const UploadPath = KbPath.extend({ uploadId: z.uuid() })
+const SourcePath = KbParams.extend({ id: z.uuid() })
+const UploadPath = KbParams.extend({ uploadId: z.uuid() })
 const ListQuery = z.object({
   text: filter(z.string().max(200)),
   status: filter(z.enum(['waiting', 'processing', 'success', 'failed'])),
@@ -64,7 +64,7 @@ const notices = {
   uploaded: 'Uploaded. Its pages come once it is read.',
   ingest: 'It is being read again.',
 } as const
-const statusesOf: Readonly<Record<string, readonly Source['status'][]>> = {
+const statusesOf: Readonly<Record<string, readonly SourceAnswer['status'][]>> = {
   waiting: ['pending', 'ready'],
   processing: ['processing'],
   success: ['success'],
@@ -84,7 +84,7 @@ export async function sourceRoutes(app: ZodFastify, ctx: AppContext): Promise<vo
 }
 
 function listRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/kb/:kb/sources', { schema: { hide: true, params: KbPath, querystring: ListQuery } }, (request, reply) => {
+  app.get('/kb/:kb/sources', { schema: { hide: true, params: KbParams, querystring: ListQuery } }, (request, reply) => {
     const { done, ...query } = request.query
     return sendList(ctx, request, reply, { kb: request.params.kb, query, notice: done && notices[done] })
   })
@@ -133,7 +133,7 @@ function detailRoutes(app: ZodFastify, ctx: AppContext): void {
 function uploadRoutes(app: ZodFastify, ctx: AppContext): void {
   const options = { config: { ...curators, upload: true, readsForm: true }, bodyLimit: maxFormBytes }
 
-  app.post('/kb/:kb/sources', { ...options, schema: { hide: true, params: KbPath } }, async (request, reply) => {
+  app.post('/kb/:kb/sources', { ...options, schema: { hide: true, params: KbParams } }, async (request, reply) => {
     const { kb } = request.params
     let fields: OpenForm['fields'] = new Map()
     try {
@@ -168,7 +168,7 @@ function uploadRoutes(app: ZodFastify, ctx: AppContext): void {
 }
 
 /** An edition stands under the name of the document. @throws {ValidationError} for a file of another type. */
-function editionName({ filename, fileType }: Source, chosen: string): string {
+function editionName({ filename, fileType }: SourceAnswer, chosen: string): string {
   const isSameType = chosen.toLowerCase().endsWith(`.${fileType}`)
   if (!isSameType) throw new ValidationError({ file: [`Choose a .${fileType} file, as the edition before is one.`] })
   return filename

@@ -1,9 +1,9 @@
 import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
-import type { Source, UploadStatus } from '../../contract/documents.ts'
+import type { SourceAnswer, UploadStatus } from '../../contract/documents.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
-import { button, type Choice, field, select } from '../layout/form.ts'
+import { button, type Choice, field, selectField } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -24,7 +24,7 @@ export type SourceListQuery = {
 export type SourceList = {
   kb: PageKb
   query: SourceListQuery
-  sources: readonly Source[]
+  sources: readonly SourceAnswer[]
   nextCursor: string | null
   fileTypes: readonly string[]
   folders: readonly string[]
@@ -67,15 +67,15 @@ function filters({ kb, query, fileTypes, folders }: SourceList): Html {
     hx-get="${sourcesPage(kb.slug)}" hx-target="#sources" hx-select="#sources" hx-swap="outerHTML"
     hx-trigger="input delay:300ms, submit">
     ${field({ name: 'text', label: 'Name contains', value: query.text, type: 'search', attributes: { maxlength: 200 } })}
-    ${select({ name: 'status', label: 'Status', value: query.status ?? '', choices: states })}
+    ${selectField({ name: 'status', label: 'Status', value: query.status ?? '', choices: states })}
     ${
       folders.length > 1 &&
-      select({
+      selectField({
         ...{ name: 'folder', label: 'Folder', value: query.folder ?? '' },
         choices: [all, ...folders.map((folder) => ({ value: folder, label: folder }))],
       })
     }
-    ${select({
+    ${selectField({
       ...{ name: 'type', label: 'Type', value: query.type ?? '' },
       choices: [all, ...fileTypes.map((type) => ({ value: type, label: `.${type}` }))],
     })}
@@ -101,7 +101,7 @@ function results(list: SourceList): Html {
   </div>`
 }
 
-function row(kbSlug: string, { id, filename, path, status, errorMessage, fileSize, createdAt }: Source): Html {
+function row(kbSlug: string, { id, filename, path, status, errorMessage, fileSize, createdAt }: SourceAnswer): Html {
   const { label, tone } = statusWords(status)
   return html`<tr data-source="${id}">
     <th scope="row"><a href="${sourcePage(kbSlug, id)}"><bdi>${filename}</bdi></a>${path !== '/' && html` <small class="hint"><bdi>${path}</bdi></small>`}</th>

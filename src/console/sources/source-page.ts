@@ -6,7 +6,7 @@ import type { SourceText } from '../../sources/read-source-text.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
@@ -60,7 +60,7 @@ function facts({
   sourceUrl,
   contentHash,
 }: SourceDetail): Html {
-  const shown: [string, Part][] = [
+  const shown: [string, HtmlPart][] = [
     ['Folder', html`<bdi>${path}</bdi>`],
     ['Type', `.${fileType}, ${sizeInWords(fileSize)}`],
     ['Number', seq],
@@ -73,7 +73,7 @@ function facts({
   return html`<dl class="facts">${shown.map(([name, value]) => value !== undefined && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
-function addressOf(text: string): Part {
+function addressOf(text: string): HtmlPart {
   const url = URL.parse(text)
   const leads = url !== null && (url.protocol === 'http:' || url.protocol === 'https:')
   return leads ? html`<a href="${url.href}" rel="noreferrer nofollow">${text}</a>` : html`<bdi>${text}</bdi>`

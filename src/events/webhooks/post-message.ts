@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { PrivateAddress, publicLookup, type Resolve, requirePublic, resolveHost } from './public-address.ts'
 
 /** What a receiver gets, as Standard Webhooks has it. */
-export type Message = {
+export type WebhookMessage = {
   /** The same whenever it is sent again. */
   id: string
   type: string
@@ -32,7 +32,7 @@ export type Receipt = { status: number | undefined; note: string | undefined }
  */
 export async function postMessage(
   { url, secret }: { url: string; secret: string },
-  message: Message,
+  message: WebhookMessage,
   options: PostOptions,
 ): Promise<Receipt> {
   try {
@@ -47,7 +47,7 @@ export async function postMessage(
 async function send(
   url: URL,
   secret: string,
-  { id, ...body }: Message,
+  { id, ...body }: WebhookMessage,
   { now, allowPrivate, resolve = resolveHost, timeout = 15_000, signal }: PostOptions,
 ): Promise<number> {
   if (!allowPrivate) requirePublic(url)

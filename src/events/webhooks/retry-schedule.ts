@@ -15,7 +15,7 @@ export function nextAttempt(failures: number, failingSince: string | null, now: 
 }
 
 /** Whether the time of an attempt has come; one further off than any was set by a clock that was put back since. */
-export function isDue(dueAt: string | null, now: Date): boolean {
+export function isRetryDue(dueAt: string | null, now: Date): boolean {
   const wait = Date.parse(dueAt ?? now.toISOString()) - now.getTime()
   return wait <= 0 || wait > longestMs
 }

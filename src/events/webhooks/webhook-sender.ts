@@ -4,7 +4,7 @@ import type { Context } from '../../kb/context.ts'
 import type { Webhook } from '../../state/webhooks.ts'
 import { EventView } from '../event-view.ts'
 import type { PostOptions } from './post-message.ts'
-import { isDue, nextAttempt } from './retry-schedule.ts'
+import { isRetryDue, nextAttempt } from './retry-schedule.ts'
 import { receiver, sendEvent } from './send-event.ts'
 
 export type WebhookOptions = Omit<PostOptions, 'now' | 'signal'> & { onError: (error: unknown) => void }
@@ -35,7 +35,7 @@ export class WebhookSender {
     for (const webhook of await this.#ctx.webhooks.list()) {
       if (
         !webhook.isEnabled ||
-        !isDue(webhook.dueAt, now) ||
+        !isRetryDue(webhook.dueAt, now) ||
         this.#busy.has(webhook.id) ||
         this.#stopping.signal.aborted
       )

@@ -8,7 +8,7 @@ import { type ForgeOptions, openForge } from '../open-forge.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
 import { importRemarks } from './import-remarks.ts'
 import { hasOurHistory, joinMains } from './join-mains.ts'
-import { agree, branchPrefix, type Linked, newRow, type Seen, type Taking, unlessGone } from './linked.ts'
+import { agree, branchPrefix, type Linked, newRow, type Seen, type LinkedTaking, unlessGone } from './linked.ts'
 import { pullOf } from './marker.ts'
 import { importEdits, importMain, importProposals } from './people-pulls.ts'
 import { postComments } from './post-comments.ts'
@@ -128,7 +128,7 @@ export class ForgeBridge {
 }
 
 /** Why a repository cannot be linked: it holds something else. */
-async function historyProblem(linked: Taking, access: RemoteAccess): Promise<string | undefined> {
+async function historyProblem(linked: LinkedTaking, access: RemoteAccess): Promise<string | undefined> {
   const refs = await listRemoteRefs(access, ['HEAD', heads], { signal: linked.signal })
   const { branch } = linked.link
   const theirs = refs.get(`${heads}${branch}`)

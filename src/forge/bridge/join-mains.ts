@@ -12,7 +12,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { clockDifferenceMs } from '../../state/forge/forge-links.ts'
 import type { PullRequest } from '../forge.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
-import { agree, callerOf, callerOfAccount, callerOfLink, type Linked, type Seen, type Taking } from './linked.ts'
+import { agree, linkedCaller, callerOfAccount, callerOfLink, type Linked, type Seen, type LinkedTaking } from './linked.ts'
 import { type Step, takeCommits } from './take-pack.ts'
 
 /** Commits of main that are pushed at a time: a first push may bring a long history. */
@@ -68,7 +68,7 @@ async function takeMain(
 }
 
 /** Whether a commit of a repository has history in common with our main. Nothing of it is taken. */
-export async function hasOurHistory(linked: Taking, theirs: Oid): Promise<boolean> {
+export async function hasOurHistory(linked: LinkedTaking, theirs: Oid): Promise<boolean> {
   const ours = await linked.kb.repository.readRef(mainRef)
   if (ours === undefined || (await isWithin(linked, theirs, ours))) return ours !== undefined
   let isOurs = false
@@ -210,7 +210,7 @@ function restoredApprover({ kb, link }: Linked, data: Buffer): Caller | undefine
   if (!isRestored || !authorLineOfCommit(data).includes(serverDomain)) return undefined
   const approvedBy = trailersOf(messageOfCommit(data)).findLast(([name]) => name === 'Approved-By')?.[1]
   const [, name = '', id] = /^(.*) <([^<>]+:[^<>]+)>$/.exec(approvedBy ?? '') ?? []
-  return id === undefined ? undefined : callerOf(link, id, name)
+  return id === undefined ? undefined : linkedCaller(link, id, name)
 }
 
 /** @returns why the forge does not take it */

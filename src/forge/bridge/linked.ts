@@ -24,7 +24,7 @@ export type Linked = {
 }
 
 /** What is needed to take commits of a repository, which may not be linked yet. */
-export type Taking = Pick<Linked, 'ctx' | 'kb' | 'forge' | 'signal'> & {
+export type LinkedTaking = Pick<Linked, 'ctx' | 'kb' | 'forge' | 'signal'> & {
   link: Pick<ForgeLink, 'tenantId' | 'url' | 'branch' | 'main'>
 }
 
@@ -52,18 +52,18 @@ export const ownLabel = 'ganglion'
 export const dismissRestLabel = 'ganglion: dismiss the rest'
 
 /** The link itself, as the one who acts where the forge does not say who did. */
-export function callerOfLink({ link, forge }: Pick<Taking, 'link' | 'forge'>): Caller {
+export function callerOfLink({ link, forge }: Pick<LinkedTaking, 'link' | 'forge'>): Caller {
   const { host, pathname } = new URL(link.url)
-  return callerOf(link, `${forge.kind}:${pathname.slice(1)}`, `${pathname.slice(1)} on ${host}`)
+  return linkedCaller(link, `${forge.kind}:${pathname.slice(1)}`, `${pathname.slice(1)} on ${host}`)
 }
 
 /** Somebody on the forge, as a caller: whom it lets merge is a curator. */
 export function callerOfAccount({ link, forge }: Pick<Linked, 'link' | 'forge'>, login: string): Caller {
-  return callerOf(link, `${forge.kind}:${login}`, login)
+  return linkedCaller(link, `${forge.kind}:${login}`, login)
 }
 
 /** A curator who acts through a link. */
-export function callerOf({ tenantId }: Pick<ForgeLink, 'tenantId'>, id: string, name: string): Caller {
+export function linkedCaller({ tenantId }: Pick<ForgeLink, 'tenantId'>, id: string, name: string): Caller {
   return { id: id.replace(/[^\w:./@[\]-]/g, '-'), name, tenantId, role: 'curator', connectors: [] }
 }
 

@@ -1,7 +1,7 @@
 import type { Oid } from '../../git/objects/object.ts'
 import { findCandidate, pendingBelow } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
-import { originPrefix } from '../../kb/writing/git-candidate.ts'
+import { gitOriginPrefix } from '../../kb/writing/git-candidate.ts'
 import { candidateHeads } from '../../queue/heads/candidate-refs.ts'
 import { bareId, type Caller } from '../../rules/access/caller.ts'
 import { literalBlock } from '../../rules/text/literal.ts'
@@ -20,7 +20,7 @@ import {
   publicUrl,
   type Seen,
 } from './linked.ts'
-import { changeOf } from './show-candidates.ts'
+import { forgeChange } from './show-candidates.ts'
 import { type Taken, takeCommits } from './take-pack.ts'
 
 /** Makes candidates of the pull requests that people open. Both mains must have been compared: these stand on the one there. */
@@ -108,7 +108,7 @@ async function hearCommits(
   const step = { to: head, caller, option: `topic=${topic}` }
   const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
   await kb.sync()
-  const prefix = originPrefix({ door: 'for', by: bareId(caller), topic })
+  const prefix = gitOriginPrefix({ door: 'for', by: bareId(caller), topic })
   const pending = pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
   const candidates = [...new Set([...(known?.candidates ?? []), ...pending])]
   const row = known ?? newRow(ref, number)
@@ -132,7 +132,7 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
   await agree(linked, row, {
     head,
     reported: taken.isTaken ? null : head,
-    change: own === undefined ? null : await changeOf(kb, own, waiting.length),
+    change: own === undefined ? null : await forgeChange(kb, own, waiting.length),
   })
 }
 

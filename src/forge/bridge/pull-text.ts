@@ -4,7 +4,7 @@ import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import type { QueueEntry } from '../../queue/lists/list-queue.ts'
 import { readCandidate } from '../../queue/read-candidate.ts'
 import type { LinkChange, LinkChanges } from '../../review/link-changes.ts'
-import { type Review, reviewCandidate } from '../../review/review-candidate.ts'
+import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
 import { type SimilarNeuron, similarNeurons } from '../../review/similar-neurons.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { literal, literalBlock } from '../../rules/text/literal.ts'
@@ -73,11 +73,11 @@ function titleOf(entries: readonly QueueEntry[], whole: string | undefined, long
   return `${entries.length} pages of ${shown(whole ?? '')}`
 }
 
-function withoutPrivate(review: Review): Review {
+function withoutPrivate(review: CandidateReview): CandidateReview {
   return { ...review, sources: [], duplicates: [] }
 }
 
-async function describe(ctx: Context, caller: Caller, id: string, review: Review): Promise<string[]> {
+async function describe(ctx: Context, caller: Caller, id: string, review: CandidateReview): Promise<string[]> {
   const { entry } = review
   const { diff, diffTruncated } = await readCandidate(ctx, caller, id)
   const similar = await similarNeurons(ctx, caller, id).catch(unlessGone)
@@ -122,7 +122,7 @@ function proposedBy({ kind, connector, createdBy, createdAt, confidence }: Queue
   return `Proposed by ${literal(createdBy)} on ${createdAt.slice(0, 10)} as ${literal(kind)}, by the connector ${literal(connector)}${sure}.`
 }
 
-function policyOf({ reason, zone, warnings, isHeldBack }: QueueEntry, { sides }: Review): string {
+function policyOf({ reason, zone, warnings, isHeldBack }: QueueEntry, { sides }: CandidateReview): string {
   const zoned = zone === null ? '' : ` Zone: **${zone}**.`
   const held = isHeldBack ? ' It would be approved, and a rule keeps it for a curator.' : ''
   const conflict = sides.conflict === undefined ? [] : ['It conflicts with main: what it changes has changed since.']
@@ -130,7 +130,7 @@ function policyOf({ reason, zone, warnings, isHeldBack }: QueueEntry, { sides }:
   return [`**Policy:** it waits for a curator (${literal(reason)}).${zoned}${held}`, ...all].join('\n')
 }
 
-function placeOf({ entry: { intent }, sides: { path, movedFrom } }: Review): string {
+function placeOf({ entry: { intent }, sides: { path, movedFrom } }: CandidateReview): string {
   const moved = movedFrom === undefined ? '' : `${literal(movedFrom)} → `
   const lines = [
     ...(path === undefined ? [] : [`- Page: ${moved}${literal(path)}`]),
@@ -163,7 +163,7 @@ function changeOf(diff: string, isTruncated: boolean): string[] {
   return [`**Before and after**\n\n${block}${isCut ? '\n\n*There is more than fits here.*' : ''}`]
 }
 
-function passageOf({ filename, place, text, isCut }: Review['sources'][number]): string {
+function passageOf({ filename, place, text, isCut }: CandidateReview['sources'][number]): string {
   const where = Object.entries(place).flatMap(([part, value]) => (value === undefined ? [] : [`${part} ${value}`]))
   const name = `<details><summary>Source: <code>${escapeHtml([filename, ...where].join(', '))}</code></summary>`
   if (text === undefined) return `${name}\n\nIts text is not kept.\n</details>`

@@ -79,7 +79,7 @@ async function showBranches(linked: Linked, seen: Seen, shown: readonly Shown[])
   for (const { row, waiting } of shown) {
     const to = (await headOf(linked, waiting)) ?? (await splitUp(linked, row, waiting))
     if (to === undefined) continue
-    const change = await changeOf(linked.kb, to, waitingOf(linked, row).length)
+    const change = await forgeChange(linked.kb, to, waitingOf(linked, row).length)
     if (change !== row.change || !seen.branches.has(row.branch)) moves.push({ row, to, change })
   }
   const updates = moves.map(({ row: { branch }, to }) => {
@@ -109,7 +109,7 @@ async function splitUp(linked: Linked, row: ForgePull, [first, ...others]: Shown
 }
 
 /** What a head changes, in all its commits, whatever commit of main they stand on. */
-export async function changeOf({ repository }: KnowledgeBase, head: Oid, commits: number): Promise<string> {
+export async function forgeChange({ repository }: KnowledgeBase, head: Oid, commits: number): Promise<string> {
   let base: Oid | undefined = head
   for (let n = 0; n < commits && base !== undefined; n++) [base] = parentsOfCommit((await repository.read(base)).data)
   const changes = []

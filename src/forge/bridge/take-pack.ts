@@ -10,7 +10,7 @@ import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { packLimits } from '../../push/git/git-transfers.ts'
 import { receiverFor } from '../../push/receive-push.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { callerOfLink, type Taking } from './linked.ts'
+import { callerOfLink, type LinkedTaking } from './linked.ts'
 
 /** What became of commits of a forge. `lines` are what a pusher would read. */
 export type Taken = { isTaken: boolean; lines: readonly string[] }
@@ -27,7 +27,7 @@ const proposeRef = 'refs/for/main'
  * @throws {RemoteError} {@link GitError}
  */
 export async function takeCommits(
-  linked: Taking,
+  linked: LinkedTaking,
   { to, haves }: { to: Oid; haves: readonly Oid[] },
   stepsOf: (repository: Repository) => Promise<readonly Step[]>,
 ): Promise<Taken> {
@@ -66,7 +66,7 @@ export async function takeCommits(
 }
 
 async function withObjects<Result>(
-  { kb }: Taking,
+  { kb }: LinkedTaking,
   quarantine: string | undefined,
   use: (repository: Repository) => Promise<Result>,
 ): Promise<Result> {
@@ -79,7 +79,7 @@ async function withObjects<Result>(
 }
 
 /** @throws {PackRefused} where the pack lacks something */
-async function requireWhole(linked: Taking, to: Oid, quarantine: string): Promise<void> {
+async function requireWhole(linked: LinkedTaking, to: Oid, quarantine: string): Promise<void> {
   const from = await linked.kb.repository.readRef(mainRef)
   if (from === undefined) return
   try {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { Time } from '../answers.ts'
-import type { Account } from '../forge.ts'
+import type { ForgeAccount } from '../forge.ts'
 
 /** What is read of the answers of Gitea 1.23 and Forgejo 11. Their description requires nothing of an answer: what is needed is required here. */
-export const User = z.object({ login: z.string(), full_name: z.string().nullish() })
+export const GiteaUser = z.object({ login: z.string(), full_name: z.string().nullish() })
 
 const Branch = z.object({
   /** The branch's name. */
@@ -14,25 +14,25 @@ const Branch = z.object({
   repo_id: z.number().int(),
 })
 
-export const Pull = z.object({
+export const GiteaPull = z.object({
   number: z.number().int(),
   html_url: z.string(),
   /** `open` or `closed`. */
   state: z.string(),
   title: z.string(),
   body: z.string().nullish(),
-  user: User.nullish(),
+  user: GiteaUser.nullish(),
   labels: z.array(z.object({ name: z.string() })).nullish(),
   draft: z.boolean().nullish(),
   updated_at: Time,
   merged: z.boolean().nullish(),
-  merged_by: User.nullish(),
+  merged_by: GiteaUser.nullish(),
   merge_commit_sha: z.string().nullish(),
   head: Branch,
   base: Branch,
 })
 
-export const Permission = z.object({ permission: z.string() })
+export const GiteaPermission = z.object({ permission: z.string() })
 
 export const Comment = z.object({
   id: z.number().int(),
@@ -40,33 +40,33 @@ export const Comment = z.object({
   /** Empty where the comment is on an issue. */
   pull_request_url: z.string().nullish(),
   body: z.string(),
-  user: User.nullish(),
+  user: GiteaUser.nullish(),
   created_at: Time,
 })
 
-export const Review = z.object({
+export const GiteaReview = z.object({
   id: z.number().int(),
   html_url: z.string(),
   body: z.string().nullish(),
   /** `PENDING` while it is a draft of its author's. */
   state: z.string(),
-  user: User.nullish(),
+  user: GiteaUser.nullish(),
   submitted_at: Time,
   comments_count: z.number().int().nullish(),
 })
 
-export const ReviewComment = z.object({
+export const GiteaReviewComment = z.object({
   id: z.number().int(),
   html_url: z.string(),
   body: z.string(),
-  user: User.nullish(),
+  user: GiteaUser.nullish(),
   created_at: Time,
 })
 
-export const Label = z.object({ id: z.number().int(), name: z.string() })
+export const GiteaLabel = z.object({ id: z.number().int(), name: z.string() })
 
 /** Gitea shows the account `Ghost` for one that is gone. */
-export function accountOf(user: z.output<typeof User> | null | undefined): Account {
+export function giteaAccount(user: z.output<typeof GiteaUser> | null | undefined): ForgeAccount {
   const login = user?.login ?? 'Ghost'
   return { id: login, name: user?.full_name || login }
 }

@@ -2,7 +2,7 @@ import { Ignored } from '../answers.ts'
 import type { Report, ReportedFinding } from '../forge.ts'
 import { ForgeError } from '../forge-error.ts'
 import type { ForgeHttp } from '../forge-http.ts'
-import { Review } from './gitea-answers.ts'
+import { GiteaReview } from './gitea-answers.ts'
 
 const context = 'Ganglion'
 /** Characters of the description of a commit status: what fits on a line there. */
@@ -23,7 +23,7 @@ export async function report(http: ForgeHttp, base: string, me: string, told: Re
   const { number, head, findings } = told
   await http.send('POST', `${base}/statuses/${head}`, statusOf(told), Ignored)
   const reviews = `${base}/pulls/${number}/reviews`
-  for (const { id, body, user } of await http.list(`${reviews}?limit=50`, Review)) {
+  for (const { id, body, user } of await http.list(`${reviews}?limit=50`, GiteaReview)) {
     // Somebody may have quoted one.
     if (isReport(body) && user?.login === me) await http.send('DELETE', `${reviews}/${id}`, undefined, Ignored)
   }

@@ -7,7 +7,7 @@ import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime, numberIn } from '../remarks.ts'
 import { isHmacOf } from '../signature.ts'
 import { tokenOf } from '../token.ts'
-import { accountOf, Comment, Label, Permission, Pull, Review, ReviewComment, User } from './gitea-answers.ts'
+import { giteaAccount, Comment, GiteaLabel, GiteaPermission, GiteaPull, GiteaReview, GiteaReviewComment, GiteaUser } from './gitea-answers.ts'
 import { isReport, report } from './gitea-reports.ts'
 
 export type GiteaOptions = ForgeHttpTiming & {
@@ -41,35 +41,35 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
   })
   const base = `/repos/${path}`
   const openPulls = async () =>
-    (await http.list(`${base}/pulls?state=open&sort=oldest&limit=${pageSize}`, Pull)).map(toPull)
+    (await http.list(`${base}/pulls?state=open&sort=oldest&limit=${pageSize}`, GiteaPull)).map(toPull)
   const closed = `${base}/pulls?state=closed&sort=recentupdate&limit=${pageSize}`
-  const pullAt = async (number: number) => toPull(await http.get(`${base}/pulls/${number}`, Pull))
-  const who = async () => accountOf(await http.get('/user', User))
+  const pullAt = async (number: number) => toPull(await http.get(`${base}/pulls/${number}`, GiteaPull))
+  const who = async () => giteaAccount(await http.get('/user', GiteaUser))
   let me: string | undefined
   const edit = async (number: number, changes: { title?: string; body?: string; state?: 'open' | 'closed' }) =>
-    toPull(await http.send('PATCH', `${base}/pulls/${number}`, changes, Pull))
+    toPull(await http.send('PATCH', `${base}/pulls/${number}`, changes, GiteaPull))
   const setState = async (number: number, state: 'open' | 'closed') => {
     const { state: now } = await edit(number, { state })
     if (now !== state) throw new ForgeError('conflict', `the pull request ${number} stays ${now}`)
   }
   const labelIds = async (names: readonly string[]) => {
-    const known = names.length === 0 ? [] : await http.list(`${base}/labels?limit=${pageSize}`, Label)
+    const known = names.length === 0 ? [] : await http.list(`${base}/labels?limit=${pageSize}`, GiteaLabel)
     const ids: number[] = []
     for (const name of new Set(names)) {
       const label =
         known.find((each) => each.name === name) ??
-        (await http.send('POST', `${base}/labels`, { name, color: labelColour }, Label))
+        (await http.send('POST', `${base}/labels`, { name, color: labelColour }, GiteaLabel))
       ids.push(label.id)
     }
     return ids
   }
   const reviewsOf = async (number: number) => {
     const remarks: Remark[] = []
-    for (const review of await http.list(`${base}/pulls/${number}/reviews?limit=${pageSize}`, Review)) {
+    for (const review of await http.list(`${base}/pulls/${number}/reviews?limit=${pageSize}`, GiteaReview)) {
       if (review.state === 'PENDING' || isReport(review.body)) continue
       remarks.push(...reviewRemark(number, review))
       if (!review.comments_count) continue
-      const inline = await http.list(`${base}/pulls/${number}/reviews/${review.id}/comments`, ReviewComment)
+      const inline = await http.list(`${base}/pulls/${number}/reviews/${review.id}/comments`, GiteaReviewComment)
       remarks.push(...inline.map((comment) => lineRemark(number, comment)))
     }
     return remarks
@@ -85,17 +85,17 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     pull: pullAt,
     pullOfBranch: async (branch, into) => {
       const path = `${base}/pulls/${encodeURIComponent(into)}/${branch.split('/').map(encodeURIComponent).join('/')}`
-      const found = await http.get(path, Pull).then(toPull, unlessGone)
+      const found = await http.get(path, GiteaPull).then(toPull, unlessGone)
       if (found === undefined || found.state === 'open') return found
       // Of several it gives any: another is open, or was closed not long ago.
-      const recent = (await http.get(closed, Pull.array())).map(toPull)
+      const recent = (await http.get(closed, GiteaPull.array())).map(toPull)
       const others = [...(await openPulls()), ...recent]
       const same = others.filter((pull) => pull.isOwnBranch && pull.branch === branch && pull.base === into)
       return [found, ...same].reduce((newest, pull) => (pull.number > newest.number ? pull : newest))
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {
       const sent = { head: branch, base: into, title: markedTitle(title, isDraft, draftMark), body }
-      const pull = toPull(await http.send('POST', `${base}/pulls`, { ...sent, labels: await labelIds(labels) }, Pull))
+      const pull = toPull(await http.send('POST', `${base}/pulls`, { ...sent, labels: await labelIds(labels) }, GiteaPull))
       if (!isDraft || pull.isDraft) return pull
       // Its operator has set other marks of drafts.
       await http.send('POST', `${base}/issues/${pull.number}/labels`, { labels: await labelIds(['draft']) }, Ignored)
@@ -109,12 +109,12 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
       await http.send('POST', `${base}/issues/${number}/labels`, { labels: await labelIds(labels) }, Ignored)
     },
     recentlyMerged: async (into, since) => {
-      const pulls = (await http.list(closed, Pull, (last) => last.updated_at < since)).map(toPull)
+      const pulls = (await http.list(closed, GiteaPull, (last) => last.updated_at < since)).map(toPull)
       return pulls.filter(({ state, base: of }) => state === 'merged' && of === into)
     },
     mayClose: async (login) => {
       const path = `${base}/collaborators/${encodeURIComponent(login)}/permission`
-      const { permission } = await http.get(path, Permission).catch(noPermission)
+      const { permission } = await http.get(path, GiteaPermission).catch(noPermission)
       return ['write', 'admin', 'owner'].includes(permission)
     },
     close: (number) => setState(number, 'closed'),
@@ -154,7 +154,7 @@ function unlessGone(error: unknown): undefined {
   if (!(error instanceof ForgeError && error.code === 'gone')) throw error
 }
 
-function toPull(pull: z.output<typeof Pull>): PullRequest {
+function toPull(pull: z.output<typeof GiteaPull>): PullRequest {
   const { head, base, merged_by: mergedBy, merge_commit_sha: mergeCommit } = pull
   const isMerged = pull.merged === true
   const isDraft = pull.draft === true
@@ -163,22 +163,22 @@ function toPull(pull: z.output<typeof Pull>): PullRequest {
     state: isMerged ? 'merged' : pull.state === 'open' ? 'open' : 'closed',
     title: plainTitle(pull.title, isDraft, draftMark),
     ...{ branch: head.label, isOwnBranch: head.repo_id === base.repo_id, head: head.sha, base: base.ref },
-    ...{ author: accountOf(pull.user), labels: (pull.labels ?? []).map(({ name }) => name), isDraft },
+    ...{ author: giteaAccount(pull.user), labels: (pull.labels ?? []).map(({ name }) => name), isDraft },
     updatedAt: pull.updated_at,
-    ...(isMerged && mergedBy ? { mergedBy: accountOf(mergedBy) } : {}),
+    ...(isMerged && mergedBy ? { mergedBy: giteaAccount(mergedBy) } : {}),
     ...(isMerged && mergeCommit ? { mergeCommit } : {}),
   }
 }
 
 function commentRemark(number: number, { id, html_url: url, body, user, created_at: at }: z.output<typeof Comment>) {
-  return { id: `comment:${id}`, number, author: accountOf(user), text: body, at, url }
+  return { id: `comment:${id}`, number, author: giteaAccount(user), text: body, at, url }
 }
 
-function lineRemark(number: number, { id, html_url: url, body, user, created_at: at }: z.output<typeof ReviewComment>) {
-  return { id: `line:${id}`, number, author: accountOf(user), text: body, at, url }
+function lineRemark(number: number, { id, html_url: url, body, user, created_at: at }: z.output<typeof GiteaReviewComment>) {
+  return { id: `line:${id}`, number, author: giteaAccount(user), text: body, at, url }
 }
 
-function reviewRemark(number: number, { id, html_url: url, body, user, ...review }: z.output<typeof Review>): Remark[] {
+function reviewRemark(number: number, { id, html_url: url, body, user, ...review }: z.output<typeof GiteaReview>): Remark[] {
   if (!body?.trim()) return []
-  return [{ id: `review:${id}`, number, author: accountOf(user), text: body, at: review.submitted_at, url }]
+  return [{ id: `review:${id}`, number, author: giteaAccount(user), text: body, at: review.submitted_at, url }]
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import type { Account } from '../forge.ts'
+import type { ForgeAccount } from '../forge.ts'
 
 /** What is read of GitHub's answers; see the REST API's description, version 2022-11-28. */
 const User = z.object({ login: z.string() })
 
-export const Installation = z.object({ id: z.number().int() })
+export const GithubInstallation = z.object({ id: z.number().int() })
 export const InstallationToken = z.object({ token: z.string().min(1), expires_at: z.string() })
 /** The description allows for an App without one. */
 export const AppAnswer = z.object({ slug: z.string().optional(), name: z.string() }).nullable()
 export const UserAnswer = z.object({ login: z.string(), name: z.string().nullish() })
 
-export const Pull = z.object({
+export const GithubPull = z.object({
   number: z.number().int(),
   html_url: z.string(),
   /** `open` or `closed`; of a list the description says only that it is text. */
@@ -29,7 +29,7 @@ export const Pull = z.object({
   base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
 })
 
-export const Permission = z.object({ permission: z.string() })
+export const GithubPermission = z.object({ permission: z.string() })
 
 export const IssueComment = z.object({
   id: z.number().int(),
@@ -40,7 +40,7 @@ export const IssueComment = z.object({
   issue_url: z.string(),
 })
 
-export const ReviewComment = z.object({
+export const GithubReviewComment = z.object({
   id: z.number().int(),
   html_url: z.string(),
   body: z.string(),
@@ -49,7 +49,7 @@ export const ReviewComment = z.object({
   pull_request_url: z.string(),
 })
 
-export const Review = z.object({
+export const GithubReview = z.object({
   id: z.number().int(),
   html_url: z.string(),
   body: z.string(),
@@ -59,7 +59,7 @@ export const Review = z.object({
 })
 
 /** GitHub shows the account `ghost` for one that is gone. */
-export function accountOf(user: z.output<typeof User> | null | undefined): Account {
+export function githubAccount(user: z.output<typeof User> | null | undefined): ForgeAccount {
   const login = user?.login ?? 'ghost'
   return { id: login, name: login }
 }

@@ -2,7 +2,7 @@ import { sign } from 'node:crypto'
 import { minAccessMs } from '../forge.ts'
 import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpOptions } from '../forge-http.ts'
-import { AppAnswer, Installation, InstallationToken, UserAnswer } from './github-answers.ts'
+import { AppAnswer, GithubInstallation, InstallationToken, UserAnswer } from './github-answers.ts'
 
 /** A fine-grained token, or a GitHub App with its private key as PEM. */
 export type GithubCredential = { token: string } | { appId: string; privateKey: string }
@@ -60,7 +60,7 @@ export class GithubAuth {
   async #makeToken(): Promise<{ token: string; expiresAt: number }> {
     const { owner, repo } = this.#context
     this.#installation ??= (
-      await this.#asApp.get(`/repos/${owner}/${repo}/installation`, Installation).catch((error: unknown) => {
+      await this.#asApp.get(`/repos/${owner}/${repo}/installation`, GithubInstallation).catch((error: unknown) => {
         if (!(error instanceof ForgeError && error.code === 'gone')) throw error
         const message = `the GitHub App is not installed on ${owner}/${repo}: install it there, or unlink the knowledge base`
         throw new ForgeError('refused', message, { cause: error })

@@ -5,7 +5,7 @@ import { ForgeError, noPermission } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime, numberIn } from '../remarks.ts'
 import { isHmacOf } from '../signature.ts'
-import { accountOf, IssueComment, Permission, Pull, Review, ReviewComment } from './github-answers.ts'
+import { githubAccount, IssueComment, GithubPermission, GithubPull, GithubReview, GithubReviewComment } from './github-answers.ts'
 import { GithubAuth, type GithubCredential } from './github-auth.ts'
 
 export type GithubOptions = ForgeHttpTiming & {
@@ -45,7 +45,7 @@ export function openGithub(options: GithubOptions): Forge {
   })
   const base = `/repos/${owner}/${repo}`
   const setState = async (number: number, state: 'open' | 'closed') => {
-    const { state: now } = toPull(await http.send('PATCH', `${base}/pulls/${number}`, { state }, Pull))
+    const { state: now } = toPull(await http.send('PATCH', `${base}/pulls/${number}`, { state }, GithubPull))
     if ((now === 'open') !== (state === 'open'))
       throw new ForgeError('conflict', `the pull request ${number} stays ${now}`)
   }
@@ -53,7 +53,7 @@ export function openGithub(options: GithubOptions): Forge {
     if (labels.length > 0) await http.send('POST', `${base}/issues/${number}/labels`, { labels }, Ignored)
   }
   const reviewsOf = async (number: number) => {
-    const reviews = await http.list(`${base}/pulls/${number}/reviews?per_page=100`, Review)
+    const reviews = await http.list(`${base}/pulls/${number}/reviews?per_page=100`, GithubReview)
     return reviews.flatMap((review) => reviewRemark(number, review))
   }
 
@@ -65,30 +65,30 @@ export function openGithub(options: GithubOptions): Forge {
       return { url: `${url.replace(/\/+$/, '')}.git`, username: 'x-access-token', password: await auth.token() }
     },
     openPulls: async () => {
-      const pulls = await http.list(`${base}/pulls?state=open&sort=created&direction=asc&per_page=100`, Pull)
+      const pulls = await http.list(`${base}/pulls?state=open&sort=created&direction=asc&per_page=100`, GithubPull)
       return pulls.map(toPull)
     },
     recentlyMerged: async (into, since) => {
       const query = new URLSearchParams({ state: 'closed', base: into, sort: 'updated', direction: 'desc' })
-      const isBefore = (pull: z.output<typeof Pull>) => pull.updated_at < since
-      const closed = await http.list(`${base}/pulls?${query}&per_page=100`, Pull, isBefore)
+      const isBefore = (pull: z.output<typeof GithubPull>) => pull.updated_at < since
+      const closed = await http.list(`${base}/pulls?${query}&per_page=100`, GithubPull, isBefore)
       return closed.map(toPull).filter(({ state }) => state === 'merged')
     },
     mayClose: async (login) => {
       const path = `${base}/collaborators/${encodeURIComponent(login)}/permission`
-      const { permission } = await http.get(path, Permission).catch(noPermission)
+      const { permission } = await http.get(path, GithubPermission).catch(noPermission)
       return permission === 'write' || permission === 'admin'
     },
-    pull: async (number) => toPull(await http.get(`${base}/pulls/${number}`, Pull)),
+    pull: async (number) => toPull(await http.get(`${base}/pulls/${number}`, GithubPull)),
     pullOfBranch: async (branch, into) => {
       const query = new URLSearchParams({ state: 'all', head: `${owner}:${branch}`, base: into, direction: 'desc' })
-      const pulls = (await http.list(`${base}/pulls?${query}`, Pull)).map(toPull)
+      const pulls = (await http.list(`${base}/pulls?${query}`, GithubPull)).map(toPull)
       return pulls.find((pull) => pull.isOwnBranch && pull.branch === branch && pull.base === into)
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {
       const sent = { head: branch, base: into, title, body }
       const openAs = async (draft: boolean) =>
-        toPull(await http.send('POST', `${base}/pulls`, { ...sent, draft }, Pull))
+        toPull(await http.send('POST', `${base}/pulls`, { ...sent, draft }, GithubPull))
       const pull = await openAs(isDraft).catch((error: unknown) => {
         // Private repositories of some plans have none.
         if (!isDraft || !(error instanceof ForgeError && /draft/i.test(error.message))) throw error
@@ -109,14 +109,14 @@ export function openGithub(options: GithubOptions): Forge {
     },
     remarksOf: async (number) => {
       const comments = await http.list(`${base}/issues/${number}/comments?per_page=100`, IssueComment)
-      const inline = await http.list(`${base}/pulls/${number}/comments?per_page=100`, ReviewComment)
+      const inline = await http.list(`${base}/pulls/${number}/comments?per_page=100`, GithubReviewComment)
       return byTime([...comments.map(issueRemark), ...inline.map(lineRemark), ...(await reviewsOf(number))])
     },
     remarksSince: async (since, pulls) => {
       const query = new URLSearchParams({ sort: 'created', direction: 'asc', per_page: '100' })
       if (since !== undefined) query.set('since', since)
       const comments = await http.list(`${base}/issues/comments?${query}`, IssueComment)
-      const inline = await http.list(`${base}/pulls/comments?${query}`, ReviewComment)
+      const inline = await http.list(`${base}/pulls/comments?${query}`, GithubReviewComment)
       // Reviews are listed for one pull request only.
       const touched = pulls.filter(({ updatedAt }) => since === undefined || updatedAt >= since)
       const reviews: Remark[] = []
@@ -143,15 +143,15 @@ function apiOf(url: string): string {
   return hostname === 'github.com' ? 'https://api.github.com' : `${origin}/api/v3`
 }
 
-function toPull(pull: z.output<typeof Pull>): PullRequest {
+function toPull(pull: z.output<typeof GithubPull>): PullRequest {
   const { head, base, merged_at: mergedAt, merged_by: mergedBy, merge_commit_sha: mergeCommit } = pull
   const state = mergedAt !== null ? 'merged' : pull.state === 'open' ? 'open' : 'closed'
   return {
     ...{ number: pull.number, url: pull.html_url, state, title: pull.title, body: pull.body ?? '' },
     ...{ branch: head.ref, isOwnBranch: head.repo?.full_name === base.repo.full_name, head: head.sha, base: base.ref },
-    ...{ author: accountOf(pull.user), labels: pull.labels.map(({ name }) => name), isDraft: pull.draft === true },
+    ...{ author: githubAccount(pull.user), labels: pull.labels.map(({ name }) => name), isDraft: pull.draft === true },
     updatedAt: pull.updated_at,
-    ...(state === 'merged' && mergedBy ? { mergedBy: accountOf(mergedBy) } : {}),
+    ...(state === 'merged' && mergedBy ? { mergedBy: githubAccount(mergedBy) } : {}),
     // Before a merge it is the commit of a trial.
     ...(state === 'merged' && mergeCommit ? { mergeCommit } : {}),
   }
@@ -165,18 +165,18 @@ function issueRemark({
   created_at: at,
   issue_url: issue,
 }: z.output<typeof IssueComment>) {
-  return { id: `comment:${id}`, number: numberIn(issue), author: accountOf(user), text: body ?? '', at, url }
+  return { id: `comment:${id}`, number: numberIn(issue), author: githubAccount(user), text: body ?? '', at, url }
 }
 
-function lineRemark({ id, html_url: url, body, user, created_at: at, ...comment }: z.output<typeof ReviewComment>) {
+function lineRemark({ id, html_url: url, body, user, created_at: at, ...comment }: z.output<typeof GithubReviewComment>) {
   const number = numberIn(comment.pull_request_url)
-  return { id: `line:${id}`, number, author: accountOf(user), text: body, at, url }
+  return { id: `line:${id}`, number, author: githubAccount(user), text: body, at, url }
 }
 
-function reviewRemark(number: number, { id, html_url: url, body, user, ...review }: z.output<typeof Review>): Remark[] {
+function reviewRemark(number: number, { id, html_url: url, body, user, ...review }: z.output<typeof GithubReview>): Remark[] {
   const { submitted_at: at } = review
   if (at === undefined || body.trim() === '') return []
-  return [{ id: `review:${id}`, number, author: accountOf(user), text: body, at, url }]
+  return [{ id: `review:${id}`, number, author: githubAccount(user), text: body, at, url }]
 }
 
 function checkRunOf({ head, outcome, title, summary, findings, url }: Report) {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { Time } from '../answers.ts'
-import type { Account } from '../forge.ts'
+import type { ForgeAccount } from '../forge.ts'
 
 /** What is read of GitLab's answers, version 4 of its API. */
-export const User = z.object({ username: z.string(), name: z.string() })
+export const GitlabUser = z.object({ username: z.string(), name: z.string() })
 
 export const MergeRequest = z.object({
   iid: z.number().int(),
@@ -12,7 +12,7 @@ export const MergeRequest = z.object({
   state: z.string(),
   title: z.string(),
   description: z.string().nullish(),
-  author: User.nullish(),
+  author: GitlabUser.nullish(),
   labels: z.array(z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)])).nullish(),
   draft: z.boolean().nullish(),
   updated_at: Time,
@@ -26,16 +26,16 @@ export const MergeRequest = z.object({
   merge_commit_sha: z.string().nullish(),
   squash_commit_sha: z.string().nullish(),
   /** The name since GitLab 14.7; that before is still given. */
-  merge_user: User.nullish(),
-  merged_by: User.nullish(),
+  merge_user: GitlabUser.nullish(),
+  merged_by: GitlabUser.nullish(),
 })
 
 export const Member = z.object({ username: z.string(), access_level: z.number().int() })
 
-export const Note = z.object({
+export const GitlabNote = z.object({
   id: z.number().int(),
   body: z.string(),
-  author: User.nullish(),
+  author: GitlabUser.nullish(),
   created_at: Time,
   /** GitLab wrote it itself, of a push or a label. */
   system: z.boolean(),
@@ -44,7 +44,7 @@ export const Note = z.object({
 })
 
 /** GitLab shows the account `ghost` for one that is gone. */
-export function accountOf(user: z.output<typeof User> | null | undefined): Account {
+export function gitlabAccount(user: z.output<typeof GitlabUser> | null | undefined): ForgeAccount {
   const id = user?.username ?? 'ghost'
   return { id, name: user?.name || id }
 }

@@ -7,7 +7,7 @@ import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime } from '../remarks.ts'
 import { tokenOf } from '../token.ts'
-import { accountOf, Member, MergeRequest, Note, User } from './gitlab-answers.ts'
+import { gitlabAccount, Member, MergeRequest, GitlabNote, GitlabUser } from './gitlab-answers.ts'
 
 export type GitlabOptions = ForgeHttpTiming & {
   /** Of the project's page: `https://gitlab.com/acme/docs/handbook`. */
@@ -53,7 +53,7 @@ export function openGitlab(options: GitlabOptions): Forge {
       throw new ForgeError('conflict', `the merge request ${number} stays ${state}`)
   }
   const notesOf = async ({ number, url: page }: Pick<PullRequest, 'number' | 'url'>) => {
-    const notes = await http.list(`${base}/${number}/notes?sort=asc&order_by=created_at&per_page=100`, Note)
+    const notes = await http.list(`${base}/${number}/notes?sort=asc&order_by=created_at&per_page=100`, GitlabNote)
     return notes
       .filter(({ system, internal }) => !system && internal !== true)
       .map((note) => remarkOf(number, page, note))
@@ -63,7 +63,7 @@ export function openGitlab(options: GitlabOptions): Forge {
   return {
     kind: 'gitlab',
     limits: { title: maxTitle, body: 500_000, remark: 500_000, findings: 0 },
-    who: async () => accountOf(await http.get('/user', User)),
+    who: async () => gitlabAccount(await http.get('/user', GitlabUser)),
     access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
     openPulls: async () => {
       const opened = await list({ state: 'opened', order_by: 'created_at', sort: 'asc' })
@@ -98,7 +98,7 @@ export function openGitlab(options: GitlabOptions): Forge {
     close: (number) => setState(number, 'close'),
     reopen: (number) => setState(number, 'reopen'),
     comment: async (number, text) => {
-      const note = await http.send('POST', `${base}/${number}/notes`, { body: text }, Note)
+      const note = await http.send('POST', `${base}/${number}/notes`, { body: text }, GitlabNote)
       return remarkOf(number, pageOf(number), note)
     },
     remarksOf: (number) => notesOf({ number, url: pageOf(number) }),
@@ -136,18 +136,18 @@ function toPull(merge: z.output<typeof MergeRequest>): PullRequest {
     ...{
       head: sha ?? '',
       base: merge.target_branch,
-      author: accountOf(merge.author),
+      author: gitlabAccount(merge.author),
       labels: merge.labels ?? [],
       isDraft,
     },
     updatedAt: merge.updated_at,
-    ...(state === 'merged' && mergedBy ? { mergedBy: accountOf(mergedBy) } : {}),
+    ...(state === 'merged' && mergedBy ? { mergedBy: gitlabAccount(mergedBy) } : {}),
     ...(state === 'merged' && mergeCommit ? { mergeCommit } : {}),
   }
 }
 
-function remarkOf(number: number, page: string, { id, author, body, created_at: at }: z.output<typeof Note>): Remark {
-  return { id: `note:${id}`, number, author: accountOf(author), text: body, at, url: `${page}#note_${id}` }
+function remarkOf(number: number, page: string, { id, author, body, created_at: at }: z.output<typeof GitlabNote>): Remark {
+  return { id: `note:${id}`, number, author: gitlabAccount(author), text: body, at, url: `${page}#note_${id}` }
 }
 
 /** Waiting is no failure, and `pending` would keep people from merging where pipelines must succeed. */

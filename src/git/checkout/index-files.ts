@@ -3,10 +3,10 @@ import { runGit, tryGit } from '../native/git-process.ts'
 import type { Oid } from '../objects/object.ts'
 
 /** A file as the index holds it; `mode` is git's, as text. */
-export type IndexedFile = { path: string; mode: string; oid: Oid }
+export type CheckoutFile = { path: string; mode: string; oid: Oid }
 
 /** A path on which the index differs from `HEAD`. An absent side means that the path is not there. */
-export type StagedChange = { path: string; before?: IndexedFile; after?: IndexedFile }
+export type StagedChange = { path: string; before?: CheckoutFile; after?: CheckoutFile }
 
 /** A line of a staged file that a search found. */
 export type StagedLine = { path: string; line: string }
@@ -25,9 +25,9 @@ export class GitIndex {
   }
 
   /** Every file, without those in conflict. @throws {GitError} `git-failed` */
-  async files(): Promise<IndexedFile[]> {
+  async files(): Promise<CheckoutFile[]> {
     const output = await this.#run(['ls-files', '--stage', '-z'])
-    return fields(output).flatMap((entry): IndexedFile[] => {
+    return fields(output).flatMap((entry): CheckoutFile[] => {
       // `mode oid stage<TAB>path`
       const tab = entry.indexOf('\t')
       const [mode = '', oid = '', stage] = entry.slice(0, tab).split(' ')

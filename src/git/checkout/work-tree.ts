@@ -31,7 +31,7 @@ export async function listWorkTree(gitDir: string, dir: string): Promise<WorkTre
 }
 
 /** Paths of a checkout that are not as in a commit, those that are gone included. @throws {GitError} `git-failed` */
-export async function changedSince(gitDir: string, dir: string, commit: Oid): Promise<string[]> {
+export async function changedInWorkTree(gitDir: string, dir: string, commit: Oid): Promise<string[]> {
   const root = resolve(dir)
   const list = (...args: string[]) => runGit(gitDir, ['-C', root, '--work-tree', root, ...args])
   const diff = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty']

@@ -32,7 +32,7 @@ type TrailedCommit = { trailers: Readonly<Record<string, string>>; paths: string
  * @param after stop before this commit (it must be on the first-parent line, see {@link isOnFirstParentLine}).
  * @throws {GitError} `git-failed`
  */
-export async function* readHistory(
+export async function* readCommits(
   repository: Repository,
   head: Oid,
   after: Oid | undefined,
@@ -149,7 +149,7 @@ export async function trailersBetween(
  */
 export async function lastWritten(repository: Repository, head: Oid, line: string): Promise<Map<string, Oid>> {
   const written = new Map<string, Oid>()
-  for await (const { changes } of readHistory(repository, head, undefined, { line })) {
+  for await (const { changes } of readCommits(repository, head, undefined, { line })) {
     for (const { path, after } of changes) {
       if (after === undefined) written.delete(path)
       else written.set(path, after)

@@ -1,7 +1,7 @@
-import { decodeEntry, sortKey, type TreeEntry } from './tree.ts'
+import { decodeEntry, sortKey, type GitTreeEntry } from './tree.ts'
 
 /** What stands under a name in two trees; an absent side has no such entry. */
-export type EntryChange = { was?: TreeEntry; is?: TreeEntry }
+export type EntryChange = { was?: GitTreeEntry; is?: GitTreeEntry }
 
 const step = 4096
 
@@ -51,7 +51,7 @@ function wholeEntries(tree: Buffer, start: number, length: number): number {
   }
 }
 
-function compareKeys(was: TreeEntry | undefined, is: TreeEntry | undefined): number {
+function compareKeys(was: GitTreeEntry | undefined, is: GitTreeEntry | undefined): number {
   if (was === undefined) return 1
   if (is === undefined) return -1
   const [a, b] = [sortKey(was), sortKey(is)]

@@ -7,7 +7,7 @@ export type Mode = '100644' | '100755' | '120000' | '160000' | '40000' | (string
  * One entry of a tree. `name` is a binary string (one character a byte, as `latin1` decodes it): names that are not
  * UTF-8 survive an edit of their neighbours, and comparing such strings compares bytes.
  */
-export type TreeEntry = { mode: Mode; name: string; oid: Oid }
+export type GitTreeEntry = { mode: Mode; name: string; oid: Oid }
 
 export function toBinaryName(name: string): string {
   return Buffer.from(name, 'utf8').toString('latin1')
@@ -18,7 +18,7 @@ export function fromBinaryName(name: string): string {
 }
 
 /** The entry of a tree that begins at `at`, and where it ends. @throws {GitError} `corrupt-object` */
-export function decodeEntry(data: Buffer, at: number): { entry: TreeEntry; end: number } {
+export function decodeEntry(data: Buffer, at: number): { entry: GitTreeEntry; end: number } {
   const space = data.indexOf(0x20, at)
   const nul = data.indexOf(0, space)
   const end = nul + 21
@@ -47,12 +47,12 @@ export function canonicalMode(mode: Mode): Mode {
 /** A git tree object: its entries in git's order, and its bytes. Immutable: an edit gives another tree. */
 export class Tree {
   static readonly empty = new Tree([], [], Buffer.alloc(0))
-  readonly entries: readonly TreeEntry[]
+  readonly entries: readonly GitTreeEntry[]
   readonly data: Buffer
   /** Where each entry begins in `data`. */
   readonly #offsets: readonly number[]
 
-  private constructor(entries: readonly TreeEntry[], offsets: readonly number[], data: Buffer) {
+  private constructor(entries: readonly GitTreeEntry[], offsets: readonly number[], data: Buffer) {
     this.entries = entries
     this.#offsets = offsets
     this.data = data
@@ -60,7 +60,7 @@ export class Tree {
 
   /** @throws {GitError} `corrupt-object` */
   static decode(data: Buffer): Tree {
-    const entries: TreeEntry[] = []
+    const entries: GitTreeEntry[] = []
     const offsets: number[] = []
     for (let at = 0; at < data.length; ) {
       const { entry, end } = decodeEntry(data, at)
@@ -71,7 +71,7 @@ export class Tree {
     return new Tree(entries, offsets, data)
   }
 
-  get(name: string): TreeEntry | undefined {
+  get(name: string): GitTreeEntry | undefined {
     const index = this.#indexOf(name)
     return index === undefined ? undefined : this.entries[index]
   }
@@ -80,7 +80,7 @@ export class Tree {
    * This tree with one name set to an entry, or without it, and what differs between the bytes of the two (nothing where
    * the entry moves to another place, as a file that becomes a folder may).
    */
-  with(name: string, entry: Omit<TreeEntry, 'name'> | undefined): { tree: Tree; delta: Delta | undefined } {
+  with(name: string, entry: Omit<GitTreeEntry, 'name'> | undefined): { tree: Tree; delta: Delta | undefined } {
     const known = this.#indexOf(name)
     const old = known === undefined ? undefined : this.entries[known]
     if (entry === undefined) {
@@ -94,7 +94,7 @@ export class Tree {
     return { tree, delta: base === this ? delta : undefined }
   }
 
-  #splice(index: number, removed: 0 | 1, added: TreeEntry | undefined): { tree: Tree; delta: Delta } {
+  #splice(index: number, removed: 0 | 1, added: GitTreeEntry | undefined): { tree: Tree; delta: Delta } {
     const at = this.#offsets[index] ?? this.data.length
     const end = this.#offsets[index + removed] ?? this.data.length
     const insert = added === undefined ? Buffer.alloc(0) : encodeEntry(added)
@@ -130,10 +130,10 @@ export class Tree {
 }
 
 /** Git orders a tree by name, with a folder's name as if it ended in a slash. */
-export function sortKey({ mode, name }: TreeEntry): string {
+export function sortKey({ mode, name }: GitTreeEntry): string {
   return mode === folderMode ? `${name}/` : name
 }
 
-function encodeEntry({ mode, name, oid }: TreeEntry): Buffer {
+function encodeEntry({ mode, name, oid }: GitTreeEntry): Buffer {
   return Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(oid, 'hex')])
 }

@@ -87,7 +87,7 @@ export async function readSessions(
       if (device !== undefined) reply.setCookie(deviceName, device, { ...attributes, maxAge: deviceAge })
     },
     clientOf: (request) => ({
-      ...clientOf(request),
+      ...clientAddress(request),
       device: app.parseCookie(request.headers.cookie ?? '')[deviceName],
     }),
     end: (reply) => void reply.clearCookie(name, attributes),
@@ -124,7 +124,7 @@ function enter(request: FastifyRequest, { session, caller, formSecret }: OpenSes
 }
 
 /** Where a request comes from. */
-export function clientOf({ ip, headers }: FastifyRequest): Client {
+export function clientAddress({ ip, headers }: FastifyRequest): Client {
   return { address: ip, agent: headers['user-agent'] ?? '' }
 }
 

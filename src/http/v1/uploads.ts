@@ -6,7 +6,7 @@ import {
   ContentRange,
   DuplicateSource,
   maxChunkBytes,
-  Source,
+  SourceAnswer,
   UploadForm,
   UploadInput,
   UploadPath,
@@ -76,7 +76,7 @@ function formUpload(app: ZodFastify, ctx: AppContext): void {
         headers: IdempotencyHeader,
         body: UploadForm,
         response: {
-          201: Source,
+          201: SourceAnswer,
           ...writeErrors('insufficient_role', 'no_file', 'file_type_not_allowed', 'idempotency_key_reused'),
           409: DuplicateSource,
         },
@@ -186,7 +186,7 @@ function wholeUploads(app: ZodFastify, ctx: AppContext): void {
         params: UploadPath,
         querystring: UploadQuery,
         response: {
-          201: Source,
+          201: SourceAnswer,
           ...writeErrors('insufficient_role', 'upload_expired', 'incomplete', 'hash_mismatch'),
           409: DuplicateSource,
         },

@@ -15,7 +15,7 @@ import { findCandidate } from '../projection/candidate-index.ts'
 import {
   approvalsBetween,
   changesBetween,
-  commitsBetween,
+  mainCommitsBetween,
   type NeuronChange,
   positionOf,
   positionOfVersion,
@@ -154,7 +154,7 @@ async function* mainSteps(
   }
   for (let after = begin, upTo = begin; after < end; after = upTo) {
     upTo = Math.min(end, positionOfVersion(sql, after, chunkSize) ?? end)
-    const commits = commitsBetween(sql, after, upTo)
+    const commits = mainCommitsBetween(sql, after, upTo)
     const events = await eventsOfMain(kb, commits, { after, upTo })
     yield { main: commits.at(-1)?.commit ?? to, events }
   }

@@ -1,5 +1,5 @@
 import { isAncestor } from '../../git/history/ancestry.ts'
-import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../../git/history/history.ts'
+import { type HistoryEntry, isOnFirstParentLine, readCommits } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Heads } from '../../git/refs/ref-store.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
@@ -73,7 +73,7 @@ export class KbFollower {
 
   async #followMain(from: Oid | undefined, to: Oid | undefined): Promise<void> {
     if (to === undefined) return
-    const history = chunksOf(readHistory(this.#repository, to, from), ({ changes }) => changes.length)
+    const history = chunksOf(readCommits(this.#repository, to, from), ({ changes }) => changes.length)
     await this.#putIn('main', from, async () => {
       for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {
         for (const commit of commits) await indexCommit(this.#projection, commit, this.load)

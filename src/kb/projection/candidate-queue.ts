@@ -3,7 +3,7 @@ import { tagKey } from '../../rules/neurons/tag.ts'
 import { type CandidateRow, toCandidateRow } from './candidate-index.ts'
 import { wordsQuery } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
-import { allRows, nothing, type Query, query } from './query.ts'
+import { allRows, nothing, type SqlQuery, query } from './query.ts'
 
 type Sql = Projection['read']
 
@@ -54,7 +54,7 @@ function statusesOf({ status }: QueueFilter): readonly CandidateStatus[] {
   return status === undefined ? candidateStatuses : [status]
 }
 
-function inPlace(place: QueuePlace | undefined): Query {
+function inPlace(place: QueuePlace | undefined): SqlQuery {
   if (place === undefined) return query`ORDER BY red DESC, impact DESC, id`
   if ('after' in place) {
     const { red, impact, id } = place.after
@@ -66,7 +66,7 @@ function inPlace(place: QueuePlace | undefined): Query {
     ORDER BY red, impact, id DESC`
 }
 
-function matching({ status, kind, connector, zone, tag, text }: QueueFilter & { status: CandidateStatus }): Query {
+function matching({ status, kind, connector, zone, tag, text }: QueueFilter & { status: CandidateStatus }): SqlQuery {
   const words = text === undefined ? undefined : (wordsQuery(text) ?? '""')
   return query`status = ${status} ${kind === undefined ? nothing : query`AND kind = ${kind}`}
     ${connector === undefined ? nothing : query`AND connector = ${connector}`}

@@ -21,7 +21,7 @@ export function positionOfVersion(sql: Sql, after: number, count: number): numbe
 }
 
 /** Commits of main's first-parent line after one position and up to another, oldest first. */
-export function commitsBetween(sql: Sql, after: number, upTo: number): { position: number; commit: string }[] {
+export function mainCommitsBetween(sql: Sql, after: number, upTo: number): { position: number; commit: string }[] {
   return sql.all`SELECT position, oid FROM commits WHERE position > ${after} AND position <= ${upTo} ORDER BY position`.map(
     ({ position, oid }) => ({ position: Number(position), commit: String(oid) }),
   )

@@ -1,12 +1,12 @@
 import type { SQLInputValue, SQLTagStore } from 'node:sqlite'
 
 /** SQL that is put together from parts; its values are bound. */
-export type Query = { strings: readonly string[]; values: readonly SQLInputValue[] }
+export type SqlQuery = { strings: readonly string[]; values: readonly SQLInputValue[] }
 
 /** A part that adds nothing. */
 export const nothing = query``
 
-export function query(strings: TemplateStringsArray, ...parts: readonly (SQLInputValue | Query)[]): Query {
+export function query(strings: TemplateStringsArray, ...parts: readonly (SQLInputValue | SqlQuery)[]): SqlQuery {
   const joined: string[] = [strings[0] ?? '']
   const values: SQLInputValue[] = []
   const append = (text: string) => joined.push((joined.pop() ?? '') + text)
@@ -24,11 +24,11 @@ export function query(strings: TemplateStringsArray, ...parts: readonly (SQLInpu
   return { strings: joined, values }
 }
 
-function isQuery(part: SQLInputValue | Query): part is Query {
+function isQuery(part: SQLInputValue | SqlQuery): part is SqlQuery {
   return typeof part === 'object' && part !== null && 'strings' in part
 }
 
 /** All rows of a query. Statements are cached by their text. */
-export function allRows(sql: SQLTagStore, { strings, values }: Query): Record<string, unknown>[] {
+export function allRows(sql: SQLTagStore, { strings, values }: SqlQuery): Record<string, unknown>[] {
   return sql.all(Object.assign([...strings], { raw: strings }), ...values)
 }

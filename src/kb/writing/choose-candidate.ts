@@ -15,14 +15,14 @@ import {
 import type { Projection } from '../projection/projection.ts'
 import {
   connectorOf,
-  fingerprintOf,
+  gitFingerprint,
   gitCandidate,
   gitMetadata,
   madeAgain,
   namedCandidate,
   type Origin,
-  originOf,
-  type PageParts,
+  gitOriginOf,
+  type WrittenParts,
   pageParts,
   revised,
 } from './git-candidate.ts'
@@ -42,7 +42,7 @@ type ChosenCandidate = {
 }
 
 type ChooseOptions = {
-  parts: PageParts
+  parts: WrittenParts
   readText: (oid: Oid) => Promise<string>
   /** Who made the candidates that are new. */
   actor: Actor
@@ -89,7 +89,7 @@ export async function chooseCandidate(
     const record = gitCandidate(kb.identity.id, neuron, { ...made, ...restored, reason: madeAgain })
     return { id: back.id, record }
   }
-  const same = { connector: connectorOf(origin), fingerprint: fingerprintOf(neuron), target: neuron.seqId }
+  const same = { connector: connectorOf(origin), fingerprint: gitFingerprint(neuron), target: neuron.seqId }
   const proposed = pendingOfFingerprint(sql, same).find((id) => !used.has(id))
   if (proposed !== undefined) return { id: proposed }
   const left = await leftCandidate(sql, neuron, { ...made, readText, used })
@@ -113,7 +113,7 @@ async function leftCandidate(
     used,
   }: Pick<ChooseOptions, 'parts' | 'origin' | 'actor' | 'at' | 'readText' | 'used'>,
 ): Promise<Candidate | undefined> {
-  const row = candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).find(
+  const row = candidatesOfOrigin(sql, connectorOf(origin), gitOriginOf(neuron, origin)).find(
     ({ id, status, removes }) => status === 'pending' && removes === (neuron.blob === undefined) && !used.has(id),
   )
   if (row === undefined) return undefined

@@ -21,13 +21,13 @@ export type Origin = { door: 'main' | 'for' | 'rename' | 'console'; by: string; 
 export const madeAgain = 'made again of a push, after a restore had lost it'
 
 /** The title, content and front matter of a candidate, taken from a page. */
-export type PageParts = Pick<Candidate, 'title' | 'content' | 'frontMatter'>
+export type WrittenParts = Pick<Candidate, 'title' | 'content' | 'frontMatter'>
 
 /** A removal has the content that it removes. */
 export async function pageParts(
   { before, path, text }: PushedNeuron,
   readText: (oid: Oid) => Promise<string>,
-): Promise<PageParts> {
+): Promise<WrittenParts> {
   const page = text ?? (before === undefined ? '' : await readText(before.blob))
   const { fields, content } = parseNeuronFile(page)
   const title = oneLine(ownTitle(fields, content) ?? '', 1000) || (text === null && before?.title) || fileTitle(path)
@@ -40,22 +40,22 @@ export function connectorOf({ door }: Pick<Origin, 'door'>): string {
 }
 
 /** Key by which the index finds a candidate again; see `candidatesOfOrigin`. */
-export function originOf(
+export function gitOriginOf(
   { seqId, path, pushedPath = path }: Pick<PushedNeuron, 'seqId' | 'path' | 'pushedPath'>,
   { door, by, topic = '' }: Origin,
 ): string {
   return JSON.stringify([door, by, topic, seqId ?? pushedPath])
 }
 
-/** Common prefix of {@link originOf} for all Neurons that one pusher proposes under one topic. */
-export function originPrefix({ door, by, topic = '' }: Origin): string {
+/** Common prefix of {@link gitOriginOf} for all Neurons that one pusher proposes under one topic. */
+export function gitOriginPrefix({ door, by, topic = '' }: Origin): string {
   return `${JSON.stringify([door, by, topic]).slice(0, -1)},`
 }
 
 /** Options for a candidate that is made from a change in git. `id`: of a candidate that is recreated. */
 export type GitCandidateOptions = {
   id?: string
-  parts: PageParts
+  parts: WrittenParts
   origin: Origin
   reason: string
   actor: Actor
@@ -96,7 +96,7 @@ export function awaitingReview(candidate: Candidate, settings: Parameters<typeof
 /** A pending candidate, updated to the page of a later push. */
 export function revised(
   record: Candidate,
-  change: Pick<Candidate, 'base' | 'metadata'> & PageParts,
+  change: Pick<Candidate, 'base' | 'metadata'> & WrittenParts,
   { by, at }: Pick<Decision, 'by'> & { at: Date },
 ): Candidate {
   const decisions: Decision[] = [...record.decisions, { action: 'revise', at: at.toISOString(), by }]
@@ -105,12 +105,12 @@ export function revised(
 
 export function gitMetadata(neuron: PushedNeuron, origin: Origin): string {
   const { path } = neuron
-  const filename = originOf(neuron, origin)
-  return JSON.stringify({ connector: connectorOf(origin), path, filename, fingerprint: fingerprintOf(neuron) })
+  const filename = gitOriginOf(neuron, origin)
+  return JSON.stringify({ connector: connectorOf(origin), path, filename, fingerprint: gitFingerprint(neuron) })
 }
 
 /** What was pushed, exactly. */
-export function fingerprintOf({
+export function gitFingerprint({
   path,
   pushedPath = path,
   blob,

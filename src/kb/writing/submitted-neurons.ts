@@ -14,7 +14,7 @@ import {
   findCandidate,
 } from '../projection/candidate-index.ts'
 import { findNeuron } from '../projection/neuron-queries.ts'
-import { connectorOf, fingerprintOf, type Origin, originOf } from './git-candidate.ts'
+import { connectorOf, gitFingerprint, type Origin, gitOriginOf } from './git-candidate.ts'
 import type { MainView } from './merge-candidate.ts'
 import { type ProposalView, proposalOf } from './proposal.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
@@ -95,7 +95,7 @@ async function readPage({ sql, readText }: PushView, { path, before, after }: Tr
 
 /** The candidate by which main took a page exactly as it was pushed. */
 function takenPage(sql: PushView['sql'], page: { path: string; blob: Oid }): CandidateRow | undefined {
-  return approvedOfFingerprint(sql, connectorOf({ door: 'main' }), fingerprintOf(page))
+  return approvedOfFingerprint(sql, connectorOf({ door: 'main' }), gitFingerprint(page))
 }
 
 /** The candidate that a page names, as a page does that was merged from the candidate's head. */
@@ -168,7 +168,7 @@ function pagesOfOrigin(
   neuron: Pick<PushedNeuron, 'seqId' | 'path'>,
   origin: Origin,
 ): CandidateRow[] {
-  return candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).filter(
+  return candidatesOfOrigin(sql, connectorOf(origin), gitOriginOf(neuron, origin)).filter(
     ({ approval }) => approval !== undefined,
   )
 }

@@ -1,4 +1,4 @@
-import { oneLine } from '../plain-text.ts'
+import { onePlainLine } from '../plain-text.ts'
 import { ownPageLinkText, parseWikiLinkText } from './wiki-link-text.ts'
 
 /** What may mean more than itself, and the two placeholders. */
@@ -42,7 +42,7 @@ export function scanInline(source: string): string | undefined {
   if (special.test(bare.replace(harmless, '').replace(/[\uE000\uE001]/g, ''))) return undefined
   let next = 0
   return withBreaks(bare)
-    .replace(/[\uE000\uE001]/g, (place) => (place === tokenPlace ? oneLine(shown[next++] ?? '') : '_'))
+    .replace(/[\uE000\uE001]/g, (place) => (place === tokenPlace ? onePlainLine(shown[next++] ?? '') : '_'))
     .trim()
 }
 

@@ -37,14 +37,14 @@ export type ImportCounts = {
 }
 
 /** A note whose change conflicts with one made here: its path in the folder, and the candidate that waits for a curator. */
-export type Conflict = { path: string; candidateId: string }
+export type ImportConflict = { path: string; candidateId: string }
 
 /** `written` are the seqIds of new and changed Neurons. */
 export type BatchOutcome = {
   counts: ImportCounts
   written: string[]
   created: { origin: string; path: string }[]
-  conflicts: Conflict[]
+  conflicts: ImportConflict[]
 }
 
 /** What is under way: the outcome so far, and what goes onto the two refs. */

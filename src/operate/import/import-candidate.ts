@@ -4,10 +4,10 @@ import type { NeuronRow } from '../../kb/projection/neuron-queries.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
 import { parseMetadata } from '../../rules/candidates/metadata.ts'
-import type { ImportedFields, Note } from './import-note.ts'
+import type { ImportedFields, ImportNote } from './import-note.ts'
 import type { PlannedFile } from './import-plan.ts'
 
-export type ReadNote = PlannedFile & { note: Note; sha256: string }
+export type ReadNote = PlannedFile & { note: ImportNote; sha256: string }
 
 /** A candidate that an earlier import made, as the index and as the queue have it. */
 export type PastCandidate = { row: OriginRow; record: Candidate }

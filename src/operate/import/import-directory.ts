@@ -13,7 +13,7 @@ import type { Actor } from '../../rules/candidates/candidate.ts'
 import { fileKeys } from '../../rules/links/link-target.ts'
 import { fromDendron } from './dendron-links.ts'
 import { importAttachments } from './import-attachments.ts'
-import { type Conflict, type ImportCounts, importBatch } from './import-batch.ts'
+import { type ImportConflict, type ImportCounts, importBatch } from './import-batch.ts'
 import { importConnector } from './import-candidate.ts'
 import { sameNames, type UnresolvedLink, unresolvedLinks } from './import-links.ts'
 import { findMoves } from './import-moves.ts'
@@ -35,7 +35,7 @@ export type ImportReport = ImportCounts & {
   /** Candidates that were made to remove such Neurons. */
   removalsProposed: number
   /** Neurons that were changed here and in the folder in ways that conflict. Each has a candidate that waits. */
-  conflicts: Conflict[]
+  conflicts: ImportConflict[]
   /** What the authors of the notes should know. */
   notices: NoteNotice[]
   /** Paths of new and changed Neurons with a part that is too complex to parse, or with links that are left out. */

@@ -6,7 +6,7 @@ import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
 import { mergeText } from '../../rules/neurons/merge.ts'
 import { isMerged, type PastCandidate } from './import-candidate.ts'
-import type { ImportedFields, Note } from './import-note.ts'
+import type { ImportedFields, ImportNote } from './import-note.ts'
 
 /** Whether a Neuron's file is as the import left it, nothing of a curator's in it. */
 export function isAsImported(kb: KnowledgeBase, target: NeuronRow, { row, record }: PastCandidate): boolean {
@@ -27,7 +27,7 @@ export async function mergedNeuron(
     before,
     aliases,
   }: {
-    note: Note
+    note: ImportNote
     fields: ImportedFields
     target: NeuronRow
     before: PastCandidate['record']

@@ -20,7 +20,7 @@ import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/text.ts'
 
 /** A foreign Markdown file, understood. */
-export type Note = {
+export type ImportNote = {
   title: string
   tags: string[]
   content: string
@@ -57,7 +57,7 @@ export function readNote(
   origin: string,
   original: string,
   { knownAudiences, inlineTags: isCounted }: NoteOptions,
-): Note {
+): ImportNote {
   const text = withFrontMatter(original)
   const parsed = parseFrontMatter(text)
   const { body, problems, mended, mayHide } = parsed
@@ -109,7 +109,7 @@ export function foreignIdOf(text: string): string | undefined {
 }
 
 /** The Neuron's file: the note with the fields of a Neuron, everything else as it was. */
-export function neuronOfNote(note: Note, fields: ImportedFields, aliases: readonly string[]): string {
+export function neuronOfNote(note: ImportNote, fields: ImportedFields, aliases: readonly string[]): string {
   if (note.text === undefined) {
     const empty = { edges: [], noteShared: false }
     const { title, tags } = note

@@ -7,7 +7,7 @@ import { surveyLinks } from '../../pages/graph/survey-links.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
-import { fingerprintOf, impactOf, type LintFinding } from '../../rules/lint/lint.ts'
+import { findingFingerprint, impactOf, type LintFinding } from '../../rules/lint/lint.ts'
 import { lintCandidate, lintConnector, lintTitle } from '../../rules/lint/lint-candidate.ts'
 import { FeatureIndex } from '../../rules/lint/lint-features.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
@@ -57,7 +57,7 @@ export async function lintKb(
 
 function resultOf(kb: KnowledgeBase, finding: LintFinding): LintResult {
   const { read: sql } = kb.projection
-  const fingerprint = fingerprintOf(finding)
+  const fingerprint = findingFingerprint(finding)
   const known = candidateOfFingerprint(sql, lintConnector, fingerprint)
   return {
     rule: finding.rule,

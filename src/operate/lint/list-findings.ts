@@ -4,7 +4,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidateOfFingerprint } from '../../kb/projection/candidate-index.ts'
 import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { fingerprintOf, impactOf, type LintFinding } from '../../rules/lint/lint.ts'
+import { findingFingerprint, impactOf, type LintFinding } from '../../rules/lint/lint.ts'
 import { lintConnector, lintTitle } from '../../rules/lint/lint-candidate.ts'
 import { findingSurveys } from './finding-surveys.ts'
 
@@ -78,7 +78,7 @@ export async function listFindings(
 function viewOf(kb: KnowledgeBase, finding: LintFinding): FindingView {
   const { read: sql } = kb.projection
   const named = (seqId: string) => ({ seqId, title: titleOf(sql, seqId) ?? seqId })
-  const fingerprint = fingerprintOf(finding)
+  const fingerprint = findingFingerprint(finding)
   const known = candidateOfFingerprint(sql, lintConnector, fingerprint)
   const links = 'links' in finding && {
     target: finding.target,

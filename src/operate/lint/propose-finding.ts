@@ -12,7 +12,7 @@ import { rewriteLinks } from '../../markdown/file/rewrite-links.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { targetKeys } from '../../rules/links/link-target.ts'
-import { fingerprintOf, type LintFinding } from '../../rules/lint/lint.ts'
+import { findingFingerprint, type LintFinding } from '../../rules/lint/lint.ts'
 import { neuronLink, shorten } from '../../rules/text/inert-text.ts'
 import { findingSurveys } from './finding-surveys.ts'
 import { neuronsOf } from './list-findings.ts'
@@ -40,7 +40,7 @@ export async function proposeFinding(
 ): Promise<FindingProposals> {
   const kb = await ctx.kb(caller.tenantId, kbName)
   const survey = await findingSurveys(ctx).of(kb.identity, kb.projection.heads(kb.projection.read).main)
-  const finding = survey?.findings.find((each) => fingerprintOf(each) === fingerprint)
+  const finding = survey?.findings.find((each) => findingFingerprint(each) === fingerprint)
   if (finding === undefined) throw new GanglionError('not_found')
   if (finding.rule === 'orphan' || finding.rule === 'taken-name' || !neuronsOf(finding).includes(choice)) {
     throw new ValidationError({ choice: ['must be one of the pages that the finding names'] })

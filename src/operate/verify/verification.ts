@@ -3,11 +3,11 @@ export type KbVerification = {
   id: string
   /** Null: a repository of no registered knowledge base. */
   slug: string | null
-  problems: Problem[]
+  problems: VerifyProblem[]
   notes: string[]
 }
 
-export type Problem = {
+export type VerifyProblem = {
   kind:
     | 'database'
     | 'owner'
@@ -29,6 +29,6 @@ export function firstOf(lines: readonly string[], limit = 20): string[] {
   return lines.length <= limit ? [...lines] : [...lines.slice(0, limit), `… and ${lines.length - limit} more`]
 }
 
-export function problems(kind: Problem['kind'], messages: readonly string[]): Problem[] {
+export function problems(kind: VerifyProblem['kind'], messages: readonly string[]): VerifyProblem[] {
   return firstOf(messages).map((message) => ({ kind, message }))
 }

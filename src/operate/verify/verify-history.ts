@@ -3,7 +3,7 @@ import { everyVersion, type VersionRecord } from '../../kb/projection/version-qu
 import { isByServer } from '../../kb/refs/commit-message.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { oneLine } from '../../rules/text/text.ts'
-import { firstOf, type Problem, problems } from './verification.ts'
+import { firstOf, type VerifyProblem, problems } from './verification.ts'
 
 /** Versions that are read at a time. */
 const chunkVersions = 500
@@ -17,7 +17,7 @@ const chunkVersions = 500
 export async function verifyHistory(
   kb: KnowledgeBase,
   candidateIds: ReadonlySet<string>,
-): Promise<{ problems: Problem[]; notes: string[] }> {
+): Promise<{ problems: VerifyProblem[]; notes: string[] }> {
   const versions = everyVersion(kb.projection.read)
   const approvals: string[] = []
   const pushed: string[] = []

@@ -20,7 +20,7 @@ import { oneLine } from '../../rules/text/text.ts'
 import { type CheckedIndex, checkIndex } from '../../search/check-index.ts'
 import { unnamedKeys } from '../../state/s3/sweep-unnamed.ts'
 import { copyProjection, type StoredProjection } from '../copy-projection.ts'
-import { type KbVerification, type Problem, problems } from './verification.ts'
+import { type KbVerification, type VerifyProblem, problems } from './verification.ts'
 import { verifyHistory } from './verify-history.ts'
 import { verifyQueue } from './verify-queue.ts'
 import { verifySearch } from './verify-search.ts'
@@ -29,7 +29,7 @@ import { verifySources } from './verify-sources.ts'
 export type Verification = {
   ok: boolean
   /** Of what all knowledge bases share: the database, and who owns the files. */
-  problems: Problem[]
+  problems: VerifyProblem[]
   kbs: KbVerification[]
 }
 
@@ -47,7 +47,7 @@ const betweenAttemptsMs = 300
  */
 export async function verify(ctx: Context, selection?: readonly KbIdentity[]): Promise<Verification> {
   const kbs: KbVerification[] = []
-  const shared: Problem[] = []
+  const shared: VerifyProblem[] = []
   if (selection === undefined) {
     shared.push(...problems('database', await ctx.database.problems()))
     shared.push(...problems('owner', await foreignFiles(ctx.directory.root)))

@@ -11,7 +11,7 @@ import { proposalOf } from '../../kb/writing/proposal.ts'
 import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
 import { recordCandidate, withDecision } from '../../kb/writing/record.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
-import { approveStaged, viewOf } from '../../queue/approval.ts'
+import { approveStaged, proposalViewOf } from '../../queue/approval.ts'
 import { maxPending } from '../../queue/submit-candidate.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { candidateBelongsTo, candidateIdFor } from '../../rules/candidates/candidate-id.ts'
@@ -57,7 +57,7 @@ export async function submitPage(
     // Who edited a page did not mean to bring it back.
     if (seqId !== undefined && before === undefined) throw new GanglionError('target_not_found')
     if (publish) return approved(candidateId, await approveStaged(kb, staging, candidateId, {}, actor, at))
-    await proposalOf(viewOf(kb, staging), parseCandidate(await staging.readText(row.blob)))
+    await proposalOf(proposalViewOf(kb, staging), parseCandidate(await staging.readText(row.blob)))
     return { candidateId, status: 'pending' }
   } catch (error) {
     return { candidateId, status: 'pending', refusal: refusalOf(error) }

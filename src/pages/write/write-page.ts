@@ -2,7 +2,7 @@ import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { type Context, emitAct } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { versionAt } from '../../kb/projection/version-queries.ts'
-import { viewOf } from '../../queue/approval.ts'
+import { proposalViewOf } from '../../queue/approval.ts'
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import { checkPage, type PageFinding } from './check-page.ts'
 import { requireCurator } from './require-curator.ts'
@@ -30,7 +30,7 @@ export async function writePage(
   const kb = await ctx.kb(caller.tenantId, kbName)
   const submitted = await kb.write(async (staging) => {
     const at = ctx.now()
-    const { neuron, base, isChanged } = await writtenPage(viewOf(kb, staging), write, at)
+    const { neuron, base, isChanged } = await writtenPage(proposalViewOf(kb, staging), write, at)
     if (!isChanged) throw new ValidationError({}, ['Nothing is changed.'])
     return submitPage(kb, staging, { candidateId, neuron, base, note }, { actor: actorOf(caller), at, publish })
   })

@@ -6,13 +6,13 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 import { findResembling, type Resembling } from '../../rules/neurons/resemblance.ts'
 
 /** A Neuron as a reader of a change knows it. */
-export type NeuronName = { path: string; title?: string | undefined; seqId?: string | undefined }
+export type PushedName = { path: string; title?: string | undefined; seqId?: string | undefined }
 
 /** A file of a knowledge base that holds a Neuron. */
 export type NeuronFileOf = CheckedFile & { neuron: CheckedNeuron }
 
 /** One Neuron on both sides of a change; one side at least is there. */
-export type NeuronChange = {
+export type CheckedChange = {
   action: 'added' | 'changed' | 'moved' | 'removed'
   before?: NeuronFileOf
   after?: NeuronFileOf
@@ -20,7 +20,7 @@ export type NeuronChange = {
   linksGained: string[]
   linksLost: string[]
   /** Other Neurons that answer to its title. */
-  sameTitle: NeuronName[]
+  sameTitle: PushedName[]
   /** Other Neurons that nearly repeat its text. */
   sameText: Resembling<string>[]
 }
@@ -31,7 +31,7 @@ const leastResemblance = 0.5
 const maxCompared = 500
 
 /** What a change of a knowledge base's files does to its Neurons, by path. */
-export function compareNeurons(before: readonly CheckedFile[], after: readonly CheckedFile[]): NeuronChange[] {
+export function compareNeurons(before: readonly CheckedFile[], after: readonly CheckedFile[]): CheckedChange[] {
   const sides = pairNeurons(neuronsByPath(before), neuronsByPath(after))
   const all = [...neuronsByPath(after).values()]
   const byName = neuronsByTitle(all)
@@ -55,7 +55,7 @@ export function compareNeurons(before: readonly CheckedFile[], after: readonly C
 export function brokenByChange(
   before: readonly CheckedFile[],
   after: readonly CheckedFile[],
-  changes: readonly NeuronChange[],
+  changes: readonly CheckedChange[],
 ): Finding[] {
   const changed = new Set(changes.flatMap((change) => change.after?.path ?? []))
   const keyOf = ({ path, line, message }: Finding) => JSON.stringify([path, line, message])
@@ -73,7 +73,7 @@ export function brokenByChange(
   )
 }
 
-type Sides = Pick<NeuronChange, 'action' | 'before' | 'after'>
+type Sides = Pick<CheckedChange, 'action' | 'before' | 'after'>
 
 /** A Neuron that is gone from one path and has come to another is one that moved: by its seqId, or by its very bytes. */
 function pairNeurons(before: Map<string, NeuronFileOf>, after: Map<string, NeuronFileOf>): Sides[] {
@@ -110,8 +110,8 @@ function neuronsByPath(files: readonly CheckedFile[]): Map<string, NeuronFileOf>
   )
 }
 
-function neuronsByTitle(files: readonly NeuronFileOf[]): Map<string, NeuronName[]> {
-  const named = new Map<string, NeuronName[]>()
+function neuronsByTitle(files: readonly NeuronFileOf[]): Map<string, PushedName[]> {
+  const named = new Map<string, PushedName[]>()
   for (const { path, neuron } of files) {
     const { title } = neuron
     const { seqId, aliases } = neuron.fields

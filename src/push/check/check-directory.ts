@@ -1,4 +1,4 @@
-import { changedSince, findCommit } from '../../git/checkout/work-tree.ts'
+import { changedInWorkTree, findCommit } from '../../git/checkout/work-tree.ts'
 import { listFiles } from '../../git/list-files.ts'
 import { Repository } from '../../git/repository.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
@@ -66,7 +66,7 @@ async function changedFirst(
   base: string,
 ): Promise<Finding[]> {
   const commit = await findCommit(gitDir, base)
-  const changed = new Set(commit === undefined ? [] : await changedSince(gitDir, dir, commit))
+  const changed = new Set(commit === undefined ? [] : await changedInWorkTree(gitDir, dir, commit))
   const rank = ({ path, severity }: Finding) => (changed.has(path) ? 0 : 2) + (severity === 'error' ? 0 : 1)
   return findings.toSorted((a, b) => rank(a) - rank(b))
 }

@@ -1,4 +1,4 @@
-import { GitIndex, type IndexedFile, type StagedChange } from '../../git/checkout/index-files.ts'
+import { GitIndex, type CheckoutFile, type StagedChange } from '../../git/checkout/index-files.ts'
 import { findGitDir } from '../../git/checkout/work-tree.ts'
 import { Repository } from '../../git/repository.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
@@ -80,7 +80,7 @@ async function readStaged(repository: Repository, changes: readonly StagedChange
   )
 }
 
-async function readNeuron(repository: Repository, { oid }: IndexedFile): Promise<NonNullable<CheckedFile['neuron']>> {
+async function readNeuron(repository: Repository, { oid }: CheckoutFile): Promise<NonNullable<CheckedFile['neuron']>> {
   const { data } = await repository.read(oid)
   const text = data.toString('utf8')
   const { fields, content, contentLine, findings } = parsePageFile(text)
@@ -130,7 +130,7 @@ async function holdersOf(
   taken: ReadonlySet<string>,
   index: GitIndex,
   repository: Repository,
-  { files, changes }: { files: readonly IndexedFile[]; changes: readonly StagedChange[] },
+  { files, changes }: { files: readonly CheckoutFile[]; changes: readonly StagedChange[] },
 ): Promise<CheckedFile[]> {
   if (taken.size === 0) return []
   const isTaken = (line: string) =>
@@ -142,7 +142,7 @@ async function holdersOf(
   return Promise.all(holders.map(async (file) => ({ ...file, size: 0, neuron: await readNeuron(repository, file) })))
 }
 
-function isNeuron({ path, mode }: IndexedFile): boolean {
+function isNeuron({ path, mode }: CheckoutFile): boolean {
   return mode.startsWith('100') && isNeuronPath(path)
 }
 
@@ -151,7 +151,7 @@ function isAboutPaths(rule: string): boolean {
 }
 
 /** What is wrong with paths because of those that are new. */
-function newPathFindings(files: readonly IndexedFile[], changes: readonly StagedChange[]): Finding[] {
+function newPathFindings(files: readonly CheckoutFile[], changes: readonly StagedChange[]): Finding[] {
   const added = new Set(changes.filter(({ before }) => before === undefined).map(({ path }) => path))
   if (added.size === 0) return []
   const paths = files.map(({ path }) => path)

@@ -19,7 +19,7 @@ const problems: Readonly<Record<ParseFlag, string>> = {
 }
 
 /** What the check looks at in a page: its front matter, its links, and what is wrong with the text itself. */
-export async function parsePage(
+export async function parsePushedPage(
   text: string,
   parser: ParserPool,
 ): Promise<Required<Pick<CheckedFile, 'neuron' | 'links'>>> {
@@ -45,9 +45,9 @@ export function parsePageFile(text: string): NeuronFile {
 }
 
 /** The same of a page as its bytes, which may be no text. */
-export async function parsePageBytes(bytes: Buffer, parser: ParserPool): ReturnType<typeof parsePage> {
+export async function parsePageBytes(bytes: Buffer, parser: ParserPool): ReturnType<typeof parsePushedPage> {
   const text = bytes.toString('utf8')
-  const { neuron, links } = await parsePage(text, parser)
+  const { neuron, links } = await parsePushedPage(text, parser)
   return { neuron: { ...neuron, findings: [...neuron.findings, ...textFindings(bytes, text)] }, links }
 }
 

@@ -9,17 +9,17 @@ import { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
-import { brokenByChange, compareNeurons, type NeuronChange } from './change.ts'
+import { brokenByChange, compareNeurons, type CheckedChange } from './change.ts'
 import { checkCheckout } from './check-directory.ts'
 import { CheckError } from './check-error.ts'
 import { type ClaimedVerdict, claimsBetween, judgeClaim } from './claimed-verdicts.ts'
-import { parsePage } from './parse-page.ts'
+import { parsePushedPage } from './parse-page.ts'
 import { maxParsedBytes, readCheckout } from './read-checkout.ts'
 
 /** A changed Neuron with its text on both sides, and what the policy says of it. */
-export type ReviewedNeuron = NeuronChange & ClaimedVerdict & { textBefore: string; textAfter: string }
+export type ReviewedNeuron = CheckedChange & ClaimedVerdict & { textBefore: string; textAfter: string }
 
-export type Review = {
+export type DirectoryReview = {
   neurons: ReviewedNeuron[]
   /** Links of other Neurons that the change breaks. */
   broken: Finding[]
@@ -35,7 +35,7 @@ export type Review = {
 export async function reviewDirectory(
   dir: string,
   { base = 'HEAD' }: { base?: string | undefined },
-): Promise<{ findings: Finding[]; files: number; review: Review }> {
+): Promise<{ findings: Finding[]; files: number; review: DirectoryReview }> {
   const parser = new ParserPool()
   try {
     const checkout = await readCheckout(dir, parser)
@@ -87,7 +87,7 @@ async function readCommit(
   const listed = await listFiles(repository, commit)
   const read = listed.map(async (file): Promise<CheckedFile> => {
     if (!file.mode.startsWith('100') || !isNeuronPath(file.path) || file.size > maxParsedBytes) return file
-    const page = known.get(file.oid) ?? (await parsePage(await repository.readTextOnce(file.oid), parser))
+    const page = known.get(file.oid) ?? (await parsePushedPage(await repository.readTextOnce(file.oid), parser))
     return { ...file, ...page }
   })
   return Promise.all(read)

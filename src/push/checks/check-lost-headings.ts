@@ -9,7 +9,7 @@ import { headingKeys, linkedHeadingKey } from '../../rules/links/headings.ts'
 import type { Finding, WikiLink } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/text.ts'
-import { parsePage } from '../check/parse-page.ts'
+import { parsePushedPage } from '../check/parse-page.ts'
 import { linksToNeuron } from './check-inbound.ts'
 
 /** Number of pages that are read for one push to see which headings they link to. */
@@ -36,7 +36,7 @@ export async function checkLostHeadings(
     if (pushed !== undefined) return { path: pushed.path, links: pushed.links ?? [] }
     const known = read.get(seqId)
     if (known !== undefined || read.size >= maxPages) return known
-    const { links } = await parsePage(await repository.readTextOnce(blob), parser)
+    const { links } = await parsePushedPage(await repository.readTextOnce(blob), parser)
     read.set(seqId, { path, links })
     return { path, links }
   }

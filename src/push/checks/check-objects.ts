@@ -1,4 +1,4 @@
-import { folderMode, fromBinaryName, type TreeEntry } from '../../git/objects/tree.ts'
+import { folderMode, fromBinaryName, type GitTreeEntry } from '../../git/objects/tree.ts'
 import { type PushedFolder, type PushRange, pushedCommits, walkPushedTrees } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import { checkFile } from '../../rules/check/check-file.ts'
@@ -18,7 +18,7 @@ type CheckedObjects = { findings: Finding[]; isWhole: boolean }
  * contains them too.
  * @throws {PushTooLarge}
  */
-export async function checkObjects(repository: Repository, range: PushRange): Promise<CheckedObjects> {
+export async function checkPushedObjects(repository: Repository, range: PushRange): Promise<CheckedObjects> {
   const commits = await pushedCommits(repository, range)
   const findings = new Map<string, Finding>()
   let isWhole = true
@@ -39,11 +39,11 @@ export async function checkObjects(repository: Repository, range: PushRange): Pr
 
 function checkFolder({ prefix, tree, changed, added, sizes }: PushedFolder): {
   found: Finding[]
-  folders: TreeEntry[]
+  folders: GitTreeEntry[]
   skipped: number
 } {
   const found: Finding[] = []
-  const folders: TreeEntry[] = []
+  const folders: GitTreeEntry[] = []
   const folderPath = fromBinaryName(prefix)
   let skipped = 0
   const refuse = (rule: string, path: string, message: string) =>

@@ -4,7 +4,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { readLostHistory } from '../../kb/writing/lost-history.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
-import { checkObjects } from './check-objects.ts'
+import { checkPushedObjects } from './check-objects.ts'
 import { checkTip } from './check-tip.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function checkPush(
   parser: ParserPool,
 ): Promise<Finding[]> {
   try {
-    const objects = await checkObjects(repository, { from, to })
+    const objects = await checkPushedObjects(repository, { from, to })
     if (!objects.isWhole) return objects.findings
     const changes = await pushedChanges(repository, from, to)
     const lost = () => readLostHistory(kb, { from, to }, { repository })

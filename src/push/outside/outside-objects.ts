@@ -1,11 +1,11 @@
 import type { Oid } from '../../git/objects/object.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { commitsBetween, positionOf } from '../../kb/projection/main-changes.ts'
+import { mainCommitsBetween, positionOf } from '../../kb/projection/main-changes.ts'
 import { isByServer } from '../../kb/refs/commit-message.ts'
 import { settingsFinding } from '../../rules/check/check.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
-import { checkObjects } from '../checks/check-objects.ts'
+import { checkPushedObjects } from '../checks/check-objects.ts'
 import { settingsProblems } from '../checks/check-settings.ts'
 
 /**
@@ -16,7 +16,7 @@ export async function outsideObjectProblems(kb: KnowledgeBase, from: Oid, to: Oi
   if (!(await hasOutsiders(kb, from, to))) return []
   const { repository } = kb
   try {
-    const { findings } = await checkObjects(repository, { from, to })
+    const { findings } = await checkPushedObjects(repository, { from, to })
     const [before, after] = [await repository.blobAt(from, 'kb.yaml'), await repository.blobAt(to, 'kb.yaml')]
     const change = { path: 'kb.yaml', ...(after === undefined ? {} : { after }) }
     const settings = before === after ? [] : await settingsProblems(kb.identity, repository, [change])
@@ -31,7 +31,7 @@ export async function outsideObjectProblems(kb: KnowledgeBase, from: Oid, to: Oi
 async function hasOutsiders({ projection, repository }: KnowledgeBase, from: Oid, to: Oid): Promise<boolean> {
   const [begin, end] = [positionOf(projection.read, from), positionOf(projection.read, to)]
   if (begin === undefined || end === undefined) return true
-  for (const { commit } of commitsBetween(projection.read, begin, end)) {
+  for (const { commit } of mainCommitsBetween(projection.read, begin, end)) {
     if (!isByServer((await repository.read(commit)).data)) return true
   }
   return false

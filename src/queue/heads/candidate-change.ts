@@ -25,7 +25,7 @@ export type CandidateChange = {
 }
 
 /** What a candidate changes; nothing where its target is gone or cannot be read. */
-export async function changeOf(
+export async function candidateChange(
   view: ProposalView,
   main: Oid,
   candidate: Candidate,
@@ -54,7 +54,7 @@ async function changeOfBase(view: ProposalView, candidate: Candidate): Promise<C
     ...view,
     readText: (oid) => view.readText(oid === target.blob ? base : oid),
   }
-  const change = await changeOf(before, version.commit, { ...candidate, base: target.blob })
+  const change = await candidateChange(before, version.commit, { ...candidate, base: target.blob })
   // A page that main has moved since is not moved again.
   const place = version.path === target.path ? {} : { path: version.path, movedFrom: undefined }
   return change && { ...change, ...place, candidate, merges: false }

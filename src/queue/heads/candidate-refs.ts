@@ -10,7 +10,7 @@ import { askedHeads, candidateRefs, headOfRef, idsOfHead, refOfHead } from '../.
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { pauses } from '../../system/pauses.ts'
-import { changeOf, stackChanges } from './candidate-change.ts'
+import { candidateChange, stackChanges } from './candidate-change.ts'
 import { type StagedHead, stageHead } from './candidate-head.ts'
 
 /** Heads that stand without being asked for, and those that are kept because they were. */
@@ -191,7 +191,7 @@ class CandidateRefs {
     const view = { sql, readText: (oid: Oid) => repository.readText(oid), parser }
     const changes = []
     for (const record of records) {
-      const change = await changeOf(view, main, parseCandidate(await repository.readTextOnce(record)))
+      const change = await candidateChange(view, main, parseCandidate(await repository.readTextOnce(record)))
       if (change === undefined) return undefined
       changes.push(change)
     }

@@ -10,14 +10,14 @@ import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { checkSeen } from '../seen.ts'
-import { type CandidateChange, changeOf } from './candidate-change.ts'
+import { type CandidateChange, candidateChange } from './candidate-change.ts'
 import { candidateHeads } from './candidate-refs.ts'
 
 /** A page, and where it stood before it was moved. */
 const maxFiles = 2
 
 /** What a verdict is on: a commit of the candidate's ref, or what `seenOf` gave. */
-export type Judged = { head?: string | undefined; seen?: string | undefined }
+export type JudgedHead = { head?: string | undefined; seen?: string | undefined }
 
 /**
  * Runs a write that follows from a verdict on `head`, a commit of `refs/candidates/<id>/head`; without one, any write.
@@ -29,7 +29,7 @@ export type Judged = { head?: string | undefined; seen?: string | undefined }
 export async function writeJudged<T>(
   ctx: Context,
   kb: KnowledgeBase,
-  { candidateId, head, seen }: Judged & { candidateId: string },
+  { candidateId, head, seen }: JudgedHead & { candidateId: string },
   decide: (staging: Staging) => Promise<T>,
 ): Promise<T> {
   const work = async (staging: Staging) => {
@@ -79,7 +79,7 @@ async function isProposed(
   const main = staging.head(mainRef)
   if (judged === undefined || main === undefined) return false
   const readText = (oid: string) => staging.readText(oid)
-  const change = await changeOf({ sql, readText, parser: kb.parser }, main, parseCandidate(await readText(row.blob)))
+  const change = await candidateChange({ sql, readText, parser: kb.parser }, main, parseCandidate(await readText(row.blob)))
   const did = new Map(judged.map(({ path, before, after }) => [path, [before, after]]))
   return change !== undefined && isDeepStrictEqual(did, doneBy(change))
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../kb/context.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { queuePosition } from '../../kb/projection/candidate-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { decodeCursor, encodeCursor, pageAcross, queuedKbs, unavailableAmong } from './queue-pages.ts'
+import { decodeQueueCursor, encodeQueueCursor, pageAcross, queuedKbs, unavailableAmong } from './queue-pages.ts'
 
 /**
  * A page of the queue, of one knowledge base or of all that the tenant has: red zone first, then impact, then age.
@@ -11,7 +11,7 @@ import { decodeCursor, encodeCursor, pageAcross, queuedKbs, unavailableAmong } f
  */
 export async function listCandidates(ctx: Context, caller: Caller, query: CandidateQuery): Promise<CandidatePage> {
   const { kb, cursor, limit, ...filter } = query
-  const place = cursor === undefined ? undefined : { after: decodeCursor('cursor', cursor) }
+  const place = cursor === undefined ? undefined : { after: decodeQueueCursor('cursor', cursor) }
   const kbs = await queuedKbs(ctx, caller, kb)
   const found = await pageAcross(kbs, filter, place, limit + 1)
   const page = found.slice(0, limit)
@@ -19,7 +19,7 @@ export async function listCandidates(ctx: Context, caller: Caller, query: Candid
   const unavailable = unavailableAmong(kbs)
   return {
     candidates: page.map(({ kb: { identity }, row }) => toSummary(ctx, identity.id, row)),
-    nextCursor: found.length > limit && last !== undefined ? encodeCursor(queuePosition(last.row)) : null,
+    nextCursor: found.length > limit && last !== undefined ? encodeQueueCursor(queuePosition(last.row)) : null,
     ...(unavailable.length === 0 ? {} : { unavailable }),
   }
 }

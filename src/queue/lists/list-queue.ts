@@ -10,8 +10,8 @@ import type { AllTables } from '../../kb/projection/projection.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { seenOf } from '../seen.ts'
 import {
-  decodeCursor,
-  encodeCursor,
+  decodeQueueCursor,
+  encodeQueueCursor,
   pageAcross,
   type QueuedKb,
   type QueuedRow,
@@ -90,8 +90,8 @@ export async function listQueue(
     before === undefined
       ? after === undefined
         ? undefined
-        : { after: decodeCursor('after', after) }
-      : { before: decodeCursor('before', before) }
+        : { after: decodeQueueCursor('after', after) }
+      : { before: decodeQueueCursor('before', before) }
   const isBack = place !== undefined && 'before' in place
   const found = await pageAcross(kbs, filter, place, limit + 1)
   const rows = isBack ? found.slice(-limit) : found.slice(0, limit)
@@ -144,7 +144,7 @@ async function hasMore(
 }
 
 function cursorAt({ row }: QueuedRow): string {
-  return encodeCursor(queuePosition(row))
+  return encodeQueueCursor(queuePosition(row))
 }
 
 async function countAcross(

@@ -68,12 +68,12 @@ export async function pageAcross(
   return place !== undefined && 'before' in place ? found.slice(-limit) : found.slice(0, limit)
 }
 
-export function encodeCursor({ red, impact, id }: QueuePosition): string {
+export function encodeQueueCursor({ red, impact, id }: QueuePosition): string {
   return Buffer.from(JSON.stringify([red, impact, id])).toString('base64url')
 }
 
 /** @throws {ValidationError} on the field, for a cursor that no page gave. */
-export function decodeCursor(field: string, cursor: string): QueuePosition {
+export function decodeQueueCursor(field: string, cursor: string): QueuePosition {
   try {
     const [red, impact, id] = Position.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
     return { red, impact, id }

@@ -1,6 +1,6 @@
 import type { CandidateInput } from '../../contract/candidates.ts'
 import { escapeMarkdown, neuronLink, shorten } from '../text/inert-text.ts'
-import { fingerprintOf, impactOf, type LintFinding } from './lint.ts'
+import { findingFingerprint, impactOf, type LintFinding } from './lint.ts'
 
 type LinkFinding = Extract<LintFinding, { links: number }>
 
@@ -39,7 +39,7 @@ export function lintCandidate(
     metadata: JSON.stringify({
       connector: lintConnector,
       rule,
-      fingerprint: fingerprintOf(finding),
+      fingerprint: findingFingerprint(finding),
       tags: ['internal', 'lint'],
     }),
     confidence: null,

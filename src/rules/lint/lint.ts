@@ -19,10 +19,10 @@ export type LintedLink = {
   meaning: LinkMeaning | undefined
 }
 
-export type LinkPlace = { seqId: string; line: number | null }
+export type FindingPlace = { seqId: string; line: number | null }
 
 /** Links to what is none, or several: their number, the first of their places, and how many Neurons they stand in. */
-type TargetFinding = { key: string; target: string; links: number; neurons: number; places: LinkPlace[] }
+type TargetFinding = { key: string; target: string; links: number; neurons: number; places: FindingPlace[] }
 
 /** Something about the links of a knowledge base that a curator should look at. */
 export type LintFinding =
@@ -164,7 +164,7 @@ export function impactOf(finding: LintFinding): number {
 }
 
 /** SHA-256, hexadecimal, of what a finding is about: the same however often it is found, and wherever its links stand by then. */
-export function fingerprintOf(finding: LintFinding): string {
+export function findingFingerprint(finding: LintFinding): string {
   return createHash('sha256')
     .update(JSON.stringify([finding.rule, subjectOf(finding)]))
     .digest('hex')

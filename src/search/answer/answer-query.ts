@@ -9,7 +9,7 @@ import { leavesOf } from '../query/query.ts'
 import type { PageHits, Scope } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { facetsOf } from './facets.ts'
-import { findPages } from './find-pages.ts'
+import { pagesForAnswer } from './find-pages.ts'
 import { notedPages } from './noted-pages.ts'
 
 type Parts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
@@ -28,7 +28,7 @@ export function answerQuery(
   const visible = catalog.visible(scope)
   const among = parsed.filters.length === 0 ? visible.pages : catalog.passing(parsed.filters, visible)
   const within = { visible, among, limit: scope.limit, deadline }
-  const { pages, total, matching, matched, suggestion } = findPages(q, parsed, parts, within)
+  const { pages, total, matching, matched, suggestion } = pagesForAnswer(q, parsed, parts, within)
   const found = pages.map(({ found, leaves, rank }) => ({
     key: catalog.keyOf(found.page),
     highlight: pageExcerpt(found, leaves, parts),

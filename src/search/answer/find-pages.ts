@@ -8,7 +8,7 @@ import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary
 import { withNames, withWholeName } from '../query/names.ts'
 import { type ParsedQuery, type QueryPart, wholeQuery } from '../query/parse-query.ts'
 import { type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
-import { join } from '../query/query-words.ts'
+import { joinWords } from '../query/query-words.ts'
 import { SearchTimeout } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 
@@ -39,7 +39,7 @@ type Among = { visible: Visible; among: Uint8Array; limit: number; deadline: Dea
  * @param among 1 for each page that may be found, by id.
  * @throws {SearchTimeout} where not even what is written could be looked for in time.
  */
-export function findPages(q: string, parsed: ParsedQuery, index: Index, scope: Among): FoundPages {
+export function pagesForAnswer(q: string, parsed: ParsedQuery, index: Index, scope: Among): FoundPages {
   if (parsed.required.length === 0) return listPages(parsed, index, scope)
   const named = withNames(parsed, index.analyser)
   const query = wholeQuery(named)
@@ -59,7 +59,7 @@ function listPages(
   { engine, catalog }: Index,
   { visible, among, limit, deadline }: Among,
 ): FoundPages {
-  const unwanted = excluded.length === 0 ? undefined : engine.search(join('or', excluded), visible, 0, deadline, among)
+  const unwanted = excluded.length === 0 ? undefined : engine.search(joinWords('or', excluded), visible, 0, deadline, among)
   const matching = unwanted === undefined ? among : without(among, unwanted.matching())
   const ids = Array.from(matching.keys()).filter((page) => matching[page] === 1)
   const changedAt = (page: number) => catalog.factsOf(page)?.changedAt ?? ''
@@ -103,7 +103,7 @@ function forgive(
     ...parsed,
     required: parsed.required.map((part) => {
       const correction = corrections.get(part)
-      return correction === undefined ? part : { query: join('or', [part.query, correction.query]) }
+      return correction === undefined ? part : { query: joinWords('or', [part.query, correction.query]) }
     }),
   }
   const suggestion = suggest(q, corrections, (likeliest, typed) => {
@@ -142,13 +142,13 @@ function findSome(
   search: (query: Query, most: number, pages: Uint8Array) => PageMatches,
   { among, limit }: { among: Uint8Array; limit: number },
 ): Omit<FoundPages, 'suggestion'> {
-  const open = excluded.length === 0 ? among : without(among, search(join('or', excluded), 0, among).matching())
+  const open = excluded.length === 0 ? among : without(among, search(joinWords('or', excluded), 0, among).matching())
   const counts = new Uint8Array(open.length)
   for (const { query } of required) {
     const matching = search(query, 0, open).matching()
     for (let page = 0; page < counts.length; page++) counts[page] = (counts[page] ?? 0) + (matching[page] ?? 0)
   }
-  const any = join(
+  const any = joinWords(
     'or',
     required.map(({ query }) => query),
   )

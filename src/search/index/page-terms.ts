@@ -1,7 +1,7 @@
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
-import { embeddedText, hashOf } from '../text/embedded-text.ts'
+import { embeddedText, textHash } from '../text/embedded-text.ts'
 import { nameTerms } from '../text/name-terms.ts'
 import type { Token } from '../text/tokens.ts'
 import { unjoined } from '../text/tokens.ts'
@@ -67,7 +67,7 @@ export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0):
       ownAt: ofPage.terms.length + ofNames.length,
       textAt: ofPage.terms.length + ofNames.length + ofHeadings.terms.length,
       offsets,
-      hash: hashOf(embeddedText(page.title, chunk)),
+      hash: textHash(embeddedText(page.title, chunk)),
     }
   })
 }

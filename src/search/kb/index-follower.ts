@@ -13,7 +13,7 @@ import type { IndexAddress } from '../index-host.ts'
 import { type IndexedDocument, StaleIndex } from '../search-index.ts'
 import type { SearchPool } from '../search-pool.ts'
 import type { VectorsAddress } from '../vectors/kb-vectors.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { indexFingerprint } from './fingerprint.ts'
 import { neuronDocument, versionOf } from './neuron-document.ts'
 import type { SearchedSources } from './searched-sources.ts'
 
@@ -259,7 +259,7 @@ export class IndexFollower {
     if (this.#isClosed || held === source?.version) return
     const document = await source?.read()
     const total = document?.chunks.length ?? 0
-    const fingerprint = document === undefined ? '' : fingerprintOf(document)
+    const fingerprint = document === undefined ? '' : indexFingerprint(document)
     // What is in the way is taken out first, so that the count can fall, too.
     for (let [count, goal] = [document === undefined ? 1 : 0, total]; count !== goal && !this.#isClosed; ) {
       count = await this.#inTurn(async () => {

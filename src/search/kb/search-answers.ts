@@ -5,9 +5,9 @@ import type { ReadableKb } from '../../kb/readable-kb.ts'
 import type { PageHits } from '../search-index.ts'
 
 /** What was found: hits, how many there are in all, and how the query was understood. */
-export type Found = Omit<PageHits, 'hits'> & { hits: SearchHit[]; ranking?: Ranking }
+export type SearchFound = Omit<PageHits, 'hits'> & { hits: SearchHit[]; ranking?: Ranking }
 
-type Kept = { found: Found; state: string; database: string | undefined }
+type Kept = { found: SearchFound; state: string; database: string | undefined }
 
 /** Bytes, roughly: of answers as objects, and of the texts that HTTP makes of them. */
 const maxBytes = 16 * 2 ** 20
@@ -37,8 +37,8 @@ class SearchAnswers {
     { identity }: Pick<ReadableKb, 'identity'>,
     index: { readonly currentState: string | undefined },
     key: string,
-    find: () => Promise<Found>,
-  ): Promise<Found> {
+    find: () => Promise<SearchFound>,
+  ): Promise<SearchFound> {
     const name = `${identity.id} ${key}`
     const known = this.#kept.get(name)
     const state = index.currentState
@@ -55,7 +55,7 @@ class SearchAnswers {
   }
 }
 
-function sizeOf({ hits, facets }: Found): number {
+function sizeOf({ hits, facets }: SearchFound): number {
   const ofHits = hits.reduce((sum, { highlight }) => sum + hitBytes + 3 * highlight.length, hitBytes)
   const facetCount = Object.values(facets ?? {}).reduce((sum, { length }) => sum + length, 0)
   return ofHits + facetBytes * facetCount

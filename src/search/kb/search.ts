@@ -19,7 +19,7 @@ import { isPlain } from '../query/query-items.ts'
 import { type PageHit, type Scope, SearchTimeout } from '../search-index.ts'
 import { SearchInterrupted } from '../search-pool.ts'
 import { kbSearch } from './kb-search.ts'
-import { type Found, searchAnswers } from './search-answers.ts'
+import { type SearchFound, searchAnswers } from './search-answers.ts'
 
 /**
  * Pages that match a query, best first; what the caller's audience may not see is neither found nor counted.
@@ -30,7 +30,7 @@ export async function search(ctx: Context, caller: Caller, kbName: string, query
 }
 
 const documentsOf = onePer(
-  ({ hits, total: _total, ...understood }: Found): SearchAnswer => ({
+  ({ hits, total: _total, ...understood }: SearchFound): SearchAnswer => ({
     documents: hits,
     ...understood,
   }),
@@ -46,7 +46,7 @@ export async function searchTenant(
 }
 
 const tenantHitsOf = onePer(
-  ({ hits, ...found }: Found): TenantSearchAnswer => ({
+  ({ hits, ...found }: SearchFound): TenantSearchAnswer => ({
     hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit),
     ...found,
   }),
@@ -56,7 +56,7 @@ const tenantHitsOf = onePer(
  * Pages that hold words of the query; where none does, those that are near it by meaning. The answer must not be changed.
  * @throws as {@link search}
  */
-export async function findPages(ctx: Context, caller: Caller, kbName: string, query: SearchQuery): Promise<Found> {
+export async function findPages(ctx: Context, caller: Caller, kbName: string, query: SearchQuery): Promise<SearchFound> {
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role)
   const find = () => findIn(ctx, kb, audience, query)
@@ -70,7 +70,7 @@ async function findIn(
   kb: ReadableKb,
   audience: Audience,
   { q, kind, limit, interactive, facets }: SearchQuery,
-): Promise<Found> {
+): Promise<SearchFound> {
   const { defaultAudience, synonyms } = await kb.settings()
   const scope = { audience, defaultAudience, limit, ...(kind === 'all' ? {} : { kind }) }
   const options = { isTyped: interactive === true, hasFacets: facets === true, synonyms }

@@ -13,7 +13,7 @@ import {
 import type { Visible } from '../index/visible.ts'
 import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
-import { best, type PostingList, Scorer } from '../rank/scorer.ts'
+import { best, type ScoredPostings, Scorer } from '../rank/scorer.ts'
 import type { MiniSearchPostings } from './minisearch-postings.ts'
 import { loadPostings, savePostings } from './minisearch-snapshot.ts'
 
@@ -123,7 +123,7 @@ export class MiniSearchEngine implements TermEngine {
   }
 
   /** 1 for every page that a query matches, by id. */
-  #matches(query: Query, lists: ReadonlyMap<Query, PostingList>, visible: Visible): Uint8Array {
+  #matches(query: Query, lists: ReadonlyMap<Query, ScoredPostings>, visible: Visible): Uint8Array {
     const matches = new Uint8Array(visible.pages.length)
     if (query.type === 'not') {
       const negated = this.#matches(query.query, lists, visible)
@@ -142,7 +142,7 @@ export class MiniSearchEngine implements TermEngine {
     return matches
   }
 
-  #ofLeaf(leaf: Leaf, visible: Visible, deadline: Deadline): PostingList {
+  #ofLeaf(leaf: Leaf, visible: Visible, deadline: Deadline): ScoredPostings {
     if (leaf.type === 'term') return this.#ofTerm(leaf.term, visible, deadline)
     if (leaf.type === 'phrase') return this.#ofPhrase(leaf.terms, visible, deadline)
     return this.#ofTerms(mostFrequent(this.#expansions(leaf.prefix, visible, deadline)), visible, deadline)
@@ -157,7 +157,7 @@ export class MiniSearchEngine implements TermEngine {
     }
   }
 
-  #ofTerm(term: string, visible: Visible, deadline: Deadline): PostingList {
+  #ofTerm(term: string, visible: Visible, deadline: Deadline): ScoredPostings {
     deadline.check()
     const [chunks, frequencies]: [number[], number[]] = [[], []]
     this.#postings.eachPosting(term, (chunk, frequency) => {
@@ -169,7 +169,7 @@ export class MiniSearchEngine implements TermEngine {
   }
 
   /** Terms as if they were one. */
-  #ofTerms(terms: readonly string[], visible: Visible, deadline: Deadline): PostingList {
+  #ofTerms(terms: readonly string[], visible: Visible, deadline: Deadline): ScoredPostings {
     const together = new Map<number, number>()
     for (const term of terms) {
       const { chunks, frequencies } = this.#ofTerm(term, visible, deadline)
@@ -180,7 +180,7 @@ export class MiniSearchEngine implements TermEngine {
     return this.#list([...together.keys()], [...together.values()], visible)
   }
 
-  #ofPhrase(terms: readonly string[], visible: Visible, deadline: Deadline): PostingList {
+  #ofPhrase(terms: readonly string[], visible: Visible, deadline: Deadline): ScoredPostings {
     const held = terms.map((term) => this.#ofTerm(term, visible, deadline).chunks).sort((a, b) => a.length - b.length)
     const phrase = terms.join(' ')
     const [chunks, frequencies]: [number[], number[]] = [[], []]
@@ -194,7 +194,7 @@ export class MiniSearchEngine implements TermEngine {
     return this.#list(chunks, frequencies, visible)
   }
 
-  #list(chunks: readonly number[], frequencies: readonly number[], visible: Visible): PostingList {
+  #list(chunks: readonly number[], frequencies: readonly number[], visible: Visible): ScoredPostings {
     const counted = new Uint8Array(visible.pages.length)
     let pageCount = 0
     for (const chunk of chunks) {

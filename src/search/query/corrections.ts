@@ -7,7 +7,7 @@ import { nameLeaf } from './names.ts'
 import { oneEditFrom } from './one-edit.ts'
 import type { QueryPart } from './parse-query.ts'
 import { type Query, weighted } from './query.ts'
-import { join, literalOf, wordQuery } from './query-words.ts'
+import { joinWords, literalOf, wordQuery } from './query-words.ts'
 
 /** What of the visible pages it takes to correct a word. */
 export type Vocabulary = {
@@ -92,7 +92,7 @@ export function correctionOf(suspect: Suspect, analyser: Analyser, vocabulary: V
   const edited = similar.map(({ term, edits, name }): Query => {
     const weight = edits === 1 ? weights.oneEdit : weights.twoEdits
     const leaf: Query = { type: 'term', term, text, weight }
-    return name === undefined ? leaf : join('or', [leaf, nameLeaf(name, text)])
+    return name === undefined ? leaf : joinWords('or', [leaf, nameLeaf(name, text)])
   })
   const completed = suspect.known > 0 ? [] : completedBy(suspect, analyser, vocabulary)
   const split = splitsOf(suspect, analyser, vocabulary)
@@ -102,7 +102,7 @@ export function correctionOf(suspect: Suspect, analyser: Analyser, vocabulary: V
   if (likeliest === undefined) return undefined
   const words = split.find(({ query }) => query === likeliest)?.words
   return {
-    query: join('or', [...splitQueries, ...completed, ...edited]),
+    query: joinWords('or', [...splitQueries, ...completed, ...edited]),
     likeliest,
     isCompleted: likeliest === completed[0],
     ...(words === undefined ? {} : { split: words }),
@@ -164,7 +164,7 @@ function completedBy({ typed }: Suspect, analyser: Analyser, { pagesWith }: Voca
   const query = wordQuery(`${typed}*`, analyser)
   if (query === undefined || pagesWith(query) === 0) return []
   const names = nameLeaf(foldWord(typed), literalOf(typed), 'prefix')
-  return [join('or', [weighted(query, weights.completed), names])]
+  return [joinWords('or', [weighted(query, weights.completed), names])]
 }
 
 /** The two words that one was meant to be, where they stand one after the other somewhere. */

@@ -4,7 +4,7 @@ import { nameWord, wholeName } from '../text/name-terms.ts'
 import { isUnspaced } from '../text/script.ts'
 import type { ParsedQuery, QueryPart } from './parse-query.ts'
 import type { Leaf, Query } from './query.ts'
-import { join } from './query-words.ts'
+import { joinWords } from './query-words.ts'
 
 /** What counts beside a word's own score: that it stands in a name as it is written, and that the whole name was written. */
 const weights = { word: 0.3, whole: 1.5, beginning: 0.75 }
@@ -16,7 +16,7 @@ const weights = { word: 0.3, whole: 1.5, beginning: 0.75 }
 export function withNames(parsed: ParsedQuery, analyser: Analyser): ParsedQuery {
   const required = parsed.required.map((part): QueryPart => {
     const name = ofWord(part, analyser)
-    return name === undefined ? part : { ...part, query: join('or', [part.query, name]) }
+    return name === undefined ? part : { ...part, query: joinWords('or', [part.query, name]) }
   })
   const { name, isOpen } = parsed
   return name === undefined ? { ...parsed, required } : withWholeName({ ...parsed, required }, name, isOpen, analyser)
@@ -30,7 +30,7 @@ export function withWholeName(parsed: ParsedQuery, name: string, isOpen: boolean
   const text = first.word?.text ?? name
   const names: Query[] = [{ type: 'term', term: whole, text, weight: weights.whole, isBonus: true }]
   if (isOpen) names.push({ type: 'prefix', prefix: whole, text, weight: weights.beginning, isBonus: true })
-  return { ...parsed, required: [{ ...first, query: join('or', [first.query, ...names]) }, ...others] }
+  return { ...parsed, required: [{ ...first, query: joinWords('or', [first.query, ...names]) }, ...others] }
 }
 
 /** A word in a name as it is written. @param word folded. */

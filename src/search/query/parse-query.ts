@@ -4,7 +4,7 @@ import { compoundOf } from './compound.ts'
 import type { FilterGroup } from './filters.ts'
 import { everyLeafOf, type Query, QueryError, weighted } from './query.ts'
 import { itemsOf, type QueryItem } from './query-items.ts'
-import { join, literalOf, phraseQuery, wordQuery } from './query-words.ts'
+import { joinWords, literalOf, phraseQuery, wordQuery } from './query-words.ts'
 import type { Synonyms } from './synonyms.ts'
 
 const maxWords = 32
@@ -86,7 +86,7 @@ export function parseQuery(
     const found =
       query === undefined
         ? []
-        : [join('or', [query, ...compoundsAt(index, items, analyser), ...(alsoCalled?.[index] ?? [])])]
+        : [joinWords('or', [query, ...compoundsAt(index, items, analyser), ...(alsoCalled?.[index] ?? [])])]
     if (isNegated || item.negated) {
       excluded.push(...found)
       // As in Lucene, where `a OR -b OR c` is one of `a` and `c`, and not `b`.
@@ -118,7 +118,7 @@ type Alternatives = { queries: Query[]; items: Item[] }
 
 function toPart({ queries, items }: Alternatives): QueryPart {
   const [item, ...others] = items
-  const query = join('or', queries)
+  const query = joinWords('or', queries)
   return item === undefined || others.length > 0 || !isPlain(item)
     ? { query }
     : { query, word: { text: item.text, at: item.at } }
@@ -126,7 +126,7 @@ function toPart({ queries, items }: Alternatives): QueryPart {
 
 /** What must match of a query, and what must not. */
 export function wholeQuery({ required, excluded }: ParsedQuery): Query {
-  return join('and', [
+  return joinWords('and', [
     ...required.map(({ query }) => query),
     ...excluded.map((query): Query => ({ type: 'not', query })),
   ])
@@ -143,7 +143,7 @@ const completedWeight = 0.5
 function openQuery(word: string, analyser: Analyser): Query | undefined {
   const [query, completed] = [wordQuery(word, analyser), wordQuery(`${word}*`, analyser)]
   const parts = [query, completed && weighted(completed, completedWeight)].filter((part) => part !== undefined)
-  return parts.length === 0 ? undefined : join('or', parts)
+  return parts.length === 0 ? undefined : joinWords('or', parts)
 }
 
 const lettersAtEnd = /[\p{L}\p{N}]\p{M}*[\p{L}\p{N}]\p{M}*$/u

@@ -19,7 +19,7 @@ export function wordQuery(word: string, analyser: Analyser): Query | undefined {
   const query = phraseQuery(typed, analyser)
   const split = tokens.length === 1 ? analyser.split(typed) : undefined
   if (query === undefined || split === undefined) return query
-  return join('or', [
+  return joinWords('or', [
     query,
     { type: 'phrase', terms: analyser.tokens(split).map(({ term }) => term), text: literalOf(typed) },
   ])
@@ -31,7 +31,7 @@ export function literalOf(text: string): string {
 }
 
 /** One of several queries, or all of them; those that look for the same count once. */
-export function join(type: 'and' | 'or', queries: readonly Query[]): Query {
+export function joinWords(type: 'and' | 'or', queries: readonly Query[]): Query {
   const [only, ...others] = queries
   if (only !== undefined && others.length === 0) return only
   const distinct = [...new Map(queries.map((query) => [soughtBy(query), query])).values()]
@@ -56,10 +56,10 @@ function prefixQuery(typed: string, analyser: Analyser): Query {
     if (last === undefined) return []
     const prefix = foldWord(spelling.slice(last.start, last.end))
     const stems = prefixStems(prefix, analyser).map((term): Query => ({ type: 'term', term, text }))
-    const beginning = join('or', [{ type: 'prefix', prefix, text }, ...stems])
-    return [join('and', [...sequence(analyser.tokens(spelling.slice(0, last.start)), text), beginning])]
+    const beginning = joinWords('or', [{ type: 'prefix', prefix, text }, ...stems])
+    return [joinWords('and', [...sequence(analyser.tokens(spelling.slice(0, last.start)), text), beginning])]
   })
-  return join('or', spellings)
+  return joinWords('or', spellings)
 }
 
 /** What words one after the other ask for, as they are written or undivided; undefined where there is none. */
@@ -72,9 +72,9 @@ export function phraseQuery(typed: string, analyser: Analyser): Query | undefine
     // The last character of a run: a text where the run goes on has it only in a pair.
     if (beforeLast !== undefined && last.start < beforeLast.end) return sequence(tokens.slice(0, -1), text)
     const others = sequence(analyser.tokens(spelling.slice(0, last.start)), text)
-    return [join('and', [...others, { type: 'prefix', prefix: last.term, text }])]
+    return [joinWords('and', [...others, { type: 'prefix', prefix: last.term, text }])]
   })
-  return spellings.length === 0 ? undefined : join('or', spellings)
+  return spellings.length === 0 ? undefined : joinWords('or', spellings)
 }
 
 /** The terms of tokens at consecutive positions; none of no token. */
@@ -83,7 +83,7 @@ function sequence(tokens: readonly Token[], text: string): Query[] {
   if (first === undefined) return []
   if (others.length > 0) return [{ type: 'phrase', terms: tokens.map(({ term }) => term), text }]
   return [
-    join(
+    joinWords(
       'or',
       [first.term, ...first.also].map((term): Query => ({ type: 'term', term, text })),
     ),

@@ -1,7 +1,7 @@
 import type { Analyser } from '../text/analyser.ts'
 import { type Query, weighted } from './query.ts'
 import type { QueryItem } from './query-items.ts'
-import { join, literalOf, phraseQuery } from './query-words.ts'
+import { joinWords, literalOf, phraseQuery } from './query-words.ts'
 import { type QuestionTerm, questionTerms } from './question.ts'
 
 /** What a synonym counts beside the word that was typed. */
@@ -50,7 +50,7 @@ export class Synonyms {
     for (const { start, end, alternatives } of this.#within(terms)) {
       const typed = items.slice(start, end).map((item) => ('text' in item ? item.text : ''))
       const synonyms = alternatives.map(({ query }) => as(literalOf(typed.join(' ')), weighted(query, weight)))
-      for (let at = start; at < end; at++) found[at]?.push(join('or', synonyms))
+      for (let at = start; at < end; at++) found[at]?.push(joinWords('or', synonyms))
     }
     return found
   }

@@ -6,7 +6,7 @@ import { idf, saturation } from './bm25.ts'
 import { TermCounter } from './term-counter.ts'
 
 /** A chunk that was found: its terms, as `pageTerms` writes them, and their number. */
-export type Candidate = { page: number; score: number; terms: string; length: number }
+export type ExpansionTerm = { page: number; score: number; terms: string; length: number }
 
 /** The statistics of the visible chunks by which a term is weighed. */
 export type Figures = { chunkCount: number; averageLength: number; chunksWith: (term: string) => number }
@@ -35,7 +35,7 @@ const maxShare = 0.1
  * @param questionWeights by term
  */
 export function feedback(
-  candidates: readonly Candidate[],
+  candidates: readonly ExpansionTerm[],
   questionWeights: ReadonlyMap<string, number>,
   figures: Figures,
   parameters: FeedbackParameters,
@@ -56,7 +56,7 @@ export function feedback(
 
 /** Returns the weights, by term, of what the best candidates are about. */
 function relevanceModel(
-  candidates: readonly Candidate[],
+  candidates: readonly ExpansionTerm[],
   questionWeights: ReadonlyMap<string, number>,
   { chunkCount, chunksWith }: Figures,
   { pages, decay }: FeedbackParameters,
@@ -101,8 +101,8 @@ function* mostLikely(
 }
 
 /** Returns the best candidate of each of the best `count` pages. */
-function bestOfPages(candidates: readonly Candidate[], count: number): Candidate[] {
-  const best = new Map<number, Candidate>()
+function bestOfPages(candidates: readonly ExpansionTerm[], count: number): ExpansionTerm[] {
+  const best = new Map<number, ExpansionTerm>()
   for (const candidate of candidates) if (!best.has(candidate.page)) best.set(candidate.page, candidate)
   return [...best.values()].slice(0, count)
 }

@@ -4,7 +4,7 @@ import type { Visible } from '../index/visible.ts'
 import { idf, saturation } from './bm25.ts'
 
 /** Where something that is sought stands: visible chunks, each once, and how often it stands in each. */
-export type PostingList = {
+export type ScoredPostings = {
   chunks: readonly number[]
   frequencies: readonly number[]
   /** Of all that is visible, listed here or not. */
@@ -31,7 +31,7 @@ export class Scorer {
    * Every chunk in any of the lists, in no order.
    * @param among 1 for each page whose chunks are wanted, by id.
    */
-  scoreChunks(lists: readonly PostingList[], visible: Visible, among = visible.pages): ScoredChunk[] {
+  scoreChunks(lists: readonly ScoredPostings[], visible: Visible, among = visible.pages): ScoredChunk[] {
     const chunks = this.#accumulate(lists, visible, among)
     const scored = chunks.map((chunk) => {
       const page = this.#catalog.pageOf(chunk)
@@ -42,7 +42,7 @@ export class Scorer {
   }
 
   /** Every page with a chunk in any of the lists, with its best chunk, in no order. */
-  scorePages(lists: readonly PostingList[], visible: Visible, among = visible.pages): ScoredChunk[] {
+  scorePages(lists: readonly ScoredPostings[], visible: Visible, among = visible.pages): ScoredChunk[] {
     const best = new Map<number, ScoredChunk>()
     for (const scored of this.scoreChunks(lists, visible, among)) {
       const known = best.get(scored.page)
@@ -51,7 +51,7 @@ export class Scorer {
     return [...best.values()]
   }
 
-  #accumulate(lists: readonly PostingList[], visible: Visible, among: Uint8Array): number[] {
+  #accumulate(lists: readonly ScoredPostings[], visible: Visible, among: Uint8Array): number[] {
     this.#grow(lists, visible)
     const touched: number[] = []
     for (const { chunks, frequencies, chunkCount, pageCount, weight } of lists) {
@@ -79,7 +79,7 @@ export class Scorer {
     return touched
   }
 
-  #grow(lists: readonly PostingList[], visible: Visible): void {
+  #grow(lists: readonly ScoredPostings[], visible: Visible): void {
     let highest = 0
     for (const { chunks } of lists) for (const chunk of chunks) if (chunk > highest) highest = chunk
     if (this.#ofChunk.length <= highest) this.#ofChunk = new Float64Array(2 * highest + 1)

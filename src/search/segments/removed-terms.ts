@@ -1,4 +1,4 @@
-import { hashOf, TermScan } from '../text/term-hash.ts'
+import { termHash, TermScan } from '../text/term-hash.ts'
 import { TermTable } from '../text/term-table.ts'
 
 /** A page that is gone, and the terms of its chunks. */
@@ -64,7 +64,7 @@ class TermCounts {
   }
 
   countOf(term: string): Count | undefined {
-    const index = this.#table.find(term, 0, term.length, hashOf(term))
+    const index = this.#table.find(term, 0, term.length, termHash(term))
     return index < 0 ? undefined : { chunks: this.#chunks[index] ?? 0, pages: this.#pages[index] ?? 0 }
   }
 }

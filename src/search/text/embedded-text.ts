@@ -17,6 +17,6 @@ export function embeddedText(title: string, { headings, text }: Pick<Chunk, 'hea
 }
 
 /** Names a text: 16 bytes. */
-export function hashOf(text: string): Uint8Array {
+export function textHash(text: string): Uint8Array {
   return hash('sha256', text, 'buffer').subarray(0, hashLength)
 }

@@ -1,5 +1,5 @@
 import { maxPlainRun } from './plain-runs.ts'
-import { hashOfUnits, placeOf } from './term-hash.ts'
+import { hashOfUnits, hashSlot } from './term-hash.ts'
 import type { Token } from './tokens.ts'
 
 /** Runs that are kept at most, which take some 10 MB; a power of two. */
@@ -17,14 +17,14 @@ export class KnownRuns {
 
   /** The tokens of the part of a text from one place to before another, which is a plain run. */
   find(text: Uint16Array, start: number, end: number): readonly Token[] | undefined {
-    const place = placeOf(hashOfUnits(text, start, end), size)
+    const place = hashSlot(hashOfUnits(text, start, end), size)
     if (this.#isAt(place, text, start, end)) return this.#tokens[place]
     return this.#isAt(place ^ 1, text, start, end) ? this.#tokens[place ^ 1] : undefined
   }
 
   /** Keeps the tokens of a plain run that is not there. */
   add(text: Uint16Array, start: number, end: number, tokens: readonly Token[]): void {
-    const place = placeOf(hashOfUnits(text, start, end), size)
+    const place = hashSlot(hashOfUnits(text, start, end), size)
     const record = place * recordSize
     this.#records.copyWithin((place ^ 1) * recordSize, record, record + recordSize)
     this.#tokens[place ^ 1] = this.#tokens[place] ?? []

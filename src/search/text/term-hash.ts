@@ -11,7 +11,7 @@ function nextHash(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, multiplier)
 }
 
-export function hashOf(text: string, start = 0, end = text.length): number {
+export function termHash(text: string, start = 0, end = text.length): number {
   let hash = firstHash
   for (let at = start; at < end; at++) hash = nextHash(hash, text.charCodeAt(at))
   return hash
@@ -25,11 +25,11 @@ export function hashOfUnits(text: Uint16Array, start: number, end: number): numb
 }
 
 /** The place of a hash in a table. The lowest bits of a product depend on the lowest bits of its factors only. @param size a power of two */
-export function placeOf(hash: number, size: number): number {
+export function hashSlot(hash: number, size: number): number {
   return (hash ^ (hash >>> 15)) & (size - 1)
 }
 
-/** The terms between the spaces of a text: where each begins and ends, and its {@link hashOf}. */
+/** The terms between the spaces of a text: where each begins and ends, and its {@link termHash}. */
 export class TermScan {
   count = 0
   starts = new Uint32Array(256)

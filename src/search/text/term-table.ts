@@ -1,4 +1,4 @@
-import { hashOf, placeOf, type TermScan } from './term-hash.ts'
+import { termHash, hashSlot, type TermScan } from './term-hash.ts'
 
 /**
  * Different terms with an index each, from 0 on. A term is looked up where it stands in a text, by its `hashOf`, so that the text
@@ -11,7 +11,7 @@ export class TermTable {
   #slots = new Uint32Array(64)
 
   constructor(terms: Iterable<string> = []) {
-    for (const term of terms) this.add(term, 0, term.length, hashOf(term))
+    for (const term of terms) this.add(term, 0, term.length, termHash(term))
   }
 
   /** The index of the term; -1 where it is not known. */
@@ -43,7 +43,7 @@ export class TermTable {
   /** Where the term is, or would be. */
   #slotOf(text: string, start: number, end: number, hash: number): number {
     const mask = this.#slots.length - 1
-    let slot = placeOf(hash, this.#slots.length)
+    let slot = hashSlot(hash, this.#slots.length)
     for (; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
       const index = (this.#slots[slot] ?? 0) - 1
       const term = this.terms[index] ?? ''
@@ -56,7 +56,7 @@ export class TermTable {
     const slots = new Uint32Array(2 * this.#slots.length)
     const mask = slots.length - 1
     for (const [index, hash] of this.#hashes.entries()) {
-      let slot = placeOf(hash, slots.length)
+      let slot = hashSlot(hash, slots.length)
       while (slots[slot] !== 0) slot = (slot + 1) & mask
       slots[slot] = index + 1
     }

@@ -1,11 +1,11 @@
 import type { Anchor } from '../extracted.ts'
-import type { Place, Span } from './compiled.ts'
+import type { PlaceInSource, Span } from './compiled.ts'
 
 /**
  * Returns the place in the original of a range of lines (1-based); empty if there is no anchor at or before the first. Anchors
  * must be in the order of their lines.
  */
-export function placeOf(anchors: readonly Anchor[], first: number, last: number): Place {
+export function anchoredPlace(anchors: readonly Anchor[], first: number, last: number): PlaceInSource {
   const begin = anchors.findLast(({ line }) => line <= first)
   const end = anchors.findLast(({ line }) => line <= last)
   return {

@@ -3,7 +3,7 @@ import { linkKey } from '../../rules/links/link-target.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { oneLine } from '../../rules/text/text.ts'
 import type { Extracted } from '../extracted.ts'
-import { extentOf, placeOf } from './anchors.ts'
+import { extentOf, anchoredPlace } from './anchors.ts'
 import { entitledSource } from './clean-source.ts'
 import type { CompiledPage } from './compiled.ts'
 import { continueParts, doubtOfDocument, type OldPage, summaryKey } from './editions/continue-parts.ts'
@@ -25,7 +25,7 @@ import { type PlannedPart, planParts } from './parts/plan-parts.ts'
 import { pageText, proseOf, type SourceBlock, sizeOf } from './source-blocks.ts'
 import { summaryText } from './summary-text.ts'
 import { termsOf } from './terms.ts'
-import { languageOf, stopWordsFor, wordsOf } from './words.ts'
+import { languageOf, sourceStopWords, sourceWords } from './words.ts'
 
 export type CompileInput = {
   extracted: Extracted
@@ -88,7 +88,7 @@ export async function compileDocument(
 
   const head = { name: title, text: proseOf(preamble) }
   const texts = [head, ...parts.map((part) => ({ name: part.title, text: proseOf(part.blocks) }))]
-  const stopWords = stopWordsFor(textLanguage(texts, language))
+  const stopWords = sourceStopWords(textLanguage(texts, language))
   const terms = termsOf(texts, stopWords)
   await setImmediate()
 
@@ -114,7 +114,7 @@ export async function compileDocument(
     content: opening,
     tags: joinTags(input.tags, draft?.tags.length ? draft.tags : terms.document),
     ...judged(draft?.edges, title, await doubtOfDocument(pageText(blocks), previous)),
-    place: placeOf(extracted.anchors, 1, lastLine(blocks)),
+    place: anchoredPlace(extracted.anchors, 1, lastLine(blocks)),
   }
   if (parts.length === 0) {
     summary.content = paragraphs(listText(draft?.gist ?? []), opening, notice)
@@ -122,14 +122,14 @@ export async function compileDocument(
   }
 
   const gist = draft?.gist.length ? draft.gist : gistOf(blocks, language, stopWords)
-  const count = texts.reduce((sum, { text }) => sum + wordsOf(text, language).length, 0)
+  const count = texts.reduce((sum, { text }) => sum + sourceWords(text, language).length, 0)
   const figures = { ...extentOf(extracted.anchors), words: count }
   const file = oneLine(filename, filename.length)
   summary.content = paragraphs(summaryText({ filename: file, gist, opening, parts, found, figures }, words), notice)
   const pages = [summary]
   for (const [index, part] of parts.entries()) {
     if (index % turn === 0) await setImmediate()
-    const place = placeOf(extracted.anchors, part.line, lastLine(part.blocks))
+    const place = anchoredPlace(extracted.anchors, part.line, lastLine(part.blocks))
     const { key, written, doubt } = part
     const origin = words.from(`[[${title}]]`, words.place(place))
     const content = paragraphs(linked(textOf(part), [part.title]), origin)
@@ -199,7 +199,7 @@ function siblingNames(parts: readonly TitledPart[]): LinkName[] {
 function textLanguage(texts: readonly { text: string }[], fallback: string): string {
   let sample = ''
   for (const { text } of texts) if (sample.length < maxSample) sample += `${text.slice(0, maxSample)}\n`
-  return languageOf(wordsOf(sample, fallback), fallback)
+  return languageOf(sourceWords(sample, fallback), fallback)
 }
 
 /** Whether a file is notes, which may contain wiki links. In other formats brackets are plain text. */

@@ -15,7 +15,7 @@ export type CompiledPage = {
   audience?: string[]
   /** Edges to titles in the same document or knowledge base. */
   edges?: Edge[]
-  place: Place
+  place: PlaceInSource
   /** Why a curator must decide on it, for them. */
   doubts?: string[]
   /** Whether one of the doubts is that it may not be the next version of the page with its key. */
@@ -23,7 +23,7 @@ export type CompiledPage = {
 }
 
 /** Where the text of a page is in the original: its pages or slides, or the sheet or the second where it begins. */
-export type Place = { pages?: Span; slides?: Span; sheet?: string; time?: number }
+export type PlaceInSource = { pages?: Span; slides?: Span; sheet?: string; time?: number }
 
 /** From the first to the last, each 1-based. */
 export type Span = readonly [first: number, last: number]

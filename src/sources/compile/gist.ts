@@ -1,7 +1,7 @@
 import { fold } from '../../rules/text/fold.ts'
 import { inlineText } from './inline-text.ts'
 import type { SourceBlock } from './source-blocks.ts'
-import { wordsOf } from './words.ts'
+import { sourceWords } from './words.ts'
 
 type Sentence = { text: string; words: string[]; index: number }
 
@@ -90,7 +90,7 @@ function sentencesOf(blocks: readonly SourceBlock[], language: string, stopWords
     const prose = inlineText(lines.join('\n').slice(0, maxParagraph)).replace(reference, '')
     if (prose.length < shortest) continue
     for (const text of wholeSentences(segmenter, prose)) {
-      const all = wordsOf(text, language)
+      const all = sourceWords(text, language)
       const words = all.map(fold).filter((word) => !stopWords.has(word) && /\p{L}{2}/u.test(word))
       if (!isGood(text, all, words) || known.has(text)) continue
       known.add(text)

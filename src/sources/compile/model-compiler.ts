@@ -8,11 +8,11 @@ import { NameTrie } from './links/name-trie.ts'
 import { type ShownText, supportedClaims, supportedEdges, supportedTags, supportedTitle } from './model/model-check.ts'
 import type { ModelClient } from './model/model-client.ts'
 import type { Draft, DraftPage, ModelGap } from './model/model-draft.ts'
-import { ModelError } from './model/model-error.ts'
+import { CompilerModelError } from './model/model-error.ts'
 import { beginningsOf, numbered, piecesOf, type ShownLine } from './model/model-lines.ts'
 import { modelNotice, modelWarning } from './model/model-notice.ts'
 import { outlineRequest, pageRequest } from './model/model-prompt.ts'
-import { languageOf, stopWordsFor, wordsOf } from './words.ts'
+import { languageOf, sourceStopWords, sourceWords } from './words.ts'
 
 /** Keeps what models made of documents. */
 export interface Drafts {
@@ -25,7 +25,7 @@ export type ModelCompilerOptions = {
   client: ModelClient
   drafts: Drafts
   /** Called for every failure of the model: an operator must notice a wrong key. */
-  failed: (error: ModelError) => void
+  failed: (error: CompilerModelError) => void
 }
 
 export type ModelCompileInput = CompileInput & {
@@ -89,7 +89,7 @@ export class ModelCompiler {
       const pages = await compileDocument(input, { draft, notice })
       return { pages, warnings: draft.gap === undefined ? [] : [modelWarning(draft.gap, 'partly')] }
     } catch (error) {
-      if (!(error instanceof ModelError)) throw error
+      if (!(error instanceof CompilerModelError)) throw error
       failed(error)
       const pages = await compileDocument(input, { notice: modelNotice(error.gap, 'whole', language) })
       return { pages, warnings: [modelWarning(error.gap, 'whole')] }
@@ -111,11 +111,11 @@ class Drafting {
     this.#client = client
     this.#context = context
     const sample = input.extracted.markdown.slice(0, maxSample)
-    this.#language = languageOf(wordsOf(sample, input.language), input.language)
+    this.#language = languageOf(sourceWords(sample, input.language), input.language)
     this.#titles = titlesToShow(titles, sample, this.#language)
   }
 
-  /** @throws {ModelError} where there would be nothing of the model's in the pages. */
+  /** @throws {CompilerModelError} where there would be nothing of the model's in the pages. */
   async run(): Promise<Draft> {
     const { preamble, parts } = this.#plan
     const shown = this.#shown(beginningsOf(preamble, parts))
@@ -126,7 +126,7 @@ class Drafting {
     const gist = supportedClaims(outline.gist.slice(0, 5), shown).statements.map(({ text }) => text)
     if (gist.length < leastStatements) this.#gap ??= 'unsupported'
     if (parts.length > 0 ? pages.length === 0 : gist.length < leastStatements) {
-      throw new ModelError(
+      throw new CompilerModelError(
         this.#gap ?? 'unsupported',
         'The document supports too little of what the language model wrote.',
       )
@@ -188,7 +188,7 @@ class Drafting {
       if (page.tags.length === 0) page.tags = supportedTags(tags, shown)
       page.edges.push(...supportedEdges(edges, shown, (target) => own.has(linkKey(target))))
     } catch (error) {
-      if (!(error instanceof ModelError) || (error.gap !== 'invalid' && error.gap !== 'refused')) throw error
+      if (!(error instanceof CompilerModelError) || (error.gap !== 'invalid' && error.gap !== 'refused')) throw error
       this.#gap = error.gap
     }
   }
@@ -214,7 +214,7 @@ class Drafting {
 function titlesToShow(titles: readonly string[], text: string, language: string): string[] {
   const names = new NameTrie(
     titles.map((title) => ({ name: title, title })),
-    stopWordsFor(language),
+    sourceStopWords(language),
   )
   const mentioned = text.split('\n').flatMap((line) => names.mentionsIn(line).map(({ title }) => title))
   let size = 0

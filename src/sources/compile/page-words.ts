@@ -1,11 +1,11 @@
-import type { Place, Span } from './compiled.ts'
+import type { PlaceInSource, Span } from './compiled.ts'
 
 /** What the compiler itself writes into a page. */
-export type PageWords = {
+export type CountedWords = {
   contents: string
   /** `link` is a wiki link. */
   from: (link: string, place: string | undefined) => string
-  place: (place: Place) => string | undefined
+  place: (place: PlaceInSource) => string | undefined
   /** `file` is inline Markdown. */
   figures: (
     file: string,
@@ -14,7 +14,7 @@ export type PageWords = {
   joined: (found: number, parts: number) => string
 }
 
-const english: PageWords = {
+const english: CountedWords = {
   contents: 'Contents',
   from: (link, place) => `From ${link}${place === undefined ? '' : `, ${place}`}.`,
   place: ({ pages, slides, sheet, time }) => {
@@ -29,7 +29,7 @@ const english: PageWords = {
     `The document has ${found} sections, more than can be pages of their own: they stand together in ${parts}.`,
 }
 
-const german: PageWords = {
+const german: CountedWords = {
   contents: 'Inhalt',
   from: (link, place) => `Aus ${link}${place === undefined ? '' : `, ${place}`}.`,
   place: ({ pages, slides, sheet, time }) => {
@@ -49,7 +49,7 @@ export function withoutOrigin(content: string): string {
 }
 
 /** Words in the language (BCP 47) of the knowledge base; else in English. */
-export function pageWordsFor(language: string): PageWords {
+export function pageWordsFor(language: string): CountedWords {
   return /^de(?:-|$)/i.test(language) ? german : english
 }
 

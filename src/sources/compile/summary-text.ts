@@ -1,5 +1,5 @@
 import { escapeInline } from './inline-text.ts'
-import type { PageWords } from './page-words.ts'
+import type { CountedWords } from './page-words.ts'
 import type { TitledPart } from './parts/part-titles.ts'
 
 /** What the summary of a document shows. */
@@ -16,7 +16,7 @@ export type Summary = {
 }
 
 /** The Markdown of a document's summary: its best sentences, its opening, its parts, its figures. */
-export function summaryText({ filename, gist, opening, parts, found, figures }: Summary, words: PageWords): string {
+export function summaryText({ filename, gist, opening, parts, found, figures }: Summary, words: CountedWords): string {
   return [
     gist.map((sentence) => `- ${escapeInline(sentence)}`).join('\n'),
     opening,

@@ -38,7 +38,7 @@ const wordPattern = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu
 /** Scripts without blanks between words. */
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 
-export function wordsOf(text: string, language: string): string[] {
+export function sourceWords(text: string, language: string): string[] {
   if (!unspaced.test(text)) return text.match(wordPattern) ?? []
   const segments = new Intl.Segmenter(language, { granularity: 'word' }).segment(text)
   return Array.from(segments).flatMap(({ segment, isWordLike }) => (isWordLike ? segment : []))
@@ -48,7 +48,7 @@ export function wordsOf(text: string, language: string): string[] {
 export function languageOf(words: readonly string[], fallback: string): string {
   const folded = words.slice(0, sample).map(fold)
   const counts = languages.map((language) => {
-    const stopWords = stopWordsFor(language)
+    const stopWords = sourceStopWords(language)
     return { language, count: folded.filter((word) => stopWords.has(word)).length }
   })
   const [best] = counts.sort((a, b) => b.count - a.count || (a.language < b.language ? -1 : 1))
@@ -56,7 +56,7 @@ export function languageOf(words: readonly string[], fallback: string): string {
 }
 
 /** Stop words, folded. */
-export function stopWordsFor(language: string): ReadonlySet<string> {
+export function sourceStopWords(language: string): ReadonlySet<string> {
   const primary = primaryLanguage(language)
   return new Set([...functionWordsFor(primary), ...(common[primary]?.split(/\s+/) ?? [])])
 }

@@ -10,7 +10,7 @@ import { plainPages } from './pdf/pdf-outline.ts'
 import { pageMarkdown, plainParagraphs } from './pdf/pdf-page.ts'
 import { pageList } from './pdf/pdf-page-list.ts'
 import { assemble, hasText, maxPages, readPdf, secondReading } from './pdf/pdf-plain.ts'
-import { countLetters, type ReadPage, readPage } from './pdf/pdf-read-page.ts'
+import { countLetters, type ReadPage, readPdfPage } from './pdf/pdf-read-page.ts'
 
 /** Part of the letters of a page that the second reader must find to be heard. */
 const leastLetters = 0.9
@@ -99,7 +99,7 @@ async function parsePages(
         throw new ExtractionError('too-large', `The PDF has ${totalPages} pages; ${maxPages} is the most that is read.`)
       }
       total = totalPages
-      for (const page of result.pages) pages.push(readPage(page))
+      for (const page of result.pages) pages.push(readPdfPage(page))
       onProgress(pages.filter(({ scan }) => scan === undefined).length, totalPages)
       if (isSpent()) break
     }

@@ -11,7 +11,7 @@ import { type Source, tagsOf } from '../../state/sources/source.ts'
 import { compileDocument } from '../compile/compile-document.ts'
 import type { CompiledPage } from '../compile/compiled.ts'
 import { leftOut, reportLeftOut } from '../compile/left-out.ts'
-import { ModelClient, type ModelOptions } from '../compile/model/model-client.ts'
+import { ModelClient, type CompilerModelOptions } from '../compile/model/model-client.ts'
 import { ModelCompiler } from '../compile/model-compiler.ts'
 import { qualityDoubts } from '../compile/text-quality.ts'
 import { type ExtractOptions, extractDocument } from '../extract/extract.ts'
@@ -32,7 +32,7 @@ export type IngestModels = {
   /** Without it, sound has no text. */
   transcriber?: Transcriber | undefined
   /** Without it, or where it fails, pages are made of the document's own sentences. */
-  languageModel?: ModelOptions | undefined
+  languageModel?: CompilerModelOptions | undefined
   /** Is told why the language model failed. */
   modelFailed?: (error: Error) => void
 }

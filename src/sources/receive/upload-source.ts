@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { v7 as uuidv7 } from 'uuid'
-import { maxUploadBytes, Source, type UploadQuery } from '../../contract/documents.ts'
+import { maxUploadBytes, SourceAnswer, type UploadQuery } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { Caller } from '../../rules/access/caller.ts'
@@ -10,7 +10,7 @@ import { once } from '../../state/once.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
 import { findKb, sourceTypes } from '../find-source.ts'
 import { readFilename, readPath, readSourceMetadata, type SourceDraft } from '../source-draft.ts'
-import { toSource } from '../source-view.ts'
+import { toSourceAnswer } from '../source-view.ts'
 import { storeSource } from './store-source.ts'
 
 /** A part of a form. The bytes of a file must be read before the next part. */
@@ -32,7 +32,7 @@ export async function uploadSource(
   kbName: string,
   form: AsyncIterable<FormPart>,
   { force, replace, idempotencyKey }: UploadQuery & { idempotencyKey?: string },
-): Promise<Source> {
+): Promise<SourceAnswer> {
   const { id: kbId } = await findKb(ctx, caller, kbName)
   const types = await sourceTypes(ctx, caller, kbId)
   return receiveForm(ctx.directory.incoming, form, types, ({ file, draft }) => {
@@ -41,11 +41,11 @@ export async function uploadSource(
       body: { kbId, force, replace, sha256: file.sha256, ...draft },
       idempotencyKey,
       newId: () => uuidv7(),
-      parse: (answer: unknown) => Source.parse(answer),
+      parse: (answer: unknown) => SourceAnswer.parse(answer),
     }
     return once(ctx, caller, request, async (id) => {
       const earlier = await ctx.sources.find(caller.tenantId, id)
-      return toSource(earlier ?? (await storeSource(ctx, caller, file, draft, { id, kbId, force, replace })))
+      return toSourceAnswer(earlier ?? (await storeSource(ctx, caller, file, draft, { id, kbId, force, replace })))
     })
   })
 }

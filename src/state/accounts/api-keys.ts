@@ -25,7 +25,7 @@ export type ApiKey = {
   createdBy: string | null
 }
 
-export type NewApiKey = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & {
+export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & {
   expiresAt: Date | null
   createdBy?: string
   git?: GitFetch | undefined
@@ -52,7 +52,7 @@ export class ApiKeys {
   }
 
   /** The token is in this answer only: its hash is what is kept. */
-  async create(key: NewApiKey, now: Date): Promise<{ key: ApiKey; token: string }> {
+  async create(key: ApiKeyRecord, now: Date): Promise<{ key: ApiKey; token: string }> {
     const token = createToken()
     const row: ApiKeyRow = {
       id: uuidv7(),

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Transaction } from 'kysely'
-import type { ByteRange, ReceivedFile } from '../../system/received-file.ts'
+import type { ReceivedRange, ReceivedFile } from '../../system/received-file.ts'
 import type { Schema } from '../database/schema.ts'
 
 export class BlobNotFound extends Error {
@@ -25,7 +25,7 @@ export interface BlobStore {
    * may be gone already.
    */
   keep<Result>(file: ReceivedFile, name: (note: NoteBlob) => Promise<Result>): Promise<Result>
-  get(sha256: string, range?: ByteRange): Promise<Readable>
+  get(sha256: string, range?: ReceivedRange): Promise<Readable>
   has(sha256: string): Promise<boolean>
   /** Gives work a file with the bytes, to be read only while it is at work. @throws {BlobNotFound} */
   withFile<Result>(sha256: string, work: (path: string) => Promise<Result>): Promise<Result>

@@ -9,7 +9,7 @@ import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
 import { endOf, type UploadChunk, type UploadChunks } from '../sources/upload-chunks.ts'
 import type { Upload } from '../sources/uploads.ts'
 import { receiveFile } from './receive-file.ts'
-import { type Appended, type Chunk, ChunkDiffers, type UploadBytes, UploadChanged } from './upload-bytes.ts'
+import { type Appended, type ReceivedChunk, ChunkDiffers, type UploadBytes, UploadChanged } from './upload-bytes.ts'
 import { UploadFiles } from './upload-files.ts'
 
 const hour = 60 * 60_000
@@ -44,7 +44,7 @@ export class BucketUploads implements UploadBytes {
     return endOf((await this.#chunks.of(id)).at(-1))
   }
 
-  async append(id: string, { start, bytes }: Chunk, admit: () => Promise<number>): Promise<Appended> {
+  async append(id: string, { start, bytes }: ReceivedChunk, admit: () => Promise<number>): Promise<Appended> {
     await admit()
     const [files, name] = [new UploadFiles(this.#scratch), randomUUID()]
     try {

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import { makeDurableDirectory, syncDirectory } from '../../system/durable-file.ts'
 import { hasCode } from '../../system/error-code.ts'
-import type { ByteRange, ReceivedFile } from '../../system/received-file.ts'
+import type { ReceivedRange, ReceivedFile } from '../../system/received-file.ts'
 import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
 
 /** Blobs in a folder of this process's own, as `ab/cd/<sha256>`. */
@@ -25,7 +25,7 @@ export class FolderBlobs implements BlobStore {
     })
   }
 
-  async get(sha256: string, range?: ByteRange): Promise<Readable> {
+  async get(sha256: string, range?: ReceivedRange): Promise<Readable> {
     const file = await open(this.#path(sha256)).catch((error) => {
       throw hasCode(error, 'ENOENT') ? new BlobNotFound(sha256) : error
     })

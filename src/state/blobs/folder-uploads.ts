@@ -1,7 +1,7 @@
 import type { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
 import type { Upload, Uploads } from '../sources/uploads.ts'
-import type { Appended, Chunk, UploadBytes } from './upload-bytes.ts'
+import type { Appended, ReceivedChunk, UploadBytes } from './upload-bytes.ts'
 import { UploadFiles } from './upload-files.ts'
 
 type Beside = {
@@ -26,7 +26,7 @@ export class FolderUploads implements UploadBytes {
     return this.#files.size(id, bytesReceived)
   }
 
-  async append(id: string, chunk: Chunk, admit: () => Promise<number>): Promise<Appended> {
+  async append(id: string, chunk: ReceivedChunk, admit: () => Promise<number>): Promise<Appended> {
     const appended = await this.#files.append(id, { received: await admit(), ...chunk })
     const { uploads, now } = this.#beside
     await uploads.setBytesReceived(id, appended.received, now())

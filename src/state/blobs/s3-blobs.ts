@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { maxChunkedBytes } from '../../contract/documents.ts'
-import type { ByteRange, ReceivedFile } from '../../system/received-file.ts'
+import type { ReceivedRange, ReceivedFile } from '../../system/received-file.ts'
 import { startClock } from '../directory/start-clock.ts'
 import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
@@ -43,7 +43,7 @@ export class S3Blobs implements BlobStore {
     })
   }
 
-  async get(sha256: string, range?: ByteRange): Promise<Readable> {
+  async get(sha256: string, range?: ReceivedRange): Promise<Readable> {
     const bytes = await this.#first(sha256, (key) => this.#bucket.get(key, maxChunkedBytes, range))
     if (bytes === undefined) throw new BlobNotFound(sha256)
     return bytes

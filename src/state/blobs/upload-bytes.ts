@@ -17,7 +17,7 @@ export class UploadChanged extends Error {
   }
 }
 
-export type Chunk = {
+export type ReceivedChunk = {
   /** Where it begins: not behind the bytes that are there. */
   start: number
   bytes: AsyncIterable<Uint8Array>
@@ -35,7 +35,7 @@ export interface UploadBytes {
    * must be the same ones.
    * @param admit tells how many bytes are there; asked again where another process was first. Throws where the chunk is not wanted.
    */
-  append(id: string, chunk: Chunk, admit: () => Promise<number>): Promise<Appended>
+  append(id: string, chunk: ReceivedChunk, admit: () => Promise<number>): Promise<Appended>
   /** Gives work a file with the whole of an upload. @throws {UploadChanged} */
   withFile<Result>(id: string, size: number, work: (file: ReceivedFile) => Promise<Result>): Promise<Result>
   remove(id: string): Promise<void>

@@ -4,7 +4,7 @@ import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncDirectory } from '../../system/durable-file.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
-import { type Appended, type Chunk, ChunkDiffers } from './upload-bytes.ts'
+import { type Appended, type ReceivedChunk, ChunkDiffers } from './upload-bytes.ts'
 
 /** The files that uploads in chunks grow in. */
 export class UploadFiles {
@@ -24,7 +24,7 @@ export class UploadFiles {
    * Writes a chunk's bytes as they come, and waits until they are on the disk: also those that came before the chunk broke off.
    * What is behind `received` was never told, and gives way.
    */
-  async append(id: string, { received, start, bytes }: Chunk & { received: number }): Promise<Appended> {
+  async append(id: string, { received, start, bytes }: ReceivedChunk & { received: number }): Promise<Appended> {
     const path = this.#path(id)
     const file = await open(path, 'r+').catch(() => open(path, 'wx+', 0o600))
     try {

@@ -16,14 +16,14 @@ export type Topic =
   | 'refs'
 
 /** `subject`: undefined where some may have been missed. */
-export type Listener = (subject: string | undefined) => void
+export type NotificationListener = (subject: string | undefined) => void
 
 /**
  * Notifies listeners of writes, once they are committed. A notification is only a hint to look: the tables are the truth. This
  * implementation works within a process, which is enough for SQLite.
  */
 export class Notifications {
-  readonly #listeners = new Map<Topic, Set<Listener>>()
+  readonly #listeners = new Map<Topic, Set<NotificationListener>>()
 
   /** @param db the transaction that writes; listeners are notified once it is committed */
   async send(db: Kysely<Schema>, topic: Topic, subject: string): Promise<void> {
@@ -31,7 +31,7 @@ export class Notifications {
   }
 
   /** @returns how to stop listening. */
-  listen(topic: Topic, listener: Listener): () => void {
+  listen(topic: Topic, listener: NotificationListener): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set()
     this.#listeners.set(topic, listeners.add(listener))
     return () => listeners.delete(listener)

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
-export type Row = Record<string, unknown>
+export type StateRow = Record<string, unknown>
 
 /** Tables, and whether a copy of the state contains their rows. A table comes after those that it refers to. */
 const tables = {
@@ -30,7 +30,7 @@ export const numberedTables = ['audit', 'webhook_deliveries'] as const
 export const rowsAtOnce = 500
 
 /** Inserts rows that all have the same columns. @param rows at most {@link rowsAtOnce} */
-export async function insertRows(db: Kysely<Schema>, table: string, rows: readonly Row[]): Promise<void> {
+export async function insertRows(db: Kysely<Schema>, table: string, rows: readonly StateRow[]): Promise<void> {
   const [first] = rows
   if (first === undefined) return
   const columns = Object.keys(first)

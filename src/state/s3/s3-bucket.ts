@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
-import type { ByteRange, ReceivedFile } from '../../system/received-file.ts'
+import type { ReceivedRange, ReceivedFile } from '../../system/received-file.ts'
 import { reasonOf } from '../database/errors.ts'
 
 export type S3Options = {
@@ -95,7 +95,7 @@ export class S3Bucket {
   }
 
   /** @param bytes at most. @returns undefined where there is none. @throws {S3Error} also while the bytes are read */
-  async get(key: string, bytes: number, range?: ByteRange): Promise<Readable | undefined> {
+  async get(key: string, bytes: number, range?: ReceivedRange): Promise<Readable | undefined> {
     const headers = range && { range: `bytes=${range.first}-${range.last}` }
     const answer = await this.#ask('GET', key, { ...(headers && { headers }), bytes })
     if (answer.status === 404) {
@@ -227,7 +227,7 @@ function sha256Of(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-async function readRange(file: FileHandle, { first, last }: ByteRange): Promise<Buffer> {
+async function readRange(file: FileHandle, { first, last }: ReceivedRange): Promise<Buffer> {
   const bytes = Buffer.alloc(last - first + 1)
   for (let read = 0; read < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, read, bytes.length - read, first + read)

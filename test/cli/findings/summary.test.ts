@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { formatCodeClimate } from '../../../src/cli/findings/codeclimate.ts'
 import { formatSummary } from '../../../src/cli/findings/summary.ts'
 import type { NeuronFileOf } from '../../../src/push/check/change.ts'
-import type { Review, ReviewedNeuron } from '../../../src/push/check/review-directory.ts'
+import type { DirectoryReview, ReviewedNeuron } from '../../../src/push/check/review-directory.ts'
 import type { Finding } from '../../../src/rules/neurons/neuron.ts'
 import { literal, literalBlock } from '../../../src/rules/text/literal.ts'
 import { fc } from '../../support/properties.ts'
@@ -52,7 +52,7 @@ function added(path: string, title: string, text: string, more: Partial<Reviewed
   }
 }
 
-const reviewOf = (...neurons: ReviewedNeuron[]): Review => ({ neurons, broken: [], otherFiles: [] })
+const reviewOf = (...neurons: ReviewedNeuron[]): DirectoryReview => ({ neurons, broken: [], otherFiles: [] })
 
 test('a summary tells what changes, before and after, and what the policy says', () => {
   const before = page('neurons/old.md', 'Old', 'One.\nTwo.\n')

@@ -1,7 +1,7 @@
 import { parseHTML } from 'linkedom'
 import { expect, test } from 'vitest'
 import { asset, findAsset, island } from '../../../src/console/layout/asset.ts'
-import { button, checkbox, field, form, select, textArea } from '../../../src/console/layout/form.ts'
+import { button, checkbox, field, form, selectField, textArea } from '../../../src/console/layout/form.ts'
 import { html } from '../../../src/console/layout/html.ts'
 import { page } from '../../../src/console/layout/page.ts'
 import { errorPage } from '../../../src/console/layout/send.ts'
@@ -46,7 +46,7 @@ test('a form carries its token, keeps what was typed, and says what is wrong bes
     html`<body>${form(visit('curator'), { action: '/x', errors }, [
       field({ name: 'title', label: 'Title', value: hostile, hint: 'Short', errors }),
       textArea({ name: 'text', label: 'Text', value: `\nline\n${hostile}</textarea>` }),
-      select({
+      selectField({
         name: 'role',
         label: 'Role',
         value: 'b',

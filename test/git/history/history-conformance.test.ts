@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { isAncestor, mergeBase } from '../../../src/git/history/ancestry.ts'
 import { CommitWalk } from '../../../src/git/history/commit-walk.ts'
-import { commitsBetween, readHistory, trailersBetween } from '../../../src/git/history/history.ts'
+import { commitsBetween, readCommits, trailersBetween } from '../../../src/git/history/history.ts'
 import { trailersOf } from '../../../src/git/history/trailers.ts'
 import { listFiles } from '../../../src/git/list-files.ts'
 import { Repository } from '../../../src/git/repository.ts'
@@ -102,7 +102,7 @@ test('what each commit of a first-parent history changed', async () => {
         return [commit, ...changes]
       })
     const read: string[][] = []
-    for await (const { commit, changes } of readHistory(repository, head, undefined)) {
+    for await (const { commit, changes } of readCommits(repository, head, undefined)) {
       read.push([commit, ...changes.map(({ path, mode, after }) => `${path} ${mode} ${after}`)])
     }
     expect(read).toEqual(expected)
@@ -164,6 +164,6 @@ test('the history of a shallow clone ends where its commits do', async () => {
   nativeGit(tempDir(), ['clone', '--quiet', '--depth=2', '--branch', `b${commits}`, `file://${repository.gitDir}`, dir])
   const shallow = new Repository(join(dir, '.git'))
   const read: string[] = []
-  for await (const { commit } of readHistory(shallow, head, undefined)) read.push(commit)
+  for await (const { commit } of readCommits(shallow, head, undefined)) read.push(commit)
   expect(read.reverse()).toEqual(nativeGit(dir, ['rev-list', '--first-parent', 'HEAD']).split('\n'))
 })

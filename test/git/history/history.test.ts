@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../../../src/git/history/history.ts'
+import { type HistoryEntry, isOnFirstParentLine, readCommits } from '../../../src/git/history/history.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import { tempDir } from '../../support/temp.ts'
 import { nativeGit } from '../support/native-git.ts'
@@ -34,7 +34,7 @@ test('a branch is read along its first parents: a merge counts as one commit wit
   const repository = await historyWithMerge()
   const dir = repository.gitDir
   const head = nativeGit(dir, ['rev-parse', 'main'])
-  expect(await entries(readHistory(repository, head, undefined))).toEqual([
+  expect(await entries(readCommits(repository, head, undefined))).toEqual([
     '1700000000 +neurons/a.md +neurons/b\n c.md',
     '1700000100 -neurons/a.md',
     '1700000300 +neurons/s.md',
@@ -46,14 +46,14 @@ test('history after a commit of the line is the rest of it', async () => {
   const repository = await historyWithMerge()
   const dir = repository.gitDir
   const [head, second] = [nativeGit(dir, ['rev-parse', 'main']), nativeGit(dir, ['rev-parse', 'main~2'])]
-  expect(await entries(readHistory(repository, head, second))).toEqual(['1700000300 +neurons/s.md', '1700000400 '])
+  expect(await entries(readCommits(repository, head, second))).toEqual(['1700000300 +neurons/s.md', '1700000400 '])
   expect(await isOnFirstParentLine(repository, head, second)).toBe(true)
   expect(await isOnFirstParentLine(repository, head, nativeGit(dir, ['rev-parse', 'side']))).toBe(false)
 })
 
 test('a history that cannot be read is an error, not an empty history', async () => {
   const repository = await historyWithMerge()
-  await expect(entries(readHistory(repository, 'a'.repeat(40), undefined))).rejects.toMatchObject({
+  await expect(entries(readCommits(repository, 'a'.repeat(40), undefined))).rejects.toMatchObject({
     code: 'git-failed',
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Source } from '../../../src/contract/documents.ts'
+import { SourceAnswer } from '../../../src/contract/documents.ts'
 import { type TestServer, testServer } from '../support/test-server.ts'
 
 const bytes = '%PDF-1\n'
@@ -14,7 +14,7 @@ async function withSource(): Promise<TestServer & { id: string; document: string
     headers: { 'content-type': 'multipart/form-data; boundary=b' },
     body: `${head}${bytes}\r\n--b--\r\n`,
   })
-  const { id, contentHash } = Source.parse(json)
+  const { id, contentHash } = SourceAnswer.parse(json)
   await server.ctx.sources.change(id, ['pending', 'ready'], { status: 'failed' })
   await server.ctx.jobs.cancel(id)
   const document = `/api/v1/documents/${id}`

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Source } from '../../../src/contract/documents.ts'
+import type { SourceAnswer } from '../../../src/contract/documents.ts'
 import { readEvents } from '../../../src/events/read-events.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { readCandidate } from '../../../src/queue/read-candidate.ts'
@@ -20,7 +20,7 @@ const other: Partial<Caller> = { id: 'key:another-key', name: 'Another app' }
 
 type Upload = { filename?: string; path?: string; tags?: string[]; text?: string; force?: boolean; replace?: boolean }
 
-function upload({ ctx }: TestBed, caller: Caller, options: Upload = {}): Promise<Source> {
+function upload({ ctx }: TestBed, caller: Caller, options: Upload = {}): Promise<SourceAnswer> {
   const { filename = 'plan.md', path = '/', tags = [], text = '# Plan\n', force = false, replace = false } = options
   async function* bytes() {
     yield Buffer.from(text)

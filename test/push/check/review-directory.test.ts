@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { CheckError } from '../../../src/push/check/check-error.ts'
-import { type Review, reviewDirectory } from '../../../src/push/check/review-directory.ts'
+import { type DirectoryReview, reviewDirectory } from '../../../src/push/check/review-directory.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { put, remove } from '../../kb/support/import-support.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -37,7 +37,7 @@ function change(dir: string, files: Files, message = 'Change'): void {
   nativeGit(dir, ['commit', '--quiet', '--allow-empty', '--message', message])
 }
 
-async function review(dir: string): Promise<Review> {
+async function review(dir: string): Promise<DirectoryReview> {
   return (await reviewDirectory(dir, { base: 'base' })).review
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../../src/contract/enumerations.ts'
-import { fingerprintOf, impactOf, LinkSurvey, type LintedLink, type LintFinding } from '../../../src/rules/lint/lint.ts'
+import { findingFingerprint, impactOf, LinkSurvey, type LintedLink, type LintFinding } from '../../../src/rules/lint/lint.ts'
 import { fc } from '../../support/properties.ts'
 
 type Written = Pick<LintedLink, 'seqId' | 'meaning'> & Partial<LintedLink>
@@ -142,7 +142,7 @@ describe('contradiction', () => {
 })
 
 describe('a fingerprint', () => {
-  const prints = (links: readonly Written[]) => findings(links, ['o']).map(fingerprintOf)
+  const prints = (links: readonly Written[]) => findings(links, ['o']).map(findingFingerprint)
 
   test('is the same wherever the links stand and however many there are', () => {
     const link: Written = { seqId: 'a', meaning: missing }
@@ -185,7 +185,7 @@ test('every finding concerns a Neuron at least', () => {
       const sorted = links.toSorted((a, b) => a.seqId.localeCompare(b.seqId))
       const found = findings(sorted, ['a', 'b', 'c', 'd'])
       expect(found.every((finding) => impactOf(finding) > 0)).toBe(true)
-      expect(new Set(found.map(fingerprintOf)).size).toBe(found.length)
+      expect(new Set(found.map(findingFingerprint)).size).toBe(found.length)
     }),
   )
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { findPages } from '../../../src/search/answer/find-pages.ts'
+import { pagesForAnswer } from '../../../src/search/answer/find-pages.ts'
 import { Deadline } from '../../../src/search/index/deadline.ts'
 import { parseQuery } from '../../../src/search/query/parse-query.ts'
 import { engines, newEngine } from '../engine-support.ts'
@@ -133,7 +133,7 @@ describe.each(engines)('%s', (engine) => {
     if (parsed === undefined) throw new Error('no query')
     const seen = visible(curator)
     const scope = { visible: seen, among: seen.pages, limit: 10, deadline: new Deadline(10_000) }
-    const { suggestion } = findPages(q, parsed, { engine: terms, store, catalog, analyser }, scope)
+    const { suggestion } = pagesForAnswer(q, parsed, { engine: terms, store, catalog, analyser }, scope)
     expect(similarTerms.mock.calls.length).toBeLessThanOrEqual(8)
     expect(suggestion?.match(/installation/g)).toHaveLength(4)
   })

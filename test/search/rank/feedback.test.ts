@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { type Candidate, type Figures, feedback, feedbackParameters } from '../../../src/search/rank/feedback.ts'
+import { type ExpansionTerm, type Figures, feedback, feedbackParameters } from '../../../src/search/rank/feedback.ts'
 
 const figures: Figures = { chunkCount: 1000, averageLength: 4, chunksWith: () => 3 }
 const question = new Map([['wing', 1]])
 
-function candidate(page: number, score: number, terms: string): Candidate {
+function candidate(page: number, score: number, terms: string): ExpansionTerm {
   return { page, score, terms: ` ${terms} ¶ `, length: terms.split(' ').length }
 }
 
 /** The candidates' pages, best first. */
-function order(candidates: Candidate[], parameters = feedbackParameters, given = figures): number[] {
+function order(candidates: ExpansionTerm[], parameters = feedbackParameters, given = figures): number[] {
   const scores = feedback(candidates, question, given, parameters)
   return candidates
     .map(({ page }, index) => ({ page, score: scores[index] ?? 0 }))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { TermCounter } from '../../../src/search/rank/term-counter.ts'
-import { hashOf, TermScan } from '../../../src/search/text/term-hash.ts'
+import { termHash, TermScan } from '../../../src/search/text/term-hash.ts'
 import { TermTable } from '../../../src/search/text/term-table.ts'
 import { fc } from '../../support/properties.ts'
 
@@ -19,7 +19,7 @@ test('a table gives each different term of a text an index, in their order', () 
       const different = [...new Set(words)]
       expect(table.terms).toEqual(different)
       expect(indexes).toEqual(words.map((word) => different.indexOf(word)))
-      expect(table.find('c', 0, 1, hashOf('c'))).toBe(-1)
+      expect(table.find('c', 0, 1, termHash('c'))).toBe(-1)
     }),
   )
 })

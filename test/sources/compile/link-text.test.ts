@@ -4,7 +4,7 @@ import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
 import { plainText } from '../../../src/markdown/plain-text.ts'
 import { linkMentions, withoutForgedLinks } from '../../../src/sources/compile/links/link-text.ts'
 import { NameTrie } from '../../../src/sources/compile/links/name-trie.ts'
-import { stopWordsFor } from '../../../src/sources/compile/words.ts'
+import { sourceStopWords } from '../../../src/sources/compile/words.ts'
 import { markdown } from '../../markdown/markdown-arbitrary.ts'
 import { fc } from '../../support/properties.ts'
 import { compile } from './documents.ts'
@@ -26,7 +26,7 @@ const names = [
   { name: 'Twice told', title: 'Two' },
   { name: 'forger', title: 'supersedes:Refund' },
 ]
-const trie = new NameTrie(names, stopWordsFor('en'))
+const trie = new NameTrie(names, sourceStopWords('en'))
 const link = (text: string, linked: readonly string[] = []) => linkMentions(text, trie, new Set(linked))
 
 describe('linkMentions', () => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { CircuitBreaker } from '../../../src/models/circuit-breaker.ts'
 import { compileDocument } from '../../../src/sources/compile/compile-document.ts'
 import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
-import { ModelClient, type ModelOptions } from '../../../src/sources/compile/model/model-client.ts'
+import { ModelClient, type CompilerModelOptions } from '../../../src/sources/compile/model/model-client.ts'
 import type { Draft } from '../../../src/sources/compile/model/model-draft.ts'
-import type { ModelError } from '../../../src/sources/compile/model/model-error.ts'
+import type { CompilerModelError } from '../../../src/sources/compile/model/model-error.ts'
 import { type Drafts, type ModelCompileInput, ModelCompiler } from '../../../src/sources/compile/model-compiler.ts'
 import { paragraph } from './documents.ts'
 import { fails, linesOf, modelServer, type Reply, type Request, says } from './model-server.ts'
@@ -97,10 +97,10 @@ const input: ModelCompileInput = {
 const calm = { signal: new AbortController().signal, onProgress: () => {} }
 
 /** Compiles with the model that replies so. */
-async function compileWith(reply: Reply, changes: Partial<ModelCompileInput> = {}, limits: Partial<ModelOptions> = {}) {
+async function compileWith(reply: Reply, changes: Partial<ModelCompileInput> = {}, limits: Partial<CompilerModelOptions> = {}) {
   const { url, requests } = await modelServer(reply)
   const drafts = memory()
-  const failures: ModelError[] = []
+  const failures: CompilerModelError[] = []
   const client = new ModelClient({ url, model: 'm', apiKey: 'secret', timeoutMs: 20_000, maxRetries: 0, ...limits })
   const compiler = new ModelCompiler({ client, drafts, failed: (error) => failures.push(error) })
   const compile = (more: Partial<ModelCompileInput> = {}) => compiler.compile({ ...input, ...changes, ...more }, calm)

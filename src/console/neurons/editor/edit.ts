@@ -12,14 +12,14 @@ import type { Refusal } from '../../../pages/write/submit-page.ts'
 import { writePage } from '../../../pages/write/write-page.ts'
 import type { PageWrite } from '../../../pages/write/written-page.ts'
 import type { FormErrors } from '../../layout/form.ts'
-import { html, type Part } from '../../layout/html.ts'
+import { html, type HtmlPart } from '../../layout/html.ts'
 import { isFragment, send } from '../../layout/send.ts'
 import { visitOf } from '../../layout/visit.ts'
 import { type Beside, beside } from './beside.ts'
 import { type EditorView, editorPage } from './editor-page.ts'
 import {
   blankFields,
-  changesOf,
+  formChanges,
   fieldsOf,
   isTooLarge,
   noteOf,
@@ -31,12 +31,12 @@ import type { Reading } from './reading.ts'
 import { rebased } from './rebased.ts'
 
 /** The page that an editor is for; without a seqId a new one. */
-export type Place = { kb: string; seqId?: string | undefined }
+export type EditPlace = { kb: string; seqId?: string | undefined }
 
 /** An edit as its form has it: the version that it began from, and what it changes there. */
 type Edit = { opened: OpenPage | BlankPage; fields: PageFields; write: PageWrite; errors: FormErrors }
 
-export async function showEditor(reading: Reading<Place>, given: Partial<PageFields>): Promise<FastifyReply> {
+export async function showEditor(reading: Reading<EditPlace>, given: Partial<PageFields>): Promise<FastifyReply> {
   const { ctx, request, reply, place } = reading
   const opened = await open(ctx, request, place)
   const view = viewOf(opened, { ...shownIn(opened), ...given })
@@ -46,7 +46,7 @@ export async function showEditor(reading: Reading<Place>, given: Partial<PageFie
 }
 
 /** Shows what a form's page would look like and what is wrong with it, and writes nothing. */
-export async function showPreview(reading: Reading<Place>, form: PageForm): Promise<FastifyReply> {
+export async function showPreview(reading: Reading<EditPlace>, form: PageForm): Promise<FastifyReply> {
   const { ctx, request, reply, place } = reading
   const edit = await readEdit(ctx, request, place, form)
   const seen = await lookAt(ctx, request, edit)
@@ -55,7 +55,7 @@ export async function showPreview(reading: Reading<Place>, form: PageForm): Prom
 }
 
 /** Proposes or publishes what a form says. What cannot be taken is shown again with all that was typed. */
-export async function submitEdit(reading: Reading<Place>, form: PageForm): Promise<FastifyReply> {
+export async function submitEdit(reading: Reading<EditPlace>, form: PageForm): Promise<FastifyReply> {
   const { ctx, request, reply, place } = reading
   const edit = await readEdit(ctx, request, place, form)
   const again = async (status: number, more: Partial<EditorView>) => {
@@ -92,7 +92,7 @@ export async function submitEdit(reading: Reading<Place>, form: PageForm): Promi
 
 /** The editor on the present version of its page, after main could not take what was written on an earlier one. */
 async function afterRefusal(
-  { ctx, request, place: { kb, seqId } }: Reading<Place>,
+  { ctx, request, place: { kb, seqId } }: Reading<EditPlace>,
   form: PageForm,
   { fields: typed, candidateId, refusal }: { fields: PageFields; candidateId: string; refusal: Refusal },
 ): Promise<Partial<EditorView>> {
@@ -125,7 +125,7 @@ function reasonOf({ code, message }: Refusal): string {
 async function open(
   ctx: AppContext,
   request: FastifyRequest,
-  { kb, seqId }: Place,
+  { kb, seqId }: EditPlace,
   at?: string,
 ): Promise<OpenPage | BlankPage> {
   const caller = callerOf(request)
@@ -133,7 +133,7 @@ async function open(
   return openPage(ctx, caller, { kb, seqId, ...(at === undefined ? {} : { at }) })
 }
 
-async function readEdit(ctx: AppContext, request: FastifyRequest, place: Place, form: PageForm): Promise<Edit> {
+async function readEdit(ctx: AppContext, request: FastifyRequest, place: EditPlace, form: PageForm): Promise<Edit> {
   const version = await open(ctx, request, place, form.base).catch((error) => {
     if (error instanceof GanglionError && error.code === 'not_found') return undefined
     throw error
@@ -141,7 +141,7 @@ async function readEdit(ctx: AppContext, request: FastifyRequest, place: Place, 
   const opened: OpenPage | BlankPage = version ?? (await open(ctx, request, place))
   const shown = shownIn(opened)
   const fields = typedIn(form, shown)
-  const { changes, errors } = changesOf(fields, shown)
+  const { changes, errors } = formChanges(fields, shown)
   if (version === undefined) errors.formErrors = [goneVersion]
   const target = targetOf(opened)
   const path = target === undefined && fields.path.trim() !== '' ? { path: fields.path } : {}
@@ -195,7 +195,7 @@ const goneVersion =
 
 const tooLarge = 'This page has more than 512 KB, and cannot be changed here. Change it with git.'
 
-function unreadable(problems: readonly string[]): Part {
+function unreadable(problems: readonly string[]): HtmlPart {
   return html`<p>The head of this page's file cannot be read, so the page cannot be changed here: ${problems.join(' ')}
     Mend the file with git.</p>`
 }

@@ -2,12 +2,12 @@ import { kbPage, neuronPage } from '../../../contract/console-paths.ts'
 import { edgeTypes } from '../../../contract/enumerations.ts'
 import type { BlankPage } from '../../../pages/write/open-page.ts'
 import { button, type FormErrors, field, form, textArea } from '../../layout/form.ts'
-import { type Html, html, type Part } from '../../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../../layout/html.ts'
 import { page } from '../../layout/page.ts'
 import type { Visit } from '../../layout/visit.ts'
 import { type Beside, beside } from './beside.ts'
 import { conflictSection, type PageConflict } from './conflict-section.ts'
-import { audiences, type PageFields } from './page-form.ts'
+import { audienceField, type PageFields } from './page-form.ts'
 
 /** An editor as it is shown: opened, looked at, or refused. */
 export type EditorView = Pick<BlankPage, 'kb' | 'candidateId'> & {
@@ -19,7 +19,7 @@ export type EditorView = Pick<BlankPage, 'kb' | 'candidateId'> & {
   isTyped: boolean
   errors?: FormErrors | undefined
   /** What stands above the form: why the page was not taken as it was sent. */
-  warning?: Part
+  warning?: HtmlPart
   conflict?: PageConflict | undefined
   beside?: Beside | undefined
 }
@@ -130,8 +130,8 @@ function editorForm(visit: Visit, view: EditorView): Html {
 }
 
 function audienceFields({ kb, fields }: EditorView): Html {
-  const names = [...new Set([...audiences, ...fields.readers])]
-  const radio = (value: string, label: Part) => html`<div class="check">
+  const names = [...new Set([...audienceField, ...fields.readers])]
+  const radio = (value: string, label: HtmlPart) => html`<div class="check">
     <input type="radio" id="audience-${value}" name="audience" value="${value}"${fields.audience === value && html` checked`}>
     <label for="audience-${value}">${label}</label>
   </div>`

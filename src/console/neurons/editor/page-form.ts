@@ -34,7 +34,7 @@ export const PageForm = z.object({
 })
 export type PageForm = z.output<typeof PageForm>
 
-export const audiences = ['tool', 'public', 'student'] as const
+export const audienceField = ['tool', 'public', 'student'] as const
 
 /** Of a page's text. */
 const maxContentBytes = 512 * 1024
@@ -79,7 +79,7 @@ export function isTyped(key: keyof PageFields, typed: PageFields, shown: PageFie
 }
 
 /** What a form changes in a page, and what of it cannot be taken. */
-export function changesOf(typed: PageFields, shown: PageFields): { changes: PageChanges; errors: FormErrors } {
+export function formChanges(typed: PageFields, shown: PageFields): { changes: PageChanges; errors: FormErrors } {
   const is = (key: keyof PageFields) => isTyped(key, typed, shown)
   const changes: PageChanges = {}
   const fieldErrors: Record<string, string[]> = {}

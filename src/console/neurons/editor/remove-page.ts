@@ -1,7 +1,7 @@
 import { neuronPage } from '../../../contract/console-paths.ts'
 import type { OpenPage } from '../../../pages/write/open-page.ts'
 import { button, form, textArea } from '../../layout/form.ts'
-import { type Html, html, type Part } from '../../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../../layout/html.ts'
 import { page } from '../../layout/page.ts'
 import type { Visit } from '../../layout/visit.ts'
 import { linkingPages } from './linking-pages.ts'
@@ -13,7 +13,7 @@ export type RemoveView = {
   linking: readonly { seqId: string; title: string }[]
   isMore: boolean
   note: string
-  warning?: Part
+  warning?: HtmlPart
   /** Which part of the pages that link here is shown, from 1. */
   part: number
 }

@@ -4,7 +4,7 @@ import { callerOf } from '../../../http/access/auth.ts'
 import { readNeuron } from '../../../pages/read-neuron.ts'
 import { openPage } from '../../../pages/write/open-page.ts'
 import { removePage } from '../../../pages/write/write-page.ts'
-import { html, type Part } from '../../layout/html.ts'
+import { html, type HtmlPart } from '../../layout/html.ts'
 import { send } from '../../layout/send.ts'
 import { visitOf } from '../../layout/visit.ts'
 import { noteOf, type PageForm } from './page-form.ts'
@@ -16,7 +16,7 @@ const most = 1000
 
 export async function showRemoval(
   { ctx, request, reply, place }: Reading<PagePlace>,
-  shown: { part: number; note?: string; candidateId?: string; warning?: Part; status?: number },
+  shown: { part: number; note?: string; candidateId?: string; warning?: HtmlPart; status?: number },
 ): Promise<FastifyReply> {
   const caller = callerOf(request)
   const { status = 200, part, note = '', warning } = shown

@@ -2,7 +2,7 @@ import { neuronPage } from '../../../contract/console-paths.ts'
 import type { OpenPage } from '../../../pages/write/open-page.ts'
 import type { RenamePreview } from '../../../pages/write/preview-rename.ts'
 import { button, errorSummary, type FormErrors, field, form } from '../../layout/form.ts'
-import { type Html, html, type Part } from '../../layout/html.ts'
+import { type Html, html, type HtmlPart } from '../../layout/html.ts'
 import { page } from '../../layout/page.ts'
 import type { Visit } from '../../layout/visit.ts'
 import { linkingPages } from './linking-pages.ts'
@@ -15,7 +15,7 @@ export type RenameView = {
   candidateId: string
   typed: Names
   errors?: FormErrors | undefined
-  warning?: Part
+  warning?: HtmlPart
   /** What the rename would do; left out until names are given. */
   preview?: RenamePreview | undefined
   /** Which part of the pages that link to it is shown, from 1. */

@@ -8,10 +8,10 @@ import type { PageRename } from '../../../pages/write/preview-rename.ts'
 import { previewRename } from '../../../pages/write/preview-rename.ts'
 import { writePage } from '../../../pages/write/write-page.ts'
 import type { FormErrors } from '../../layout/form.ts'
-import { html, type Part } from '../../layout/html.ts'
+import { html, type HtmlPart } from '../../layout/html.ts'
 import { send } from '../../layout/send.ts'
 import { visitOf } from '../../layout/visit.ts'
-import { changesOf, fieldsOf, type PageForm, typedIn } from './page-form.ts'
+import { formChanges, fieldsOf, type PageForm, typedIn } from './page-form.ts'
 import type { PagePlace, Reading } from './reading.ts'
 import { type Names, type RenameView, renamePage } from './rename-page.ts'
 
@@ -70,7 +70,7 @@ function renameOf(
   { title, path }: Names,
 ): { write: PageRename; errors: Record<string, string[]> | undefined } {
   const shown = fieldsOf(opened)
-  const { changes, errors } = changesOf({ ...shown, title, path }, shown)
+  const { changes, errors } = formChanges({ ...shown, title, path }, shown)
   const target = { seqId: opened.seqId, base: opened.commit }
   const refused = Object.entries(errors.fieldErrors ?? {}).map(([name, messages = []]) => [name, [...messages]])
   if (path.trim() === '') refused.push(['path', ['must not be blank']])
@@ -85,7 +85,7 @@ function sendRefused(
   view: RenameView,
   error: unknown,
 ): FastifyReply {
-  const show = (status: number, shown: { errors?: FormErrors; warning?: Part }) =>
+  const show = (status: number, shown: { errors?: FormErrors; warning?: HtmlPart }) =>
     send(reply, renamePage(visitOf(request), { ...view, ...shown }), status)
   if (error instanceof ValidationError) return show(422, { errors: error })
   if (error instanceof GanglionError && error.status < 500) {

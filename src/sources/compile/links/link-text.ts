@@ -1,7 +1,7 @@
 import { type Line, splitBlocks } from '../../../markdown/parse/split-blocks.ts'
 import { parseWikiLinkText } from '../../../markdown/parse/wiki-link-text.ts'
 import { linkKey } from '../../../rules/links/link-target.ts'
-import type { Mention, NameTrie } from './name-trie.ts'
+import type { NameMention, NameTrie } from './name-trie.ts'
 
 const wikiLink = /\[\[([^[\]\r\n]+)\]\]/g
 /** A link whose name has no brackets, or else what opens one. */
@@ -85,7 +85,7 @@ export function linkMentions(content: string, names: NameTrie, linked: ReadonlyS
 }
 
 /** @param place where the line begins in the text of its block */
-function mentionsIn(masked: string, names: NameTrie, { block, at }: { block: string; at: number }): Mention[] {
+function mentionsIn(masked: string, names: NameTrie, { block, at }: { block: string; at: number }): NameMention[] {
   return names.mentionsIn(masked).filter(({ start, end }) => !clashes(block, at + start, at + end))
 }
 

@@ -7,7 +7,7 @@ import { isGenericName } from '../titles/generic-names.ts'
 export type LinkName = { name: string; title: string }
 
 /** A range of a line that names a Neuron; offsets in UTF-16 units. */
-export type Mention = { start: number; end: number; title: string }
+export type NameMention = { start: number; end: number; title: string }
 
 /** `exact` are the spellings that alone are meant. */
 type Entry = { title: string; exact?: readonly string[] }
@@ -60,8 +60,8 @@ export class NameTrie {
   }
 
   /** Mentions in their order, none in another. */
-  mentionsIn(line: string): Mention[] {
-    const mentions: Mention[] = []
+  mentionsIn(line: string): NameMention[] {
+    const mentions: NameMention[] = []
     const tokens = this.#root.next.size === 0 ? [] : tokensOf(line.slice(0, maxLine))
     for (let at = 0; at < tokens.length; at++) {
       const found = this.#longestAt(tokens, at, line)
@@ -82,8 +82,8 @@ export class NameTrie {
     node.entry = node.entry === undefined || node.entry.title === entry.title ? entry : undefined
   }
 
-  #longestAt(tokens: readonly Token[], from: number, line: string): { mention: Mention; last: number } | undefined {
-    let found: { mention: Mention; last: number } | undefined
+  #longestAt(tokens: readonly Token[], from: number, line: string): { mention: NameMention; last: number } | undefined {
+    let found: { mention: NameMention; last: number } | undefined
     let node: Node | undefined = this.#root
     const start = tokens[from]?.start ?? 0
     if (joinedBefore.test(line.slice(Math.max(0, start - 3), start))) return undefined

@@ -3,8 +3,8 @@ import { inlineText } from '../inline-text.ts'
 import type { TitledPart } from '../parts/part-titles.ts'
 import { linkableTitle } from '../titles/linkable-title.ts'
 import type { DraftEdge, Statement } from './model-draft.ts'
-import { headingsOf, type ShownLine } from './model-lines.ts'
-import { isNamed, isSupported } from './model-support.ts'
+import { modelHeadings, type ShownLine } from './model-lines.ts'
+import { isNamedIn, isSupported } from './model-support.ts'
 
 /** What a model was shown. */
 export type ShownText = { lines: readonly ShownLine[]; parts: readonly TitledPart[]; title: string; language: string }
@@ -35,7 +35,7 @@ export function supportedClaims(
     if (text.length > maxClaim || from < 1 || to < from || to > shown.lines.length || to - from >= maxCited) continue
     const cited = shown.lines.slice(from - 1, to)
     const below = cited.flatMap(({ part }) => (part === undefined ? [] : [part]))
-    const context = [shown.title, ...new Set(below.map((part) => headingsOf(shown.parts[part])))].join('\n')
+    const context = [shown.title, ...new Set(below.map((part) => modelHeadings(shown.parts[part])))].join('\n')
     const evidence = { cited: cited.map((line) => line.text), context, language: shown.language }
     if (!isSupported(text, evidence)) continue
     if (!statements.has(text)) statements.set(text, { text, isItem: bullet })
@@ -47,7 +47,7 @@ export function supportedClaims(
 /** A title in words of the document that can be linked to; empty where it is none. */
 export function supportedTitle(written: string, shown: ShownText): string {
   const title = linkableTitle(plainLine(written, maxTitle))
-  return isNamed(title, wholeText(shown), shown.language) ? title : ''
+  return isNamedIn(title, wholeText(shown), shown.language) ? title : ''
 }
 
 /** Terms of the document; none that decides who may read a page. */
@@ -62,7 +62,7 @@ export function supportedTags(tags: readonly string[], shown: ShownText): string
     (tag) =>
       /^[\p{L}\p{M}\p{N}]+(?: [\p{L}\p{M}\p{N}]+)*$/u.test(tag) &&
       tag !== 'internal' &&
-      isNamed(tag, text, shown.language),
+      isNamedIn(tag, text, shown.language),
   )
   return [...new Set(usable)].slice(0, maxTags)
 }
@@ -77,7 +77,7 @@ export function supportedEdges(
   return edges
     .slice(0, maxClaims)
     .map(({ type, target }) => ({ type, target: oneLine(target, maxClaim) }))
-    .filter(({ target }) => isOwn(target) || isNamed(target, text, shown.language))
+    .filter(({ target }) => isOwn(target) || isNamedIn(target, text, shown.language))
     .slice(0, maxEdges)
 }
 
@@ -86,6 +86,6 @@ function plainLine(text: string, max: number): string {
 }
 
 function wholeText({ lines, parts, title }: ShownText): string {
-  const headings = new Set(lines.map(({ part }) => headingsOf(part === undefined ? undefined : parts[part])))
+  const headings = new Set(lines.map(({ part }) => modelHeadings(part === undefined ? undefined : parts[part])))
   return [title, ...headings, ...lines.map(({ text }) => inlineText(text))].join('\n')
 }

@@ -5,9 +5,9 @@ import { boundedFetch } from '../../../models/bounded-fetch.ts'
 import { CircuitBreaker, ModelPaused, ModelSilent } from '../../../models/circuit-breaker.ts'
 import { clientOf, type LanguageModel } from '../../../models/language-model.ts'
 import type { ModelGap } from './model-draft.ts'
-import { ModelError } from './model-error.ts'
+import { CompilerModelError } from './model-error.ts'
 
-export type ModelOptions = LanguageModel & {
+export type CompilerModelOptions = LanguageModel & {
   /** Of a request, from its first attempt to the end of the answer. */
   timeoutMs: number
   /** For connection errors, 408, 409, 429 and 5xx. */
@@ -48,12 +48,12 @@ type Loaded = { client: OpenAI; module: typeof import('openai') }
 
 /** Asks a language model for objects. */
 export class ModelClient {
-  readonly #options: ModelOptions
+  readonly #options: CompilerModelOptions
   readonly #breaker: CircuitBreaker
   #loading: Promise<Loaded> | undefined
   #dialect = 0
 
-  constructor(options: ModelOptions) {
+  constructor(options: CompilerModelOptions) {
     this.#options = options
     this.#breaker = options.breaker ?? new CircuitBreaker()
   }
@@ -62,13 +62,13 @@ export class ModelClient {
     return this.#options.model
   }
 
-  /** The object. @throws {ModelError} and, where the signal has aborted, its reason. */
+  /** The object. @throws {CompilerModelError} and, where the signal has aborted, its reason. */
   async ask<Answer>(request: ModelRequest<Answer>, signal: AbortSignal): Promise<Answer> {
     this.#loading ??= load(this.#options)
     const loaded = await this.#loading
     const { data, error } = request.schema.safeParse(objectIn(await this.#complete(loaded, request, signal)))
     if (data !== undefined) return data
-    throw new ModelError('invalid', 'The language model did not answer in the form that was asked for.', {
+    throw new CompilerModelError('invalid', 'The language model did not answer in the form that was asked for.', {
       cause: error,
     })
   }
@@ -94,7 +94,7 @@ export class ModelClient {
       return this.#breaker.begin()
     } catch (cause) {
       if (!(cause instanceof ModelPaused)) throw cause
-      throw new ModelError('paused', `The language model failed: ${cause.message}`, { cause })
+      throw new CompilerModelError('paused', `The language model failed: ${cause.message}`, { cause })
     }
   }
 
@@ -130,8 +130,8 @@ function parametersOf(dialect: number, { name, schema }: ModelRequest<unknown>) 
   return { temperature: 0, response_format: { type: 'json_schema' as const, json_schema } }
 }
 
-async function load({ timeoutMs, maxRetries, ...model }: ModelOptions): Promise<Loaded> {
-  const tooLong = () => new ModelError('invalid', 'The answer of the language model is too long.')
+async function load({ timeoutMs, maxRetries, ...model }: CompilerModelOptions): Promise<Loaded> {
+  const tooLong = () => new CompilerModelError('invalid', 'The answer of the language model is too long.')
   const fetch = boundedFetch({ timeoutMs, maxBytes: maxAnswer, tooLong })
   const client = await clientOf(model, { timeout: timeoutMs, maxRetries, fetch })
   return { client, module: await import('openai') }
@@ -139,10 +139,10 @@ async function load({ timeoutMs, maxRetries, ...model }: ModelOptions): Promise<
 
 function textIn(answer: unknown): string {
   const choice = Completion.safeParse(answer).data?.choices[0]
-  if (choice === undefined) throw new ModelError('invalid', 'What answered is no language model.')
+  if (choice === undefined) throw new CompilerModelError('invalid', 'What answered is no language model.')
   const { message, finish_reason: end } = choice
   if (message.refusal || end === 'content_filter')
-    throw new ModelError('refused', 'The language model refused to answer.')
+    throw new CompilerModelError('refused', 'The language model refused to answer.')
   return message.content ?? ''
 }
 
@@ -154,7 +154,7 @@ function objectIn(text: string): unknown {
 }
 
 function modelError(error: unknown, { APIConnectionTimeoutError, APIConnectionError, APIError }: Loaded['module']) {
-  if (error instanceof ModelError) return error
+  if (error instanceof CompilerModelError) return error
   const reason = error instanceof Error ? error.message : String(error)
   const isTimeout =
     error instanceof ModelSilent || (error instanceof Error && ['TimeoutError', 'AbortError'].includes(error.name))
@@ -162,5 +162,5 @@ function modelError(error: unknown, { APIConnectionTimeoutError, APIConnectionEr
   if (error instanceof APIConnectionTimeoutError || isTimeout) gap = 'slow'
   else if (error instanceof APIConnectionError || error instanceof TypeError) gap = 'unreachable'
   else if (error instanceof APIError) gap = 'error'
-  return new ModelError(gap, `The language model failed: ${reason}`, { cause: error })
+  return new CompilerModelError(gap, `The language model failed: ${reason}`, { cause: error })
 }

@@ -1,7 +1,7 @@
 import type { ModelGap } from './model-draft.ts'
 
 /** A language model that gave nothing to use. The message is for operators. */
-export class ModelError extends Error {
+export class CompilerModelError extends Error {
   override readonly name = 'ModelError'
   readonly gap: ModelGap
 

@@ -52,13 +52,13 @@ export function numbered(lines: readonly ShownLine[], parts: readonly TitledPart
       const line = `${index + 1}| ${text}`
       if (part === open || part === undefined) return [line]
       open = part
-      return [`Part ${part + 1}: ${headingsOf(parts[part])}`, line]
+      return [`Part ${part + 1}: ${modelHeadings(parts[part])}`, line]
     })
     .join('\n')
 }
 
 /** The headings that a part stands below, and its own. */
-export function headingsOf(part: TitledPart | undefined): string {
+export function modelHeadings(part: TitledPart | undefined): string {
   const { path = [], name, lastName } = part ?? {}
   return [...path, name ?? '', lastName ?? ''].filter((heading) => heading !== '').join(' > ')
 }

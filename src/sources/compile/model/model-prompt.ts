@@ -21,7 +21,7 @@ const Page = z.object({
   tags: z.array(z.string()),
   edges: Edges,
 })
-export type Page = z.infer<typeof Page>
+export type PromptPage = z.infer<typeof Page>
 
 type Shown = {
   /** With their numbers. */
@@ -45,7 +45,7 @@ export function outlineRequest(shown: Shown): ModelRequest<Outline> {
 }
 
 /** What it is asked for each page. */
-export function pageRequest(concept: string, shown: Shown): ModelRequest<Page> {
+export function pageRequest(concept: string, shown: Shown): ModelRequest<PromptPage> {
   return {
     ...request(shown, [
       'You write a page of a knowledge base from a piece of a document.',

@@ -1,9 +1,9 @@
 import { fold } from '../../../rules/text/fold.ts'
 import { inlineText } from '../inline-text.ts'
-import { stopWordsFor, wordsOf } from '../words.ts'
+import { sourceStopWords, sourceWords } from '../words.ts'
 
 /** What a sentence rests on: `cited` are the lines that it names, `context` the headings that they stand below. */
-export type Evidence = { cited: readonly string[]; context: string; language: string }
+export type ModelEvidence = { cited: readonly string[]; context: string; language: string }
 
 /** How much of the words that say something a sentence must share with what it cites. */
 const leastShared = 0.65
@@ -30,7 +30,7 @@ const negations = new Set(
  * stop words are there in some form; figures, dates and addresses to the letter; every name; and neither denies what the other
  * asserts.
  */
-export function isSupported(text: string, { cited, context, language }: Evidence): boolean {
+export function isSupported(text: string, { cited, context, language }: ModelEvidence): boolean {
   const sentences = sentencesIn(text, language)
   const shown = cited.flatMap((line) => sentencesIn(inlineText(line), language))
   const source = new Source(shown, context, language)
@@ -38,10 +38,10 @@ export function isSupported(text: string, { cited, context, language }: Evidence
 }
 
 /** Whether the words of a title or a tag are all there, in some form. */
-export function isNamed(text: string, source: string, language: string): boolean {
-  const words = wordsOf(text, language).map(fold)
-  const known = new Set(wordsOf(source, language).map(fold))
-  const stopWords = stopWordsFor(language)
+export function isNamedIn(text: string, source: string, language: string): boolean {
+  const words = sourceWords(text, language).map(fold)
+  const known = new Set(sourceWords(source, language).map(fold))
+  const stopWords = sourceStopWords(language)
   const telling = words.filter((word) => !stopWords.has(word) && !/^\p{N}+$/u.test(word))
   const figures = words.filter((word) => /^\p{N}+$/u.test(word))
   return telling.length > 0 && telling.every((word) => hasForm(word, known)) && figures.every((word) => known.has(word))
@@ -58,21 +58,21 @@ class Source {
 
   constructor(sentences: readonly string[], context: string, language: string) {
     this.#language = language
-    this.#stopWords = stopWordsFor(language)
+    this.#stopWords = sourceStopWords(language)
     this.#sentences = sentences.map((sentence) => {
-      const words = wordsOf(sentence, language).map(plain)
+      const words = sourceWords(sentence, language).map(plain)
       return { words: new Set(words), isNegated: isNegated(words) }
     })
     this.#text = sentences.join('\n')
     this.#words = new Set(this.#sentences.flatMap(({ words }) => [...words]))
-    this.#context = new Set(wordsOf(context, language).map(plain))
+    this.#context = new Set(sourceWords(context, language).map(plain))
     this.#figures = new Set(this.#text.match(figure))
   }
 
   supports(sentence: string): boolean {
     if (sentence.match(address)?.some((found) => !this.#text.includes(found))) return false
     if (sentence.match(figure)?.some((found) => !this.#figures.has(found))) return false
-    const written = wordsOf(sentence, this.#language)
+    const written = sourceWords(sentence, this.#language)
     const words = written.map(plain)
     if (words.some((word) => exact.has(word) && !this.#words.has(word))) return false
     const telling = written.filter((_, index) => !this.#stopWords.has(words[index] ?? ''))

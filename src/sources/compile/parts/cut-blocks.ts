@@ -1,7 +1,7 @@
 import { type SourceBlock, sizeOf } from '../source-blocks.ts'
 
 /** Characters of a part above which it is cut. */
-export const longest = 12_000
+export const longestBlock = 12_000
 /** Characters of a part that is cut out of more. */
 export const target = 6000
 /** Code and lists up to this many characters stay whole, even if they are longer than a part. */
@@ -16,11 +16,11 @@ const longestHeader = 2000
 export function cutBlocks(blocks: readonly SourceBlock[]): SourceBlock[] {
   return blocks.flatMap((block) => {
     const size = sizeOf([block])
-    if (size <= longest || ((block.kind === 'code' || block.kind === 'list') && size <= longestWhole)) return [block]
+    if (size <= longestBlock || ((block.kind === 'code' || block.kind === 'list') && size <= longestWhole)) return [block]
     if (block.kind === 'table') return cutTable(block)
     if (block.kind === 'code') return cutCode(block)
     const lines = block.lines.flatMap(cutLine)
-    return block.kind === 'list' ? pack(block, lines, longest, beginsItem) : pack(block, lines, target)
+    return block.kind === 'list' ? pack(block, lines, longestBlock, beginsItem) : pack(block, lines, target)
   })
 }
 
@@ -32,7 +32,7 @@ export function packBlocks(blocks: readonly SourceBlock[]): SourceBlock[][] {
     const more = sizeOf([block])
     const open = runs.at(-1)
     // A heading does not stay behind alone.
-    if (open && size < target && size + more <= longest && !(block.depth > 0 && size > target / 2)) open.push(block)
+    if (open && size < target && size + more <= longestBlock && !(block.depth > 0 && size > target / 2)) open.push(block)
     else {
       const last = open?.at(-1)
       const heads = open && open.length > 1 && last?.kind === 'heading' ? open.splice(-1) : []
@@ -46,8 +46,8 @@ export function packBlocks(blocks: readonly SourceBlock[]): SourceBlock[][] {
 
 function cutTable(table: SourceBlock): SourceBlock[] {
   const [header = '', delimiter = '', ...rows] = table.lines
-  if (header.length + delimiter.length > longestHeader) return pack(table, table.lines.flatMap(cutLine), longest)
-  return pack({ ...table, line: table.line + 2 }, rows, longest).map((block, index) => ({
+  if (header.length + delimiter.length > longestHeader) return pack(table, table.lines.flatMap(cutLine), longestBlock)
+  return pack({ ...table, line: table.line + 2 }, rows, longestBlock).map((block, index) => ({
     ...block,
     ...(index === 0 ? { line: table.line } : { repeatsHeader: true }),
     lines: [header, delimiter, ...block.lines],
@@ -58,8 +58,8 @@ function cutCode(code: SourceBlock): SourceBlock[] {
   const [opening = '', ...rest] = code.lines
   const marker = /`{3,}|~{3,}/.exec(opening)?.[0] ?? '```'
   const closing = rest.at(-1)?.trim().startsWith(marker) ? rest.pop() : undefined
-  if (opening.length > longestHeader) return pack(code, code.lines.flatMap(cutLine), longest)
-  return pack({ ...code, line: code.line + 1 }, rest.flatMap(cutLine), longest).map((block) => ({
+  if (opening.length > longestHeader) return pack(code, code.lines.flatMap(cutLine), longestBlock)
+  return pack({ ...code, line: code.line + 1 }, rest.flatMap(cutLine), longestBlock).map((block) => ({
     ...block,
     lines: [opening, ...block.lines, closing ?? marker],
   }))
@@ -95,11 +95,11 @@ function beginsItem(line: string): boolean {
 function cutLine(line: string): string[] {
   const pieces: string[] = []
   let rest = line
-  while (rest.length >= longest) {
-    const head = rest.slice(0, longest - 1)
+  while (rest.length >= longestBlock) {
+    const head = rest.slice(0, longestBlock - 1)
     const sentence = Math.max(head.lastIndexOf('. '), head.lastIndexOf('。')) + 1
     const end = sentence > target ? sentence : Math.max(head.lastIndexOf(' '), 0)
-    const at = end > 0 ? end : longest - (head.isWellFormed() ? 1 : 2)
+    const at = end > 0 ? end : longestBlock - (head.isWellFormed() ? 1 : 2)
     pieces.push(rest.slice(0, at).trimEnd())
     rest = rest.slice(at).trimStart()
   }

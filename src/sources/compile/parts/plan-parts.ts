@@ -2,7 +2,7 @@ import { hasWords, type SourceBlock, sizeOf } from '../source-blocks.ts'
 import { titleBelow } from '../titles/document-title.ts'
 import { isPlaceholder } from '../titles/generic-names.ts'
 import { headingText } from '../titles/heading-text.ts'
-import { cutBlocks, longest, packBlocks, target } from './cut-blocks.ts'
+import { cutBlocks, longestBlock, packBlocks, target } from './cut-blocks.ts'
 
 /** A section with fewer characters is joined to a neighbour. */
 const least = 400
@@ -51,7 +51,7 @@ export function planParts(blocks: readonly SourceBlock[]): Plan {
   const level = splitLevel(blocks)
   const first = blocks.findIndex(({ depth }) => depth > 0 && depth === level)
   const head = first < 0 ? [...blocks] : blocks.slice(0, first)
-  const isLong = sizeOf(head) > (first < 0 ? longest : target)
+  const isLong = sizeOf(head) > (first < 0 ? longestBlock : target)
   const sections = first < 0 ? [] : sectionsAt(blocks.slice(first), level, [])
   const parts = [...(isLong ? cutSection(asSection(head, [])) : []), ...joinSmall(sections).flatMap(splitSection)]
   return { preamble: isLong ? [] : head, parts: joinMany(parts, sizeOf(blocks)), found: parts.length }
@@ -133,7 +133,7 @@ function together(sections: readonly Section[]): Section {
 
 function splitSection(section: Section): PlannedPart[] {
   const { heading, path, blocks, before, after } = section
-  if (sizeOf(blocks) <= longest) return [asPart(section)]
+  if (sizeOf(blocks) <= longestBlock) return [asPart(section)]
   const name = nameOf(section)
   const level = shallowest(blocks)
   if (level === undefined) return cutSection(section)

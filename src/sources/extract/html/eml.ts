@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import PostalMime, { type Address, type Email } from 'postal-mime'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
 import { escapeText } from '../markdown/escape-text.ts'
-import { inlineText } from '../markdown/inline-text.ts'
+import { asInlineMarkdown } from '../markdown/inline-text.ts'
 import { htmlToMarkdown } from './html-to-markdown.ts'
 
 const maxBytes = 50 * 2 ** 20
@@ -31,7 +31,7 @@ export const extractEml: Extractor = async ({ file }) => {
     ['Subject', message.subject ?? ''],
     ['Attachments', [...names.slice(0, maxNames), ...(names.length > maxNames ? ['…'] : [])].join(', ')],
   ].filter(([, value]) => value !== '')
-  const head = facts.map(([name, value]) => `- ${name}: ${inlineText(value ?? '')}`).join('\n')
+  const head = facts.map(([name, value]) => `- ${name}: ${asInlineMarkdown(value ?? '')}`).join('\n')
   return {
     title: message.subject,
     markdown: `${head}\n\n${textOf(message)}`,

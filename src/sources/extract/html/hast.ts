@@ -17,7 +17,7 @@ export function parseHtml(html: string): Root {
   }
 }
 
-export function textOf(node: Nodes): string {
+export function hastText(node: Nodes): string {
   let text = ''
   for (const each of nodesOf(node)) if (each.type === 'text') text += each.value
   return text

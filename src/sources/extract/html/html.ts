@@ -8,7 +8,7 @@ import type { Extractor } from '../../extracted.ts'
 import { decodeDocument } from '../encoding/read-text.ts'
 import { extractPlainText } from '../plain-text.ts'
 import { cleanHast } from './clean-hast.ts'
-import { collapse, findElement, nodesOf, parseHtml, textOf } from './hast.ts'
+import { collapse, findElement, nodesOf, parseHtml, hastText } from './hast.ts'
 import { hastToMarkdown } from './html-to-markdown.ts'
 import { revealContents } from './reveal-contents.ts'
 
@@ -43,7 +43,7 @@ export const extractHtml: Extractor = async (input, onProgress) => {
 function titleOf(tree: Root): string | undefined {
   for (const name of ['title', 'h1']) {
     const element = findElement(tree, name)
-    const title = element && collapse(textOf(element))
+    const title = element && collapse(hastText(element))
     if (title) return title
   }
   return undefined

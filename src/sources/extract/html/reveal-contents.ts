@@ -1,5 +1,5 @@
 import type { Element, Nodes, Root } from 'hast'
-import { collapse, isElement, nodesOf, textOf } from './hast.ts'
+import { collapse, isElement, nodesOf, hastText } from './hast.ts'
 
 /** What stands in these is the text of a page, not what surrounds it. */
 const contents = new Set(['main', 'article', 'blockquote', 'figure'])
@@ -66,11 +66,11 @@ function opens({ properties }: Element): boolean {
 
 function isAllOfHeading(button: Element, { parent }: Place): boolean {
   const isHeading = parent.type === 'element' && /^(?:h[1-6]|dt)$/.test(parent.tagName)
-  return isHeading && collapse(textOf(parent)) === collapse(textOf(button))
+  return isHeading && collapse(hastText(parent)) === collapse(hastText(button))
 }
 
 function isMenu(element: Element): boolean {
   let linked = 0
-  for (const node of nodesOf(element)) if (isElement(node, 'a')) linked += collapse(textOf(node)).length
-  return linked > menuPart * collapse(textOf(element)).length
+  for (const node of nodesOf(element)) if (isElement(node, 'a')) linked += collapse(hastText(node)).length
+  return linked > menuPart * collapse(hastText(element)).length
 }

@@ -1,19 +1,19 @@
 import type { Box } from '../pdf/ocr-rows.ts'
-import { median, type Row, rowOf } from '../pdf/ocr-rows.ts'
+import { median, type OcrRow, rowOf } from '../pdf/ocr-rows.ts'
 
 /** Rows that a gutter between columns needs on its both sides. */
 const fewestColumnRows = 5
 
 /** The rows of each column in reading order; rows across columns come between what is above and below them. */
-export function columnsOf(rows: readonly Row[], lineHeight: number): Row[][] {
+export function ocrColumns(rows: readonly OcrRow[], lineHeight: number): OcrRow[][] {
   const gutter = findGutter(rows, lineHeight)
   if (gutter === undefined) return [[...rows]]
-  const columns: Row[][] = []
-  let sides: [Row[], Row[]] = [[], []]
-  let across: Row[] = []
+  const columns: OcrRow[][] = []
+  let sides: [OcrRow[], OcrRow[]] = [[], []]
+  let across: OcrRow[] = []
   const flush = () => {
     if (across.length > 0) columns.push(across)
-    for (const side of sides) if (side.length > 0) columns.push(...columnsOf(side, lineHeight))
+    for (const side of sides) if (side.length > 0) columns.push(...ocrColumns(side, lineHeight))
     across = []
     sides = [[], []]
   }
@@ -36,7 +36,7 @@ type Gutter = { from: number; to: number }
  * The strip that most of the rows on both of its sides leave free. Both sides have to be well filled: the columns of a table
  * are not, and its rows stay whole.
  */
-function findGutter(rows: readonly Row[], lineHeight: number): Gutter | undefined {
+function findGutter(rows: readonly OcrRow[], lineHeight: number): Gutter | undefined {
   let best: Gutter | undefined
   let most = fewestColumnRows - 1
   const starts = new Set(rows.flatMap(({ boxes }) => boxes.map(({ x }) => Math.round(x / (lineHeight / 4)))))
@@ -53,15 +53,15 @@ function findGutter(rows: readonly Row[], lineHeight: number): Gutter | undefine
   return best
 }
 
-function crosses({ boxes }: Row, { from, to }: Gutter): boolean {
+function crosses({ boxes }: OcrRow, { from, to }: Gutter): boolean {
   return boxes.some(({ x, width }) => x < to && x + width > from)
 }
 
-function sidesOf({ boxes }: Row, { from }: Gutter): [Box[], Box[]] {
+function sidesOf({ boxes }: OcrRow, { from }: Gutter): [Box[], Box[]] {
   return [boxes.filter(({ x }) => x < from), boxes.filter(({ x }) => x >= from)]
 }
 
-function isFilled(rows: readonly Row[], gutter: Gutter): boolean {
+function isFilled(rows: readonly OcrRow[], gutter: Gutter): boolean {
   const left = Math.min(...rows.map((row) => row.left))
   const right = Math.max(...rows.map((row) => row.right))
   const filled = (side: 0 | 1, width: number) =>

@@ -1,8 +1,8 @@
 import { plainLine } from '../markdown/inline-text.ts'
 import { blanksForHyphens, hasHyphensForBlanks, withoutAbsurdHyphens } from '../pdf/ocr-hyphens.ts'
-import { type Box, median, type Row, rowsOf } from '../pdf/ocr-rows.ts'
+import { type Box, median, type OcrRow, rowsOf } from '../pdf/ocr-rows.ts'
 import { joinLines } from '../pdf/pdf-lines.ts'
-import { columnsOf } from './ocr-columns.ts'
+import { ocrColumns } from './ocr-columns.ts'
 
 /** Characters of what a heading stands above. */
 const leastProse = 60
@@ -16,7 +16,7 @@ export function layoutMarkdown(boxes: readonly Box[]): string {
   const { upright = [], sideways = [] } = Object.groupBy(words, (box) => (isSideways(box) ? 'sideways' : 'upright'))
   const rows = rowsOf(upright)
   const size = median(rows.map((row) => row.size))
-  const paragraphs = columnsOf(rows, size).flatMap((column) => paragraphsOf(column, size))
+  const paragraphs = ocrColumns(rows, size).flatMap((column) => paragraphsOf(column, size))
   const margin = plainLine(sideways.map(({ text }) => text).join(' '))
   return [...paragraphs, margin].filter((paragraph) => paragraph !== '').join('\n\n')
 }
@@ -29,13 +29,13 @@ export function isSideways({ text, width, height }: Pick<Box, 'text' | 'width' |
 type Paragraph = { text: string; size: number; rows: number; isHyphenated: boolean }
 
 /** @param size of the print of the page */
-function paragraphsOf(rows: readonly Row[], size: number): string[] {
+function paragraphsOf(rows: readonly OcrRow[], size: number): string[] {
   const pitch = median(rows.slice(1).map(({ top }, at) => top - (rows[at]?.top ?? 0)))
   const left = median(rows.map((row) => row.left))
   const right = Math.max(...rows.map((row) => row.right))
   const texts = rows.map((row) => row.boxes.map((box) => box.text.trim()).join(' '))
   const paragraphs: Paragraph[] = []
-  let previous: Row | undefined
+  let previous: OcrRow | undefined
   for (const [at, row] of rows.entries()) {
     const text = texts[at] ?? ''
     const isHyphenated = hasHyphensForBlanks(text, texts[at + 1] ?? '')

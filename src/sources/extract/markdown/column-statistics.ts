@@ -1,4 +1,4 @@
-import { inlineText } from './inline-text.ts'
+import { asInlineMarkdown } from './inline-text.ts'
 
 /** Distinct values that are counted. */
 const maxDistinct = 1_000
@@ -52,7 +52,7 @@ export class ColumnStatistics {
   #frequent(): string {
     if (this.#isFull || this.#counts.size === this.filled) return ''
     const byCount = [...this.#counts].sort((a, b) => b[1] - a[1]).slice(0, maxShown)
-    return byCount.map(([value, count]) => `${inlineText(value)} (${count})`).join(', ')
+    return byCount.map(([value, count]) => `${asInlineMarkdown(value)} (${count})`).join(', ')
   }
 
   #addNumber(value: number): void {

@@ -1,7 +1,7 @@
 import { isOutwardLink } from './outward-link.ts'
 
 /** Escapes text for the middle of a line of Markdown, with as few escapes as possible. */
-export function inlineText(text: string): string {
+export function asInlineMarkdown(text: string): string {
   return text
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
@@ -13,7 +13,7 @@ export function inlineText(text: string): string {
 
 /** Escapes text that is a whole paragraph, heading or item. */
 export function plainLine(text: string): string {
-  return inlineText(text)
+  return asInlineMarkdown(text)
     .replace(/^(?=[-+](?: |$)|#{1,6}(?: |$)|>|[-=]+$)/, '\\')
     .replace(/^(\d{1,9})([.)])(?= |$)/, '$1\\$2')
 }

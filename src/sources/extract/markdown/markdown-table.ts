@@ -1,5 +1,5 @@
 import { ColumnStatistics } from './column-statistics.ts'
-import { inlineText } from './inline-text.ts'
+import { asInlineMarkdown } from './inline-text.ts'
 import { type Room, roomForRows, rowLine } from './table-rows.ts'
 
 /** Rows of a table before its header is said again. */
@@ -76,10 +76,10 @@ export class DataTable {
     const used = this.#columns.flatMap((column, at) =>
       column.filled > 0 || this.#rows.some((row) => row[at]) ? [at] : [],
     )
-    const pick = (row: readonly string[]) => used.map((at) => inlineText(row[at] ?? ''))
+    const pick = (row: readonly string[]) => used.map((at) => asInlineMarkdown(row[at] ?? ''))
     if (!this.isSummarized) return [markdownTable(this.#rows.map(pick))]
     const header = this.#rows[0] ?? []
-    const statistics = used.map((at) => [inlineText(header[at] ?? ''), ...(this.#columns[at]?.summary() ?? [])])
+    const statistics = used.map((at) => [asInlineMarkdown(header[at] ?? ''), ...(this.#columns[at]?.summary() ?? [])])
     const sample = this.#sample()
     return [
       `${this.size} rows.`,

@@ -51,7 +51,7 @@ export function textBlocks(paragraphs: readonly Paragraph[], byDefault: 'bullet'
   return blocks
 }
 
-export function plainText(paragraph: XmlElement): string {
+export function drawingText(paragraph: XmlElement): string {
   return paragraph.children
     .map((part) => (part.name === 'br' ? ' ' : (child(part, 't')?.text ?? '')))
     .join('')
@@ -61,7 +61,7 @@ export function plainText(paragraph: XmlElement): string {
 
 function lineOf(paragraph: XmlElement, links: readonly Relationship[]): string {
   const linked = paragraph.children.some((run) => child(run, 'rPr', 'hlinkClick'))
-  if (!linked) return plainLine(plainText(paragraph))
+  if (!linked) return plainLine(drawingText(paragraph))
   const parts = paragraph.children.map((run) => {
     const text = run.name === 'br' ? ' ' : (child(run, 't')?.text ?? '')
     const link = child(run, 'rPr', 'hlinkClick')

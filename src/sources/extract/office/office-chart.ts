@@ -1,7 +1,7 @@
-import { inlineText, plainLine } from '../markdown/inline-text.ts'
+import { asInlineMarkdown, plainLine } from '../markdown/inline-text.ts'
 import { markdownTable } from '../markdown/markdown-table.ts'
 import { child, descendants, type XmlElement } from '../xml.ts'
-import { plainText } from './drawing-text.ts'
+import { drawingText } from './drawing-text.ts'
 
 /** Points beyond which a chart is data and no longer text. */
 const maxPoints = 200
@@ -17,7 +17,7 @@ export type ChartTable = {
 /** The title of a chart and its values, as they were when it was saved last, with a column for each series. */
 export function chartTable(chart: XmlElement): ChartTable {
   const title = descendants(child(chart, 'chart', 'title'), 'p')
-    .map(plainText)
+    .map(drawingText)
     .join(' ')
     .trim()
   const elements = descendants(child(chart, 'chart', 'plotArea'), 'ser')
@@ -42,7 +42,7 @@ export function chartTable(chart: XmlElement): ChartTable {
 
 /** The same as Markdown. */
 export function chartBlocks({ title, rows }: ChartTable): string[] {
-  const table = rows.length > 0 ? [markdownTable(rows.map((row) => row.map(inlineText)))] : []
+  const table = rows.length > 0 ? [markdownTable(rows.map((row) => row.map(asInlineMarkdown)))] : []
   return [...(title === '' ? [] : [plainLine(title)]), ...table]
 }
 

@@ -1,7 +1,7 @@
 /** A recognised word or piece of a line, in any unit of length, from the top left corner. */
 export type Box = { text: string; x: number; y: number; width: number; height: number }
 
-export type Row = {
+export type OcrRow = {
   /** From left to right. */
   boxes: Box[]
   left: number
@@ -13,7 +13,7 @@ export type Row = {
 }
 
 /** From top to bottom. Follows each line from word to word, so that a page may be askew. */
-export function rowsOf(boxes: readonly Box[]): Row[] {
+export function rowsOf(boxes: readonly Box[]): OcrRow[] {
   const rows: Box[][] = []
   for (const box of boxes.toSorted((a, b) => a.x - b.x)) {
     let nearest: Box[] | undefined
@@ -38,7 +38,7 @@ function overlap(a: Box, b: Box): number {
   return shared / Math.min(a.height, b.height)
 }
 
-export function rowOf(boxes: Box[]): Row {
+export function rowOf(boxes: Box[]): OcrRow {
   return {
     boxes,
     left: Math.min(...boxes.map(({ x }) => x)),

@@ -1,5 +1,5 @@
 import { withoutAbsurdHyphens } from './ocr-hyphens.ts'
-import type { Page } from './pdf-page.ts'
+import type { PdfPage } from './pdf-page.ts'
 
 const heading = /^(#{1,6})\s+(.*)$/
 /** A last label may stand on its line. */
@@ -27,7 +27,7 @@ const manyLabels = 3
  * of a figure, which stand above its caption. What is numbered, or is of the first level, stays. Those that stay have blanks where
  * hyphens stand for them.
  */
-export function withoutFalseHeadings(pages: readonly Page[]): Page[] {
+export function withoutFalseHeadings(pages: readonly PdfPage[]): PdfPage[] {
   const begins = pages.flatMap(({ lines }) => lines.flatMap((line) => heading.exec(line)?.[2] ?? []))
   const inLowerCase = begins.filter((text) => lowerCase.test(text)).length
   const keepsLowerCase = inLowerCase > Math.max(2, begins.length * ownStyle)

@@ -1,6 +1,6 @@
 import { plainLine } from '../markdown/inline-text.ts'
 import type { Bookmark } from './pdf-outline.ts'
-import type { Page } from './pdf-page.ts'
+import type { PdfPage } from './pdf-page.ts'
 
 const heading = /^(#{1,6})\s+(.*)$/
 
@@ -8,7 +8,7 @@ const heading = /^(#{1,6})\s+(.*)$/
  * Makes bookmarks headings of their depth: the line that says the same, else a new one at the top of the page. Headings that
  * have no bookmark go below the one that they follow.
  */
-export function withBookmarks(pages: readonly Page[], bookmarks: readonly Bookmark[]): Page[] {
+export function withBookmarks(pages: readonly PdfPage[], bookmarks: readonly Bookmark[]): PdfPage[] {
   // A single one is mostly the name of a file.
   if (bookmarks.length < 2) return [...pages]
   const byPage = Map.groupBy(bookmarks, ({ page }) => page)
@@ -30,7 +30,7 @@ export function withBookmarks(pages: readonly Page[], bookmarks: readonly Bookma
   })
 }
 
-export function firstHeading(pages: readonly Page[]): string | undefined {
+export function firstHeading(pages: readonly PdfPage[]): string | undefined {
   for (const { lines } of pages) {
     for (const line of lines) {
       const [, , text] = heading.exec(line) ?? []

@@ -3,7 +3,7 @@ import { plainLine } from '../markdown/inline-text.ts'
 import { joinLines } from './pdf-lines.ts'
 
 /** A page of a document as lines of Markdown. */
-export type Page = { number: number; lines: string[] }
+export type PdfPage = { number: number; lines: string[] }
 
 /** Below this part of the words of its plain text, the Markdown of a page is not used. */
 const leastRecall = 0.8

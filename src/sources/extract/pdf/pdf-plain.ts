@@ -3,7 +3,7 @@ import { type Anchor, type Extracted, ExtractionError, type Extractor } from '..
 import { withoutFalseHeadings } from './pdf-false-headings.ts'
 import { firstHeading, withBookmarks } from './pdf-headings.ts'
 import { pdfFacts, plainPages } from './pdf-outline.ts'
-import { type Page, plainParagraphs } from './pdf-page.ts'
+import { type PdfPage, plainParagraphs } from './pdf-page.ts'
 import { dropRunningLines } from './pdf-running-lines.ts'
 
 export const maxPages = 2000
@@ -31,7 +31,7 @@ export async function secondReading(bytes: Buffer): Promise<Extracted> {
   return assemble(bytes, pages, ['The PDF is damaged: its text was read without its layout.'])
 }
 
-export async function assemble(bytes: Buffer, read: readonly Page[], warnings: string[]): Promise<Extracted> {
+export async function assemble(bytes: Buffer, read: readonly PdfPage[], warnings: string[]): Promise<Extracted> {
   const { title, bookmarks } = await pdfFacts(bytes)
   const pages = withBookmarks(withoutFalseHeadings(dropRunningLines(read)), bookmarks)
   const lines: string[] = []
@@ -49,6 +49,6 @@ export async function assemble(bytes: Buffer, read: readonly Page[], warnings: s
   return { title: title ?? firstHeading(pages), markdown: lines.join('\n').trimEnd(), anchors, warnings }
 }
 
-export function hasText(pages: readonly Page[]): boolean {
+export function hasText(pages: readonly PdfPage[]): boolean {
   return pages.some(({ lines }) => lines.some((line) => /[\p{L}\p{N}]/u.test(line)))
 }

@@ -1,6 +1,6 @@
 import type { FormField, PageComplexityStats, ParsedPage, Rect } from '@llamaindex/liteparse'
 import { hasBrokenWords } from '../../broken-words.ts'
-import { inlineText } from '../markdown/inline-text.ts'
+import { asInlineMarkdown } from '../markdown/inline-text.ts'
 import { isVisuallyOrdered } from './pdf-bidi.ts'
 import { brokenWords } from './pdf-hyphens.ts'
 import { pageMarkdown } from './pdf-page.ts'
@@ -41,7 +41,7 @@ const isPassword = 1 << 13
 const maxFields = 1000
 const maxValue = 10_000
 
-export function readPage(page: ParsedPage): ReadPage {
+export function readPdfPage(page: ParsedPage): ReadPage {
   const { pageNum, markdown, text, width, height, complexity, contentBounds } = page
   const letters = countLetters(text)
   const isPicture = letters === 0 ? contentBounds !== undefined : letters < sparseText && showsPicture(page)
@@ -107,8 +107,8 @@ function filledFields(fields: readonly FormField[]): string[] {
   return fields.slice(0, maxFields).flatMap((field) => {
     const value = textOfField(field)
     if (value === '') return []
-    const name = inlineText(field.alternateName || field.name || '')
-    return [`- ${name === '' ? '' : `${name}: `}${inlineText(value.slice(0, maxValue))}`]
+    const name = asInlineMarkdown(field.alternateName || field.name || '')
+    return [`- ${name === '' ? '' : `${name}: `}${asInlineMarkdown(value.slice(0, maxValue))}`]
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Page } from './pdf-page.ts'
+import type { PdfPage } from './pdf-page.ts'
 
 /** Lines that a header or footer may have. */
 const edgeLines = 3
@@ -8,7 +8,7 @@ const pageNumber = /^(?:page\s+)?[-–—\s]*(?:\d{1,4}|[ivxlc]{1,7})[-–—\s]
  * Takes the lines off the edges of pages that most pages repeat word by word but for their own number, and page numbers. Where that
  * would leave most pages empty, what repeats is the text, and only page numbers go.
  */
-export function dropRunningLines(pages: readonly Page[]): Page[] {
+export function dropRunningLines(pages: readonly PdfPage[]): PdfPage[] {
   const running = runningLines(pages)
   const trimmed = pages.map((page) => trim(page, running))
   return 2 * filledPages(trimmed).length < filledPages(pages).length
@@ -16,18 +16,18 @@ export function dropRunningLines(pages: readonly Page[]): Page[] {
     : trimmed
 }
 
-function trim({ number, lines }: Page, running: ReadonlySet<string>): Page {
+function trim({ number, lines }: PdfPage, running: ReadonlySet<string>): PdfPage {
   const kept = lines.slice()
   trimEdge(kept, number, running, 'top')
   trimEdge(kept, number, running, 'bottom')
   return { number, lines: kept }
 }
 
-function filledPages(pages: readonly Page[]): Page[] {
+function filledPages(pages: readonly PdfPage[]): PdfPage[] {
   return pages.filter(({ lines }) => lines.some((line) => line !== ''))
 }
 
-function runningLines(pages: readonly Page[]): Set<string> {
+function runningLines(pages: readonly PdfPage[]): Set<string> {
   const counts = new Map<string, number>()
   for (const { number, lines } of pages) {
     const filled = lines.filter((line) => line !== '')

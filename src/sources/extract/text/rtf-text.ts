@@ -1,5 +1,5 @@
 import { ExtractionError } from '../../extracted.ts'
-import { inlineText, plainLine } from '../markdown/inline-text.ts'
+import { asInlineMarkdown, plainLine } from '../markdown/inline-text.ts'
 import { markdownTable } from '../markdown/markdown-table.ts'
 import { encodingOf, encodingOfFont } from './rtf-encodings.ts'
 
@@ -257,7 +257,7 @@ export class RtfText {
 
   #endTable(): void {
     if (this.#row.length > 0) this.#endRow()
-    if (this.#rows.length > 0) this.#blocks.push(markdownTable(this.#rows.map((row) => row.map(inlineText))))
+    if (this.#rows.length > 0) this.#blocks.push(markdownTable(this.#rows.map((row) => row.map(asInlineMarkdown))))
     this.#rows = []
   }
 }

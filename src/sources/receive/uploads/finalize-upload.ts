@@ -1,10 +1,10 @@
-import { fileTypes, type Source, type UploadQuery } from '../../../contract/documents.ts'
+import { fileTypes, type SourceAnswer, type UploadQuery } from '../../../contract/documents.ts'
 import { GanglionError } from '../../../contract/errors.ts'
 import type { Context } from '../../../kb/context.ts'
 import type { Caller } from '../../../rules/access/caller.ts'
 import { UploadChanged } from '../../../state/blobs/upload-bytes.ts'
 import { readFilename, readSourceMetadata } from '../../source-draft.ts'
-import { toSource } from '../../source-view.ts'
+import { toSourceAnswer } from '../../source-view.ts'
 import { storeSource } from '../store-source.ts'
 import { findUpload } from './find-upload.ts'
 
@@ -15,7 +15,7 @@ const everyType = new Set(fileTypes)
  * Makes the Source of a complete upload. Repeating the call returns the same Source.
  * @throws {GanglionError} `not_found`, `upload_expired`, `incomplete`, `hash_mismatch`, `duplicate_source`
  */
-export function finalizeUpload(ctx: Context, caller: Caller, uploadId: string, query: UploadQuery): Promise<Source> {
+export function finalizeUpload(ctx: Context, caller: Caller, uploadId: string, query: UploadQuery): Promise<SourceAnswer> {
   return ctx.uploadLocks.run(uploadId, async () => {
     const finalize = () => finalizeOnce(ctx, caller, uploadId, query)
     try {
@@ -33,11 +33,11 @@ async function finalizeOnce(
   caller: Caller,
   uploadId: string,
   { force, replace }: UploadQuery,
-): Promise<Source> {
+): Promise<SourceAnswer> {
   const { sources, uploads, uploadBytes, now } = ctx
   const upload = await findUpload(ctx, caller, uploadId)
   const earlier = await sources.find(caller.tenantId, uploadId)
-  if (earlier !== undefined) return toSource(earlier)
+  if (earlier !== undefined) return toSourceAnswer(earlier)
   const { kbId, filename, path, metadata, fileSize, contentHash, isForced, replaces, bytesReceived } = upload
   if (bytesReceived < fileSize) {
     await findUpload(ctx, caller, uploadId) // of one that another node abandons meanwhile, the bytes go last
@@ -59,5 +59,5 @@ async function finalizeOnce(
     })
   })
   await uploadBytes.remove(uploadId)
-  return toSource(source)
+  return toSourceAnswer(source)
 }

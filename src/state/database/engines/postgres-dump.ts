@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../schema.ts'
-import { copiedTables, insertRows, numberedTables, type Row, rowsAtOnce } from '../state-tables.ts'
+import { copiedTables, insertRows, numberedTables, type StateRow, rowsAtOnce } from '../state-tables.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** Copies the state, as it is at one moment, from PostgreSQL into a new SQLite file. */
@@ -22,7 +22,7 @@ export async function dumpPostgres(db: Kysely<Schema>, file: string): Promise<vo
 async function copyTable(source: Transaction<Schema>, target: Transaction<Schema>, table: string): Promise<void> {
   await sql`declare dump cursor for select * from ${sql.table(table)}`.execute(source)
   for (;;) {
-    const { rows } = await sql<Row>`fetch ${sql.lit(rowsAtOnce)} from dump`.execute(source)
+    const { rows } = await sql<StateRow>`fetch ${sql.lit(rowsAtOnce)} from dump`.execute(source)
     if (rows.length === 0) break
     await insertRows(target, table, rows)
   }

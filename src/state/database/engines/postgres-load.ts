@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../schema.ts'
-import { copiedTables, insertRows, numberedTables, type Row, rowsAtOnce } from '../state-tables.ts'
+import { copiedTables, insertRows, numberedTables, type StateRow, rowsAtOnce } from '../state-tables.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** Inserts the state that a SQLite file holds, which is migrated where needed, into a PostgreSQL database that is vacant. */
@@ -19,7 +19,7 @@ async function copyTable(
   target: Transaction<Schema>,
   table: (typeof copiedTables)[number],
 ): Promise<void> {
-  let rows: Row[] = []
+  let rows: StateRow[] = []
   for await (const row of source.selectFrom(table).selectAll().stream()) {
     rows.push(row)
     if (rows.length < rowsAtOnce) continue

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import type { Client, ClientConfig } from 'pg'
-import { type Listener, Notifications, type Topic } from '../notifications.ts'
+import { type NotificationListener, Notifications, type Topic } from '../notifications.ts'
 import type { Schema } from '../schema.ts'
 import { KeptConnection } from './kept-connection.ts'
 
@@ -27,7 +27,7 @@ export class PostgresNotifications extends Notifications {
     await super.send(db, topic, subject)
   }
 
-  override listen(topic: Topic, listener: Listener): () => void {
+  override listen(topic: Topic, listener: NotificationListener): () => void {
     this.#connection ??= new KeptConnection(this.#options, {
       opened: (client) => this.#begin(client),
       beat: async (client) => void (await client.query('select 1')),

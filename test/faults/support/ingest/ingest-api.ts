@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DuplicateSource, Source } from '../../../../src/contract/documents.ts'
+import { DuplicateSource, SourceAnswer } from '../../../../src/contract/documents.ts'
 import type { Tolerance } from '../api.ts'
 import { kbSlug } from '../deployment.ts'
 import { sha256Of, type TestDocument } from './ingest-documents.ts'
@@ -69,7 +69,7 @@ export class IngestApi {
 
   /** Writes down a Source that was acknowledged. */
   takeSource(body: unknown, document: TestDocument): string {
-    const { id, contentHash, filename, fileSize } = Source.parse(body)
+    const { id, contentHash, filename, fileSize } = SourceAnswer.parse(body)
     const known = this.#ledger.sources.get(id)
     if (known !== undefined && known.document !== document) {
       this.#ledger.unexpected.push(`${filename} is the Source ${id}, and so is ${known.document.filename}`)

@@ -1,7 +1,7 @@
-import { inlineText, plainLine } from '../../markdown/inline-text.ts'
+import { asInlineMarkdown, plainLine } from '../../markdown/inline-text.ts'
 import { markdownTable } from '../../markdown/markdown-table.ts'
 import { child, descendants, isTrue, relationshipId, type XmlElement } from '../../xml.ts'
-import { paragraphsOf, plainText, textBlocks } from '../drawing-text.ts'
+import { paragraphsOf, drawingText, textBlocks } from '../drawing-text.ts'
 import { chartBlocks, chartTable } from '../office-chart.ts'
 import type { OfficePackage, Relationship } from '../office-package.ts'
 
@@ -54,7 +54,7 @@ function blocksOf(shape: XmlElement, { document, links }: Slide): string[] {
   if (chart !== undefined) return chartBlocks(chartTable(chart))
   const diagram = target(child(data, 'relIds'), 'dm')
   if (diagram !== undefined) {
-    const items = descendants(diagram, 'p').map((paragraph) => plainLine(plainText(paragraph)))
+    const items = descendants(diagram, 'p').map((paragraph) => plainLine(drawingText(paragraph)))
     return textBlocks(
       items.filter((item) => item !== '').map((markdown) => ({ markdown, level: 0, bullet: 'bullet' })),
       'bullet',
@@ -76,7 +76,7 @@ function tableBlocks(table: XmlElement): string[] {
         .map((cell) => {
           if (isTrue(cell.attributes.hMerge) || isTrue(cell.attributes.vMerge)) return ''
           return descendants(cell, 'p')
-            .map((paragraph) => inlineText(plainText(paragraph)))
+            .map((paragraph) => asInlineMarkdown(drawingText(paragraph)))
             .join(' ')
             .trim()
         }),
@@ -114,7 +114,7 @@ function titleOf(shape: XmlElement): string {
   const body = child(shape, 'txBody')
   return (body?.children ?? [])
     .filter(({ name }) => name === 'p')
-    .map(plainText)
+    .map(drawingText)
     .filter((line) => line !== '')
     .join(' ')
 }
