@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
 /** The floors, bottom up, and the arrows between features, as the drawing has them. */
@@ -26,6 +26,19 @@ test('folders import only what the drawing of the architecture shows', () => {
     to.filter((name) => !entriesOf('src').get(from)?.has(name)).map((name) => `${from} imports no ${name}`),
   )
   expect([[...entriesOf('src').keys()].toSorted(), wrong, unused]).toEqual([floors.flat().toSorted(), [], []])
+})
+
+test('names tell apart what is exported, and files', () => {
+  const exported = /^export (?:declare |abstract |async )*(?:type|const|let|function\*?|class|interface) +(\w+)/gm
+  // The browser's scripts are a program of their own. A schema and its type share a name.
+  const files = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/console/islands/'))
+  const places = new Map<string, Set<string>>()
+  const add = (name: string, file: string) => places.set(name, (places.get(name) ?? new Set()).add(file))
+  for (const file of files) {
+    if (basename(file) !== 'routes.ts') add(basename(file), file)
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(exported)) add(name, file)
+  }
+  expect([...places].filter(([, { size }]) => size > 1).map(([name, found]) => [name, ...found])).toEqual([])
 })
 
 test('what a caller reads passes through a view of the knowledge base', () => {

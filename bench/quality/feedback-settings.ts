@@ -1,4 +1,4 @@
-import type { FeedbackParameters } from '../../src/search/rank/feedback.ts'
+import type { FeedbackParameters } from '../../src/search/rank/relevance-feedback.ts'
 import type { Collection } from './collection.ts'
 import { measureQueries, type QueryQuality } from './evaluate.ts'
 import type { Measured } from './leave-one-out.ts'

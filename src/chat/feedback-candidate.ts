@@ -1,7 +1,7 @@
 import type { CandidateInput } from '../contract/candidates.ts'
 import type { FeedbackInput } from '../contract/chat.ts'
 import { escapeMarkdown, neuronLink, shorten } from '../rules/text/inert-text.ts'
-import { oneLine } from '../rules/text/text.ts'
+import { oneLine } from '../rules/text/lines.ts'
 
 /** A document that an answer cited: with the Neuron, where it is one that readers may know of. */
 export type CitedDocument = { filename: string; neuron?: { seqId: string; title: string } }

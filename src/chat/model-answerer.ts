@@ -7,7 +7,7 @@ import { AnswerFilter } from './answer-filter.ts'
 import type { Answer, Answerer, Question } from './answerer.ts'
 import { ModelError } from './model-error.ts'
 import { type PromptMessage, promptFor } from './prompt.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from './refused-answer.ts'
 
 /** Characters of an answer; the extract that may have to follow it still fits into what feedback can hold. */
 const maxAnswer = 40_000

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Audience } from '../rules/access/audience.ts'
-import { oneLine } from '../rules/text/text.ts'
+import { oneLine } from '../rules/text/lines.ts'
 import type { Passage } from '../search/answer/passage.ts'
 import type { Question, Turn } from './answerer.ts'
 import { withoutCitations } from './citations.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { NegativeAnswer, UsageError } from './errors.ts'
+import { NegativeAnswer, UsageError } from './cli-errors.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
 
 /** What a command has to say, to a program and to a person; where it is negative, the exit code is 1. */

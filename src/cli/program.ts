@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ValidationError } from '../contract/errors.ts'
 import { packageVersion } from '../operate/package-version.ts'
-import { NegativeAnswer, UsageError } from './errors.ts'
+import { NegativeAnswer, UsageError } from './cli-errors.ts'
 
 type Adder = (program: Command) => void
 

@@ -38,7 +38,8 @@ function changesOfPart(
   { old, fresh }: { old: string[]; fresh: string[] },
   maxDistance: number,
 ): { changes: LineChange[]; distance: number } {
-  const signed = (lines: readonly string[], sign: LineChange['sign']) => lines.map((line): LineChange => ({ sign, line }))
+  const signed = (lines: readonly string[], sign: LineChange['sign']) =>
+    lines.map((line): LineChange => ({ sign, line }))
   if (old.length === 0 || fresh.length === 0)
     return { changes: [...signed(old, '-'), ...signed(fresh, '+')], distance: 0 }
   const found = diffArrays(old, fresh, { maxEditLength: maxDistance })

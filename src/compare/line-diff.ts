@@ -1,4 +1,4 @@
-import { type LineChange, lineChanges, type Hunk, hunksOf, comparedLines, maxLines } from './line-changes.ts'
+import { comparedLines, type Hunk, hunksOf, type LineChange, lineChanges, maxLines } from './line-changes.ts'
 import { type DiffPart, WordMarker } from './word-marker.ts'
 
 /** A line of one text or of both, with its 1-based numbers; `parts` make the line, those that changed are marked. */

@@ -1,4 +1,4 @@
-import { type LineChange, lineChanges, type Hunk, hunksOf, comparedLines, maxLines } from './line-changes.ts'
+import { comparedLines, type Hunk, hunksOf, type LineChange, lineChanges, maxLines } from './line-changes.ts'
 
 /** In the format of `diff -u`, from `before` to `after`. What does not fit is left out; the hunks that are there are whole patches. */
 export type UnifiedDiff = { diff: string; isTruncated: boolean }

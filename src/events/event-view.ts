@@ -6,7 +6,7 @@ import { inUse } from '../kb/open/kb-use.ts'
 import { findCandidate, pendingBelow, presentBelow } from '../kb/projection/candidate-index.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { ingestConnector, originPrefix } from '../sources/ingest/source-candidate.ts'
-import type { StoredEvent } from '../state/events.ts'
+import type { StoredEvent } from '../state/event-store.ts'
 import type { Source } from '../state/sources/source.ts'
 
 export type EventListener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>

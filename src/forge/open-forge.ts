@@ -1,4 +1,4 @@
-import type { Delivery, Forge, ForgeKind } from './forge.ts'
+import type { Delivery, Forge, ForgeKind } from './forge-adapter.ts'
 import type { ForgeHttpTiming } from './forge-http.ts'
 import { isGiteaDelivery, openGitea } from './gitea/gitea.ts'
 import { isGithubDelivery, openGithub } from './github/github.ts'

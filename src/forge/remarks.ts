@@ -1,4 +1,4 @@
-import type { Remark } from './forge.ts'
+import type { Remark } from './forge-adapter.ts'
 
 /** Sorts remarks in place, the oldest first. */
 export function byTime(remarks: Remark[]): Remark[] {

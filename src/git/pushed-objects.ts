@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CommitWalk } from './history/commit-walk.ts'
 import { commitsBetween } from './history/history.ts'
 import { type Oid, parentsOfCommit } from './objects/object.ts'
-import { folderMode, submoduleMode, Tree, type GitTreeEntry } from './objects/tree.ts'
+import { folderMode, type GitTreeEntry, submoduleMode, Tree } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
 /** What a push brings: everything in the history of `to` that is not in that of `from`. */

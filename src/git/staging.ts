@@ -9,7 +9,7 @@ import {
   type Signature,
   treeOfCommit,
 } from './objects/object.ts'
-import { folderMode, fromBinaryName, Tree, type GitTreeEntry, toBinaryName } from './objects/tree.ts'
+import { folderMode, fromBinaryName, type GitTreeEntry, Tree, toBinaryName } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
 /** What a commit does to files: new text or bytes, the id of a blob that exists, or null to remove the path. */

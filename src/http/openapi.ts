@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import { errorAnswers } from './response/errors.ts'
+import { errorAnswers } from './response/error-answer.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema

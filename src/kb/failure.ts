@@ -1,6 +1,6 @@
 import { type ErrorCode, GanglionError } from '../contract/errors.ts'
 import { GitError } from '../git/git-error.ts'
-import { DatabaseUnreachable } from '../state/database/errors.ts'
+import { DatabaseUnreachable } from '../state/database/database-errors.ts'
 import { isBusyState, stateOf } from '../state/database/postgres-errors.ts'
 import { PackNotFound } from '../state/packs/pack-store.ts'
 import { S3Error } from '../state/s3/s3-bucket.ts'

@@ -3,7 +3,7 @@ import { DiffPool } from '../compare/diff-pool.ts'
 import type { LineDiff } from '../compare/line-diff.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { renderMarkdown } from './render-markdown.ts'
+import { renderMarkdown } from './render-page.ts'
 
 /** Two versions of a page's content; `before` is null where the page is new. */
 export type ComparedVersions = { before: string | null; after: string }

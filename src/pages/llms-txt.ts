@@ -1,7 +1,7 @@
 import type { NeuronPage } from '../contract/neurons.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { oneLine } from '../rules/text/text.ts'
+import { oneLine } from '../rules/text/lines.ts'
 import { listNeurons } from './list-neurons.ts'
 
 type Listed = NeuronPage['neurons'][number]

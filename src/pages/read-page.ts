@@ -10,7 +10,7 @@ import { readGraph } from './graph/read-graph.ts'
 import { viewsOf } from './graph/resolve-links.ts'
 import { approverOf } from './read-history.ts'
 import { readNeuronFile } from './read-neuron.ts'
-import { renderPage } from './render-markdown.ts'
+import { renderPage } from './render-page.ts'
 
 /** A link of a Neuron, with the title of where it leads. */
 export type ShownLink = Neuron['links'][number] & { title: string; kb: string }

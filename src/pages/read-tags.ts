@@ -7,7 +7,7 @@ import type { ReadableKb } from '../kb/readable-kb.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
-import { compareText } from '../rules/text/text.ts'
+import { compareText } from '../rules/text/lines.ts'
 import { pauses } from '../system/pauses.ts'
 
 /** A tag as the oldest of its Neurons spells it, and how many Neurons have it. */

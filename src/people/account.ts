@@ -5,8 +5,8 @@ import { Sessions, type StoredSession } from '../state/accounts/sessions.ts'
 import { Users } from '../state/accounts/users.ts'
 import { inTransaction } from '../state/database/transaction.ts'
 import { hashInTurn, hashPassword, isPasswordOf, requireHardPassword } from './password.ts'
-import type { Client, Session } from './session.ts'
-import { byPerson } from './session.ts'
+import type { Client, Session } from './person-session.ts'
+import { byPerson } from './person-session.ts'
 import { signIns } from './sign-in-throttle.ts'
 
 export type Account = {

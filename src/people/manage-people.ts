@@ -3,13 +3,13 @@ import type { PersonRole } from '../contract/vocabulary.ts'
 import type { Act, By } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
 import { operator } from '../kb/create-kb.ts'
-import { Audit } from '../state/accounts/audit.ts'
+import { Audit } from '../state/accounts/audit-store.ts'
 import { OneTimeLinks } from '../state/accounts/one-time-links.ts'
 import { Sessions } from '../state/accounts/sessions.ts'
 import { type Membership, type Person, type User, Users } from '../state/accounts/users.ts'
 import { inTransaction } from '../state/database/transaction.ts'
-import type { Session } from './session.ts'
-import { byPerson } from './session.ts'
+import type { Session } from './person-session.ts'
+import { byPerson } from './person-session.ts'
 
 export type Administrator = {
   by: By

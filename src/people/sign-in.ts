@@ -4,7 +4,7 @@ import type { Context } from '../kb/context.ts'
 import type { User } from '../state/accounts/users.ts'
 import { proveDevice, provenDevice } from './device.ts'
 import { hashInTurn, isPasswordOf } from './password.ts'
-import { byPerson, type Client, startSession } from './session.ts'
+import { byPerson, type Client, startSession } from './person-session.ts'
 import { signIns } from './sign-in-throttle.ts'
 
 /**

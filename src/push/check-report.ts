@@ -1,5 +1,5 @@
 import type { Finding } from '../rules/neurons/neuron.ts'
-import { compareText } from '../rules/text/text.ts'
+import { compareText } from '../rules/text/lines.ts'
 
 const maxLines = 50
 const maxLineLength = 500

@@ -1,5 +1,5 @@
 import { PushRefused } from '../kb/writing/push-refused.ts'
-import { oneLine } from '../rules/text/text.ts'
+import { oneLine } from '../rules/text/lines.ts'
 
 const maxTopic = 100
 

@@ -8,12 +8,12 @@ import { signatureOf } from '../kb/refs/commit-message.ts'
 import {
   awaitingReview,
   connectorOf,
-  gitFingerprint,
   gitCandidate,
+  gitFingerprint,
   gitMetadata,
+  gitOriginOf,
   namedCandidate,
   type Origin,
-  gitOriginOf,
   pageParts,
   revised,
 } from '../kb/writing/git-candidate.ts'

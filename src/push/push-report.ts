@@ -1,7 +1,7 @@
 import type { PushedMain } from '../kb/writing/push-main.ts'
 import type { TakenNeuron } from '../kb/writing/take-neurons.ts'
 import type { Decision } from '../rules/candidates/candidate.ts'
-import { oneLine } from '../rules/text/text.ts'
+import { oneLine } from '../rules/text/lines.ts'
 import type { ProposedNeuron } from './push-proposals.ts'
 
 /** More would scroll the rest out of sight. */

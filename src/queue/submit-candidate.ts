@@ -21,7 +21,7 @@ import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { parseMetadata, readMetadata, unfitKeys } from '../rules/candidates/metadata.ts'
 import { judge } from '../rules/policy.ts'
-import { oneLine } from '../rules/text/text.ts'
+import { oneLine } from '../rules/text/lines.ts'
 import { once } from '../state/once.ts'
 import { approveByPolicy, proposalViewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
@@ -182,7 +182,8 @@ async function submitStaged(
   if (known === undefined) {
     const { candidate, base } = await toCandidate(kb, staging, draft, id, now)
     warnings.push(...(base?.warnings ?? []))
-    if (base?.isGiven === true && candidate.verdict.approve) await refuseConflict(proposalViewOf(kb, staging), candidate)
+    if (base?.isGiven === true && candidate.verdict.approve)
+      await refuseConflict(proposalViewOf(kb, staging), candidate)
     if (!candidate.verdict.approve && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, candidate, 'Propose')
   }
@@ -218,7 +219,9 @@ async function toCandidate(
   const target = targetingKinds.has(draft.kind) ? (fields.targetNeuron ?? null) : null
   const isKnown = target !== null && named !== undefined && targetProblem === null
   const read = { ...fields, ifMatch: draft.ifMatch }
-  const base = isKnown ? await correctionBase(kb, proposalViewOf(kb, staging), named, { ...draft, read }, now) : undefined
+  const base = isKnown
+    ? await correctionBase(kb, proposalViewOf(kb, staging), named, { ...draft, read }, now)
+    : undefined
   const isNamed = base === undefined || draft.isSubject || title === oneLine(base.title, 2 * 500)
   const candidate: Candidate = {
     ...record,

@@ -8,7 +8,7 @@ import { fileNameKey } from '../rules/links/file-target.ts'
 import { yieldsToFile } from '../rules/links/link-meaning.ts'
 import { doesYield, namesOf } from '../rules/links/link-target.ts'
 import { isFirstCome } from '../rules/neurons/first-come.ts'
-import { oneLine } from '../rules/text/text.ts'
+import { oneLine } from '../rules/text/lines.ts'
 
 /**
  * Warns of the names of a Neuron that links do not lead to it by, since other Neurons, or files, had them first.

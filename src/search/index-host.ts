@@ -1,6 +1,6 @@
 import { isDamage, isOfContent } from './index/store-file.ts'
 import { type IndexOptions, KbIndex } from './kb-index.ts'
-import { QueryError } from './query/query.ts'
+import { QueryError } from './query/query-tree.ts'
 import {
   type ChunkHit,
   type IndexedDocument,

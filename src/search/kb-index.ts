@@ -15,7 +15,7 @@ import type { Visible } from './index/visible.ts'
 import { MiniSearchEngine } from './minisearch/minisearch-engine.ts'
 import { parseQuery } from './query/parse-query.ts'
 import { Synonyms } from './query/synonyms.ts'
-import { type FeedbackParameters, feedbackParameters } from './rank/feedback.ts'
+import { type FeedbackParameters, feedbackParameters } from './rank/relevance-feedback.ts'
 import { retrieveChunks } from './rank/retrieve-chunks.ts'
 import {
   type ChunkHit,

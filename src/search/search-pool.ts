@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { IndexAddress, IndexRequests } from './index-host.ts'
-import { QueryError } from './query/query.ts'
+import { QueryError } from './query/query-tree.ts'
 import { SearchTimeout, StaleIndex } from './search-index.ts'
 import type { PlainError, SearchCall, SearchReply } from './search-worker.ts'
 

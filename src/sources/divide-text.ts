@@ -36,7 +36,10 @@ export function divideText(
 }
 
 /** The index of the part where a place begins, or that contains it. */
-export function partAt(parts: readonly TextPassage[][], sought: { [Key in keyof TextPlace]: TextPlace[Key] | undefined }): number {
+export function partAt(
+  parts: readonly TextPassage[][],
+  sought: { [Key in keyof TextPlace]: TextPlace[Key] | undefined },
+): number {
   const reached = ({ place }: TextPassage) =>
     (sought.page !== undefined && (place.page ?? Number.POSITIVE_INFINITY) <= sought.page) ||
     (sought.slide !== undefined && (place.slide ?? Number.POSITIVE_INFINITY) <= sought.slide) ||

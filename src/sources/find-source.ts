@@ -3,7 +3,7 @@ import { sourceSight } from '../kb/access/source-sight.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
-import type { KbRecord } from '../state/knowledge-bases.ts'
+import type { KbRecord } from '../state/kb-store.ts'
 import type { Source } from '../state/sources/source.ts'
 
 /** A Source that is visible to the caller, archived or not. @throws {GanglionError} `not_found` */

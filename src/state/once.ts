@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GanglionError } from '../contract/errors.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import type { Idempotency } from './idempotency.ts'
+import type { Idempotency } from './idempotency-store.ts'
 
 /** A request with an `Idempotency-Key`. */
 export type KeyedRequest<Result> = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeSetUpLink } from '../../src/people/links.ts'
+import { makeSetUpLink } from '../../src/people/follow-links.ts'
 import { violationsOf } from './support/axe.ts'
 import { stageForFile } from './support/stage.ts'
 

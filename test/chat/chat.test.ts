@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { chat } from '../../src/chat/answer-question.ts'
 import type { Answer, Answerer, Question, Turn } from '../../src/chat/answerer.ts'
-import { chat } from '../../src/chat/chat.ts'
 import { ChatInput } from '../../src/contract/chat.ts'
 import { GanglionError } from '../../src/contract/errors.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'

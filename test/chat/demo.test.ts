@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openContext } from '../../src/app/open-context.ts'
-import { chat } from '../../src/chat/chat.ts'
+import { chat } from '../../src/chat/answer-question.ts'
 import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { ChatInput } from '../../src/contract/chat.ts'
 import { firstRun } from '../../src/operate/setup/first-run.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../src/chat/answerer.ts'
 import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
-import { refusalIn } from '../../src/chat/refusal.ts'
+import { refusalIn } from '../../src/chat/refused-answer.ts'
 import { type HandbookQuestion, laterQuestions, questions } from './questions.ts'
 import { testAnswerer } from './support/conformance.ts'
 import { ask, passage, question, refunds, vip } from './support/passages.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chat } from '../../src/chat/chat.ts'
+import { chat } from '../../src/chat/answer-question.ts'
 import { ExtractPool } from '../../src/chat/extract/extract-pool.ts'
 import { deleteChat, listChats, readChat } from '../../src/chat/past-chats.ts'
 import type { ChatQuestion } from '../../src/contract/chat.ts'

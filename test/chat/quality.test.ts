@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chat } from '../../src/chat/chat.ts'
+import { chat } from '../../src/chat/answer-question.ts'
 import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { ChatInput } from '../../src/contract/chat.ts'
 import type { TestBed } from '../kb/support/test-bed.ts'

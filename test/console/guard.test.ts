@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { answerWithPage, guardPages } from '../../src/console/guard.ts'
-import { html } from '../../src/console/layout/html.ts'
+import { html } from '../../src/console/layout/html-template.ts'
 import { page } from '../../src/console/layout/page.ts'
 import { send } from '../../src/console/layout/send.ts'
 import { visitOf } from '../../src/console/layout/visit.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Forge } from '../../src/forge/forge.ts'
+import type { Forge } from '../../src/forge/forge-adapter.ts'
 import { ForgeError } from '../../src/forge/forge-error.ts'
 
 /** What people and programs on a forge can do, and what can be seen there. Each adapter's test makes one, with a fresh repository. */

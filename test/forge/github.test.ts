@@ -3,11 +3,11 @@ import { z } from 'zod'
 import {
   AppAnswer,
   GithubInstallation,
-  InstallationToken,
-  IssueComment,
   GithubPull,
   GithubReview,
   GithubReviewComment,
+  InstallationToken,
+  IssueComment,
   UserAnswer,
 } from '../../src/forge/github/github-answers.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'

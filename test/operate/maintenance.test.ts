@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { startMaintenance } from '../../src/operate/maintenance.ts'
+import { startMaintenance } from '../../src/operate/kb-maintenance.ts'
 import { newTestBed } from '../kb/support/test-bed.ts'
 import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'

@@ -20,7 +20,7 @@ import { rebuild } from '../../src/operate/rebuild.ts'
 import { verify } from '../../src/operate/verify/verify.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
-import { search } from '../../src/search/kb/search.ts'
+import { search } from '../../src/search/kb/search-kb.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
 

@@ -3,7 +3,7 @@ import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { retrieve } from '../../src/search/kb/retrieve.ts'
-import { search } from '../../src/search/kb/search.ts'
+import { search } from '../../src/search/kb/search-kb.ts'
 import { importing, neuronOf } from '../kb/support/import-support.ts'
 
 const page = [

@@ -2,7 +2,7 @@ import { parseHTML } from 'linkedom'
 import { expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { compareLines, comparePages } from '../../src/pages/compare-pages.ts'
-import { type RenderInput, renderMarkdown } from '../../src/pages/render-markdown.ts'
+import { type RenderInput, renderMarkdown } from '../../src/pages/render-page.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../kb/support/written-neurons.ts'
 

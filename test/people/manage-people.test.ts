@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { listAudit, recordAct } from '../../src/kb/access/audit.ts'
-import { makeAdministrator, makeSetUpLink, readLink, setPasswordByLink } from '../../src/people/links.ts'
+import { makeAdministrator, makeSetUpLink, readLink, setPasswordByLink } from '../../src/people/follow-links.ts'
 import {
   administratorOf,
   changePerson,
@@ -9,7 +9,7 @@ import {
   listPeople,
   makeResetLink,
 } from '../../src/people/manage-people.ts'
-import { openSession } from '../../src/people/session.ts'
+import { openSession } from '../../src/people/person-session.ts'
 import { signIn } from '../../src/people/sign-in.ts'
 import { client, password, people } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { changePassword, endOwnSession, readAccount, signOut, switchTenant } from '../../src/people/account.ts'
-import { openSession } from '../../src/people/session.ts'
+import { openSession } from '../../src/people/person-session.ts'
 import { signIn } from '../../src/people/sign-in.ts'
 import { client, password, people } from './support.ts'
 

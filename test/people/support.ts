@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type OpenContext, openContext } from '../../src/app/open-context.ts'
 import { hashPassword } from '../../src/people/password.ts'
-import { openSession, type Session } from '../../src/people/session.ts'
+import { openSession, type Session } from '../../src/people/person-session.ts'
 import type { User } from '../../src/state/accounts/users.ts'
 import { newState } from '../support/new-database.ts'
 import { signIn } from '../support/person.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkDirectory } from '../../src/push/check/check-directory.ts'
+import { checkDirectory } from '../../src/push/clone-check/check-directory.ts'
 import type { Finding } from '../../src/rules/neurons/neuron.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { type Pushing, pushing } from '../kb/support/push-support.ts'

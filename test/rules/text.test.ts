@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fold } from '../../src/rules/text/fold.ts'
-import { hasBadCharacters, oneLine } from '../../src/rules/text/text.ts'
+import { hasBadCharacters, oneLine } from '../../src/rules/text/lines.ts'
 import { fc } from '../support/properties.ts'
 import { hostileText } from './hostile-text.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { highlight } from '../../src/search/excerpt/highlight.ts'
-import { leavesOf } from '../../src/search/query/query.ts'
+import { leavesOf } from '../../src/search/query/query-tree.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { hostileText } from '../rules/hostile-text.ts'
 import { fc } from '../support/properties.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { QueryError } from '../../src/search/query/query.ts'
+import { QueryError } from '../../src/search/query/query-tree.ts'
 import type { IndexedDocument } from '../../src/search/search-index.ts'
 import { fc } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'

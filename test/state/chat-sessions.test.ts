@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ChatCitation } from '../../src/contract/chat.ts'
 import { type ChatSession, ChatSessions } from '../../src/state/chat-sessions.ts'
 import type { Database } from '../../src/state/database/database.ts'
-import { KnowledgeBases } from '../../src/state/knowledge-bases.ts'
+import { KnowledgeBases } from '../../src/state/kb-store.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { at, testDatabase } from './support.ts'
 

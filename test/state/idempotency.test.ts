@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/state/database/open-database.ts'
-import { Idempotency } from '../../src/state/idempotency.ts'
+import { Idempotency } from '../../src/state/idempotency-store.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { EventLog } from '../../src/state/events.ts'
-import { KnowledgeBases } from '../../src/state/knowledge-bases.ts'
+import { EventLog } from '../../src/state/event-store.ts'
+import { KnowledgeBases } from '../../src/state/kb-store.ts'
 import { type NewSource, SourceExists } from '../../src/state/sources/insert-source.ts'
 import { Sources } from '../../src/state/sources/sources.ts'
 import { Tenants } from '../../src/state/tenants.ts'

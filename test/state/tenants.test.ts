@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KnowledgeBases, SlugTaken } from '../../src/state/knowledge-bases.ts'
+import { KnowledgeBases, SlugTaken } from '../../src/state/kb-store.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { at, testDatabase } from './support.ts'
 

@@ -4,10 +4,15 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { BucketUploads } from '../../src/state/blobs/bucket-uploads.ts'
 import { FolderUploads } from '../../src/state/blobs/folder-uploads.ts'
-import { type ReceivedChunk, ChunkDiffers, type UploadBytes, UploadChanged } from '../../src/state/blobs/upload-bytes.ts'
-import { KnowledgeBases } from '../../src/state/knowledge-bases.ts'
+import {
+  ChunkDiffers,
+  type ReceivedChunk,
+  type UploadBytes,
+  UploadChanged,
+} from '../../src/state/blobs/upload-bytes.ts'
+import { KnowledgeBases } from '../../src/state/kb-store.ts'
 import { UploadChunks } from '../../src/state/sources/upload-chunks.ts'
-import { Uploads } from '../../src/state/sources/uploads.ts'
+import { Uploads } from '../../src/state/sources/upload-store.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { KeyedLock } from '../../src/system/concurrency/keyed-lock.ts'
 import { fc } from '../support/properties.ts'

@@ -1,7 +1,7 @@
 import type { OpenContext } from '../../src/app/open-context.ts'
 import type { PersonRole } from '../../src/contract/vocabulary.ts'
-import { formTokenOf } from '../../src/http/access/session.ts'
-import { openSession, startSession } from '../../src/people/session.ts'
+import { formTokenOf } from '../../src/http/access/session-cookie.ts'
+import { openSession, startSession } from '../../src/people/person-session.ts'
 
 export type SignedIn = {
   userId: string

@@ -5,8 +5,8 @@ import { compose } from './compose.ts'
 import { type Evidence, weigh } from './evidence.ts'
 import { isWholeQuestion, questionContext } from './question-context.ts'
 import { answerFrom, type Extract } from './say-extract.ts'
-import { selectSentences } from './select.ts'
-import { type Unit, answerUnits } from './units.ts'
+import { selectSentences } from './select-sentences.ts'
+import { answerUnits, type Unit } from './units.ts'
 
 /** Passages that are read: the answer is not in those that rank below. */
 const maxPassages = 10
@@ -63,7 +63,8 @@ function answering(texts: readonly string[], units: readonly Unit[], { language,
     .filter(({ isAnswer }) => isAnswer)
     .sort((a, b) => b.score - a.score)
   const [best] = answers
-  if (asked.kind !== undefined) return best && confidenceIn(best) >= minConfidence ? selectSentences(answers, units) : []
+  if (asked.kind !== undefined)
+    return best && confidenceIn(best) >= minConfidence ? selectSentences(answers, units) : []
   return selectSentences(
     answers.filter(({ unit, support }) => support >= minSupportByUnit[unit.kind]),
     units,

@@ -1,5 +1,5 @@
 import type { Answer, Question } from '../answerer.ts'
-import { extractName, refuse } from '../refusal.ts'
+import { extractName, refuse } from '../refused-answer.ts'
 
 /** Pieces that joined are the answer, and what they cite; none where nothing holds enough of the question. */
 export type Extract = { pieces: string[]; cited: string[] }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../cli-errors.ts'
 import type { ApiServer } from './api-client.ts'
 
 const ServerUrl = z

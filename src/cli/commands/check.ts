@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { findKbFolder } from '../../push/check/kb-folder.ts'
+import { findKbFolder } from '../../push/clone-check/kb-folder.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
-import { NegativeAnswer, UsageError } from '../errors.ts'
+import { NegativeAnswer, UsageError } from '../cli-errors.ts'
 import { formatCodeClimate } from '../findings/codeclimate.ts'
-import { formatGithub } from '../findings/github.ts'
+import { formatGithub } from '../findings/github-findings.ts'
 import { formatSarif } from '../findings/sarif.ts'
-import { formatText } from '../findings/text.ts'
+import { formatText } from '../findings/text-findings.ts'
 
 const formats = ['text', 'json', 'github', 'codeclimate', 'sarif'] as const
 
@@ -68,14 +68,14 @@ async function check(
   { base, staged, summary }: Pick<Options, 'base' | 'staged' | 'summary'>,
 ): Promise<{ findings: Finding[]; files: number }> {
   if (staged) {
-    const { checkStaged } = await import('../../push/check/check-staged.ts')
+    const { checkStaged } = await import('../../push/clone-check/check-staged.ts')
     return checkStaged(directory, { indexFile: process.env.GIT_INDEX_FILE })
   }
   if (summary === undefined) {
-    const { checkDirectory } = await import('../../push/check/check-directory.ts')
+    const { checkDirectory } = await import('../../push/clone-check/check-directory.ts')
     return checkDirectory(directory, { base })
   }
-  const { reviewDirectory } = await import('../../push/check/review-directory.ts')
+  const { reviewDirectory } = await import('../../push/clone-check/review-directory.ts')
   const { formatSummary } = await import('../findings/summary.ts')
   const { findings, files, review } = await reviewDirectory(directory, { base })
   const text = formatSummary(review, findings)

@@ -13,14 +13,14 @@ import {
   unlinkForge,
 } from '../../forge/bridge/manage-links.ts'
 import { syncLink } from '../../forge/bridge/start-forges.ts'
-import { forgeKinds } from '../../forge/forge.ts'
+import { forgeKinds } from '../../forge/forge-adapter.ts'
 import type { Acting } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
 import { operator } from '../../kb/create-kb.ts'
 import { isLocked } from '../../state/directory/directory-lock.ts'
 import type { ForgeLink } from '../../state/forge/forge-links.ts'
+import { UsageError } from '../cli-errors.ts'
 import { act } from '../command.ts'
-import { UsageError } from '../errors.ts'
 import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { type LintReport, lintKb } from '../../operate/lint/lint-kb.ts'
 import { act } from '../command.ts'
-import { Selection, select, selecting } from '../select.ts'
+import { Selection, select, selecting } from '../select-options.ts'
 import { table } from '../table.ts'
 import { withContext } from '../with-ganglion.ts'
 

@@ -10,7 +10,7 @@ import { verify } from '../../operate/verify/verify.ts'
 import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { acquireLock } from '../../state/directory/directory-lock.ts'
 import { act } from '../command.ts'
-import { Selection, select, selecting } from '../select.ts'
+import { Selection, select, selecting } from '../select-options.ts'
 import { table } from '../table.ts'
 import { requireDataDirectory, withContext } from '../with-ganglion.ts'
 

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { Approval, CandidateComment, CandidateState, Dismissal } from '../../contract/candidates.ts'
 import { ObjectId } from '../../contract/identifiers.ts'
+import { UsageError } from '../cli-errors.ts'
 import { ApiRefusal, type ApiServer, post } from '../client/api-client.ts'
 import { parseInput, serverOf } from '../client/api-server.ts'
-import { UsageError } from '../errors.ts'
 
 /** More than any comment has, in UTF-8. */
 const maxInputBytes = 64 * 1024

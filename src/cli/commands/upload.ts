@@ -2,11 +2,11 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { NegativeAnswer, UsageError } from '../cli-errors.ts'
 import { ApiRefusal, type ApiServer } from '../client/api-client.ts'
 import { parseInput, serverOf } from '../client/api-server.ts'
 import { followOutcomes, type IngestEnd } from '../client/ingest-outcomes.ts'
 import { isUploadable, type Uploaded, type UploadOptions, uploadFile } from '../client/upload-file.ts'
-import { NegativeAnswer, UsageError } from '../errors.ts'
 import { progressBar } from '../progress-bar.ts'
 
 const Options = z.object({

@@ -9,7 +9,7 @@ import { problemOfAddress } from '../../state/database/engines/postgres-address.
 import type { S3Options } from '../../state/s3/s3-bucket.ts'
 import { BucketUrl } from './bucket.ts'
 import { ProxyList } from './proxy-list.ts'
-import { GroupRoles, isPrivateOrEncrypted } from './single-sign-on.ts'
+import { GroupRoles, isPrivateOrEncrypted } from './single-sign-on-settings.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 

@@ -1,6 +1,6 @@
 import type { ChatPage } from '../../chat/past-chats.ts'
 import { button, type FormErrors, form, textArea } from '../layout/form.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'

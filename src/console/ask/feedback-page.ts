@@ -1,6 +1,6 @@
 import { content } from '../layout/content.ts'
 import { button, type FormErrors, form, selectField, textArea } from '../layout/form.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { chatPage, feedbackPage, turnId } from './chat-paths.ts'

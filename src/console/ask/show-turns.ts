@@ -2,7 +2,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { citedSources } from '../../chat/cited-sources.ts'
 import type { PastTurn } from '../../chat/past-chats.ts'
 import type { ChatCitation } from '../../contract/chat.ts'
-import { renderMarkdown } from '../../pages/render-markdown.ts'
+import { renderMarkdown } from '../../pages/render-page.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { ShownTurn } from './turn.ts'
 

@@ -1,4 +1,4 @@
-import { type Html, html, trusted } from './html.ts'
+import { type Html, html, trusted } from './html-template.ts'
 
 /** A page's Markdown as it was rendered. */
 export function content({ blocks }: { blocks: readonly string[] }): Html {

@@ -1,5 +1,5 @@
 import type { BlockDiff, LineDiff } from '../../pages/compare-pages.ts'
-import { type Html, html, trusted } from './html.ts'
+import { type Html, html, trusted } from './html-template.ts'
 
 type Line = LineDiff['hunks'][number][number]
 

@@ -1,4 +1,4 @@
-import { type Attributes, attributes, type Html, html, type HtmlPart } from './html.ts'
+import { type Attributes, attributes, type Html, type HtmlPart, html } from './html-template.ts'
 import type { Visit } from './visit.ts'
 
 /** What is wrong with a form, by field and as a whole: the shape of a `ValidationError`. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type Html, html } from './html.ts'
+import { type Html, html } from './html-template.ts'
 import { barePage } from './page.ts'
 
 const maxFields = 100

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from './html-template.ts'
 
 type LiveNotice = {
   /** Events that change what the page shows, separated by spaces. */

@@ -2,7 +2,7 @@ import { kbPage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import { asset, island } from './asset.ts'
 import { form } from './form.ts'
-import { type Html, html, type HtmlPart } from './html.ts'
+import { type Html, type HtmlPart, html } from './html-template.ts'
 import type { Visit } from './visit.ts'
 
 /** The knowledge base that a page is of. */

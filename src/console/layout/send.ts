@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Html, html } from './html.ts'
+import { type Html, html } from './html-template.ts'
 import { barePage, page } from './page.ts'
 import { type Visit, visitIfAny } from './visit.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
-import { formTokenOf } from '../../http/access/session.ts'
-import type { Session } from '../../people/session.ts'
+import { formTokenOf } from '../../http/access/session-cookie.ts'
+import type { Session } from '../../people/person-session.ts'
 
 /** Who looks at a page, and at which. */
 export type Visit = {

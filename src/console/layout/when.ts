@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from './html-template.ts'
 
 const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 365 * 86_400],

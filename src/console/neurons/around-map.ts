@@ -1,6 +1,6 @@
 import { neuronPage } from '../../contract/console-paths.ts'
 import type { Graph } from '../../contract/graph.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 
 const width = 480
 const height = 360

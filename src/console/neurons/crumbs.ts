@@ -1,5 +1,5 @@
 import { treePage } from '../../contract/console-paths.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import type { PageKb } from '../layout/page.ts'
 
 /** The way to a page or folder: the knowledge base, and the folders around it, each a link. */

@@ -2,7 +2,7 @@ import { kbPage, neuronPage, newPage } from '../../contract/console-paths.ts'
 import type { Graph } from '../../contract/graph.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { LooseEnds } from '../../pages/graph/read-loose-ends.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 

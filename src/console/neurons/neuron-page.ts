@@ -2,7 +2,7 @@ import { neuronPage, sourcePage, tagPage, versionPage } from '../../contract/con
 import { reaches } from '../../contract/vocabulary.ts'
 import type { NeuronView } from '../../pages/read-page.ts'
 import { content } from '../layout/content.ts'
-import { type Html, html, trusted } from '../layout/html.ts'
+import { type Html, html, trusted } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'

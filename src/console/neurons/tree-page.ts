@@ -1,6 +1,6 @@
 import { neuronPage, treePage } from '../../contract/console-paths.ts'
 import type { TreePage } from '../../pages/read-tree.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { crumbs } from './crumbs.ts'

@@ -1,6 +1,6 @@
 import { candidatePage, kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { ActivityItem } from '../../events/activity-item.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { when } from '../layout/when.ts'
 import { counted } from './counts.ts'
 

@@ -1,6 +1,6 @@
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityKind, ActivityPage } from '../../events/read-activity.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { liveNotice } from '../layout/live-notice.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'

@@ -2,7 +2,7 @@ import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.
 import type { FindingPage, FindingRule, FindingView } from '../../operate/lint/list-findings.ts'
 import { findingRules } from '../../operate/lint/list-findings.ts'
 import { button, form } from '../layout/form.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'

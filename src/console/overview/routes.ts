@@ -9,15 +9,15 @@ import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { readKbOverview, readOverview } from '../../operate/overview/read-overview.ts'
 import { markTour, readTour } from '../../operate/overview/tour.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import type { Html } from '../layout/html.ts'
-import { filter, KbParams } from '../layout/query.ts'
+import type { Html } from '../layout/html-template.ts'
+import { filter, KbParams } from '../layout/page-query.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { type Visit, visitOf } from '../layout/visit.ts'
 import { activityPage, activitySection } from './activity-page.ts'
 import { findingsRoutes } from './findings-routes.ts'
 import { homePage, homeWork } from './home-page.ts'
 import { kbHomePage } from './kb-home-page.ts'
-import { tourPart, tourPath } from './tour.ts'
+import { tourPart, tourPath } from './tour-page.ts'
 
 const kbsOnPage = 100
 const latestShown = 8

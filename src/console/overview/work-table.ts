@@ -1,6 +1,6 @@
 import { kbPage } from '../../contract/console-paths.ts'
 import type { KbOverview, Work } from '../../operate/overview/read-overview.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { withQuery } from '../layout/with-query.ts'
 import { zoneLabels } from '../queue/entry-parts.ts'
 import { numberText } from './counts.ts'

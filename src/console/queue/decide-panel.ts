@@ -1,7 +1,7 @@
 import { neuronPage } from '../../contract/console-paths.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/visit.ts'
 import { statusLabels, verdictText, warningList } from './entry-parts.ts'
 import { undoForm } from './outcome-notice.ts'
@@ -26,7 +26,11 @@ export function decidePanel(visit: Visit, review: CandidateReview, deciding: Dec
   </section>`
 }
 
-function decisions(visit: Visit, { entry, sides }: CandidateReview, { params, isEditing, reason, errors }: Deciding): Html {
+function decisions(
+  visit: Visit,
+  { entry, sides }: CandidateReview,
+  { params, isEditing, reason, errors }: Deciding,
+): Html {
   const { id, seen } = entry
   const seenField = html`<input type="hidden" name="seen" value="${seen}">`
   const canApprove = sides.problem === undefined && !isEditing

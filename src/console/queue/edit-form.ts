@@ -1,6 +1,6 @@
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/visit.ts'
 import { candidateUrl, type QueueParams } from './view.ts'
 

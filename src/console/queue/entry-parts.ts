@@ -1,7 +1,7 @@
 import { neuronPage } from '../../contract/console-paths.ts'
 import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
 import type { QueueEntry } from '../../queue/lists/list-queue.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 
 export const kindLabels: Readonly<Record<CandidateKind, string>> = {
   'chat-answer': 'Chat answer',

@@ -1,4 +1,4 @@
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 
 const keys: readonly [key: string, does: string][] = [
   ['j', 'Next candidate'],

@@ -3,7 +3,7 @@ import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import type { ReviewOutcome } from '../../review/read-outcome.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import { button, form } from '../layout/form.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 import { statusLabels } from './entry-parts.ts'
@@ -35,7 +35,11 @@ function seeIt({ kb, seqId, isRemoval }: ReviewOutcome): Html | undefined {
  * A dismissed candidate is put back. An approval is in the history of the knowledge base for good: what takes it back is a
  * proposal of its own.
  */
-export function undoForm(visit: Visit, { id, status }: Pick<ReviewOutcome, 'id' | 'status'>, params: QueueParams): Html {
+export function undoForm(
+  visit: Visit,
+  { id, status }: Pick<ReviewOutcome, 'id' | 'status'>,
+  params: QueueParams,
+): Html {
   const action = candidateUrl(id, params, {}, status === 'dismissed' ? 'reopen' : 'reverse')
   const label = status === 'dismissed' ? 'Undo: put it back' : 'Undo: propose the reverse'
   return form(visit, { action, attributes: { class: 'undo' } }, button(label, { class: 'second', 'data-undo': true }))

@@ -9,9 +9,9 @@ import { commentCandidate } from '../../queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
 import { proposeReverse } from '../../review/propose-reverse.ts'
 import { reviewCandidate } from '../../review/review-candidate.ts'
-import { answersOf } from './answers.ts'
 import { ApproveForm, CommentForm, commentOf, DismissForm, dismissalOf, editOf, typedEdit } from './decide.ts'
 import { decideTogether } from './decide-together.ts'
+import { answersOf } from './queue-answers.ts'
 import { CandidateParams, candidateUrl, ListParams, listPath, pageLength, QueueParams, viewOf } from './view.ts'
 
 const Picked = z

@@ -1,6 +1,6 @@
-import type { LinkPurpose } from '../../people/links.ts'
+import type { LinkPurpose } from '../../people/follow-links.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { barePage } from '../layout/page.ts'
 import type { FormFields } from '../layout/refused-form.ts'
 

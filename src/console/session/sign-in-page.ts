@@ -1,5 +1,5 @@
 import { button, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { barePage } from '../layout/page.ts'
 
 export type SignInView = {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
-import { clientAddress } from '../../http/access/session.ts'
+import { clientAddress } from '../../http/access/session-cookie.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import type { SingleSignOn } from '../../people/single-sign-on.ts'
 import { nextPath } from './next-path.ts'

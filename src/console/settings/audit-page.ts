@@ -1,5 +1,5 @@
 import type { AuditPage } from '../../kb/access/audit.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'

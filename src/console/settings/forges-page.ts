@@ -1,7 +1,7 @@
 import type { OfferedCredentialSummary } from '../../forge/bridge/link-as-offered.ts'
 import type { LinkSummary } from '../../forge/bridge/manage-links.ts'
 import { button, type FormErrors, field, form, selectField } from '../layout/form.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'

@@ -1,7 +1,7 @@
 import type { HealthReport } from '../../operate/health-report.ts'
 import type { VerificationRun } from '../../operate/verify/verifications.ts'
 import { button, form } from '../layout/form.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'

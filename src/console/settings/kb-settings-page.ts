@@ -3,7 +3,7 @@ import { candidateKinds } from '../../contract/vocabulary.ts'
 import type { KbSettingsForm, SettingsPreview } from '../../operate/settings/change-kb-settings.ts'
 import type { SettingName, SettingValues } from '../../operate/settings/setting-values.ts'
 import { button, checkbox, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 

@@ -14,8 +14,8 @@ import {
   SettingsChanged,
 } from '../../operate/settings/change-kb-settings.ts'
 import { type SettingValues, settingNames } from '../../operate/settings/setting-values.ts'
-import { html } from '../layout/html.ts'
-import { KbParams } from '../layout/query.ts'
+import { html } from '../layout/html-template.ts'
+import { KbParams } from '../layout/page-query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { type KbSettingsView, kbSettingsPage } from './kb-settings-page.ts'

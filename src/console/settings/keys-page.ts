@@ -1,11 +1,11 @@
 import type { ApiKeySummary } from '../../contract/administration.ts'
 import type { ApiKeyPage } from '../../people/manage-api-keys.ts'
 import { button, checkbox, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { secretBox } from './secret.ts'
+import { secretBox } from './secret-box.ts'
 
 export type KeyForm = { name: string; role: string; connectors: string; git: string; expires: string }
 

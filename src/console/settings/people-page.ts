@@ -1,7 +1,7 @@
 import { PersonRole } from '../../contract/vocabulary.ts'
 import type { PeoplePage } from '../../people/manage-people.ts'
 import { button, type FormErrors, field, form, selectField } from '../layout/form.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { FormFields } from '../layout/refused-form.ts'
 import type { Visit } from '../layout/visit.ts'

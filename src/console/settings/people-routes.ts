@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
-import { clientAddress } from '../../http/access/session.ts'
+import { clientAddress } from '../../http/access/session-cookie.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { listAudit } from '../../kb/access/audit.ts'
 import {
@@ -14,7 +14,7 @@ import {
   listPeople,
   makeResetLink,
 } from '../../people/manage-people.ts'
-import type { Session } from '../../people/session.ts'
+import type { Session } from '../../people/person-session.ts'
 import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'

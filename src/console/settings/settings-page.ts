@@ -1,5 +1,5 @@
 import { kbPage } from '../../contract/console-paths.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 

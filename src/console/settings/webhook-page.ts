@@ -1,6 +1,6 @@
 import type { WebhookDelivery, WebhookSummary } from '../../contract/administration.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'

@@ -1,10 +1,10 @@
 import type { WebhookSummary } from '../../contract/administration.ts'
 import { EventKind } from '../../contract/events.ts'
 import { button, checkbox, type FormErrors, field, form, selectField } from '../layout/form.ts'
-import { type Html, html, type HtmlPart } from '../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
-import { secretBox } from './secret.ts'
+import { secretBox } from './secret-box.ts'
 
 export type WebhookForm = { url: string; kb: string; kinds: readonly string[] }
 

@@ -1,7 +1,7 @@
 import { sourcePage } from '../../contract/console-paths.ts'
 import type { SourceDetail } from '../../contract/documents.ts'
 import { button, form } from '../layout/form.ts'
-import { type Html, html } from '../layout/html.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
-import { requireFormToken } from '../../http/access/session.ts'
+import { requireFormToken } from '../../http/access/session-cookie.ts'
 import { type AnyPart, readParts } from '../../http/request/upload-form.ts'
 import type { FormPart } from '../../sources/receive/upload-source.ts'
 

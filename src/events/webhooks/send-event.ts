@@ -1,7 +1,7 @@
 import type { WebhookDelivery } from '../../contract/administration.ts'
 import type { LoggedEvent } from '../../contract/events.ts'
 import type { Webhook } from '../../state/webhooks.ts'
-import { type WebhookMessage, type PostOptions, postMessage, type Receipt } from './post-message.ts'
+import { type PostOptions, postMessage, type Receipt, type WebhookMessage } from './post-message.ts'
 
 /** A receiver is told what an app may know that has sent nothing itself. */
 export const receiver = { role: 'app', id: '', name: '' } as const
@@ -22,7 +22,12 @@ export async function sendTest(webhook: Receiver, messageId: string, options: Po
   return send(webhook, message, null, options)
 }
 
-async function send(webhook: Receiver, message: WebhookMessage, eventId: number | null, options: PostOptions): Promise<Sent> {
+async function send(
+  webhook: Receiver,
+  message: WebhookMessage,
+  eventId: number | null,
+  options: PostOptions,
+): Promise<Sent> {
   const begin = performance.now()
   const receipt = await postMessage(webhook, message, options)
   const delivery = {

@@ -1,7 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import { decide } from '../../queue/decide-candidate.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
-import type { Remark } from '../forge.ts'
+import type { Remark } from '../forge-adapter.ts'
 import { callerOfAccount, type Linked, type Seen } from './linked.ts'
 import { isOwnRemark } from './marker.ts'
 

@@ -10,9 +10,17 @@ import { serverDomain } from '../../kb/refs/commit-message.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { clockDifferenceMs } from '../../state/forge/forge-links.ts'
-import type { PullRequest } from '../forge.ts'
+import type { PullRequest } from '../forge-adapter.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
-import { agree, linkedCaller, callerOfAccount, callerOfLink, type Linked, type Seen, type LinkedTaking } from './linked.ts'
+import {
+  agree,
+  callerOfAccount,
+  callerOfLink,
+  type Linked,
+  type LinkedTaking,
+  linkedCaller,
+  type Seen,
+} from './linked.ts'
 import { type Step, takeCommits } from './take-pack.ts'
 
 /** Commits of main that are pushed at a time: a first push may bring a long history. */

@@ -4,7 +4,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { ForgeLink } from '../../state/forge/forge-links.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
-import type { Forge, PullRequest } from '../forge.ts'
+import type { Forge, PullRequest } from '../forge-adapter.ts'
 import { ForgeError } from '../forge-error.ts'
 
 /** A knowledge base and its repository on a forge, while the two are compared. */

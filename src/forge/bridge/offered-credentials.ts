@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { CredentialReference } from '../../state/forge/forge-links.ts'
-import { type ForgeKind, forgeKinds } from '../forge.ts'
+import { type ForgeKind, forgeKinds } from '../forge-adapter.ts'
 import { isReference } from './secret-reference.ts'
 
 /**

@@ -6,7 +6,7 @@ import { candidateHeads } from '../../queue/heads/candidate-refs.ts'
 import { bareId, type Caller } from '../../rules/access/caller.ts'
 import { literalBlock } from '../../rules/text/literal.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
-import type { PullRequest, Report } from '../forge.ts'
+import type { PullRequest, Report } from '../forge-adapter.ts'
 import { havesOf, isWithin } from './join-mains.ts'
 import {
   agree,

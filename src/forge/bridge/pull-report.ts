@@ -6,7 +6,7 @@ import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { formatFindings } from '../../push/check-report.ts'
 import { checkPush } from '../../push/checks/check-push.ts'
 import { literal } from '../../rules/text/literal.ts'
-import type { Report } from '../forge.ts'
+import type { Report } from '../forge-adapter.ts'
 import { type Linked, publicUrl } from './linked.ts'
 
 /** What the checks say of a candidate's head, the rules being those of a push. */

@@ -1,7 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
-import type { Delivery, ForgeKind } from '../forge.ts'
+import type { Delivery, ForgeKind } from '../forge-adapter.ts'
 import { isSigned } from '../open-forge.ts'
 import { readSecret } from './secret-reference.ts'
 

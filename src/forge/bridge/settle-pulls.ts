@@ -5,9 +5,9 @@ import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
 import { type Candidate, lastVerdict } from '../../rules/candidates/candidate.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
-import type { PullRequest } from '../forge.ts'
+import type { PullRequest } from '../forge-adapter.ts'
 import { pushBranches } from './join-mains.ts'
 import {
   agree,

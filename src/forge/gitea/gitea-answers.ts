@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Time } from '../answers.ts'
-import type { ForgeAccount } from '../forge.ts'
+import { Time } from '../answer-fields.ts'
+import type { ForgeAccount } from '../forge-adapter.ts'
 
 /** What is read of the answers of Gitea 1.23 and Forgejo 11. Their description requires nothing of an answer: what is needed is required here. */
 export const GiteaUser = z.object({ login: z.string(), full_name: z.string().nullish() })

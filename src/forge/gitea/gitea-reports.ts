@@ -1,5 +1,5 @@
-import { Ignored } from '../answers.ts'
-import type { Report, ReportedFinding } from '../forge.ts'
+import { Ignored } from '../answer-fields.ts'
+import type { Report, ReportedFinding } from '../forge-adapter.ts'
 import { ForgeError } from '../forge-error.ts'
 import type { ForgeHttp } from '../forge-http.ts'
 import { GiteaReview } from './gitea-answers.ts'

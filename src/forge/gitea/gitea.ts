@@ -1,13 +1,22 @@
 import type { z } from 'zod'
-import { Ignored } from '../answers.ts'
+import { Ignored } from '../answer-fields.ts'
 import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
-import type { Delivery, Forge, PullRequest, Remark } from '../forge.ts'
+import type { Delivery, Forge, PullRequest, Remark } from '../forge-adapter.ts'
 import { ForgeError, noPermission } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime, numberIn } from '../remarks.ts'
 import { isHmacOf } from '../signature.ts'
 import { tokenOf } from '../token.ts'
-import { giteaAccount, Comment, GiteaLabel, GiteaPermission, GiteaPull, GiteaReview, GiteaReviewComment, GiteaUser } from './gitea-answers.ts'
+import {
+  Comment,
+  GiteaLabel,
+  GiteaPermission,
+  GiteaPull,
+  GiteaReview,
+  GiteaReviewComment,
+  GiteaUser,
+  giteaAccount,
+} from './gitea-answers.ts'
 import { isReport, report } from './gitea-reports.ts'
 
 export type GiteaOptions = ForgeHttpTiming & {
@@ -95,7 +104,9 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {
       const sent = { head: branch, base: into, title: markedTitle(title, isDraft, draftMark), body }
-      const pull = toPull(await http.send('POST', `${base}/pulls`, { ...sent, labels: await labelIds(labels) }, GiteaPull))
+      const pull = toPull(
+        await http.send('POST', `${base}/pulls`, { ...sent, labels: await labelIds(labels) }, GiteaPull),
+      )
       if (!isDraft || pull.isDraft) return pull
       // Its operator has set other marks of drafts.
       await http.send('POST', `${base}/issues/${pull.number}/labels`, { labels: await labelIds(['draft']) }, Ignored)
@@ -174,11 +185,17 @@ function commentRemark(number: number, { id, html_url: url, body, user, created_
   return { id: `comment:${id}`, number, author: giteaAccount(user), text: body, at, url }
 }
 
-function lineRemark(number: number, { id, html_url: url, body, user, created_at: at }: z.output<typeof GiteaReviewComment>) {
+function lineRemark(
+  number: number,
+  { id, html_url: url, body, user, created_at: at }: z.output<typeof GiteaReviewComment>,
+) {
   return { id: `line:${id}`, number, author: giteaAccount(user), text: body, at, url }
 }
 
-function reviewRemark(number: number, { id, html_url: url, body, user, ...review }: z.output<typeof GiteaReview>): Remark[] {
+function reviewRemark(
+  number: number,
+  { id, html_url: url, body, user, ...review }: z.output<typeof GiteaReview>,
+): Remark[] {
   if (!body?.trim()) return []
   return [{ id: `review:${id}`, number, author: giteaAccount(user), text: body, at: review.submitted_at, url }]
 }

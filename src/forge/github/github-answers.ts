@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ForgeAccount } from '../forge.ts'
+import type { ForgeAccount } from '../forge-adapter.ts'
 
 /** What is read of GitHub's answers; see the REST API's description, version 2022-11-28. */
 const User = z.object({ login: z.string() })

@@ -1,5 +1,5 @@
 import { sign } from 'node:crypto'
-import { minAccessMs } from '../forge.ts'
+import { minAccessMs } from '../forge-adapter.ts'
 import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpOptions } from '../forge-http.ts'
 import { AppAnswer, GithubInstallation, InstallationToken, UserAnswer } from './github-answers.ts'

@@ -1,11 +1,18 @@
 import type { z } from 'zod'
-import { Ignored } from '../answers.ts'
-import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge.ts'
+import { Ignored } from '../answer-fields.ts'
+import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge-adapter.ts'
 import { ForgeError, noPermission } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime, numberIn } from '../remarks.ts'
 import { isHmacOf } from '../signature.ts'
-import { githubAccount, IssueComment, GithubPermission, GithubPull, GithubReview, GithubReviewComment } from './github-answers.ts'
+import {
+  GithubPermission,
+  GithubPull,
+  GithubReview,
+  GithubReviewComment,
+  githubAccount,
+  IssueComment,
+} from './github-answers.ts'
 import { GithubAuth, type GithubCredential } from './github-auth.ts'
 
 export type GithubOptions = ForgeHttpTiming & {
@@ -168,12 +175,22 @@ function issueRemark({
   return { id: `comment:${id}`, number: numberIn(issue), author: githubAccount(user), text: body ?? '', at, url }
 }
 
-function lineRemark({ id, html_url: url, body, user, created_at: at, ...comment }: z.output<typeof GithubReviewComment>) {
+function lineRemark({
+  id,
+  html_url: url,
+  body,
+  user,
+  created_at: at,
+  ...comment
+}: z.output<typeof GithubReviewComment>) {
   const number = numberIn(comment.pull_request_url)
   return { id: `line:${id}`, number, author: githubAccount(user), text: body, at, url }
 }
 
-function reviewRemark(number: number, { id, html_url: url, body, user, ...review }: z.output<typeof GithubReview>): Remark[] {
+function reviewRemark(
+  number: number,
+  { id, html_url: url, body, user, ...review }: z.output<typeof GithubReview>,
+): Remark[] {
   const { submitted_at: at } = review
   if (at === undefined || body.trim() === '') return []
   return [{ id: `review:${id}`, number, author: githubAccount(user), text: body, at, url }]

@@ -1,13 +1,13 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { z } from 'zod'
-import { Ignored } from '../answers.ts'
+import { Ignored } from '../answer-fields.ts'
 import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
-import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge.ts'
+import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge-adapter.ts'
 import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime } from '../remarks.ts'
 import { tokenOf } from '../token.ts'
-import { gitlabAccount, Member, MergeRequest, GitlabNote, GitlabUser } from './gitlab-answers.ts'
+import { GitlabNote, GitlabUser, gitlabAccount, Member, MergeRequest } from './gitlab-answers.ts'
 
 export type GitlabOptions = ForgeHttpTiming & {
   /** Of the project's page: `https://gitlab.com/acme/docs/handbook`. */
@@ -146,7 +146,11 @@ function toPull(merge: z.output<typeof MergeRequest>): PullRequest {
   }
 }
 
-function remarkOf(number: number, page: string, { id, author, body, created_at: at }: z.output<typeof GitlabNote>): Remark {
+function remarkOf(
+  number: number,
+  page: string,
+  { id, author, body, created_at: at }: z.output<typeof GitlabNote>,
+): Remark {
   return { id: `note:${id}`, number, author: gitlabAccount(author), text: body, at, url: `${page}#note_${id}` }
 }
 

@@ -1,4 +1,4 @@
-import { decodeEntry, sortKey, type GitTreeEntry } from './tree.ts'
+import { decodeEntry, type GitTreeEntry, sortKey } from './tree.ts'
 
 /** What stands under a name in two trees; an absent side has no such entry. */
 export type EntryChange = { was?: GitTreeEntry; is?: GitTreeEntry }

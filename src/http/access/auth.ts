@@ -4,7 +4,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import { type PersonRole, type Role, reaches } from '../../contract/vocabulary.ts'
 import { authenticateKey } from '../../people/authenticate-key.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { requireFormToken } from './session.ts'
+import { requireFormToken } from './session-cookie.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -7,10 +7,10 @@ import type { GitDoor } from '../../push/git/git-door.ts'
 import { type GitLimits, type GitService, GitTransfers } from '../../push/git/git-transfers.ts'
 import { openGitDoor } from '../../push/git/open-git-door.ts'
 import { callerOf } from '../access/auth.ts'
-import type { Limits } from '../access/limits.ts'
+import type { Limits } from '../access/rate-limits.ts'
 import { whenClientGone } from '../request/client-gone.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
-import { answerGitError } from './refusal.ts'
+import { answerGitError } from './git-refusal.ts'
 import { type BodyLimits, readBody } from './request-body.ts'
 
 export type GitOptions = Partial<GitLimits> & {

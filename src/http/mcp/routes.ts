@@ -4,7 +4,7 @@ import { ErrorAnswer } from '../../contract/envelope.ts'
 import { callerOf } from '../access/auth.ts'
 import { refuseForeignOrigin } from '../access/origin.ts'
 import { whenClientGone } from '../request/client-gone.ts'
-import { writeErrors } from '../response/errors.ts'
+import { writeErrors } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import type { Exchange } from './tool.ts'
 

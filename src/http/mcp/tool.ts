@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import type { Limits, Rates } from '../access/limits.ts'
-import { refusalOf } from '../response/errors.ts'
+import type { Limits, Rates } from '../access/rate-limits.ts'
+import { refusalOf } from '../response/error-answer.ts'
 
 /** One message of a client, with the dependencies of the tools. */
 export type Exchange = {

@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { chatOnce, wholeAnswer } from '../../chat/chat.ts'
+import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
 import { CandidateInput, CandidateReceipt } from '../../contract/candidates.ts'
 import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
 import { KbId } from '../../contract/identifiers.ts'
@@ -11,7 +11,7 @@ import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
-import { searchTenant } from '../../search/kb/search.ts'
+import { searchTenant } from '../../search/kb/search-kb.ts'
 import { addTool, type Exchange } from './tool.ts'
 
 /** Sent to a client when it connects. */

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 import { whenClientGone } from '../request/client-gone.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
-import { refusalOf } from './errors.ts'
+import { refusalOf } from './error-answer.ts'
 
 /** A server-sent event; `data` is sent as JSON. `id` and `event` are single lines. */
 export type ServerSentEvent = { id?: string; event: string; data: unknown }

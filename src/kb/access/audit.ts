@@ -1,6 +1,6 @@
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
-import type { StoredAuditEntry } from '../../state/accounts/audit.ts'
+import type { StoredAuditEntry } from '../../state/accounts/audit-store.ts'
 import type { Context } from '../context.ts'
 
 /** Who acts, and from where; the address is null for commands on the server's machine. */

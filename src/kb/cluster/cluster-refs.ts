@@ -6,7 +6,7 @@ import { discardPack, type StagedPack, stagedPack } from '../../git/objects/pack
 import { moveDerivedRefs } from '../../git/refs/derived-refs.ts'
 import type { Heads, Publication, RefStore } from '../../git/refs/ref-store.ts'
 import type { Repository } from '../../git/repository.ts'
-import { ConnectionLost, DatabaseUnreachable } from '../../state/database/errors.ts'
+import { ConnectionLost, DatabaseUnreachable } from '../../state/database/database-errors.ts'
 import type { PackEntry, Repositories, RepositoryState } from '../../state/directory/repositories.ts'
 import { startClock } from '../../state/directory/start-clock.ts'
 import { PackNotFound, type PackStore } from '../../state/packs/pack-store.ts'

@@ -1,4 +1,4 @@
-import type { EventLog } from '../../state/events.ts'
+import type { EventLog } from '../../state/event-store.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { deriveEvents } from './derive-events.ts'
 

@@ -3,7 +3,7 @@ import { tagKey } from '../../rules/neurons/tag.ts'
 import { type CandidateRow, toCandidateRow } from './candidate-index.ts'
 import { wordsQuery } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
-import { allRows, nothing, type SqlQuery, query } from './query.ts'
+import { allRows, nothing, query, type SqlQuery } from './sql-query.ts'
 
 type Sql = Projection['read']
 

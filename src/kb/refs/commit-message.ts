@@ -2,7 +2,7 @@ import type { Signature } from '../../git/objects/object.ts'
 import { committerOfCommit } from '../../git/objects/object.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import { inert } from '../../rules/text/inert.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 
 /**
  * A commit message: a subject, and trailers that nothing in a title or a name can add to, since each value stays on its

@@ -15,16 +15,16 @@ import {
 import type { Projection } from '../projection/projection.ts'
 import {
   connectorOf,
-  gitFingerprint,
   gitCandidate,
+  gitFingerprint,
   gitMetadata,
+  gitOriginOf,
   madeAgain,
   namedCandidate,
   type Origin,
-  gitOriginOf,
-  type WrittenParts,
   pageParts,
   revised,
+  type WrittenParts,
 } from './git-candidate.ts'
 import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'

@@ -5,7 +5,7 @@ import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { findResembling } from '../../rules/neurons/resemblance.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
-import { compareText } from '../../rules/text/text.ts'
+import { compareText } from '../../rules/text/lines.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import {
   approvedOfFingerprint,
@@ -14,7 +14,7 @@ import {
   findCandidate,
 } from '../projection/candidate-index.ts'
 import { findNeuron } from '../projection/neuron-queries.ts'
-import { connectorOf, gitFingerprint, type Origin, gitOriginOf } from './git-candidate.ts'
+import { connectorOf, gitFingerprint, gitOriginOf, type Origin } from './git-candidate.ts'
 import type { MainView } from './merge-candidate.ts'
 import { type ProposalView, proposalOf } from './proposal.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'

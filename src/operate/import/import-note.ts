@@ -17,7 +17,7 @@ import type { YamlMap, YamlValue } from '../../markdown/yaml/yaml-value.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { checkConflictMarkers } from '../../rules/check/conflict-markers.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 
 /** A foreign Markdown file, understood. */
 export type ImportNote = {

@@ -3,7 +3,7 @@ import { type Context, onePer } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { surveyLinks } from '../../pages/graph/survey-links.ts'
-import type { LintFinding } from '../../rules/lint/lint.ts'
+import type { LintFinding } from '../../rules/lint/link-survey.ts'
 
 /** What was wrong with the links of a knowledge base at a commit of main. */
 export type Survey = {

@@ -4,7 +4,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidateOfFingerprint } from '../../kb/projection/candidate-index.ts'
 import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { findingFingerprint, impactOf, type LintFinding } from '../../rules/lint/lint.ts'
+import { findingFingerprint, impactOf, type LintFinding } from '../../rules/lint/link-survey.ts'
 import { lintConnector, lintTitle } from '../../rules/lint/lint-candidate.ts'
 import { findingSurveys } from './finding-surveys.ts'
 

@@ -2,8 +2,8 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { everyVersion, type VersionRecord } from '../../kb/projection/version-queries.ts'
 import { isByServer } from '../../kb/refs/commit-message.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { oneLine } from '../../rules/text/text.ts'
-import { firstOf, type VerifyProblem, problems } from './verification.ts'
+import { oneLine } from '../../rules/text/lines.ts'
+import { firstOf, problems, type VerifyProblem } from './verification.ts'
 
 /** Versions that are read at a time. */
 const chunkVersions = 500

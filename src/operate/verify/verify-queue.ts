@@ -5,7 +5,7 @@ import { parseSeqFloor, seqFloorPath } from '../../kb/refs/seq-floor.ts'
 import { CandidateFileError, parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { candidatePath } from '../../rules/candidates/candidate.ts'
 import { candidateBelongsTo } from '../../rules/candidates/candidate-id.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 
 /** The candidates that the queue holds, damaged ones included, and what is wrong with its files. @throws {GitError} */
 export async function verifyQueue(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import type { Context } from '../../kb/context.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import { BlobNotFound } from '../../state/blobs/blob-store.ts'
 import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 

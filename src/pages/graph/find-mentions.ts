@@ -8,8 +8,8 @@ import { linkPattern } from '../../markdown/links/pattern-links.ts'
 import { linesOf } from '../../markdown/parse/split-blocks.ts'
 import { parseWikiLinkText } from '../../markdown/parse/wiki-link-text.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import { sentencesOf } from '../../rules/text/sentences.ts'
-import { oneLine } from '../../rules/text/text.ts'
 
 /** A page that links to another, with the sentence around the first such link; without one for a link of the front matter. */
 export type Mention = Neuron['backlinks'][number] & { sentence?: string }

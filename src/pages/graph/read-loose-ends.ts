@@ -6,7 +6,7 @@ import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { fileNameKey } from '../../rules/links/file-target.ts'
-import type { LintFinding } from '../../rules/lint/lint.ts'
+import type { LintFinding } from '../../rules/lint/link-survey.ts'
 import { surveyLinks } from './survey-links.ts'
 
 /** Pages without any link, and names that pages link to and that nothing has: of each the first 100, and how many there are. */

@@ -1,7 +1,7 @@
 import type { TreeChange } from '../../git/repository.ts'
 import type { Context } from '../../kb/context.ts'
-import { parsePageBytes } from '../../push/check/parse-page.ts'
 import { checkFiles } from '../../push/checks/check-tip.ts'
+import { parsePageBytes } from '../../push/clone-check/parse-pushed-page.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'

@@ -1,4 +1,5 @@
-import { type EdgeType, edgeTypes } from '../../contract/enumerations.ts'
+import { edgeTypes } from '../../contract/enumerations.ts'
+import type { EdgeType } from '../../contract/vocabulary.ts'
 import { type KbView, openView } from '../../kb/access/kb-view.ts'
 import { LinkView } from '../../kb/access/link-view.ts'
 import type { Context } from '../../kb/context.ts'

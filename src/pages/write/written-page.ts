@@ -15,7 +15,7 @@ import { readMetadata } from '../../rules/candidates/metadata.ts'
 import type { Edge, NeuronFields } from '../../rules/neurons/neuron.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import { keepLineEndings, unixLines } from '../../rules/text/line-endings.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 
 /** What a writer wants a page to say. A part that is left out stays as it is; an audience of null is the knowledge base's. */
 export type PageChanges = {

@@ -15,7 +15,7 @@ import type { FileLookup } from '../../rules/links/file-target.ts'
 import { meaningOf } from '../../rules/links/link-meaning.ts'
 import { keptClaim, type NamedNeuron, type NeuronName, namedNeurons } from '../../rules/links/link-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import { pauses } from '../../system/pauses.ts'
 
 /** Links that are looked at for one push. */

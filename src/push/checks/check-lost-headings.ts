@@ -8,8 +8,8 @@ import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import { headingKeys, linkedHeadingKey } from '../../rules/links/headings.ts'
 import type { Finding, WikiLink } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
-import { oneLine } from '../../rules/text/text.ts'
-import { parsePushedPage } from '../check/parse-page.ts'
+import { oneLine } from '../../rules/text/lines.ts'
+import { parsePushedPage } from '../clone-check/parse-pushed-page.ts'
 import { linksToNeuron } from './check-inbound.ts'
 
 /** Number of pages that are read for one push to see which headings they link to. */

@@ -4,7 +4,7 @@ import type { Repository } from '../../git/repository.ts'
 import { checkFile } from '../../rules/check/check-file.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { pathKey, pathProblem } from '../../rules/paths/portable-path.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 
 /** Maximum size of a file in any commit of a push, in bytes. The check of the last commit has further limits. */
 const maxBlobBytes = 2 * 1024 * 1024

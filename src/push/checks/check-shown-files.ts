@@ -17,7 +17,7 @@ import { meaningOf } from '../../rules/links/link-meaning.ts'
 import type { LinkAddress } from '../../rules/links/link-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import { pauses } from '../../system/pauses.ts'
 import { namesAfter, namesAndFiles, namesIn } from './check-inbound.ts'
 

@@ -2,7 +2,7 @@ import { committerOfCommit, type GitObject, type Oid } from '../../git/objects/o
 import type { Repository } from '../../git/repository.ts'
 import { Staging } from '../../git/staging.ts'
 import { commitMessage, committer, signatureOf } from '../../kb/refs/commit-message.ts'
-import { oneLine } from '../../rules/text/text.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import type { CandidateChange } from './candidate-change.ts'
 
 export type StagedHead = { oid: Oid; objects: ReadonlyMap<Oid, GitObject> }

@@ -79,7 +79,11 @@ async function isProposed(
   const main = staging.head(mainRef)
   if (judged === undefined || main === undefined) return false
   const readText = (oid: string) => staging.readText(oid)
-  const change = await candidateChange({ sql, readText, parser: kb.parser }, main, parseCandidate(await readText(row.blob)))
+  const change = await candidateChange(
+    { sql, readText, parser: kb.parser },
+    main,
+    parseCandidate(await readText(row.blob)),
+  )
   const did = new Map(judged.map(({ path, before, after }) => [path, [before, after]]))
   return change !== undefined && isDeepStrictEqual(did, doneBy(change))
 }

@@ -4,7 +4,7 @@ import { ObjectId } from '../../contract/identifiers.ts'
 import { prototypeKeys } from '../../contract/json.ts'
 import { Zone } from '../../contract/vocabulary.ts'
 import { portablePath } from '../paths/portable-path.ts'
-import { hasBadCharacters, oneLine } from '../text/text.ts'
+import { hasBadCharacters, oneLine } from '../text/lines.ts'
 
 const maxBytes = 16 * 1024
 const maxKeys = 64

@@ -1,6 +1,6 @@
 import type { Finding } from '../neurons/neuron.ts'
 import { parseSeqId } from '../neurons/seq-id.ts'
-import { oneLine } from '../text/text.ts'
+import { oneLine } from '../text/lines.ts'
 import type { CheckedFile } from './checked-file.ts'
 
 const mb = 1024 * 1024

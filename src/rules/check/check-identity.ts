@@ -1,5 +1,5 @@
 import type { Finding } from '../neurons/neuron.ts'
-import { oneLine } from '../text/text.ts'
+import { oneLine } from '../text/lines.ts'
 import type { CheckedFile } from './checked-file.ts'
 
 /** seqIds and document ids that two Neurons hold, and seqIds that a change takes from a Neuron. */

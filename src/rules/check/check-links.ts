@@ -3,7 +3,7 @@ import { linkedHeadingKey } from '../links/headings.ts'
 import { type LinkMeaning, meaningOf } from '../links/link-meaning.ts'
 import { type LinkAddress, type NamedNeuron, namedNeurons } from '../links/link-target.ts'
 import type { Finding } from '../neurons/neuron.ts'
-import { oneLine } from '../text/text.ts'
+import { oneLine } from '../text/lines.ts'
 import type { ClaimOf } from './check-names.ts'
 import type { CheckedFile } from './checked-file.ts'
 

@@ -12,7 +12,7 @@ import {
 import { isVaultDoor } from '../neurons/first-come.ts'
 import type { Finding } from '../neurons/neuron.ts'
 import { parseSeqId } from '../neurons/seq-id.ts'
-import { oneLine } from '../text/text.ts'
+import { oneLine } from '../text/lines.ts'
 import type { CheckedFile } from './checked-file.ts'
 
 /** The claim of a Neuron to one of its names; none where the name is new. */

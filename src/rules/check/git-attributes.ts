@@ -1,5 +1,5 @@
 import type { Finding } from '../neurons/neuron.ts'
-import { oneLine } from '../text/text.ts'
+import { oneLine } from '../text/lines.ts'
 
 /** Attributes that say how text is compared, merged, shown or exported, and that no clone needs a program for. */
 const harmless: ReadonlySet<string> = new Set([

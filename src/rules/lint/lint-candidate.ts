@@ -1,6 +1,6 @@
 import type { CandidateInput } from '../../contract/candidates.ts'
 import { escapeMarkdown, neuronLink, shorten } from '../text/inert-text.ts'
-import { findingFingerprint, impactOf, type LintFinding } from './lint.ts'
+import { findingFingerprint, impactOf, type LintFinding } from './link-survey.ts'
 
 type LinkFinding = Extract<LintFinding, { links: number }>
 

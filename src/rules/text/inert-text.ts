@@ -1,4 +1,4 @@
-import { oneLine } from './text.ts'
+import { oneLine } from './lines.ts'
 
 /** Text on one line, with `…` at its end where it was longer than `max` UTF-16 units. */
 export function shorten(text: string, max: number): string {

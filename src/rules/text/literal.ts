@@ -1,5 +1,5 @@
 import { shorten } from './inert-text.ts'
-import { oneLine } from './text.ts'
+import { oneLine } from './lines.ts'
 
 const shownUnits = 200
 

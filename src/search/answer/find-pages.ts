@@ -7,7 +7,7 @@ import type { Visible } from '../index/visible.ts'
 import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary } from '../query/corrections.ts'
 import { withNames, withWholeName } from '../query/names.ts'
 import { type ParsedQuery, type QueryPart, wholeQuery } from '../query/parse-query.ts'
-import { type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
+import { type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tree.ts'
 import { joinWords } from '../query/query-words.ts'
 import { SearchTimeout } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
@@ -59,7 +59,8 @@ function listPages(
   { engine, catalog }: Index,
   { visible, among, limit, deadline }: Among,
 ): FoundPages {
-  const unwanted = excluded.length === 0 ? undefined : engine.search(joinWords('or', excluded), visible, 0, deadline, among)
+  const unwanted =
+    excluded.length === 0 ? undefined : engine.search(joinWords('or', excluded), visible, 0, deadline, among)
   const matching = unwanted === undefined ? among : without(among, unwanted.matching())
   const ids = Array.from(matching.keys()).filter((page) => matching[page] === 1)
   const changedAt = (page: number) => catalog.factsOf(page)?.changedAt ?? ''

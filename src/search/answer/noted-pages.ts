@@ -1,7 +1,7 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
 import { matchesNote } from '../query/matches-note.ts'
-import type { Query } from '../query/query.ts'
+import type { Query } from '../query/query-tree.ts'
 
 /**
  * Pages that a shared note alone makes a hit, by key.

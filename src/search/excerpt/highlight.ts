@@ -1,5 +1,5 @@
 import type { Range } from '../../rules/text/sentences.ts'
-import type { Leaf } from '../query/query.ts'
+import type { Leaf } from '../query/query-tree.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { excerptOf } from './highlight-excerpt.ts'
 import { type Match, matchesOf } from './highlight-matches.ts'

@@ -1,6 +1,6 @@
 import type { IndexStore } from '../index/index-store.ts'
 import type { ScoredChunk } from '../index/term-engine.ts'
-import type { Leaf } from '../query/query.ts'
+import type { Leaf } from '../query/query-tree.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { isWithinEdits } from '../text/edit-rows.ts'
 import { foldWord } from '../text/fold-word.ts'

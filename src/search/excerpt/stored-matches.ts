@@ -1,5 +1,5 @@
 import type { TermPlaces } from '../index/page-terms.ts'
-import type { Leaf } from '../query/query.ts'
+import type { Leaf } from '../query/query-tree.ts'
 import type { Match } from './highlight-matches.ts'
 
 const space = 32

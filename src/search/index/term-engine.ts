@@ -1,4 +1,4 @@
-import type { Query } from '../query/query.ts'
+import type { Query } from '../query/query-tree.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import type { Deadline } from './deadline.ts'
 import type { StoredPage } from './store-tables.ts'

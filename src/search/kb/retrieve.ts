@@ -9,7 +9,7 @@ import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
 import type { Reach } from '../search-index.ts'
 import { kbSearch } from './kb-search.ts'
-import { answered, scopeOf } from './search.ts'
+import { answered, scopeOf } from './search-kb.ts'
 
 /** So many more than asked for, since some may be too long for what is left of `maxChars`. */
 const overfetch = 3

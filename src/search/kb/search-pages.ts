@@ -4,7 +4,7 @@ import { isUnavailable } from '../../kb/failure.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Facets, PageHits } from '../search-index.ts'
-import { findPages } from './search.ts'
+import { findPages } from './search-kb.ts'
 
 export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
   /** The last word is still being typed: what begins so is found, too. */

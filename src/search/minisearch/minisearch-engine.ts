@@ -11,7 +11,7 @@ import {
   type TermEngine,
 } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
-import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
+import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tree.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import { best, type ScoredPostings, Scorer } from '../rank/scorer.ts'
 import type { MiniSearchPostings } from './minisearch-postings.ts'

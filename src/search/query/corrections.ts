@@ -6,7 +6,7 @@ import { isUnspaced } from '../text/script.ts'
 import { nameLeaf } from './names.ts'
 import { oneEditFrom } from './one-edit.ts'
 import type { QueryPart } from './parse-query.ts'
-import { type Query, weighted } from './query.ts'
+import { type Query, weighted } from './query-tree.ts'
 import { joinWords, literalOf, wordQuery } from './query-words.ts'
 
 /** What of the visible pages it takes to correct a word. */

@@ -1,4 +1,4 @@
-import type { Query } from './query.ts'
+import type { Query } from './query-tree.ts'
 import { literalOf } from './query-words.ts'
 
 /** Whether a query matches a note, where what was typed for each leaf is looked for as a part of the text, inside words too. */

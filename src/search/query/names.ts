@@ -3,7 +3,7 @@ import { foldWord } from '../text/fold-word.ts'
 import { nameWord, wholeName } from '../text/name-terms.ts'
 import { isUnspaced } from '../text/script.ts'
 import type { ParsedQuery, QueryPart } from './parse-query.ts'
-import type { Leaf, Query } from './query.ts'
+import type { Leaf, Query } from './query-tree.ts'
 import { joinWords } from './query-words.ts'
 
 /** What counts beside a word's own score: that it stands in a name as it is written, and that the whole name was written. */

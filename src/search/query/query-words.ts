@@ -5,7 +5,7 @@ import { isUnspaced } from '../text/script.ts'
 import type { Token } from '../text/tokens.ts'
 import { unjoined } from '../text/tokens.ts'
 import { prefixStems } from './prefix-stems.ts'
-import type { Query } from './query.ts'
+import type { Query } from './query-tree.ts'
 
 /** What a word of a query asks for; undefined where it is only punctuation, or stop words. */
 export function wordQuery(word: string, analyser: Analyser): Query | undefined {

@@ -1,6 +1,6 @@
 import type { Analyser } from '../text/analyser.ts'
-import { type Query, weighted } from './query.ts'
 import type { QueryItem } from './query-items.ts'
+import { type Query, weighted } from './query-tree.ts'
 import { joinWords, literalOf, phraseQuery } from './query-words.ts'
 import { type QuestionTerm, questionTerms } from './question.ts'
 

@@ -9,9 +9,9 @@ import type { Synonyms } from '../query/synonyms.ts'
 import type { ChunkHit, Reach, Scope } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { idf } from './bm25.ts'
-import { type FeedbackParameters, feedback } from './feedback.ts'
 import { fuse } from './fuse.ts'
 import type { Nearness } from './nearness.ts'
+import { type FeedbackParameters, feedback } from './relevance-feedback.ts'
 import { joinChunks, sectionAround } from './section.ts'
 
 /** What is read of an index to answer a question. */

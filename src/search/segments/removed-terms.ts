@@ -1,4 +1,4 @@
-import { termHash, TermScan } from '../text/term-hash.ts'
+import { TermScan, termHash } from '../text/term-hash.ts'
 import { TermTable } from '../text/term-table.ts'
 
 /** A page that is gone, and the terms of its chunks. */

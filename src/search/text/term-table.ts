@@ -1,4 +1,4 @@
-import { termHash, hashSlot, type TermScan } from './term-hash.ts'
+import { hashSlot, type TermScan, termHash } from './term-hash.ts'
 
 /**
  * Different terms with an index each, from 0 on. A term is looked up where it stands in a text, by its `hashOf`, so that the text

@@ -7,7 +7,7 @@ import { parseJson } from '../../contract/json.ts'
 import { type Extracted, type ExtractInput, ExtractionError, type OnProgress } from '../extracted.ts'
 import { type Ending, runConfined } from './confined/confined-process.ts'
 import { extractReply } from './confined/reply.ts'
-import { defaultLimits, type ExtractLimits } from './limits.ts'
+import { defaultLimits, type ExtractLimits } from './extract-limits.ts'
 import { type Family, families, successors } from './registry.ts'
 
 export type ExtractOptions = {

@@ -1,5 +1,5 @@
 import type { Extractor } from '../extracted.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './extract-limits.ts'
 
 /** How a family of formats is read, and what its process needs beyond reading its input and the program's own files. */
 export type Family = {
@@ -35,7 +35,7 @@ const xlsx: Family = { load: async () => (await import('./office/xlsx/xlsx.ts'))
 const csv: Family = { load: async () => (await import('./text/csv.ts')).extractCsv }
 const subtitles: Family = { load: async () => (await import('./text/subtitles.ts')).extractSubtitles }
 const code: Family = { load: async () => (await import('./text/code.ts')).extractCode }
-const html: Family = { load: async () => (await import('./html/html.ts')).extractHtml }
+const html: Family = { load: async () => (await import('./html/html-reader.ts')).extractHtml }
 
 /** By file type: an extension in lower case, without dot. */
 export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
@@ -60,7 +60,7 @@ export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ['csv', csv],
   ['tsv', csv],
   ['md', { load: async () => (await import('./text/markdown.ts')).extractMarkdown }],
-  ['txt', { load: async () => (await import('./plain-text.ts')).extractPlainText }],
+  ['txt', { load: async () => (await import('./plain-text-file.ts')).extractPlainText }],
   ['svg', { load: async () => (await import('./image/svg.ts')).extractSvg }],
   ...['png', 'jpg', 'jpeg', 'webp', 'gif', 'bmp'].map((type): [string, Family] => [type, image]),
   ...['tif', 'tiff'].map((type): [string, Family] => [type, tiff]),

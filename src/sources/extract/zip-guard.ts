@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 import { ExtractionError } from '../extracted.ts'
-import { zipLimits } from './limits.ts'
+import { zipLimits } from './extract-limits.ts'
 
 /** Below this even a blank sheet may be packed very tightly. */
 const ratioCountsFrom = 10 * 2 ** 20

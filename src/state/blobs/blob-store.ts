@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Transaction } from 'kysely'
-import type { ReceivedRange, ReceivedFile } from '../../system/received-file.ts'
+import type { ReceivedFile, ReceivedRange } from '../../system/received-file.ts'
 import type { Schema } from '../database/schema.ts'
 
 export class BlobNotFound extends Error {

@@ -7,9 +7,9 @@ import { startClock } from '../directory/start-clock.ts'
 import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
 import { endOf, type UploadChunk, type UploadChunks } from '../sources/upload-chunks.ts'
-import type { Upload } from '../sources/uploads.ts'
+import type { Upload } from '../sources/upload-store.ts'
 import { receiveFile } from './receive-file.ts'
-import { type Appended, type ReceivedChunk, ChunkDiffers, type UploadBytes, UploadChanged } from './upload-bytes.ts'
+import { type Appended, ChunkDiffers, type ReceivedChunk, type UploadBytes, UploadChanged } from './upload-bytes.ts'
 import { UploadFiles } from './upload-files.ts'
 
 const hour = 60 * 60_000

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import { makeDurableDirectory, syncDirectory } from '../../system/durable-file.ts'
 import { hasCode } from '../../system/error-code.ts'
-import type { ReceivedRange, ReceivedFile } from '../../system/received-file.ts'
+import type { ReceivedFile, ReceivedRange } from '../../system/received-file.ts'
 import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
 
 /** Blobs in a folder of this process's own, as `ab/cd/<sha256>`. */

@@ -1,6 +1,6 @@
 import type { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
-import type { Upload, Uploads } from '../sources/uploads.ts'
+import type { Upload, Uploads } from '../sources/upload-store.ts'
 import type { Appended, ReceivedChunk, UploadBytes } from './upload-bytes.ts'
 import { UploadFiles } from './upload-files.ts'
 

@@ -1,5 +1,5 @@
 import type { ReceivedFile } from '../../system/received-file.ts'
-import type { Upload } from '../sources/uploads.ts'
+import type { Upload } from '../sources/upload-store.ts'
 
 /** A chunk repeats other bytes than those that came before. */
 export class ChunkDiffers extends Error {

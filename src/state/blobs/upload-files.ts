@@ -4,7 +4,7 @@ import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncDirectory } from '../../system/durable-file.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
-import { type Appended, type ReceivedChunk, ChunkDiffers } from './upload-bytes.ts'
+import { type Appended, ChunkDiffers, type ReceivedChunk } from './upload-bytes.ts'
 
 /** The files that uploads in chunks grow in. */
 export class UploadFiles {

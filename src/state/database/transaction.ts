@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
-import { ConnectionLost } from './errors.ts'
+import { ConnectionLost } from './database-errors.ts'
 import { isPostgres } from './is-postgres.ts'
 import { isSerializationFailure, isUniqueViolation } from './postgres-errors.ts'
 import type { Schema } from './schema.ts'

@@ -3,8 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
-import type { ReceivedRange, ReceivedFile } from '../../system/received-file.ts'
-import { reasonOf } from '../database/errors.ts'
+import type { ReceivedFile, ReceivedRange } from '../../system/received-file.ts'
+import { reasonOf } from '../database/database-errors.ts'
 
 export type S3Options = {
   /** Such as `https://s3.eu-central-1.amazonaws.com`, without a slash at the end. */

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transactio
 import type { SourceStatus } from '../../contract/documents.ts'
 import type { Schema } from '../database/schema.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
-import type { EventLog } from '../events.ts'
+import type { EventLog } from '../event-store.ts'
 import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from './insert-source.ts'
 import { type Source, toSource } from './source.ts'
 

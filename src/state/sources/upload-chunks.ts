@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../database/schema.ts'
 import { inTransaction } from '../database/transaction.ts'
-import { openUploads } from './uploads.ts'
+import { openUploads } from './upload-store.ts'
 
 /** Bytes of an upload as one object of a store: where they begin, how many they are, and the object's key. */
 export type UploadChunk = { start: number; size: number; key: string }

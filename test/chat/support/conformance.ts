@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Answerer } from '../../../src/chat/answerer.ts'
-import { refusalIn } from '../../../src/chat/refusal.ts'
+import { refusalIn } from '../../../src/chat/refused-answer.ts'
 import { ask, passage, question, refunds, vip } from './passages.ts'
 
 /** What holds for every answerer, however it comes to its answers. */

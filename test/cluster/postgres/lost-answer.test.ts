@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'vitest'
-import { ConnectionLost } from '../../../src/state/database/errors.ts'
+import { ConnectionLost } from '../../../src/state/database/database-errors.ts'
 import { main, put } from '../../git/support/ref-store-suite.ts'
 import { clusterBed, commitsOf, expectSound } from '../support/cluster-bed.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Database } from '../../../src/state/database/database.ts'
 import { inTransaction } from '../../../src/state/database/transaction.ts'
-import { EventLog } from '../../../src/state/events.ts'
+import { EventLog } from '../../../src/state/event-store.ts'
 import { Jobs } from '../../../src/state/jobs.ts'
 import { nodes, openedNode, ownServer, withKb } from '../support/nodes.ts'
 

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import type { Database } from '../../../src/state/database/database.ts'
 import { openDatabase } from '../../../src/state/database/open-database.ts'
-import { KnowledgeBases } from '../../../src/state/knowledge-bases.ts'
+import { KnowledgeBases } from '../../../src/state/kb-store.ts'
 import { Tenants } from '../../../src/state/tenants.ts'
 import { newDatabase } from '../../support/new-database.ts'
 import { type PostgresOptions, PostgresServer } from '../../support/postgres.ts'

@@ -2,7 +2,7 @@ import { parseHTML } from 'linkedom'
 import { expect, test } from 'vitest'
 import { lineDiff } from '../../../src/compare/line-diff.ts'
 import { inlineDiff, pageDiff, sideBySideDiff } from '../../../src/console/layout/diff.ts'
-import type { Html } from '../../../src/console/layout/html.ts'
+import type { Html } from '../../../src/console/layout/html-template.ts'
 
 const hostile = '<img src=x onerror=alert(1)>'
 const diff = lineDiff(`a\nPage the lead now. ${hostile}\nz\n`, `a\nPage the boss now. ${hostile}\nnew\nz\n`)

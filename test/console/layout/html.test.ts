@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { attributes, html, trusted } from '../../../src/console/layout/html.ts'
+import { attributes, html, trusted } from '../../../src/console/layout/html-template.ts'
 
 const hostile = `"><script>alert('x')</script>&`
 

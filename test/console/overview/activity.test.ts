@@ -1,6 +1,6 @@
 import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { html } from '../../../src/console/layout/html.ts'
+import { html } from '../../../src/console/layout/html-template.ts'
 import { activityFeed } from '../../../src/console/overview/activity-feed.ts'
 import type { ActivityItem } from '../../../src/events/activity-item.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chat } from '../../../src/chat/chat.ts'
+import { chat } from '../../../src/chat/answer-question.ts'
 import { ExtractPool } from '../../../src/chat/extract/extract-pool.ts'
 import { createKnowledgeBase, operator, templateDir } from '../../../src/kb/create-kb.ts'
 import { importDirectory } from '../../../src/operate/import/import-directory.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserName } from '../../../src/console/session/account-page.ts'
-import { openSession } from '../../../src/people/session.ts'
+import { openSession } from '../../../src/people/person-session.ts'
 import { signIn } from '../../support/person.ts'
 import { type Console, startConsole } from '../support.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeSetUpLink } from '../../../src/people/links.ts'
+import { makeSetUpLink } from '../../../src/people/follow-links.ts'
 import { type Console, startConsole, visit } from '../support.ts'
 
 const own = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openSession } from '../../../src/people/session.ts'
+import { openSession } from '../../../src/people/person-session.ts'
 import { type Account, startProvider, type TestProvider } from '../../support/identity-provider.ts'
 import { signIn as signInPerson } from '../../support/person.ts'
 import { type Console, type Page, startConsole, visit } from '../support.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openSession } from '../../../src/people/session.ts'
+import { openSession } from '../../../src/people/person-session.ts'
 import { signIn } from '../../support/person.ts'
 import { type Browser, type Console, startConsole, visit } from '../support.ts'
 

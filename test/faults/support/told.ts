@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { openDatabase } from '../../../src/state/database/open-database.ts'
 import { DataDirectory } from '../../../src/state/directory/data-directory.ts'
-import { EventLog, type StoredEvent } from '../../../src/state/events.ts'
-import { KnowledgeBases } from '../../../src/state/knowledge-bases.ts'
+import { EventLog, type StoredEvent } from '../../../src/state/event-store.ts'
+import { KnowledgeBases } from '../../../src/state/kb-store.ts'
 import type { Deployment } from './deployment.ts'
 import { approvalsOf, type Commit, type File, type History } from './history.ts'
 

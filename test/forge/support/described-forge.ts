@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ForgeKind } from '../../../src/forge/forge.ts'
+import type { ForgeKind } from '../../../src/forge/forge-adapter.ts'
 import { ForgeDescription } from './described.ts'
 import { type Answer, type Request, startFront } from './forge-front.ts'
 import { ForgeGit } from './forge-git.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { oneLine } from '../../../src/rules/text/text.ts'
+import { oneLine } from '../../../src/rules/text/lines.ts'
 import { anyCharacter, fc } from '../../support/properties.ts'
 import { seqId, type TestServer, testServer } from '../support/test-server.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
-import { checkDirectory } from '../../../src/push/check/check-directory.ts'
+import { checkDirectory } from '../../../src/push/clone-check/check-directory.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import {
   candidatesOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type CheckOptions, checkKb } from '../../../src/rules/check/check.ts'
+import { type CheckOptions, checkKb } from '../../../src/rules/check/check-kb.ts'
 import type { CheckedFile } from '../../../src/rules/check/checked-file.ts'
 import type { Finding, NeuronFields, WikiLink } from '../../../src/rules/neurons/neuron.ts'
 import { fc } from '../../support/properties.ts'

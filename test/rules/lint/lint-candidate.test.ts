@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { CandidateInput } from '../../../src/contract/candidates.ts'
 import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
-import type { LintFinding } from '../../../src/rules/lint/lint.ts'
+import type { LintFinding } from '../../../src/rules/lint/link-survey.ts'
 import { lintCandidate } from '../../../src/rules/lint/lint-candidate.ts'
 import { anyCharacter, fc } from '../../support/properties.ts'
 

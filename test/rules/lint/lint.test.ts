@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../../src/contract/enumerations.ts'
-import { findingFingerprint, impactOf, LinkSurvey, type LintedLink, type LintFinding } from '../../../src/rules/lint/lint.ts'
+import {
+  findingFingerprint,
+  impactOf,
+  LinkSurvey,
+  type LintedLink,
+  type LintFinding,
+} from '../../../src/rules/lint/link-survey.ts'
 import { fc } from '../../support/properties.ts'
 
 type Written = Pick<LintedLink, 'seqId' | 'meaning'> & Partial<LintedLink>

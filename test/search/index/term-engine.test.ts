@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Deadline } from '../../../src/search/index/deadline.ts'
-import type { Query } from '../../../src/search/query/query.ts'
+import type { Query } from '../../../src/search/query/query-tree.ts'
 import { engines, newEngine } from '../engine-support.ts'
 import { curator, page, tool } from '../support.ts'
 

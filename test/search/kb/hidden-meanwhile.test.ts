@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { KbSearch } from '../../../src/search/kb/kb-search.ts'
 import { retrieve } from '../../../src/search/kb/retrieve.ts'
-import { search } from '../../../src/search/kb/search.ts'
+import { search } from '../../../src/search/kb/search-kb.ts'
 import { neuronText, type WrittenBed, writtenBed } from '../../kb/support/written-neurons.ts'
 
 /** Has a page hidden and renamed after the index has answered and before the answer is made of the tables. */

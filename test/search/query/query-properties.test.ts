@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { everyLeafOf, type Query, QueryError } from '../../../src/search/query/query.ts'
+import { everyLeafOf, type Query, QueryError } from '../../../src/search/query/query-tree.ts'
 import { hostileText } from '../../rules/hostile-text.ts'
 import { fc } from '../../support/properties.ts'
 import { finds, queryOf } from './query-support.ts'

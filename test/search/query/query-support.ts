@@ -1,5 +1,5 @@
 import { parseQuery, wholeQuery } from '../../../src/search/query/parse-query.ts'
-import type { Query } from '../../../src/search/query/query.ts'
+import type { Query } from '../../../src/search/query/query-tree.ts'
 import { analyserFor } from '../../../src/search/text/analyser.ts'
 
 /** What a query asks for in all. */

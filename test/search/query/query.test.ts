@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { matchesNote } from '../../../src/search/query/matches-note.ts'
-import { everyLeafOf, leavesOf, QueryError } from '../../../src/search/query/query.ts'
+import { everyLeafOf, leavesOf, QueryError } from '../../../src/search/query/query-tree.ts'
 import { finds, queryOf, read, written } from './query-support.ts'
 
 describe('words', () => {

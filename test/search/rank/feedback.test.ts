@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { type ExpansionTerm, type Figures, feedback, feedbackParameters } from '../../../src/search/rank/feedback.ts'
+import {
+  type ExpansionTerm,
+  type Figures,
+  feedback,
+  feedbackParameters,
+} from '../../../src/search/rank/relevance-feedback.ts'
 
 const figures: Figures = { chunkCount: 1000, averageLength: 4, chunksWith: () => 3 }
 const question = new Map([['wing', 1]])

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Deadline } from '../../../src/search/index/deadline.ts'
-import type { Leaf, Query } from '../../../src/search/query/query.ts'
+import type { Leaf, Query } from '../../../src/search/query/query-tree.ts'
 import type { IndexedDocument } from '../../../src/search/search-index.ts'
 import { fc } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'

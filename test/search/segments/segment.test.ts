@@ -7,7 +7,7 @@ import { Frontier, highestScore } from '../../../src/search/segments/format/fron
 import { Segment } from '../../../src/search/segments/format/segment.ts'
 import { DamagedSegment, FileSink, MemorySink, SegmentFile } from '../../../src/search/segments/format/segment-bytes.ts'
 import { invert, invertInto } from '../../../src/search/segments/invert.ts'
-import { merge } from '../../../src/search/segments/merge.ts'
+import { merge } from '../../../src/search/segments/merge-segments.ts'
 import { fc } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
 import { factsOf, pagesOf, placesIn, placesOf, type TestPage } from './support.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { TermCounter } from '../../../src/search/rank/term-counter.ts'
-import { termHash, TermScan } from '../../../src/search/text/term-hash.ts'
+import { TermScan, termHash } from '../../../src/search/text/term-hash.ts'
 import { TermTable } from '../../../src/search/text/term-table.ts'
 import { fc } from '../../support/properties.ts'
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { CircuitBreaker } from '../../../src/models/circuit-breaker.ts'
 import { compileDocument } from '../../../src/sources/compile/compile-document.ts'
 import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
-import { ModelClient, type CompilerModelOptions } from '../../../src/sources/compile/model/model-client.ts'
+import type { CompilerModelError } from '../../../src/sources/compile/model/compiler-model-error.ts'
+import { type CompilerModelOptions, ModelClient } from '../../../src/sources/compile/model/model-client.ts'
 import type { Draft } from '../../../src/sources/compile/model/model-draft.ts'
-import type { CompilerModelError } from '../../../src/sources/compile/model/model-error.ts'
 import { type Drafts, type ModelCompileInput, ModelCompiler } from '../../../src/sources/compile/model-compiler.ts'
 import { paragraph } from './documents.ts'
 import { fails, linesOf, modelServer, type Reply, type Request, says } from './model-server.ts'
@@ -97,7 +97,11 @@ const input: ModelCompileInput = {
 const calm = { signal: new AbortController().signal, onProgress: () => {} }
 
 /** Compiles with the model that replies so. */
-async function compileWith(reply: Reply, changes: Partial<ModelCompileInput> = {}, limits: Partial<CompilerModelOptions> = {}) {
+async function compileWith(
+  reply: Reply,
+  changes: Partial<ModelCompileInput> = {},
+  limits: Partial<CompilerModelOptions> = {},
+) {
   const { url, requests } = await modelServer(reply)
   const drafts = memory()
   const failures: CompilerModelError[] = []

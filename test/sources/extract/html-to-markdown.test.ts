@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { extractHtml } from '../../../src/sources/extract/html/html.ts'
+import { extractHtml } from '../../../src/sources/extract/html/html-reader.ts'
 import { htmlToMarkdown } from '../../../src/sources/extract/html/html-to-markdown.ts'
 import { tempDir } from '../../support/temp.ts'
 

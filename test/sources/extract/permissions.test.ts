@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { runConfined } from '../../../src/sources/extract/confined/confined-process.ts'
 import { permissionFlags } from '../../../src/sources/extract/extract.ts'
-import { defaultLimits } from '../../../src/sources/extract/limits.ts'
+import { defaultLimits } from '../../../src/sources/extract/extract-limits.ts'
 import { tempDir } from '../../support/temp.ts'
 
 const input = fileURLToPath(import.meta.url)

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../layout/html.ts'
+import { type Html, html } from '../../layout/html-template.ts'
 
 /** Where somebody else has changed the same as the person who edits, in another way. */
 export type PageConflict = {

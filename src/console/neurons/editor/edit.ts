@@ -3,7 +3,7 @@ import type { AppContext } from '../../../app/open-context.ts'
 import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../../contract/errors.ts'
 import { callerOf } from '../../../http/access/auth.ts'
-import { renderMarkdown } from '../../../pages/render-markdown.ts'
+import { renderMarkdown } from '../../../pages/render-page.ts'
 import { checkPage } from '../../../pages/write/check-page.ts'
 import type { BlankPage, OpenPage } from '../../../pages/write/open-page.ts'
 import { openBlankPage, openPage } from '../../../pages/write/open-page.ts'
@@ -12,15 +12,15 @@ import type { Refusal } from '../../../pages/write/submit-page.ts'
 import { writePage } from '../../../pages/write/write-page.ts'
 import type { PageWrite } from '../../../pages/write/written-page.ts'
 import type { FormErrors } from '../../layout/form.ts'
-import { html, type HtmlPart } from '../../layout/html.ts'
+import { type HtmlPart, html } from '../../layout/html-template.ts'
 import { isFragment, send } from '../../layout/send.ts'
 import { visitOf } from '../../layout/visit.ts'
 import { type Beside, beside } from './beside.ts'
 import { type EditorView, editorPage } from './editor-page.ts'
 import {
   blankFields,
-  formChanges,
   fieldsOf,
+  formChanges,
   isTooLarge,
   noteOf,
   type PageFields,

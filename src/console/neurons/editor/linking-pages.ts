@@ -1,5 +1,5 @@
 import { neuronPage } from '../../../contract/console-paths.ts'
-import { type Html, html } from '../../layout/html.ts'
+import { type Html, html } from '../../layout/html-template.ts'
 
 const perPage = 50
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type EdgeType, edgeTypes } from '../../../contract/enumerations.ts'
+import { edgeTypes } from '../../../contract/enumerations.ts'
+import type { EdgeType } from '../../../contract/vocabulary.ts'
 import type { OpenPage } from '../../../pages/write/open-page.ts'
 import type { PageChanges } from '../../../pages/write/written-page.ts'
 import type { FormErrors } from '../../layout/form.ts'

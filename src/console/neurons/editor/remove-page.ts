@@ -1,7 +1,7 @@
 import { neuronPage } from '../../../contract/console-paths.ts'
 import type { OpenPage } from '../../../pages/write/open-page.ts'
 import { button, form, textArea } from '../../layout/form.ts'
-import { type Html, html, type HtmlPart } from '../../layout/html.ts'
+import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
 import { page } from '../../layout/page.ts'
 import type { Visit } from '../../layout/visit.ts'
 import { linkingPages } from './linking-pages.ts'

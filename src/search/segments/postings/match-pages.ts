@@ -1,5 +1,5 @@
 import type { Catalog } from '../../index/catalog.ts'
-import type { Leaf, Query } from '../../query/query.ts'
+import type { Leaf, Query } from '../../query/query-tree.ts'
 import { end, indexFrom, type PostingList } from './posting-list.ts'
 
 const none = new Uint32Array()

@@ -1,4 +1,4 @@
-import { oneLine } from '../../../rules/text/text.ts'
+import { oneLine } from '../../../rules/text/lines.ts'
 import { inlineText } from '../inline-text.ts'
 import type { TitledPart } from '../parts/part-titles.ts'
 import { linkableTitle } from '../titles/linkable-title.ts'

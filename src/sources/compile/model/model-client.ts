@@ -4,8 +4,8 @@ import { parseJson } from '../../../contract/json.ts'
 import { boundedFetch } from '../../../models/bounded-fetch.ts'
 import { CircuitBreaker, ModelPaused, ModelSilent } from '../../../models/circuit-breaker.ts'
 import { clientOf, type LanguageModel } from '../../../models/language-model.ts'
+import { CompilerModelError } from './compiler-model-error.ts'
 import type { ModelGap } from './model-draft.ts'
-import { CompilerModelError } from './model-error.ts'
 
 export type CompilerModelOptions = LanguageModel & {
   /** Of a request, from its first attempt to the end of the answer. */

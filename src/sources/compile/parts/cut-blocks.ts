@@ -16,7 +16,8 @@ const longestHeader = 2000
 export function cutBlocks(blocks: readonly SourceBlock[]): SourceBlock[] {
   return blocks.flatMap((block) => {
     const size = sizeOf([block])
-    if (size <= longestBlock || ((block.kind === 'code' || block.kind === 'list') && size <= longestWhole)) return [block]
+    if (size <= longestBlock || ((block.kind === 'code' || block.kind === 'list') && size <= longestWhole))
+      return [block]
     if (block.kind === 'table') return cutTable(block)
     if (block.kind === 'code') return cutCode(block)
     const lines = block.lines.flatMap(cutLine)
@@ -32,7 +33,8 @@ export function packBlocks(blocks: readonly SourceBlock[]): SourceBlock[][] {
     const more = sizeOf([block])
     const open = runs.at(-1)
     // A heading does not stay behind alone.
-    if (open && size < target && size + more <= longestBlock && !(block.depth > 0 && size > target / 2)) open.push(block)
+    if (open && size < target && size + more <= longestBlock && !(block.depth > 0 && size > target / 2))
+      open.push(block)
     else {
       const last = open?.at(-1)
       const heads = open && open.length > 1 && last?.kind === 'heading' ? open.splice(-1) : []

@@ -1,5 +1,5 @@
 import { atxHeading } from '../../../rules/text/atx-heading.ts'
-import { oneLine } from '../../../rules/text/text.ts'
+import { oneLine } from '../../../rules/text/lines.ts'
 import { inlineText } from '../inline-text.ts'
 
 /** Characters of a heading that are used; the rest stays in the text. */

@@ -1,6 +1,6 @@
 import type { IAudioMetadata } from 'music-metadata'
 import { type Extracted, type ExtractInput, ExtractionError } from '../../extracted.ts'
-import { plainLine } from '../markdown/inline-text.ts'
+import { plainLine } from '../markdown/as-inline-markdown.ts'
 import { transcribe } from './transcribe.ts'
 import { type Chapter, clock, writeTranscript } from './transcript-text.ts'
 

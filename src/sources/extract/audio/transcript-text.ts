@@ -1,5 +1,5 @@
 import type { Anchor } from '../../extracted.ts'
-import { plainLine } from '../markdown/inline-text.ts'
+import { plainLine } from '../markdown/as-inline-markdown.ts'
 import type { Transcript } from './transcribe.ts'
 
 /** Seconds of speech in a paragraph. */

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OnProgress } from '../../extracted.ts'
-import type { ExtractLimits } from '../limits.ts'
+import type { ExtractLimits } from '../extract-limits.ts'
 import { processUsage } from './process-usage.ts'
 
 export type Confinement = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { maxMarkdownBytes } from '../limits.ts'
+import { maxMarkdownBytes } from '../extract-limits.ts'
 
 const anchor = z.strictObject({
   line: z.int().min(1),

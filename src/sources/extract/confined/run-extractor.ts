@@ -1,5 +1,5 @@
 import { withLiteralMarks } from '../../../markdown/comments.ts'
-import { oneLine } from '../../../rules/text/text.ts'
+import { oneLine } from '../../../rules/text/lines.ts'
 import {
   type Anchor,
   type Extracted,
@@ -9,7 +9,7 @@ import {
   type OnProgress,
 } from '../../extracted.ts'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
-import { maxMarkdownBytes } from '../limits.ts'
+import { maxMarkdownBytes } from '../extract-limits.ts'
 import { cleanMarkdown } from '../markdown/clean-markdown.ts'
 import { families } from '../registry.ts'
 import type { ExtractReply } from './reply.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { ExtractionError } from '../../extracted.ts'
-import { maxMarkdownBytes } from '../limits.ts'
+import { maxMarkdownBytes } from '../extract-limits.ts'
 import { decodeText } from './decode-text.ts'
 
 export type TextDocument = {

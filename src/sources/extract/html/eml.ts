@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import PostalMime, { type Address, type Email } from 'postal-mime'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
+import { asInlineMarkdown } from '../markdown/as-inline-markdown.ts'
 import { escapeText } from '../markdown/escape-text.ts'
-import { asInlineMarkdown } from '../markdown/inline-text.ts'
 import { htmlToMarkdown } from './html-to-markdown.ts'
 
 const maxBytes = 50 * 2 ** 20

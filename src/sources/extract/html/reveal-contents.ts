@@ -1,5 +1,5 @@
 import type { Element, Nodes, Root } from 'hast'
-import { collapse, isElement, nodesOf, hastText } from './hast.ts'
+import { collapse, hastText, isElement, nodesOf } from './hast.ts'
 
 /** What stands in these is the text of a page, not what surrounds it. */
 const contents = new Set(['main', 'article', 'blockquote', 'figure'])

@@ -1,4 +1,4 @@
-import { plainLine } from '../markdown/inline-text.ts'
+import { plainLine } from '../markdown/as-inline-markdown.ts'
 import { blanksForHyphens, hasHyphensForBlanks, withoutAbsurdHyphens } from '../pdf/ocr-hyphens.ts'
 import { type Box, median, type OcrRow, rowsOf } from '../pdf/ocr-rows.ts'
 import { joinLines } from '../pdf/pdf-lines.ts'

@@ -1,4 +1,4 @@
-import { asInlineMarkdown } from './inline-text.ts'
+import { asInlineMarkdown } from './as-inline-markdown.ts'
 
 /** Distinct values that are counted. */
 const maxDistinct = 1_000

@@ -1,5 +1,5 @@
+import { asInlineMarkdown } from './as-inline-markdown.ts'
 import { ColumnStatistics } from './column-statistics.ts'
-import { asInlineMarkdown } from './inline-text.ts'
 import { type Room, roomForRows, rowLine } from './table-rows.ts'
 
 /** Rows of a table before its header is said again. */

@@ -1,4 +1,4 @@
-import { linkTo, plainLine } from '../markdown/inline-text.ts'
+import { linkTo, plainLine } from '../markdown/as-inline-markdown.ts'
 import { child, relationshipId, type XmlElement } from '../xml.ts'
 import type { Relationship } from './office-package.ts'
 

@@ -1,4 +1,4 @@
-import { asInlineMarkdown, plainLine } from '../markdown/inline-text.ts'
+import { asInlineMarkdown, plainLine } from '../markdown/as-inline-markdown.ts'
 import { markdownTable } from '../markdown/markdown-table.ts'
 import { child, descendants, type XmlElement } from '../xml.ts'
 import { drawingText } from './drawing-text.ts'

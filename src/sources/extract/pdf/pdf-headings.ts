@@ -1,4 +1,4 @@
-import { plainLine } from '../markdown/inline-text.ts'
+import { plainLine } from '../markdown/as-inline-markdown.ts'
 import type { Bookmark } from './pdf-outline.ts'
 import type { PdfPage } from './pdf-page.ts'
 

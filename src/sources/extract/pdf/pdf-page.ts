@@ -1,5 +1,5 @@
+import { plainLine } from '../markdown/as-inline-markdown.ts'
 import { fencedLines } from '../markdown/fenced-lines.ts'
-import { plainLine } from '../markdown/inline-text.ts'
 import { joinLines } from './pdf-lines.ts'
 
 /** A page of a document as lines of Markdown. */

@@ -1,6 +1,6 @@
 import type { FormField, PageComplexityStats, ParsedPage, Rect } from '@llamaindex/liteparse'
 import { hasBrokenWords } from '../../broken-words.ts'
-import { asInlineMarkdown } from '../markdown/inline-text.ts'
+import { asInlineMarkdown } from '../markdown/as-inline-markdown.ts'
 import { isVisuallyOrdered } from './pdf-bidi.ts'
 import { brokenWords } from './pdf-hyphens.ts'
 import { pageMarkdown } from './pdf-page.ts'

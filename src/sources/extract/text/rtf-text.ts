@@ -1,5 +1,5 @@
 import { ExtractionError } from '../../extracted.ts'
-import { asInlineMarkdown, plainLine } from '../markdown/inline-text.ts'
+import { asInlineMarkdown, plainLine } from '../markdown/as-inline-markdown.ts'
 import { markdownTable } from '../markdown/markdown-table.ts'
 import { encodingOf, encodingOfFont } from './rtf-encodings.ts'
 

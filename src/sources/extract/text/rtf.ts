@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
-import { maxMarkdownBytes } from '../limits.ts'
+import { maxMarkdownBytes } from '../extract-limits.ts'
 import { RtfText } from './rtf-text.ts'
 
 /** Rich Text Format 1.9: its paragraphs, headings, and tables. Pictures, objects and what programs keep for themselves are left out. */

@@ -15,7 +15,12 @@ const everyType = new Set(fileTypes)
  * Makes the Source of a complete upload. Repeating the call returns the same Source.
  * @throws {GanglionError} `not_found`, `upload_expired`, `incomplete`, `hash_mismatch`, `duplicate_source`
  */
-export function finalizeUpload(ctx: Context, caller: Caller, uploadId: string, query: UploadQuery): Promise<SourceAnswer> {
+export function finalizeUpload(
+  ctx: Context,
+  caller: Caller,
+  uploadId: string,
+  query: UploadQuery,
+): Promise<SourceAnswer> {
   return ctx.uploadLocks.run(uploadId, async () => {
     const finalize = () => finalizeOnce(ctx, caller, uploadId, query)
     try {

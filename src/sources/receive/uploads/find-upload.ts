@@ -2,7 +2,7 @@ import type { UploadStatus } from '../../../contract/documents.ts'
 import { GanglionError } from '../../../contract/errors.ts'
 import type { Context } from '../../../kb/context.ts'
 import { actorOf, type Caller } from '../../../rules/access/caller.ts'
-import type { Upload } from '../../../state/sources/uploads.ts'
+import type { Upload } from '../../../state/sources/upload-store.ts'
 import { findKb } from '../../find-source.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { ConnectionLost } from '../errors.ts'
+import { ConnectionLost } from '../database-errors.ts'
 import { isPostgres } from '../is-postgres.ts'
 import { stateOf } from '../postgres-errors.ts'
 import type { Schema } from '../schema.ts'

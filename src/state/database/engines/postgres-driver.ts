@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult, type TransactionSettings } from 'kysely'
 import type { Pool, PoolClient } from 'pg'
-import { ConnectionLost, DatabaseUnreachable } from '../errors.ts'
+import { ConnectionLost, DatabaseUnreachable } from '../database-errors.ts'
 import { isUnreachable } from '../postgres-errors.ts'
 
 /** Milliseconds for which a server that restarts is waited for, and between two attempts. */

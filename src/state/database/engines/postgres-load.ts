@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../schema.ts'
-import { copiedTables, insertRows, numberedTables, type StateRow, rowsAtOnce } from '../state-tables.ts'
+import { copiedTables, insertRows, numberedTables, rowsAtOnce, type StateRow } from '../state-tables.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** Inserts the state that a SQLite file holds, which is migrated where needed, into a PostgreSQL database that is vacant. */

@@ -1,6 +1,12 @@
 import type { Kysely } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import { DatabaseOutdated, DatabaseTooNew, DatabaseTooOld, DatabaseUnreachable, MigrationFailed } from '../errors.ts'
+import {
+  DatabaseOutdated,
+  DatabaseTooNew,
+  DatabaseTooOld,
+  DatabaseUnreachable,
+  MigrationFailed,
+} from '../database-errors.ts'
 import type { Schema } from '../schema.ts'
 import { firstSchema, migrations } from './migrations.ts'
 

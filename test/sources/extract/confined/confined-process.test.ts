@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Ending, runConfined } from '../../../../src/sources/extract/confined/confined-process.ts'
-import { defaultLimits, type ExtractLimits } from '../../../../src/sources/extract/limits.ts'
+import { defaultLimits, type ExtractLimits } from '../../../../src/sources/extract/extract-limits.ts'
 import type { OnProgress } from '../../../../src/sources/extracted.ts'
 
 const hang = 'setInterval(() => undefined, 1000);'

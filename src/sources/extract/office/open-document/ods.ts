@@ -1,5 +1,5 @@
 import { type Anchor, ExtractionError, type Extractor } from '../../../extracted.ts'
-import { plainLine } from '../../markdown/inline-text.ts'
+import { plainLine } from '../../markdown/as-inline-markdown.ts'
 import { DataTable } from '../../markdown/markdown-table.ts'
 import { type LargeTable, roomForRows, withLargeTables } from '../../markdown/table-rows.ts'
 import type { XmlAttributes } from '../../xml.ts'

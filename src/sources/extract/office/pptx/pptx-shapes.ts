@@ -1,7 +1,7 @@
-import { asInlineMarkdown, plainLine } from '../../markdown/inline-text.ts'
+import { asInlineMarkdown, plainLine } from '../../markdown/as-inline-markdown.ts'
 import { markdownTable } from '../../markdown/markdown-table.ts'
 import { child, descendants, isTrue, relationshipId, type XmlElement } from '../../xml.ts'
-import { paragraphsOf, drawingText, textBlocks } from '../drawing-text.ts'
+import { drawingText, paragraphsOf, textBlocks } from '../drawing-text.ts'
 import { chartBlocks, chartTable } from '../office-chart.ts'
 import type { OfficePackage, Relationship } from '../office-package.ts'
 

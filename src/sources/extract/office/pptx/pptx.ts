@@ -1,6 +1,6 @@
 import type { Anchor, Extracted, ExtractInput } from '../../../extracted.ts'
 import { ExtractionError } from '../../../extracted.ts'
-import { plainLine } from '../../markdown/inline-text.ts'
+import { plainLine } from '../../markdown/as-inline-markdown.ts'
 import { child, descendants, isTrue, relationshipId } from '../../xml.ts'
 import { paragraphsOf } from '../drawing-text.ts'
 import { OfficePackage } from '../office-package.ts'

@@ -1,4 +1,4 @@
-import { plainLine } from '../../markdown/inline-text.ts'
+import { plainLine } from '../../markdown/as-inline-markdown.ts'
 import { DataTable } from '../../markdown/markdown-table.ts'
 import type { Room } from '../../markdown/table-rows.ts'
 import { isTrue, scanXml, type XmlAttributes } from '../../xml.ts'

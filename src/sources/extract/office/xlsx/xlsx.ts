@@ -1,6 +1,6 @@
 import type { Anchor, Extracted, ExtractInput } from '../../../extracted.ts'
 import { ExtractionError } from '../../../extracted.ts'
-import { plainLine } from '../../markdown/inline-text.ts'
+import { plainLine } from '../../markdown/as-inline-markdown.ts'
 import { type LargeTable, roomForRows, withLargeTables } from '../../markdown/table-rows.ts'
 import { type ChartTable, chartBlocks } from '../office-chart.ts'
 import { OfficePackage } from '../office-package.ts'

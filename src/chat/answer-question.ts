@@ -1,0 +1,152 @@
+import { v7 as uuidv7 } from 'uuid'
+import { ChatAnswer, type ChatCitation, type ChatQuestion } from '../contract/chat.ts'
+import { GanglionError } from '../contract/errors.ts'
+import { viewAs } from '../kb/access/kb-view.ts'
+import type { Context } from '../kb/context.ts'
+import type { ReadableKb } from '../kb/readable-kb.ts'
+import { effectiveAudience } from '../rules/access/audience.ts'
+import { actorOf, type Caller, isPerson } from '../rules/access/caller.ts'
+import type { Passage } from '../search/answer/passage.ts'
+import { retrievePassages } from '../search/kb/retrieve.ts'
+import { fileName } from '../search/kb/search-kb.ts'
+import { analyserFor } from '../search/text/analyser.ts'
+import type { ChatSession } from '../state/chat-sessions.ts'
+import { once } from '../state/once.ts'
+import type { Answerer } from './answerer.ts'
+import { lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
+import { introductionQuery, searchQuestion } from './extract/question-context.ts'
+import { askForKnowledgeBase, extractName } from './refused-answer.ts'
+
+const maxPassages = 20
+
+/**
+ * Answers a question once for an idempotency key: again, it is the first answer. With a key the text comes at once, because it is
+ * only then known to be the answer.
+ * @throws what {@link chat} throws, and `idempotency_key_reused`
+ */
+export async function* chatOnce(
+  ctx: Context,
+  answerer: Answerer,
+  caller: Caller,
+  question: ChatQuestion,
+  signal: AbortSignal,
+  { idempotencyKey }: { idempotencyKey?: string } = {},
+): AsyncGenerator<string, ChatAnswer> {
+  if (idempotencyKey === undefined) return yield* chat(ctx, answerer, caller, question, signal)
+  const request = {
+    idempotencyKey,
+    route: 'POST /api/v1/chat',
+    body: question,
+    newId: () => uuidv7(),
+    parse: (answer: unknown) => ChatAnswer.parse(answer),
+  }
+  const answer = await once(ctx, caller, request, (sessionId) =>
+    wholeAnswer(chat(ctx, answerer, caller, question, signal, sessionId)),
+  )
+  yield answer.answer
+  return answer
+}
+
+/** The answer, once all of it was said. */
+export async function wholeAnswer(answering: AsyncGenerator<string, ChatAnswer>): Promise<ChatAnswer> {
+  for (;;) {
+    const step = await answering.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/**
+ * Answers a question from a knowledge base, and keeps the turn once it is whole: yields the text as it comes and returns the
+ * answer. A session without a knowledge base goes on in its own; without both there is nothing to answer from.
+ * @throws {GanglionError} `not_found`, also for a session of another tenant, person, knowledge base or audience; `unavailable`.
+ * Throws the signal's reason once it aborts.
+ */
+export async function* chat(
+  ctx: Context,
+  answerer: Answerer,
+  caller: Caller,
+  question: ChatQuestion,
+  signal: AbortSignal,
+  newSessionId = uuidv7(),
+): AsyncGenerator<string, ChatAnswer> {
+  const audience = effectiveAudience(caller.role, question.audience ?? (isPerson(caller) ? 'curator' : 'tool'))
+  const known = question.sessionId === undefined ? undefined : await findSession(ctx, caller, question.sessionId)
+  const kbName = question.knowledgeBaseId ?? known?.kbId
+  if (kbName === undefined) {
+    const { text, answeredBy } = yield* askForKnowledgeBase()
+    return { answer: text, answeredBy }
+  }
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  const kbId = kb.identity.id
+  const session = known ?? { id: newSessionId, tenantId: caller.tenantId, kbId, audience, ownerId: actorOf(caller).id }
+  // What was said before may hold what this audience may not see.
+  if (session.kbId !== kbId || session.audience !== audience) throw new GanglionError('not_found')
+
+  const { message } = question
+  const { tone, language, synonyms } = await kb.settings()
+  const said = known === undefined ? [] : await ctx.chatSessions.lastTurns(known.id, maxHistory)
+  const readable = readableTurns(said, await viewAs(kb, { audience }))
+  const history = known === undefined ? lastTurnsOf(question.history) : readable.history
+  signal.throwIfAborted()
+  const query = searchQuestion(message, history, analyserFor(language))
+  const retrieve = (query: string) =>
+    retrievePassages(ctx, kb, { query, audience, limit: maxPassages, reach: 'section' })
+  const found = await retrieve(query)
+  const more = introductionQuery(query, found, language)
+  const passages = more === undefined ? found : await retrieve(more)
+  signal.throwIfAborted()
+  const { text, cited, answeredBy, notice } = yield* answerer.answer(
+    { message, history, passages, tone, audience, language, synonyms },
+    signal,
+  )
+  signal.throwIfAborted()
+  const citations = citationsOf(ctx, kb, passages, cited)
+  // An extract cites all that it says. A model may have taken something from whatever it was given, without a word.
+  const given = [...passages.map(({ seqId }) => seqId), ...readable.grounds]
+  const grounds = answeredBy === extractName ? cited : [...new Set(given)]
+  const turnId = await ctx.chatSessions.addTurn(
+    session,
+    { question: message, answer: text, citations, grounds },
+    ctx.now(),
+  )
+  return {
+    answer: text,
+    sessionId: session.id,
+    turnId,
+    citations,
+    answeredBy,
+    ...(notice === undefined ? {} : { notice }),
+  }
+}
+
+async function findSession(ctx: Context, caller: Caller, id: string): Promise<ChatSession> {
+  const session = await ctx.chatSessions.find(caller.tenantId, id, ctx.now())
+  if (session === undefined || !mayContinue(session, actorOf(caller))) throw new GanglionError('not_found')
+  return session
+}
+
+/** The Neurons of passages that an answer cites; what was not retrieved cannot be cited. */
+function citationsOf(
+  ctx: Context,
+  { identity }: ReadableKb,
+  passages: readonly Passage[],
+  cited: readonly string[],
+): ChatCitation[] {
+  const bySeqId = new Map(passages.map((passage) => [passage.seqId, passage]))
+  return [...new Set(cited)].flatMap((seqId) => {
+    const passage = bySeqId.get(seqId)
+    if (passage === undefined) return []
+    const { documentId, path, title, commit } = passage
+    return [
+      {
+        documentId,
+        path,
+        filename: fileName(path),
+        seqId,
+        title,
+        url: ctx.urls.neuron(identity.slug, seqId),
+        commit,
+      },
+    ]
+  })
+}

@@ -1,0 +1,99 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { KbId } from '../../contract/identifiers.ts'
+import { exceedsFolded, maxQuery } from '../../contract/search.ts'
+import { callerOf } from '../../http/access/auth.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
+import { searchEverywhere, searchPages } from '../../search/kb/search-pages.ts'
+import { KbParams } from '../layout/page-query.ts'
+import { isFragment, send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { jumps } from './jumps.ts'
+import { type ShownResults, searchFragment, searchPage } from './search-page.ts'
+import { type SearchAsked, searchPath } from './search-paths.ts'
+
+const SearchQuery = z.object({
+  q: z.string().default(''),
+  kind: z.enum(['all', 'wiki', 'source']).default('all'),
+  tag: z.string().max(200).default(''),
+  page: z
+    .string()
+    .regex(/^[1-9][0-9]{0,3}$/)
+    .transform(Number)
+    .default(1),
+})
+const AllQuery = SearchQuery.extend({ kb: z.union([KbId, z.literal('')]).default('') })
+const JumpQuery = z.object({ q: z.string().max(maxQuery).default(''), kb: z.union([KbId, z.literal('')]).default('') })
+
+/** Adds the pages that search, and what the command palette leads to. */
+export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
+  app.get('/search', { schema: { hide: true, querystring: AllQuery } }, (request, reply) => {
+    const { kb, tag: _, ...asked } = request.query
+    if (kb !== '' && !isFragment(request)) return reply.redirect(searchPath(kb, asked))
+    return sendSearch(ctx, request, reply, kb === '' ? undefined : kb, asked)
+  })
+
+  app.get(
+    '/kb/:kb/search',
+    { schema: { hide: true, params: KbParams, querystring: SearchQuery } },
+    (request, reply) => {
+      const { tag, ...asked } = request.query
+      return sendSearch(ctx, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
+    },
+  )
+
+  app.get('/palette', { schema: { hide: true, querystring: JumpQuery } }, async (request, reply) => {
+    const { q, kb } = request.query
+    const items = await jumps(ctx, callerOf(request), visitOf(request).session.role, {
+      q: q.trim(),
+      kb: kb || undefined,
+    })
+    return reply.send({ items })
+  })
+}
+
+async function sendSearch(
+  ctx: AppContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  kbName: string | undefined,
+  asked: SearchAsked,
+): Promise<FastifyReply> {
+  const caller = callerOf(request)
+  const [kb, { knowledgeBases }] = await Promise.all([
+    kbName === undefined ? undefined : describeKb(ctx, caller, kbName),
+    kbName === undefined ? listKnowledgeBases(ctx, caller) : { knowledgeBases: [] },
+  ])
+  const answer = (found: ShownResults | undefined, problem?: { status: number; message: string }) => {
+    const errors = problem && { fieldErrors: { q: [problem.message] } }
+    const view = { kb, asked, knowledgeBases, found, errors }
+    const markup = isFragment(request) ? searchFragment(view) : searchPage(visitOf(request), view)
+    return send(reply, markup, problem?.status)
+  }
+  const q = asked.q.trim()
+  if (q === '') return answer(undefined)
+  try {
+    if (q.length > maxQuery || exceedsFolded(q, maxQuery))
+      throw new ValidationError({ q: [`At most ${maxQuery} characters.`] })
+    const { kind, tag, page = 1 } = asked
+    const query = { q, kind, isTyping: isFragment(request) }
+    if (kb === undefined) return answer({ in: 'all', hits: await searchEverywhere(ctx, caller, query) })
+    const hits = await searchPages(ctx, caller, kb.slug, { ...query, page, ...(tag === undefined ? {} : { tag }) })
+    return answer({ in: 'one', kb, hits })
+  } catch (error) {
+    return answer(undefined, problemOf(error))
+  }
+}
+
+/** What a person can do about; throws everything else. */
+function problemOf(error: unknown): { status: number; message: string } {
+  if (error instanceof ValidationError && error.fieldErrors.q !== undefined) {
+    return { status: 400, message: error.fieldErrors.q.join(' ') }
+  }
+  if (error instanceof GanglionError && error.status === 503) return { status: 503, message: error.message }
+  throw error
+}

@@ -1,0 +1,88 @@
+import type { AppContext } from '../../app/open-context.ts'
+import type { BlockDiff, LineDiff } from '../../pages/compare-pages.ts'
+import { compareLines, comparePages } from '../../pages/compare-pages.ts'
+import type { Rendered } from '../../pages/render-page.ts'
+import { renderMarkdown } from '../../pages/render-page.ts'
+import type { CandidateReview } from '../../review/review-candidate.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { content } from '../layout/content.ts'
+import { inlineDiff, pageDiff, sideBySideDiff } from '../layout/diff.ts'
+import { type Html, html } from '../layout/html-template.ts'
+import { candidateUrl, type QueueParams, type Show, shows } from './view.ts'
+
+/** What a candidate changes, as it is to be shown. */
+export type ShownChange =
+  | { show: 'rendered'; diff: BlockDiff }
+  | { show: 'lines' | 'split'; diff: LineDiff }
+  | { show: 'sides'; before: Rendered | undefined; after: Rendered | undefined }
+
+const labels: Readonly<Record<Show, string>> = {
+  rendered: 'As a page',
+  lines: 'As text',
+  split: 'Side by side',
+  sides: 'Before and after',
+}
+
+/** Characters of both sides beyond which a change is shown as text: a page of that length takes seconds to render. */
+const longChange = 128 * 1024
+
+/** How a change is shown where nobody has chosen. */
+export function usualShow({ before, after }: CandidateReview['sides']): Show {
+  return (before?.content.length ?? 0) + (after?.content.length ?? 0) > longChange ? 'lines' : 'rendered'
+}
+
+/** Compares the two sides of a candidate; of a conflict, what the Neuron says now and what is proposed. */
+export async function changeOf(
+  ctx: AppContext,
+  caller: Caller,
+  { kb, sides }: Pick<CandidateReview, 'kb' | 'sides'>,
+  show: Show,
+): Promise<ShownChange> {
+  const versions = { before: sides.before?.content ?? null, after: sides.after?.content ?? '' }
+  if (show === 'lines' || show === 'split') return { show, diff: await compareLines(ctx, versions) }
+  const place = { kb: kb.slug, path: sides.path }
+  if (show === 'rendered') return { show, diff: await comparePages(ctx, caller, { ...place, ...versions }) }
+  const render = (side: 'before' | 'after') => {
+    const text = sides[side]?.content
+    return text === undefined ? undefined : renderMarkdown(ctx, caller, { ...place, content: text, idPrefix: null })
+  }
+  const [before, after] = await Promise.all([render('before'), render('after')])
+  return { show, before, after }
+}
+
+export function changeSection(
+  change: ShownChange,
+  { entry }: Pick<CandidateReview, 'entry'>,
+  params: QueueParams,
+): Html {
+  const tab = (show: Show) =>
+    html`<li><a href="${candidateUrl(entry.id, { ...params, show })}#change"${
+      show === change.show && html` aria-current="true"`
+    }>${labels[show]}</a></li>`
+  return html`<section id="change" aria-labelledby="change-title">
+    <h2 id="change-title">What it changes</h2>
+    <nav aria-label="How the change is shown"><ul class="tabs">${shows.map(tab)}</ul></nav>
+    ${view(change)}
+  </section>`
+}
+
+function view(change: ShownChange): Html {
+  switch (change.show) {
+    case 'rendered':
+      return pageDiff(change.diff)
+    case 'lines':
+      return inlineDiff(change.diff)
+    case 'split':
+      return sideBySideDiff(change.diff)
+    case 'sides':
+      return html`<div class="sides">
+        ${side('Before', change.before, 'There was no page.')}
+        ${side('After', change.after, 'There is no page any more.')}
+      </div>`
+  }
+}
+
+function side(label: string, rendered: Rendered | undefined, none: string): Html {
+  return html`<div class="side" role="group" aria-label="${label}"><h3>${label}</h3>
+    ${rendered === undefined ? html`<p class="empty">${none}</p>` : content(rendered)}</div>`
+}

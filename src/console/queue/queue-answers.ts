@@ -1,0 +1,159 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AppContext } from '../../app/open-context.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { listFailingLinks } from '../../forge/bridge/manage-links.ts'
+import { callerOf } from '../../http/access/auth.ts'
+import { renderMarkdown } from '../../pages/render-page.ts'
+import { listQueue } from '../../queue/lists/list-queue.ts'
+import { nextInQueue } from '../../queue/lists/queue-neighbours.ts'
+import { type ReviewOutcome, readOutcome } from '../../review/read-outcome.ts'
+import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
+import { similarNeurons } from '../../review/similar-neurons.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { isFragment, send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { candidateHtml, type ShownCandidate, type Typed } from './candidate-page.ts'
+import { changeOf, usualShow } from './change-section.ts'
+import { togetherNotice } from './decide-together.ts'
+import { type Similar, similarList } from './facts.ts'
+import { type ListPage, queueListPage } from './list-page.ts'
+import { outcomeNotice, proposedNotice, refusalText } from './outcome-notice.ts'
+import {
+  type CandidateParams,
+  candidateUrl,
+  type ListParams,
+  listPath,
+  pageLength,
+  type QueueParams,
+  viewOf,
+} from './view.ts'
+
+/** A form that was sent from a candidate's page. */
+type Sent = { id: string; params: QueueParams; form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
+
+type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 'similar' | 'proposed'> } & Partial<
+  Pick<ShownCandidate, 'isEditing' | 'refusal' | 'typed' | 'errors'>
+>
+
+/** What the routes of the queue answer with. */
+export function answersOf(ctx: AppContext) {
+  async function sendList(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    params: ListParams,
+    { problem, reason }: Pick<ListPage, 'problem' | 'reason'> = {},
+  ): Promise<FastifyReply> {
+    const [visit, caller] = [visitOf(request), callerOf(request)]
+    const { after, before, pick, done, did = [] } = params
+    const queue = await listQueue(ctx, caller, { ...viewOf(params), after, before, limit: pageLength })
+    const failingLinks = await listFailingLinks(ctx, caller, params.kb)
+    const outcomes = await Promise.all(
+      did.map(async ([id, result]) => ({ outcome: await readOutcome(ctx, caller, id), result })),
+    )
+    const notice =
+      outcomes.length > 0
+        ? togetherNotice(visit, outcomes, params)
+        : done !== undefined && outcomeNotice(visit, await readOutcome(ctx, caller, done), params)
+    const shown = { queue, failingLinks, params, place: { after, before }, isAllPicked: pick !== undefined, notice }
+    const failed = problem === undefined ? {} : { problem, ...(reason === undefined ? {} : { reason }) }
+    return send(reply, queueListPage(visit, { ...shown, ...failed }), problem === undefined ? 200 : 422)
+  }
+
+  async function sendCandidate(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { id, params, isEditing = false, ...told }: Shown,
+    status = 200,
+  ): Promise<FastifyReply> {
+    const [visit, caller] = [visitOf(request), callerOf(request)]
+    const { done } = params
+    const [review, outcome] = await Promise.all([
+      reviewCandidate(ctx, caller, id, viewOf(params)),
+      done === undefined ? undefined : readOutcome(ctx, caller, done),
+    ])
+    const [change, comments, similar] = await Promise.all([
+      changeOf(ctx, caller, review, params.show ?? usualShow(review.sides)),
+      commentsOf(caller, review),
+      params.similar === undefined ? undefined : similarTo(caller, id),
+    ])
+    const notice =
+      params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
+    return send(
+      reply,
+      candidateHtml(visit, { review, change, comments, similar, params, isEditing, notice, ...told }),
+      status,
+    )
+  }
+
+  async function sendSimilar(request: FastifyRequest, reply: FastifyReply, id: string): Promise<FastifyReply> {
+    const caller = callerOf(request)
+    const [similar, { kb }] = await Promise.all([similarTo(caller, id), readOutcome(ctx, caller, id)])
+    return send(reply, similarList(similar, kb))
+  }
+
+  async function similarTo(caller: Caller, id: string): Promise<Similar> {
+    return { found: await similarNeurons(ctx, caller, id) }
+  }
+
+  function commentsOf(caller: Caller, { steps, kb }: CandidateReview) {
+    const comments = steps.filter(({ action }) => action === 'comment')
+    return Promise.all(
+      comments.map(({ reason = '' }) => renderMarkdown(ctx, caller, { kb: kb.slug, content: reason, idPrefix: null })),
+    )
+  }
+
+  /** Decides, and goes on to the next candidate; what is refused stays where it is, with what was typed. */
+  async function decide(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    sent: Sent,
+    work: (caller: Caller) => Promise<void>,
+  ): Promise<FastifyReply> {
+    try {
+      await work(callerOf(request))
+    } catch (error) {
+      return sendRefusal(request, reply, sent, error)
+    }
+    return sendNext(request, reply, sent)
+  }
+
+  async function sendNext(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { id, params }: Pick<Sent, 'id' | 'params'>,
+  ): Promise<FastifyReply> {
+    const caller = callerOf(request)
+    const next = await nextInQueue(ctx, caller, id, viewOf(params))
+    const to = next === undefined ? listPath(params, { done: id }) : candidateUrl(next.id, params, { done: id })
+    if (!isFragment(request)) return reply.redirect(to, 303)
+    // The script has the next page, unless the decision changed that, and needs what is said above it.
+    const outcome = await readOutcome(ctx, caller, id)
+    reply.headers({ 'hx-location': to, ...(next && { 'x-seen': next.seen }) })
+    return send(reply, outcomeNotice(visitOf(request), outcome, params))
+  }
+
+  async function sendRefusal(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    sent: Sent,
+    error: unknown,
+  ): Promise<FastifyReply> {
+    const { id, params, form, typed } = sent
+    if (error instanceof ValidationError) {
+      return sendCandidate(request, reply, { id, params, typed, errors: { [form]: error } }, 400)
+    }
+    if (!(error instanceof GanglionError) || error.status !== 409) throw error
+    const outcome = await readOutcome(ctx, callerOf(request), id)
+    // The same decision, sent twice.
+    if (error.code === 'not_pending' && isSame(sent, outcome, visitOf(request).session.user.name)) {
+      return sendNext(request, reply, sent)
+    }
+    return sendCandidate(request, reply, { id, params, typed, refusal: refusalText(error.code, outcome) }, 409)
+  }
+
+  return { sendList, sendCandidate, sendSimilar, sendRefusal, decide }
+}
+
+function isSame({ form }: Sent, { status, by }: ReviewOutcome, name: string): boolean {
+  return by === name && status === (form === 'dismiss' ? 'dismissed' : 'approved')
+}

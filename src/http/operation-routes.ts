@@ -1,0 +1,174 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { z } from 'zod'
+import type { AppContext } from '../app/open-context.ts'
+import { GanglionError } from '../contract/errors.ts'
+import { nativeGit } from '../git/native/native-git.ts'
+import { checkerPackage, checkerPath } from '../kb/checker-package.ts'
+import { health } from '../operate/health.ts'
+import { embeddingFigures } from '../search/kb/embedding-figures.ts'
+import { errorAnswers } from './response/error-answer.ts'
+import type { ZodFastify } from './zod-compilers.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers while the service is starting or draining, too. */
+    alwaysOpen?: boolean
+  }
+}
+
+export type Metrics = {
+  registry: Registry
+  requests: Histogram<'route' | 'method' | 'status'>
+}
+
+let ofProcess: Registry | undefined
+
+/** Metrics of this process, whatever servers it has: what watches a process is never taken away again. */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess })
+  }
+  return ofProcess
+}
+
+/** Metrics of one server; no label holds text of a user. */
+export function createMetrics({ acts }: Pick<AppContext, 'acts'>): Metrics {
+  const registry = new Registry()
+  const requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the arrival of the headers to the end of the answer.',
+    labelNames: ['route', 'method', 'status'],
+    registers: [registry],
+  })
+  const candidates = new Counter({
+    name: 'ganglion_candidates_total',
+    help: 'Requests that changed a candidate, by what they did and the status that it has since.',
+    labelNames: ['action', 'status'],
+    registers: [registry],
+  })
+  acts.on('candidate', (action, status) => candidates.inc({ action, status }))
+  return { registry, requests }
+}
+
+/** Adds what is known of the embeddings of a server that has them. */
+export function measureEmbeddings({ registry }: Metrics, ctx: AppContext): void {
+  const { embeddingModel } = ctx
+  if (embeddingModel === undefined) return
+  const gauges = {
+    embedded: ['ganglion_embedded_chunks', 'Chunks of open knowledge bases that have a vector.'],
+    lacking: ['ganglion_unembedded_texts', 'Texts of open knowledge bases that lack a vector.'],
+    texts: ['ganglion_embeddings_texts_asked', 'Texts that the embeddings model was asked about since the start.'],
+    questions: ['ganglion_embeddings_questions_asked', 'Questions that it was asked about since the start.'],
+    failures: ['ganglion_embeddings_failures', 'Requests that it did not answer, or not in time, since the start.'],
+  } as const
+  for (const [figure, [name, help]] of Object.entries(gauges)) {
+    const collect = async function (this: Gauge) {
+      this.set((await embeddingFigures(ctx, embeddingModel))[figure as keyof typeof gauges])
+    }
+    new Gauge({ name, help, registers: [registry], collect })
+  }
+}
+
+export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')
+    requests.observe({ route, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000)
+    done()
+  })
+}
+
+const Alive = z
+  .object({ status: z.literal('ok').describe('Always `ok`.') })
+  .meta({ description: 'The process is alive.', examples: [{ status: 'ok' }] })
+const Ready = z
+  .object({
+    status: z.literal('ready').describe('Always `ready`.'),
+    git: z
+      .string()
+      .nullable()
+      .describe(
+        'Version of the git that serves clones and pushes. Null if none is installed: clones and pushes then fail.',
+      ),
+    notes: z.array(z.string()).describe('Sentences on what needs attention, such as a paused link to a forge.'),
+  })
+  .meta({
+    description: 'The server accepts requests, and all its parts work.',
+    examples: [{ status: 'ready', git: '2.43.0', notes: [] }],
+  })
+
+/** Adds `/healthz`, `/readyz`, `/metrics`, and the checker for CI. */
+export function operationRoutes(
+  app: ZodFastify,
+  { metrics, isOpen, ctx }: { metrics: Metrics; isOpen: () => boolean; ctx: AppContext },
+): void {
+  const config = { alwaysOpen: true }
+  const described = { tags: ['Operations'], security: [] }
+  const all = Registry.merge([processMetrics(), metrics.registry])
+
+  app.get(
+    '/healthz',
+    {
+      config,
+      schema: {
+        ...described,
+        operationId: 'isAlive',
+        summary: 'Check that the process is alive',
+        description: 'Returns 200 while the process can answer, also while it starts or drains.',
+        response: { 200: Alive },
+      },
+    },
+    async () => ({ status: 'ok' as const }),
+  )
+
+  app.get(
+    '/readyz',
+    {
+      config,
+      schema: {
+        ...described,
+        operationId: 'isReady',
+        summary: 'Check that the server is ready',
+        description:
+          'Returns whether the server works. Fails with `unavailable` while the server starts or drains, and while git cannot be started, the data directory cannot be ' +
+          'written or the database cannot be reached: `problems` lists the broken parts. The result is cached for 3 seconds.',
+        response: { 200: Ready, ...errorAnswers(['unavailable']) },
+      },
+    },
+    async () => {
+      if (!isOpen()) throw new GanglionError('unavailable')
+      const broken = await health(ctx).problems()
+      if (broken.length > 0) {
+        const message = broken.map(({ part, reason }) => `${part}: ${reason}`).join('; ')
+        throw new GanglionError('unavailable', message, { problems: broken })
+      }
+      return { status: 'ready' as const, git: (await nativeGit()) ?? null, notes: await health(ctx).notes() }
+    },
+  )
+
+  app.get(checkerPath, { schema: { hide: true } }, async (_, reply) => {
+    const { tgz } = await checkerPackage()
+    return reply.type('application/gzip').header('cache-control', 'no-cache').send(tgz)
+  })
+
+  app.get(
+    '/metrics',
+    {
+      config,
+      schema: {
+        ...described,
+        operationId: 'readMetrics',
+        summary: 'Read metrics for Prometheus',
+        description: 'Returns the metrics of the process and of the server.',
+        produces: ['text/plain'],
+        response: {
+          200: z.string().meta({
+            description: 'Metrics in the text format of Prometheus.',
+            examples: ['ganglion_candidates_total{action="approve",status="approved"} 3\n'],
+          }),
+        },
+      },
+    },
+    async (_, reply) => reply.type(all.contentType).send(await all.metrics()),
+  )
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
+import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
+import { callerOf } from '../access/auth.ts'
+import { prefersEventStream } from '../request/accept.ts'
+import { whenClientGone } from '../request/client-gone.ts'
+import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
+import { writeErrors } from '../response/error-answer.ts'
+import { EventStreams } from '../response/event-stream.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+const ChatEvents = z
+  .string()
+  .meta({ examples: ['event: delta\ndata: {"text":"The lead is paged."}\n\n'] })
+  .describe(
+    'Events `delta` with `{"text": "…"}`, then one `done` with the JSON response. If the answer fails, one `error` with the body of ' +
+      'the error.',
+  )
+
+/** Adds the route that answers questions. */
+export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
+  const streams = new EventStreams(app)
+  app.post(
+    '/chat',
+    {
+      config: { rate: 'chat' },
+      schema: {
+        tags: ['Chat'],
+        operationId: 'chat',
+        summary: 'Ask a question',
+        description:
+          'Answers a question from a knowledge base and cites the Neurons. The response is JSON, or a stream of events if ' +
+          '`Accept` prefers `text/event-stream`. The turn is added to a session, which expires 30 days after its last ' +
+          'turn. Idempotent with an `Idempotency-Key`. A stream then has the whole answer in one event. Fails with ' +
+          '`not_found` if the session belongs to another caller, knowledge base or audience, and with ' +
+          '`idempotency_key_reused` if the key was used for another request.',
+        headers: IdempotencyHeader,
+        body: ChatInput,
+        response: {
+          200: {
+            description: 'The answer.',
+            content: { 'application/json': { schema: ChatAnswer }, 'text/event-stream': { schema: ChatEvents } },
+          },
+          ...writeErrors('idempotency_key_reused'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const isStreamed = prefersEventStream(request.headers.accept)
+      const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
+      const answering = chatOnce(
+        ctx,
+        ctx.answerer,
+        callerOf(request),
+        request.body,
+        signal,
+        idempotencyOf(request.headers),
+      )
+      try {
+        if (!isStreamed) return await wholeAnswer(answering)
+        // An error before the first text is an ordinary error response.
+        const first = await answering.next()
+        return streams.answer(request, reply, async (send) => {
+          for (let step = first; ; step = await answering.next()) {
+            if (step.done === true) return send({ event: 'done', data: ChatAnswer.parse(step.value) })
+            send({ event: 'delta', data: { text: step.value } })
+          }
+        })
+      } catch (error) {
+        // The client has gone.
+        if (reply.raw.destroyed) return reply.hijack()
+        throw error
+      }
+    },
+  )
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import { EventKind, EventsQuery, LastEventId } from '../../contract/events.ts'
+import { readEvents } from '../../events/read-events.ts'
+import { callerOf, isStillLetIn } from '../access/auth.ts'
+import type { Limits } from '../access/rate-limits.ts'
+import { readErrors } from '../response/error-answer.ts'
+import { EventStreams } from '../response/event-stream.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+/** Milliseconds after which a disconnected client reconnects. */
+const retry = 2_000
+/** Milliseconds between two checks whether the client of a quiet stream may still read it. */
+const checkInterval = 5_000
+
+const description = `Streams server-sent events of the tenant or of one knowledge base. In each event, \`id\` grows, \`event\` is the
+kind, and \`data\` is JSON: \`{id, kind, tenantId, kbId, at}\` with \`documentId\`, \`candidateId\`, \`seqId\`, \`commit\`, \`status\`,
+\`problems\`, \`stage\`, \`done\`, \`total\`, \`neurons\`, \`pending\` and \`error\` if they apply. Kinds: ${EventKind.options.map((kind) => `\`${kind}\``).join(', ')}. \`kb.pushed\` is sent for each commit that git
+pushed to \`main\`; its \`problems\` list the faults of the commit, or say that the branch was moved back. \`ingest.progress\` is sent at
+most once a second; its \`total\` is 0 while it is unknown.
+
+Without \`Last-Event-ID\`, the stream starts with new events, and first sends the id to resume from. With it, the stream starts with
+the next event. The server keeps events for 7 days, at most a million of a tenant. If the events after \`Last-Event-ID\` are no longer
+kept, or the id is unknown, the stream starts with an event \`gap\` without an id, whose data is \`{lastEventId, resumedAfter}\`, followed
+by the events that are kept. The client must then read its copy of the knowledge base again. \`lastEventId\` is null if it was not a
+number.
+
+A \`curator\` key gets all events. An \`app\` key gets the events of the Neurons and Sources that it may see at that time, of the
+candidates for them, of the Sources that it uploaded, and the status of the candidates that it submitted. A person with the role
+\`reader\` gets the events of the Neurons that they may see.
+
+The server sends a comment every 15 seconds. It closes a stream after an hour, when the key is revoked or the session ends, and when
+the client does not read; the client then reconnects. Idempotent: changes nothing. Fails with \`insufficient_role\` for a \`reader\` key, with
+\`not_found\` if \`kb\` does not exist, and with \`rate_limited\` above 10 streams of a key or 100 of a tenant.`
+
+const EventStream = z
+  .string()
+  .describe('The events.')
+  .meta({ examples: ['id: 42\nevent: candidate.approved\ndata: {"id":42,"kind":"candidate.approved"}\n\n'] })
+
+/** Adds the stream of events. `maxAge`: milliseconds after which the server closes one. */
+export function eventRoutes(
+  app: ZodFastify,
+  ctx: AppContext,
+  { limits, maxAge }: { limits: Pick<Limits, 'openStream'>; maxAge: number },
+): void {
+  const streams = new EventStreams(app)
+  app.get(
+    '/events',
+    {
+      // A HEAD request would keep its stream open.
+      exposeHeadRoute: false,
+      config: { roles: ['app', 'curator'], people: 'reader', isBackground: true },
+      schema: {
+        tags: ['Events'],
+        operationId: 'readEvents',
+        summary: 'Follow events',
+        description,
+        querystring: EventsQuery,
+        headers: LastEventId,
+        response: {
+          200: {
+            description: 'A stream of events without end.',
+            content: { 'text/event-stream': { schema: EventStream } },
+          },
+          ...readErrors('insufficient_role'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { 'last-event-id': lastEventId } = request.headers
+      const release = limits.openStream(caller)
+      const shutOut = new AbortController()
+      const signal = AbortSignal.any([streams.signal(reply), AbortSignal.timeout(maxAge), shutOut.signal])
+      const check = async () => {
+        if (!(await isStillLetIn(request, ctx, app).catch(() => false))) shutOut.abort()
+      }
+      const checking = setInterval(() => void check(), checkInterval).unref()
+      const end = () => {
+        clearInterval(checking)
+        release()
+      }
+      try {
+        const { after, hasGap, events } = await readEvents(ctx, caller, { ...request.query, lastEventId }, signal)
+        return streams.answer(request, reply, async (send, taken) => {
+          try {
+            const known = Number.isFinite(lastEventId) ? lastEventId : null
+            if (hasGap) send({ event: 'gap', data: { lastEventId: known, resumedAfter: after } })
+            send({ id: String(after), retry })
+            for await (const some of events) {
+              await check()
+              if (shutOut.signal.aborted) return
+              for (const event of some) send({ id: String(event.id), event: event.kind, data: event })
+              await taken()
+            }
+          } finally {
+            end()
+          }
+        })
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+  )
+}

@@ -1,0 +1,214 @@
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import {
+  Approval,
+  CandidateComment,
+  CandidateDetail,
+  CandidateEdit,
+  CandidateInput,
+  CandidatePage,
+  CandidatePath,
+  CandidateQuery,
+  CandidateReceipt,
+  CandidateState,
+  Dismissal,
+} from '../../contract/candidates.ts'
+import type { Role } from '../../contract/vocabulary.ts'
+import { approveCandidate } from '../../queue/approve-candidate.ts'
+import { commentCandidate } from '../../queue/comment-candidate.ts'
+import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
+import { listCandidates } from '../../queue/lists/list-candidates.ts'
+import { readCandidate } from '../../queue/read-candidate.ts'
+import { submitCandidate } from '../../queue/submit-candidate.ts'
+import { callerOf } from '../access/auth.ts'
+import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
+import { readErrors, writeErrors } from '../response/error-answer.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+const tags = ['Queue']
+const writers: readonly Role[] = ['app', 'curator']
+const curators: readonly Role[] = ['curator']
+
+const SubmitHeaders = IdempotencyHeader.extend({
+  'if-match': z
+    .string()
+    .describe('`ETag` of the Neuron that a correction is based on. Same as `baseCommit` in `metadata`.')
+    .exactOptional(),
+})
+
+export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
+  app.post(
+    '/queue/candidates',
+    {
+      config: { roles: writers },
+      schema: {
+        tags,
+        operationId: 'submitCandidate',
+        summary: 'Submit a candidate',
+        description:
+          'Adds a candidate to the queue. If the policy approves it, the response has its `seqId` and `commit`. ' +
+          'Idempotent with an `Idempotency-Key`. Fails with `merge_conflict` if the policy approves a correction whose ' +
+          'named base version conflicts with `main`, with `queue_full` if 10,000 candidates of the knowledge base are ' +
+          'pending, and with `idempotency_key_reused` if the key was used for another request.',
+        headers: SubmitHeaders,
+        body: CandidateInput,
+        response: {
+          201: CandidateReceipt,
+          ...writeErrors('insufficient_role', 'merge_conflict', 'idempotency_key_reused', 'queue_full'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { headers, body } = request
+      const options = { ...idempotencyOf(headers), ifMatch: headers['if-match'] }
+      const receipt = await submitCandidate(ctx, callerOf(request), body, options)
+      return reply.code(201).send(receipt)
+    },
+  )
+
+  app.post(
+    '/queue/candidates/:id/approve',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'approveCandidate',
+        summary: 'Approve a candidate',
+        description:
+          'Creates one commit on `main` that creates, changes or deletes the Neuron. Idempotent: approving an approved ' +
+          'candidate returns the same response. Fails with `not_pending` if the candidate is dismissed, with `stale_head` ' +
+          'if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if ' +
+          'its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. ' +
+          'The candidate then stays as it is.',
+        params: CandidatePath,
+        body: CandidateEdit,
+        response: {
+          200: Approval,
+          ...writeErrors(
+            'insufficient_role',
+            'not_pending',
+            'stale_head',
+            'merge_conflict',
+            'target_not_found',
+            'target_unreadable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const approval = await approveCandidate(ctx, callerOf(request), request.params.id, request.body)
+      return approval
+    },
+  )
+
+  app.post(
+    '/queue/candidates/:id/dismiss',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'dismissCandidate',
+        summary: 'Dismiss a candidate',
+        description:
+          'Removes a pending candidate from the queue; `main` does not change. Idempotent: dismissing a dismissed ' +
+          'candidate returns the same response. Fails with `not_pending` if the candidate is approved, with `stale_head` ' +
+          'if it has changed since `head`, and with `record_full` if its record has reached its limit.',
+        params: CandidatePath,
+        body: Dismissal,
+        response: {
+          200: CandidateState,
+          ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
+        },
+      },
+    },
+    async (request) => {
+      const state = await dismissCandidate(ctx, callerOf(request), request.params.id, request.body)
+      return state
+    },
+  )
+
+  app.post(
+    '/queue/candidates/:id/reopen',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'reopenCandidate',
+        summary: 'Reopen a dismissed candidate',
+        description:
+          'Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is ' +
+          'pending or approved. Fails with `record_full` if its record has reached its limit.',
+        params: CandidatePath,
+        response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_dismissed', 'record_full') },
+      },
+    },
+    async (request) => {
+      const state = await reopenCandidate(ctx, callerOf(request), request.params.id)
+      return state
+    },
+  )
+
+  app.post(
+    '/queue/candidates/:id/comment',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'commentCandidate',
+        summary: 'Comment on a candidate',
+        description:
+          'Adds a comment to the record of a candidate; its status does not change. Idempotent with an `Idempotency-Key`. ' +
+          'Fails with `stale_head` if a pending candidate has changed since `head`, with `record_full` if its record has ' +
+          'reached its limit, and with `idempotency_key_reused` if the key was used for another request.',
+        params: CandidatePath,
+        headers: IdempotencyHeader,
+        body: CandidateComment,
+        response: {
+          201: CandidateState,
+          ...writeErrors('insufficient_role', 'stale_head', 'record_full', 'idempotency_key_reused'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { params, body, headers } = request
+      const state = await commentCandidate(ctx, callerOf(request), params.id, body, idempotencyOf(headers))
+      return reply.code(201).send(state)
+    },
+  )
+
+  app.get(
+    '/queue/candidates',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'listCandidates',
+        summary: 'List candidates',
+        description:
+          'Returns a page of the queue. Fails with `not_found` if `kb` does not exist, and with 400 if no response had ' +
+          'this `cursor`.',
+        querystring: CandidateQuery,
+        response: { 200: CandidatePage, ...readErrors('insufficient_role') },
+      },
+    },
+    (request) => listCandidates(ctx, callerOf(request), request.query),
+  )
+
+  app.get(
+    '/queue/candidates/:id',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'readCandidate',
+        summary: 'Read a candidate',
+        description:
+          'Returns a candidate with its text, its decisions and the diff of its approval. Fails with `not_found` if it ' +
+          'does not exist.',
+        params: CandidatePath,
+        response: { 200: CandidateDetail, ...readErrors('insufficient_role') },
+      },
+    },
+    (request) => readCandidate(ctx, callerOf(request), request.params.id),
+  )
+}

@@ -1,0 +1,79 @@
+import type { AppContext } from '../../app/open-context.ts'
+import {
+  KbPath,
+  RetrieveAnswer,
+  RetrieveInput,
+  SearchAnswer,
+  SearchQuery,
+  TenantSearchAnswer,
+  TenantSearchQuery,
+} from '../../contract/search.ts'
+import { retrieve } from '../../search/kb/retrieve.ts'
+import { search, searchTenant } from '../../search/kb/search-kb.ts'
+import { callerOf } from '../access/auth.ts'
+import { readErrors, writeErrors } from '../response/error-answer.ts'
+import { answerTagged, taggedAnswers } from '../response/etag.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
+  app.get(
+    '/knowledge-bases/:kbId/search',
+    {
+      schema: {
+        tags: ['Search'],
+        operationId: 'search',
+        summary: 'Search by keywords',
+        description:
+          'Returns the Neurons and Sources of a knowledge base that match the query and that the caller may see. Fails ' +
+          'with 400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
+        params: KbPath,
+        querystring: SearchQuery,
+        response: { ...taggedAnswers(SearchAnswer), ...readErrors() },
+      },
+    },
+    async (request, reply) => {
+      const answer = await search(ctx, callerOf(request), request.params.kbId, request.query)
+      return answerTagged(request, reply, SearchAnswer, answer)
+    },
+  )
+
+  app.get(
+    '/search',
+    {
+      schema: {
+        tags: ['Search'],
+        operationId: 'searchTenant',
+        summary: 'Search by keywords and count all matches',
+        description:
+          'Works like `GET /api/v1/knowledge-bases/{kbId}/search`, and also returns the number of all matches. Fails with ' +
+          '400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
+        querystring: TenantSearchQuery,
+        response: { ...taggedAnswers(TenantSearchAnswer), ...readErrors() },
+      },
+    },
+    async (request, reply) => {
+      const answer = await searchTenant(ctx, callerOf(request), request.query)
+      return answerTagged(request, reply, TenantSearchAnswer, answer)
+    },
+  )
+
+  app.post(
+    '/knowledge-bases/:kbId/retrieve',
+    {
+      config: { rate: 'read' },
+      schema: {
+        tags: ['Search'],
+        operationId: 'retrieve',
+        summary: 'Retrieve passages for a question',
+        description:
+          'Returns the passages of a knowledge base that bear on a question, for the prompt of a language model. ' +
+          'Idempotent: changes nothing. Fails with `not_found` if the knowledge base does not exist, and with ' +
+          '`unavailable` if the search takes too long.',
+        params: KbPath,
+        body: RetrieveInput,
+        response: { 200: RetrieveAnswer, ...writeErrors() },
+      },
+    },
+    (request) => retrieve(ctx, callerOf(request), request.params.kbId, request.body),
+  )
+}

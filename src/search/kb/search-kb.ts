@@ -1,0 +1,165 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type {
+  SearchAnswer,
+  SearchHit,
+  SearchQuery,
+  TenantSearchAnswer,
+  TenantSearchQuery,
+} from '../../contract/search.ts'
+import { type KbView, type ViewedKb, viewAs } from '../../kb/access/kb-view.ts'
+import { type Context, onePer } from '../../kb/context.ts'
+import { type NeuronOfHit, neuronsOfHits } from '../../kb/projection/neuron-queries.ts'
+import type { ReadableKb } from '../../kb/readable-kb.ts'
+import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { parseSeqId } from '../../rules/neurons/seq-id.ts'
+import { isBusy } from '../../state/database/engines/sqlite.ts'
+import { isPlain } from '../query/query-items.ts'
+import { QueryError } from '../query/query-tree.ts'
+import { type PageHit, type Scope, SearchTimeout } from '../search-index.ts'
+import { SearchInterrupted } from '../search-pool.ts'
+import { kbSearch } from './kb-search.ts'
+import { type SearchFound, searchAnswers } from './search-answers.ts'
+
+/**
+ * Pages that match a query, best first; what the caller's audience may not see is neither found nor counted.
+ * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a query beyond the limits.
+ */
+export async function search(ctx: Context, caller: Caller, kbName: string, query: SearchQuery): Promise<SearchAnswer> {
+  return documentsOf(await findPages(ctx, caller, kbName, query))
+}
+
+const documentsOf = onePer(
+  ({ hits, total: _total, ...understood }: SearchFound): SearchAnswer => ({
+    documents: hits,
+    ...understood,
+  }),
+)
+
+/** The same for the route that names the knowledge base in its query. */
+export async function searchTenant(
+  ctx: Context,
+  caller: Caller,
+  { kb, ...query }: TenantSearchQuery,
+): Promise<TenantSearchAnswer> {
+  return tenantHitsOf(await findPages(ctx, caller, kb, query))
+}
+
+const tenantHitsOf = onePer(
+  ({ hits, ...found }: SearchFound): TenantSearchAnswer => ({
+    hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit),
+    ...found,
+  }),
+)
+
+/**
+ * Pages that hold words of the query; where none does, those that are near it by meaning. The answer must not be changed.
+ * @throws as {@link search}
+ */
+export async function findPages(
+  ctx: Context,
+  caller: Caller,
+  kbName: string,
+  query: SearchQuery,
+): Promise<SearchFound> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  const audience = effectiveAudience(caller.role)
+  const find = () => findIn(ctx, kb, audience, query)
+  // What is found by meaning changes with the vectors, too.
+  if (ctx.embeddingModel !== undefined) return find()
+  return searchAnswers(ctx).get(kb, kbSearch(kb, ctx), JSON.stringify([audience, query]), find)
+}
+
+async function findIn(
+  ctx: Context,
+  kb: ReadableKb,
+  audience: Audience,
+  { q, kind, limit, interactive, facets }: SearchQuery,
+): Promise<SearchFound> {
+  const { defaultAudience, synonyms } = await kb.settings()
+  const scope = { audience, defaultAudience, limit, ...(kind === 'all' ? {} : { kind }) }
+  const options = { isTyped: interactive === true, hasFacets: facets === true, synonyms }
+  const { hits, ...answer } = await answered(kbSearch(kb, ctx).search({ q, scope, options }))
+  const shown = async (pages: readonly PageHit[]) => shownOf(ctx, await viewAs(kb, { audience }), pages)
+  if (ctx.embeddingModel === undefined) return { hits: await shown(hits), ...answer }
+  // Who is still typing would ask the model at every letter.
+  const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
+  const near = (isMeant && (await answered(kbSearch(kb, ctx).near({ q, scope })))) || []
+  if (near.length === 0) return { hits: await shown(hits), ...answer, ranking: 'words' }
+  return { hits: await shown(near), total: near.length, matched: 'some', ranking: 'words+meaning' }
+}
+
+/** Who looks, at how much. */
+export async function scopeOf(kb: ReadableKb, audience: Audience, limit: number): Promise<Scope> {
+  const { defaultAudience } = await kb.settings()
+  return { audience, defaultAudience, limit }
+}
+
+/** The answer of the index, or its error as the contract has it. */
+export async function answered<Result>(asked: Promise<Result>): Promise<Result> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof QueryError) throw new ValidationError({ q: [error.message] })
+    if (error instanceof SearchTimeout) throw new GanglionError('unavailable', error.message)
+    if (error instanceof SearchInterrupted || isBusy(error)) throw new GanglionError('unavailable')
+    throw error
+  }
+}
+
+/** Those that are still there: a Neuron can be removed or hidden, and a Source archived, after the index was asked. */
+async function shownOf(ctx: Context, view: KbView, pages: readonly PageHit[]): Promise<SearchHit[]> {
+  const keys = pages.map(({ key }) => key)
+  const neurons = new Map(view.rows((sql) => neuronsOfHits(sql, keys)).map((neuron) => [neuron.seqId, neuron]))
+  const shown = pages.map((hit) => {
+    const neuron = neurons.get(hit.key)
+    return neuron === undefined ? toSourceHit(ctx, view.kb, hit) : toHit(view.kb, hit, neuron)
+  })
+  return (await Promise.all(shown)).filter((hit) => hit !== undefined)
+}
+
+function toHit(
+  { identity }: ViewedKb,
+  { key, highlight, rank }: PageHit,
+  { documentId, title, path }: NeuronOfHit,
+): SearchHit {
+  return {
+    id: documentId ?? key,
+    knowledgeBaseId: identity.id,
+    filename: fileName(path),
+    title,
+    path,
+    kind: 'wiki',
+    seq: parseSeqId(key)?.number ?? null,
+    seqId: key,
+    highlight,
+    rank,
+  }
+}
+
+/** Nothing for a Source that was archived since the index was asked, or for a Neuron. */
+async function toSourceHit(
+  { sources }: Context,
+  { identity }: ViewedKb,
+  { key, highlight, rank }: PageHit,
+): Promise<SearchHit | undefined> {
+  const source = await sources.find(identity.tenantId, key)
+  if (source === undefined || source.archivedAt !== null) return undefined
+  const { id, filename, path, seq } = source
+  return {
+    id,
+    knowledgeBaseId: identity.id,
+    filename,
+    title: filename,
+    path,
+    kind: 'source',
+    seq,
+    seqId: null,
+    highlight,
+    rank,
+  }
+}
+
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

@@ -1,0 +1,256 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { checkDirectory } from '../../../src/push/clone-check/check-directory.ts'
+import { CheckError } from '../../../src/push/clone-check/check-error.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { put } from '../../kb/support/import-support.ts'
+import { tempDir } from '../../support/temp.ts'
+
+const settings = 'id: 0199a5c2-0000-7000-8000-000000000000\nslug: notes\nprefix: notes\ntitle: Notes\n'
+const neuron = (number: number, content = 'Text.', more = '') =>
+  `---\nseqId: notes_${String(number).padStart(8, '0')}\ntitle: Note ${number}\n${more}---\n\n${content}\n`
+
+/** A folder with the files of a knowledge base. */
+function folderOf(files: Record<string, string | Buffer>): string {
+  const dir = tempDir()
+  for (const [path, content] of Object.entries({ 'kb.yaml': settings, ...files })) put(dir, path, content)
+  return dir
+}
+
+/** A checkout whose one commit has these files. */
+function checkoutOf(files: Record<string, string | Buffer>): string {
+  const dir = folderOf(files)
+  nativeGit(dir, ['init', '--quiet', '--initial-branch=main'])
+  commit(dir)
+  return dir
+}
+
+function commit(dir: string): void {
+  nativeGit(dir, ['add', '--all'])
+  nativeGit(dir, ['commit', '--quiet', '--message', 'Change'])
+}
+
+async function rulesOf(dir: string, base?: string): Promise<string[]> {
+  const { findings } = await checkDirectory(dir, { base })
+  return findings.map(({ path, line, rule }) => `${path}:${line} ${rule}`)
+}
+
+test('a sound folder has no findings, and every file is counted', async () => {
+  const dir = folderOf({
+    'neurons/a.md': neuron(1, 'See [[Note 2]], [[sub/b]], ![[map.png]] and [[kb:other/x]].'),
+    'neurons/sub/b.md': neuron(2),
+    'neurons/sub/map.png': 'png',
+    'README.md': '[[not a Neuron]]',
+  })
+  expect(await checkDirectory(dir, {})).toEqual({ findings: [], files: 5 })
+})
+
+test('a link to a heading that its page does not have is found', async () => {
+  const dir = folderOf({
+    'neurons/a.md': neuron(1, '# One, *two*\n\n```\n# Code\n```\n\nThree\n====='),
+    'neurons/b.md': neuron(
+      2,
+      '[[Note 1#One, two]] [[Note 1#three]] [[Note 1#One, two#Three]] [[Note 1#^id]]\n\n[[Note 1#Code]]',
+    ),
+  })
+  expect(await rulesOf(dir)).toEqual(['neurons/b.md:8 broken-heading'])
+})
+
+test('schema, seqIds, links, edges and file names are checked, by file and line', async () => {
+  const dir = folderOf({
+    'kb.yaml': settings.replace('prefix: notes', 'prefix: notes\nprefixx: notes'),
+    'neurons/CON.md': neuron(1),
+    'neurons/a.md': neuron(2, 'One.\n\n[[Nowhere]] and [[Twin]]', 'edges: [{ type: cites, target: gone }]\n'),
+    'neurons/b.md': neuron(2, 'x', 'aliases: [Twin]\n'),
+    'neurons/c.md': `---\nseqId: other_00000001\ntags: {a: b}\n---\n\nx\n`,
+    'neurons/d.md': neuron(4, 'x', 'aliases: [Twin]\n'),
+    'neurons/e.md': '---\nnot closed\n',
+  })
+  expect(await rulesOf(dir)).toEqual([
+    'kb.yaml:1 settings',
+    'neurons/CON.md:1 path',
+    'neurons/a.md:1 broken-edge',
+    'neurons/a.md:9 ambiguous-link',
+    'neurons/a.md:9 broken-link',
+    'neurons/b.md:1 duplicate-seq-id',
+    'neurons/c.md:1 missing-title',
+    'neurons/c.md:1 seq-id-prefix',
+    'neurons/c.md:3 invalid-front-matter',
+    'neurons/d.md:1 same-name',
+    'neurons/e.md:1 front-matter-unclosed',
+    'neurons/e.md:1 missing-seq-id',
+    'neurons/e.md:1 missing-title',
+  ])
+})
+
+test('a page that came over the API yields its names, as on the server; the pages of a change yield none', async () => {
+  const named = (number: number, more = '') => neuron(number, 'x', more).replace(`Note ${number}`, 'Policy')
+  const dir = checkoutOf({
+    'neurons/a.md': neuron(1, '[[Policy]]'),
+    'neurons/b.md': named(2),
+    'neurons/c.md': named(3, 'connector: api\n'),
+  })
+  expect(await rulesOf(dir)).toEqual(['neurons/c.md:1 same-name'])
+  put(dir, 'neurons/d.md', named(4, 'connector: api\n'))
+  expect(await rulesOf(dir)).toEqual(['neurons/a.md:6 ambiguous-link', 'neurons/d.md:1 same-name'])
+  expect((await checkDirectory(dir, {})).findings.at(-1)?.message).toBe(
+    'The name "Policy" is also that of neurons/b.md, neurons/c.md.',
+  )
+})
+
+test('with a base, findings of files that changed since come first, and errors before warnings', async () => {
+  const dir = checkoutOf({
+    'neurons/aa.md': neuron(1, '[[Nowhere]]'),
+    'neurons/ab.md': neuron(9).replace('notes_', 'other_'),
+    'neurons/x.md': neuron(2, '[[Gone]]'),
+    'neurons/y.md': neuron(3),
+  })
+  const base = nativeGit(dir, ['rev-parse', 'HEAD'])
+  put(dir, 'neurons/x.md', neuron(2, '\n[[Gone]]'))
+  commit(dir)
+  put(dir, 'neurons/y.md', neuron(3, '[[Staged]]'))
+  nativeGit(dir, ['add', '--all'])
+  put(dir, 'neurons/z.md', neuron(1, '[[New]]'))
+  expect(await rulesOf(dir, base)).toEqual([
+    'neurons/z.md:1 duplicate-seq-id',
+    'neurons/x.md:7 broken-link',
+    'neurons/y.md:6 broken-link',
+    'neurons/z.md:6 broken-link',
+    'neurons/ab.md:1 seq-id-prefix',
+    'neurons/aa.md:6 broken-link',
+  ])
+  expect((await rulesOf(dir)).slice(0, 2)).toEqual(['neurons/aa.md:6 broken-link', 'neurons/ab.md:1 seq-id-prefix'])
+})
+
+test('a folder without kb.yaml is no knowledge base', async () => {
+  const dir = tempDir()
+  await expect(checkDirectory(dir, {})).rejects.toThrow(`${dir} is not a knowledge base: it has no file kb.yaml.`)
+  symlinkSync('/etc/hostname', join(dir, 'kb.yaml'))
+  await expect(checkDirectory(dir, {})).rejects.toThrow(CheckError)
+})
+
+test('a broken kb.yaml is one finding, not one for every Neuron', async () => {
+  const dir = folderOf({ 'kb.yaml': 'id: [\n', 'neurons/a.md': neuron(1) })
+  const { findings } = await checkDirectory(dir, {})
+  expect(new Set(findings.map(({ path }) => path))).toEqual(new Set(['kb.yaml']))
+})
+
+test('a page that is no text, or too large, is an error at its place', async () => {
+  const dir = folderOf({
+    'neurons/latin1.md': Buffer.concat([Buffer.from(neuron(1, 'One.\n')), Buffer.from([0xe9])]),
+    'neurons/zero.md': neuron(2, 'a\0b'),
+    'neurons/huge.md': neuron(3, 'x'.repeat(1024 * 1024)),
+  })
+  expect(await rulesOf(dir)).toEqual([
+    'neurons/huge.md:1 file-size',
+    'neurons/latin1.md:8 encoding',
+    'neurons/zero.md:6 encoding',
+  ])
+})
+
+test('text that the parser cannot take in bounded time is a warning', async () => {
+  const dir = folderOf({ 'neurons/a.md': neuron(1, `[[x]] <b> ${'[a]('.repeat(60_000)}`) })
+  const { findings } = await checkDirectory(dir, {})
+  expect(findings).toMatchObject([
+    { rule: 'broken-link', line: 6, message: 'No Neuron answers to [[x]].' },
+    { rule: 'unparsed', severity: 'warning', line: 6 },
+  ])
+})
+
+test('links beyond the first 2,000 of a page are a warning', async () => {
+  const dir = folderOf({ 'neurons/a.md': neuron(1, '[[Nowhere]]\n\n'.repeat(2001)) })
+  const { findings } = await checkDirectory(dir, {})
+  expect(findings.filter(({ rule }) => rule === 'broken-link')).toHaveLength(2000)
+  expect(findings.filter(({ rule }) => rule === 'too-many-links')).toHaveLength(1)
+})
+
+test('modes are those of the index, or of the disk for what is not tracked; ignored files are left out', async () => {
+  const dir = checkoutOf({ 'neurons/a.md': neuron(1), 'run.sh': '', '.gitignore': 'ignored\n' })
+  nativeGit(dir, ['update-index', '--chmod=+x', 'run.sh'])
+  put(dir, 'ignored', 'x')
+  put(dir, 'new.sh', 'x')
+  chmodSync(join(dir, 'new.sh'), 0o755)
+  symlinkSync('run.sh', join(dir, 'link'))
+  rmSync(join(dir, 'neurons/a.md'))
+  mkdirSync(join(dir, 'nested'))
+  nativeGit(join(dir, 'nested'), ['init', '--quiet'])
+  put(dir, 'nested/file', 'x')
+  expect(await rulesOf(dir)).toEqual([
+    'link:1 file-mode',
+    'nested:1 file-mode',
+    'new.sh:1 file-mode',
+    'run.sh:1 file-mode',
+  ])
+})
+
+test('a name that is not UTF-8 is refused by its path', async () => {
+  const dir = checkoutOf({})
+  writeFileSync(Buffer.concat([Buffer.from(join(dir, 'caf')), Buffer.from([0xe9])]), 'x')
+  expect(await rulesOf(dir)).toEqual(['caf\ufffd:1 path'])
+  commit(dir)
+  expect(await rulesOf(dir)).toEqual(['caf\ufffd:1 path'])
+})
+
+test('a seqId that was changed, removed or copied since the last commit is an error', async () => {
+  const dir = checkoutOf({
+    'neurons/changed.md': neuron(1),
+    'neurons/removed.md': neuron(2),
+    'neurons/z-original.md': neuron(3),
+    'neurons/moved.md': neuron(4),
+    'neurons/edited.md': neuron(5),
+  })
+  expect(await rulesOf(dir)).toEqual([])
+  put(dir, 'neurons/changed.md', neuron(9))
+  put(dir, 'neurons/removed.md', '---\ntitle: x\n---\n\nText.\n')
+  put(dir, 'neurons/a-copy.md', neuron(3))
+  put(dir, 'neurons/edited.md', neuron(5, 'Edited.'))
+  rmSync(join(dir, 'neurons/moved.md'))
+  put(dir, 'neurons/elsewhere.md', neuron(4))
+  const expected = [
+    'neurons/a-copy.md:1 duplicate-seq-id',
+    'neurons/changed.md:1 changed-seq-id',
+    'neurons/removed.md:1 missing-seq-id',
+    'neurons/removed.md:1 removed-seq-id',
+  ]
+  expect(await rulesOf(dir)).toEqual(expected)
+  commit(dir)
+  expect(await rulesOf(dir)).toEqual([
+    'neurons/removed.md:1 missing-seq-id',
+    'neurons/z-original.md:1 duplicate-seq-id',
+  ])
+  expect((await rulesOf(dir, 'HEAD~1')).toSorted()).toEqual(expected.toSorted())
+})
+
+test('a base must be a commit, and is never taken for an option', async () => {
+  const dir = checkoutOf({ 'neurons/a.md': neuron(1) })
+  for (const base of ['nowhere', 'HEAD:kb.yaml', '--all', '', 'HEAD\nHEAD']) {
+    await expect(checkDirectory(dir, { base })).rejects.toThrow(/There is no commit/)
+  }
+  await expect(checkDirectory(folderOf({}), { base: 'HEAD' })).rejects.toThrow(/no git checkout/)
+})
+
+test('a repository without a commit, and a linked work tree, are checkouts too', async () => {
+  const young = folderOf({ '.gitignore': 'ignored\n', ignored: 'x', 'neurons/a.md': neuron(1) })
+  nativeGit(young, ['init', '--quiet'])
+  expect(await checkDirectory(young, {})).toEqual({ findings: [], files: 3 })
+
+  const main = checkoutOf({ 'neurons/a.md': neuron(1) })
+  const linked = join(tempDir(), 'linked')
+  nativeGit(main, ['worktree', 'add', '--quiet', linked])
+  put(linked, 'neurons/a.md', neuron(2))
+  expect(await rulesOf(linked)).toEqual(['neurons/a.md:1 changed-seq-id'])
+  expect(await rulesOf(main)).toEqual([])
+})
+
+test("nothing of the repository's own set-up runs", async () => {
+  const dir = checkoutOf({ 'neurons/a.md': neuron(1) })
+  const trap = join(dir, '.git', 'trap')
+  writeFileSync(trap, `#!/bin/sh\ntouch '${dir}/sprung'\n`, { mode: 0o755 })
+  for (const key of ['core.fsmonitor', 'core.pager', 'core.sshCommand', 'core.askPass', 'diff.external']) {
+    nativeGit(dir, ['config', key, trap])
+  }
+  nativeGit(dir, ['config', 'core.worktree', '/'])
+  put(dir, 'neurons/a.md', neuron(2))
+  expect(await rulesOf(dir)).toEqual(['neurons/a.md:1 changed-seq-id'])
+})
