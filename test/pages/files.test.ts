@@ -116,6 +116,40 @@ test('what only the policy has approved opens no file, and takes none from a pag
   expect(await readable(given, 'app', [...paths, 'kb.yaml'])).toEqual(['neurons/a/flow.png', 'neurons/orphan.png'])
 })
 
+test('a correction by the policy closes no file that the page opened, by its front matter or its text', async () => {
+  const given = await importing({
+    'Note.md': '---\nimage: "[[cover.png]]"\n---\n\n![[flow.png]]\n',
+    'cover.png': 'cover',
+    'flow.png': 'flow',
+  })
+  await given.run()
+  const files = ['neurons/cover.png', 'neurons/flow.png']
+  expect(await readable(given, 'reader', files)).toEqual(files)
+  const { seqId } = await neuronOf(given, 'neurons/Note.md')
+  const changed = await submitCandidate(given.ctx, as(given, 'app'), {
+    ...{ knowledgeBaseId: 'notes', kind: 'user-correction', title: 'Note', confidence: 1, impactEstimate: null },
+    ...{ content: 'Now ![[flow.png]].', metadata: JSON.stringify({ targetNeuron: seqId }) },
+  })
+  expect(changed).toMatchObject({ status: 'approved' })
+  expect(await readable(given, 'reader', files)).toEqual(files)
+})
+
+test('a page of many files beside many hidden pages is soon read', async () => {
+  const names = Array.from({ length: 800 }, (_, index) => `hidden/${index}`)
+  const given = await importing({
+    ...Object.fromEntries(names.map((name) => [`${name}.md`, '---\ntags: [internal]\n---\n'])),
+    ...Object.fromEntries(names.map((name) => [`${name}/flow.png`, 'flow'])),
+    'Open.md': names.map((name) => `![[${name}/flow.png]]\n`).join(''),
+  })
+  await given.run()
+  const { seqId } = await neuronOf(given, 'neurons/Open.md')
+  const began = performance.now()
+  const { files } = await readNeuron(given.ctx, as(given, 'reader'), { kb: 'notes', seqId })
+  expect(files).toHaveLength(names.length)
+  // Looking at every hidden page, or every link, for each file would take many seconds.
+  expect(performance.now() - began).toBeLessThan(2000)
+})
+
 test('a large file is streamed, whole and in part, and the stream may be left', async () => {
   const bytes = Buffer.alloc(5 * 1024 * 1024, 'abcdefghij')
   const given = await importing({ 'a.md': '[[big.mp4]] [[empty.mp3]]' })

@@ -22,14 +22,8 @@ const maxLooked = 2_000
  * @param isVisible whether a reader sees a Neuron; left out for all files
  */
 export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) => boolean): AttachmentLookup {
-  const known = new Map<string, boolean>()
-  const isOpen = (path: string) => {
-    if (isVisible === undefined) return true
-    const folder = path.slice(0, path.lastIndexOf('/') + 1)
-    const open = known.get(folder) ?? isOpenFolder(sql, folder, isVisible)
-    known.set(folder, open)
-    return open
-  }
+  const isOpenFolder = isVisible === undefined ? () => true : openFolders(sql, isVisible)
+  const isOpen = (path: string) => isOpenFolder(path.slice(0, path.lastIndexOf('/') + 1))
   const isThere = (path: string) => fileBlob(sql, path) !== undefined
   return {
     has: (path) => isThere(path) && isOpen(path),
@@ -39,14 +33,32 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
   }
 }
 
-/** Whether the names of a folder's files lead somebody to them. */
-export function isOpenFolder(sql: MainTables, folder: string, isVisible: (seqId: string) => boolean): boolean {
-  let open = isSomeVisible(sql, neuronsBeside(sql, folder), isVisible)
-  for (let around = folder; open === undefined; around = around.replace(/[^/]*\/$/, '')) {
-    open = isSomeVisible(sql, neuronsInFolder(sql, around), isVisible)
-    open ??= isSomeVisible(sql, neuronsOnceInFolder(sql, around), isVisible) ?? (around === '' ? false : undefined)
+/**
+ * Returns whether the names of a folder's files lead somebody to them. For one request: it remembers the folders around, since many
+ * folders of files may stand in one folder of many pages.
+ */
+export function openFolders(sql: MainTables, isVisible: (seqId: string) => boolean): (folder: string) => boolean {
+  const around = remembered(
+    (folder): boolean =>
+      isSomeVisible(sql, neuronsInFolder(sql, folder), isVisible) ??
+      isSomeVisible(sql, neuronsOnceInFolder(sql, folder), isVisible) ??
+      (folder !== '' && around(parentOf(folder))),
+  )
+  return remembered((folder) => isSomeVisible(sql, neuronsBeside(sql, folder), isVisible) ?? around(folder))
+}
+
+function remembered(ask: (folder: string) => boolean): (folder: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (folder) => {
+    const answer = known.get(folder) ?? ask(folder)
+    known.set(folder, answer)
+    return answer
   }
-  return open
+}
+
+/** @param folder with its last slash */
+export function parentOf(folder: string): string {
+  return folder.replace(/[^/]*\/$/, '')
 }
 
 /** Nothing where there are no Neurons. One that came over the API after a hidden one does not count. */

@@ -2,7 +2,8 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { fileNameKey } from '../../rules/links/file-target.ts'
 import type { LinkAddress } from '../../rules/links/link-target.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import { writtenLinks } from '../../rules/links/written-link.ts'
+import { pauses } from '../../system/pauses.ts'
 import { referencesToFile } from '../projection/file-queries.ts'
 import { isApprovedByPolicy, lastCuratedVersion } from '../projection/version-queries.ts'
 import type { KbView } from './kb-view.ts'
@@ -23,6 +24,8 @@ export class FileView {
   readonly #view: KbView
   readonly #links: LinkView
   readonly #isOpen = new Map<string, Promise<boolean>>()
+  readonly #references = new Map<string, Promise<Map<string, Set<string>>>>()
+  readonly #opened = new Map<string, Promise<Set<string>>>()
 
   constructor(view: KbView) {
     this.#view = view
@@ -46,29 +49,51 @@ export class FileView {
   async #findReference(path: string): Promise<boolean> {
     const key = fileNameKey(path)
     if (key === undefined || closed.test(path)) return false
-    const kb = await this.#view.kb.whole()
-    const uncurated = new Set<string>()
-    for (const { seqId, page, target, form } of [...this.#view.rows((sql) => referencesToFile(sql, key))]) {
-      if (!this.#leads({ target, form, from: page }, path)) continue
-      if (!isApprovedByPolicy(kb.projection.read, seqId)) return true
-      uncurated.add(seqId)
+    const references = this.#references.get(key) ?? this.#findReferences(key)
+    this.#references.set(key, references)
+    const seqIds = (await references).get(path) ?? []
+    const { projection } = await this.#view.kb.whole()
+    const uncurated: string[] = []
+    for (const seqId of seqIds) {
+      if (!isApprovedByPolicy(projection.read, seqId)) return true
+      uncurated.push(seqId)
     }
-    for (const seqId of [...uncurated].slice(0, maxReread)) if (await this.#hasOpened(kb, seqId, path)) return true
+    for (const seqId of uncurated.slice(0, maxReread)) if ((await this.#curated(seqId)).has(path)) return true
     return false
   }
 
-  async #hasOpened({ projection, repository, parser }: KnowledgeBase, seqId: string, path: string): Promise<boolean> {
-    const version = lastCuratedVersion(projection.read, seqId)
-    if (version === undefined) return false
-    const { links } = await parser.links(shownContent(parseNeuronFile(await repository.readText(version.blob))))
-    const from = version.path
-    return links.some(
-      ({ target, form, kb }) => kb === undefined && this.#leads({ target, form: form ?? 'wiki', from }, path),
-    )
+  /** Which pages lead to which file, of the links that name one so. */
+  async #findReferences(nameKey: string): Promise<Map<string, Set<string>>> {
+    const pause = pauses()
+    const found = new Map<string, Set<string>>()
+    for (const { seqId, page, target, form } of [...this.#view.rows((sql) => referencesToFile(sql, nameKey))]) {
+      await pause()
+      const path = this.#fileOf({ target, form, from: page })
+      if (path !== undefined) found.set(path, (found.get(path) ?? new Set()).add(seqId))
+    }
+    return found
   }
 
-  #leads(link: LinkAddress, path: string): boolean {
+  /** The files that the last version of a page opened which a curator has approved. */
+  #curated(seqId: string): Promise<Set<string>> {
+    const known = this.#opened.get(seqId) ?? this.#findOpened(seqId)
+    this.#opened.set(seqId, known)
+    return known
+  }
+
+  async #findOpened(seqId: string): Promise<Set<string>> {
+    const { projection, repository, parser } = await this.#view.kb.whole()
+    const version = lastCuratedVersion(projection.read, seqId)
+    if (version === undefined) return new Set()
+    const { path: from, blob } = version
+    const file = parseNeuronFile(await repository.readText(blob))
+    const { links } = await parser.links(shownContent(file))
+    const written = writtenLinks({ edges: file.fields.edges, properties: file.propertyLinks }, links)
+    return new Set(written.flatMap(({ kb, ...link }) => (kb === null && this.#fileOf({ ...link, from })) || []))
+  }
+
+  #fileOf(link: LinkAddress): string | undefined {
     const meaning = this.#links.resolve(link)
-    return 'file' in meaning && meaning.file === path
+    return 'file' in meaning ? meaning.file : undefined
   }
 }

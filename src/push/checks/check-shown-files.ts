@@ -1,5 +1,5 @@
 import type { Oid } from '../../git/objects/object.ts'
-import { isOpenFolder } from '../../kb/access/attachment-lookup.ts'
+import { openFolders, parentOf } from '../../kb/access/attachment-lookup.ts'
 import type { KbView } from '../../kb/access/kb-view.ts'
 import {
   fileBlob,
@@ -30,7 +30,7 @@ export async function checkOpenedFolders(
   view: KbView,
   files: readonly CheckedFile[],
 ): Promise<Finding[]> {
-  const isVisible = (seqId: string) => view.seesNeuron(seqId)
+  const isOpenFolder = openFolders(sql, (seqId) => view.seesNeuron(seqId))
   const seen = files.filter(({ neuron }) => neuron !== undefined && view.sees(neuron.fields))
   const first = new Map(seen.toReversed().map(({ path }) => [folderOf(path), path]))
   const pause = pauses()
@@ -38,9 +38,9 @@ export async function checkOpenedFolders(
   const findings: Finding[] = []
   let looked = 0
   for (const [folder, path] of first) {
-    if (isOpenFolder(sql, folder, isVisible)) continue
+    if (isOpenFolder(folder)) continue
     let around = folder
-    while (around !== '' && !isOpenFolder(sql, parentOf(around), isVisible)) around = parentOf(around)
+    while (around !== '' && !isOpenFolder(parentOf(around))) around = parentOf(around)
     const named: string[] = []
     for (const file of filesInFolder(sql, around)) {
       if (++looked > maxLinks || named.length > maxShown) break
@@ -60,7 +60,7 @@ export async function checkOpenedFolders(
   return findings
 }
 
-/** Whether the first page that readers see in a folder opens the files of another, closed one to them; see `isOpenFolder`. */
+/** Whether the first page that readers see in a folder opens the files of another, closed one to them; see `openFolders`. */
 function isOpenedFrom(sql: MainTables, closed: string, opening: string): boolean {
   if (closed === opening) return true
   if (neuronsBeside(sql, closed).next().done === false) return false
@@ -137,9 +137,4 @@ export async function checkShownFiles(
 
 function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1)
-}
-
-/** @param folder with its last slash */
-function parentOf(folder: string): string {
-  return folder.replace(/[^/]*\/$/, '')
 }
