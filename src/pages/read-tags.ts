@@ -27,13 +27,18 @@ const counts = new PerCommit<TagCount[]>()
  */
 export async function readTags(ctx: Context, caller: Caller, kbName: string, { q, page }: TagQuery): Promise<TagPage> {
   const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const all = await counts.get(kb, effectiveAudience(caller.role), () => countTags(kb, caller))
+  const all = await tagsOf(kb, caller)
   const wanted = tagKey(q)
   const found = wanted === '' ? all : all.filter(({ tag }) => tagKey(tag).includes(wanted))
   const pages = Math.max(1, Math.ceil(found.length / pageSize))
   const shown = Math.min(page, pages)
   const tags = found.slice((shown - 1) * pageSize, shown * pageSize)
   return { kb: await kbLabel(kb), tags, total: found.length, page: shown, pages }
+}
+
+/** The tags of the Neurons that the caller may see, by name; counted once for a commit and an audience. */
+export function tagsOf(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {
+  return counts.get(kb, effectiveAudience(caller.role), () => countTags(kb, caller))
 }
 
 async function countTags(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {

@@ -19,13 +19,6 @@ export function* namesWithWord(sql: Sql, key: string): Generator<FoundName> {
   for (const row of rows) yield toName(row)
 }
 
-/** The first key of a tag, after another, that begins with a prefix. */
-export function nextTagKey(sql: Sql, prefix: string, after: string): string | undefined {
-  const row = sql.get`SELECT min(key) AS key FROM tags
-    WHERE key > ${after} AND key >= ${prefix} AND key < ${`${prefix}\u{10FFFF}`}`
-  return typeof row?.key === 'string' ? row.key : undefined
-}
-
 function toName({ seq_id, title, exact }: Record<string, unknown>): FoundName {
   return { seqId: String(seq_id), title: String(title), name: String(exact) }
 }

@@ -1,10 +1,11 @@
 import { edgeTypes } from '../../contract/enumerations.ts'
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import { type KbView, openView } from '../../kb/access/kb-view.ts'
+import { type KbView, viewFor } from '../../kb/access/kb-view.ts'
 import { LinkView } from '../../kb/access/link-view.ts'
 import type { Context } from '../../kb/context.ts'
-import { type FoundName, nextTagKey } from '../../kb/projection/name-queries.ts'
-import { findNeuron, neuronsAfter } from '../../kb/projection/neuron-queries.ts'
+import type { FoundName } from '../../kb/projection/name-queries.ts'
+import { findNeuron } from '../../kb/projection/neuron-queries.ts'
+import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { isWritableTarget } from '../../markdown/file/rewrite-links.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
@@ -12,6 +13,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { headingKey, headingsOf } from '../../rules/links/headings.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { findNames } from '../graph/find-names.ts'
+import { tagsOf } from '../read-tags.ts'
 
 /** What is being typed: a link's target, a heading of the page that a link names, or a tag. */
 export type Completion = {
@@ -38,8 +40,9 @@ export async function complete(
   kbName: string,
   { kind, q, target = '', path = '' }: Completion,
 ): Promise<Completed[]> {
-  const view = await openView(ctx, caller, kbName)
-  if (kind === 'tag') return tags(view, q)
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  if (kind === 'tag') return tags(kb, caller, q)
+  const view = await viewFor(caller, kb)
   const links = new LinkView(view)
   if (kind === 'heading') return headings(view, links, { q, target, path })
   const { type, prefix } = typedPart(q)
@@ -84,21 +87,8 @@ async function headings(
   return [...new Set(found)].slice(0, most).map((text) => ({ text }))
 }
 
-/** Each tag as the first Neuron spells it that has it. */
-function tags(view: KbView, q: string): Completed[] {
+async function tags(kb: ReadableKb, caller: Caller, q: string): Promise<Completed[]> {
   const prefix = tagKey(q)
-  const found = new Map<string, Completed>()
-  const rows = view.rows(function* (sql) {
-    for (let key = nextTagKey(sql, prefix, ''); key !== undefined; key = nextTagKey(sql, prefix, key)) {
-      for (const neuron of neuronsAfter(sql, '', key)) {
-        if (found.has(key)) break
-        yield { ...neuron, key }
-      }
-    }
-  })
-  for (const { key, tags } of rows) {
-    const tag = tags.find((tag) => tagKey(tag) === key)
-    if (tag !== undefined && found.set(key, { text: tag }).size === most) break
-  }
-  return [...found.values()]
+  const found = (await tagsOf(kb, caller)).filter(({ tag }) => tagKey(tag).startsWith(prefix))
+  return found.slice(0, most).map(({ tag }) => ({ text: tag }))
 }
