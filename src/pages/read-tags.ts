@@ -27,7 +27,7 @@ const counts = new PerCommit<TagCount[]>()
  */
 export async function readTags(ctx: Context, caller: Caller, kbName: string, { q, page }: TagQuery): Promise<TagPage> {
   const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const all = await tagsOf(kb, caller)
+  const all = await countedTags(kb, caller)
   const wanted = tagKey(q)
   const found = wanted === '' ? all : all.filter(({ tag }) => tagKey(tag).includes(wanted))
   const pages = Math.max(1, Math.ceil(found.length / pageSize))
@@ -37,7 +37,7 @@ export async function readTags(ctx: Context, caller: Caller, kbName: string, { q
 }
 
 /** The tags of the Neurons that the caller may see, by name; counted once for a commit and an audience. */
-export function tagsOf(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {
+export function countedTags(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {
   return counts.get(kb, effectiveAudience(caller.role), () => countTags(kb, caller))
 }
 

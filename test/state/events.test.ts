@@ -175,7 +175,7 @@ test('processes that tell the same at once tell it once, and leave no holes', as
   const moduleUrl = (name: string) => JSON.stringify(new URL(`../../src/state/${name}.ts`, import.meta.url).href)
   const script = `
     const { openDatabase } = await import(${moduleUrl('database/open-database')})
-    const { EventLog } = await import(${moduleUrl('events')})
+    const { EventLog } = await import(${moduleUrl('event-store')})
     const [file, id, tenantId] = process.argv.slice(1)
     const { db, close } = await openDatabase(file)
     const log = new EventLog(db)

@@ -13,7 +13,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { headingKey, headingsOf } from '../../rules/links/headings.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { findNames } from '../graph/find-names.ts'
-import { tagsOf } from '../read-tags.ts'
+import { countedTags } from '../read-tags.ts'
 
 /** What is being typed: a link's target, a heading of the page that a link names, or a tag. */
 export type Completion = {
@@ -89,6 +89,6 @@ async function headings(
 
 async function tags(kb: ReadableKb, caller: Caller, q: string): Promise<Completed[]> {
   const prefix = tagKey(q)
-  const found = (await tagsOf(kb, caller)).filter(({ tag }) => tagKey(tag).startsWith(prefix))
+  const found = (await countedTags(kb, caller)).filter(({ tag }) => tagKey(tag).startsWith(prefix))
   return found.slice(0, most).map(({ tag }) => ({ text: tag }))
 }

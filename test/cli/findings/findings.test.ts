@@ -146,7 +146,7 @@ test('SARIF paths are relative URIs', () => {
 test('every rule of the check has a summary', () => {
   const folder = fileURLToPath(new URL('../../../src/', import.meta.url))
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /(?:rules\/check|markdown\/|push\/check\/read-checkout)/.test(path) && path.endsWith('.ts'))
+    .filter((path) => /(?:rules\/check|markdown\/|clone-check\/read-checkout)/.test(path) && path.endsWith('.ts'))
     .map((path) => readFileSync(folder + path, 'utf8'))
     .join('\n')
   const named = [...sources.matchAll(/(?:rule: |report\(|duplicates\(holders, |problem\(|\? \[)'([a-z-]+)'/g)]

@@ -81,7 +81,7 @@ test('a head that was deleted as it was before the candidate changed dismisses n
   expect((await ours.push(forMain)).code).toBe(0)
 
   const { code, stderr } = await ours.push(`--force-with-lease=${head}:${judged}`, `:${head}`)
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/no longer proposes|stale info/)])
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/has changed since|stale info/)])
   expect(await candidates(product, 'pending')).toHaveLength(1)
   await ours.git('fetch', '--quiet', 'origin', head)
   const present = await ours.git('rev-parse', 'FETCH_HEAD')
