@@ -4,13 +4,16 @@ import { fileNameKey } from '../../rules/links/file-target.ts'
 import type { LinkAddress } from '../../rules/links/link-target.ts'
 import { writtenLinks } from '../../rules/links/written-link.ts'
 import { pauses } from '../../system/pauses.ts'
-import { referencesToFile } from '../projection/file-queries.ts'
+import { type FileReference, referencesToFile } from '../projection/file-queries.ts'
 import { isApprovedByPolicy, lastCuratedVersion } from '../projection/version-queries.ts'
 import type { KbView } from './kb-view.ts'
 import { LinkView } from './link-view.ts'
 
 /** Pages that only the policy approved and that are read again to see whether a curator has let them open a file. */
 const maxReread = 20
+
+/** The links that name a file so which are not resolved yet, and by file the pages of the others. */
+type References = { links: Iterator<FileReference>; pages: Map<string, string[]> }
 
 /** Settings and tools' files, which no link opens. */
 const closed = /^kb\.yaml$|(?:^|\/)\./
@@ -24,7 +27,7 @@ export class FileView {
   readonly #view: KbView
   readonly #links: LinkView
   readonly #isOpen = new Map<string, Promise<boolean>>()
-  readonly #references = new Map<string, Promise<Map<string, Set<string>>>>()
+  readonly #references = new Map<string, References>()
   readonly #opened = new Map<string, Promise<Set<string>>>()
 
   constructor(view: KbView) {
@@ -49,29 +52,43 @@ export class FileView {
   async #findReference(path: string): Promise<boolean> {
     const key = fileNameKey(path)
     if (key === undefined || closed.test(path)) return false
-    const references = this.#references.get(key) ?? this.#findReferences(key)
-    this.#references.set(key, references)
-    const seqIds = (await references).get(path) ?? []
     const { projection } = await this.#view.kb.whole()
-    const uncurated: string[] = []
-    for (const seqId of seqIds) {
+    const uncurated = new Set<string>()
+    for await (const seqId of this.#pagesTo(path, key)) {
       if (!isApprovedByPolicy(projection.read, seqId)) return true
-      uncurated.push(seqId)
+      uncurated.add(seqId)
     }
-    for (const seqId of uncurated.slice(0, maxReread)) if ((await this.#curated(seqId)).has(path)) return true
+    for (const seqId of [...uncurated].slice(0, maxReread)) if ((await this.#curated(seqId)).has(path)) return true
     return false
   }
 
-  /** Which pages lead to which file, of the links that name one so. */
-  async #findReferences(nameKey: string): Promise<Map<string, Set<string>>> {
+  /** The pages that lead to a file. Each link of its name is resolved once, and only as far as pages are asked for. */
+  async *#pagesTo(path: string, nameKey: string): AsyncGenerator<string> {
     const pause = pauses()
-    const found = new Map<string, Set<string>>()
-    for (const { seqId, page, target, form } of [...this.#view.rows((sql) => referencesToFile(sql, nameKey))]) {
+    const { links, pages } = this.#referencesOf(nameKey)
+    for (let at = 0; ; ) {
+      const known = pages.get(path)?.[at]
+      if (known !== undefined) {
+        at++
+        yield known
+        continue
+      }
       await pause()
-      const path = this.#fileOf({ target, form, from: page })
-      if (path !== undefined) found.set(path, (found.get(path) ?? new Set()).add(seqId))
+      const { value: link } = links.next()
+      if (link === undefined) return
+      const file = this.#fileOf({ ...link, from: link.page })
+      if (file === undefined) continue
+      const found = pages.get(file) ?? []
+      found.push(link.seqId)
+      pages.set(file, found)
     }
-    return found
+  }
+
+  #referencesOf(nameKey: string): References {
+    const rows = () => [...this.#view.rows((sql) => referencesToFile(sql, nameKey))]
+    const references = this.#references.get(nameKey) ?? { links: rows().values(), pages: new Map() }
+    this.#references.set(nameKey, references)
+    return references
   }
 
   /** The files that the last version of a page opened which a curator has approved. */
