@@ -24,7 +24,7 @@ export async function submitFeedback(
   if (feedback.vote !== 'up' && (feedback.reason ?? '').trim() === '') {
     throw new GanglionError('reason_required_for_negative_vote')
   }
-  // Approved feedback can be read by whom the knowledge base is open to, whoever sent it.
+  // Readers of approved feedback see what the audience `tool` sees, whoever sent it.
   const cited = (feedback.citations ?? []).map(citedDocuments(await viewAs(kb, { audience: 'tool' })))
   const { candidateId, status, queueUrl } = await submitCandidate(
     ctx,

@@ -39,7 +39,8 @@ export type PageHistory = {
 /** What a version says: `text` has the front matter for curators, and is the content for others. */
 export type VersionText = PageVersion & { content: string; text: string }
 
-type Version = ReturnType<typeof versionsBefore> extends Generator<infer Row> ? Row : never
+/** With the blob that it shows: a removal has the path of what it removed, and shows that. */
+type Version = VersionRow & { candidateId: string | null; shownBlob: string | null | undefined }
 
 const noContent = { content: '', text: '' }
 
@@ -62,7 +63,7 @@ export async function readHistory(
   const versions: PageVersion[] = []
   let next: number | null = null
   for (const row of await versionRows(view, seqId, before)) {
-    const version = await versionText(view, seqId, row)
+    const version = await versionText(view, row)
     if (version === undefined) continue
     if (versions.length === limit) {
       next = versions.at(-1)?.version ?? null
@@ -95,8 +96,8 @@ export async function readVersions(
   const view = await openView(ctx, caller, kb)
   const [older, newer] = [Math.min(from, to), Math.max(from, to)]
   const read = async (version: number) => {
-    const [row] = await versionRows(view, seqId, version + 1)
-    const found = row?.version === version ? await versionText(view, seqId, row) : undefined
+    const [row] = await versionRows(view, seqId, version + 1, 1)
+    const found = row?.version === version ? await versionText(view, row) : undefined
     if (found === undefined) throw new GanglionError('not_found')
     return found
   }
@@ -104,22 +105,25 @@ export async function readVersions(
 }
 
 /** @throws {GanglionError} `not_found` */
-async function versionRows(view: KbView, seqId: string, before: number): Promise<Version[]> {
-  const rows = await view.aboutHistory(seqId, (sql) => [...versionsBefore(sql, seqId, before)])
+async function versionRows(view: KbView, seqId: string, before: number, most = Infinity): Promise<Version[]> {
+  const rows = await view.aboutHistory(seqId, (sql) =>
+    [...versionsBefore(sql, seqId, before).take(most)].map((row) => ({
+      ...row,
+      shownBlob: row.blob ?? versionBefore(sql, seqId, row.version)?.blob,
+    })),
+  )
   if (rows === undefined) throw new GanglionError('not_found')
   return rows
 }
 
 /** Nothing where the caller may not see the version. */
-async function versionText(view: KbView, seqId: string, row: Version): Promise<VersionText | undefined> {
+async function versionText(view: KbView, row: Version): Promise<VersionText | undefined> {
   const { kb } = view
   const isCurator = view.audience === 'curator'
-  const { version, path, commit, at, blob, candidateId } = row
+  const { version, path, commit, at, blob, shownBlob, candidateId } = row
   const shown = { version, path, commit, at, candidateId }
-  // A removal has the path of what it removed.
-  const seen = blob ?? (await view.aboutHistory(seqId, (sql) => versionBefore(sql, seqId, version)))?.blob
-  if (seen == null) return undefined
-  const text = await kb.repository.readText(seen)
+  if (shownBlob == null) return undefined
+  const text = await kb.repository.readText(shownBlob)
   const file = parseNeuronFile(text)
   if (!view.sees(accessIn(file, await kb.settings()))) return undefined
   if (blob === null) return { ...shown, title: null, by: await approverOf(kb, row), ...noContent }

@@ -15,10 +15,10 @@ export type AttachmentLookup = FileLookup & { blobOf(path: string): string | und
 const maxLooked = 2_000
 
 /**
- * Looks up files of main that are no Neurons. A name alone does not lead to the files of pages that somebody may not see: those
- * beside hidden pages only, or in a folder without pages, where the nearest folder around it that has or had some has hidden ones
- * only. A deleted page counts as hidden. A path that a page spells out leads to any file, if there is nothing else of that name: whoever
- * approved the page has seen it.
+ * Looks up files of main that are no Neurons. A name alone does not lead a reader to the files of a closed folder. A folder is closed
+ * if the reader sees none of its pages. A folder without pages is closed if the nearest folder around it that has or had pages is
+ * closed. A deleted page counts as hidden. A link with a full path leads to any file that no page shares its name with, since
+ * somebody who saw the file has approved the link.
  * @param isVisible whether a reader sees a Neuron; left out for all files
  */
 export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) => boolean): AttachmentLookup {
@@ -36,15 +36,22 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
 /**
  * Returns whether the names of a folder's files lead somebody to them. For one request: it remembers the folders around, since many
  * folders of files may stand in one folder of many pages.
+ * @param opening a folder that gets a page which they see
  */
-export function openFolders(sql: MainTables, isVisible: (seqId: string) => boolean): (folder: string) => boolean {
+export function openFolders(
+  sql: MainTables,
+  isVisible: (seqId: string) => boolean,
+  opening?: string,
+): (folder: string) => boolean {
   const around = remembered(
     (folder): boolean =>
-      isSomeVisible(sql, neuronsInFolder(sql, folder), isVisible) ??
+      (opening?.startsWith(folder) || isSomeVisible(sql, neuronsInFolder(sql, folder), isVisible)) ??
       isSomeVisible(sql, neuronsOnceInFolder(sql, folder), isVisible) ??
       (folder !== '' && around(parentOf(folder))),
   )
-  return remembered((folder) => isSomeVisible(sql, neuronsBeside(sql, folder), isVisible) ?? around(folder))
+  return remembered(
+    (folder) => folder === opening || (isSomeVisible(sql, neuronsBeside(sql, folder), isVisible) ?? around(folder)),
+  )
 }
 
 function remembered(ask: (folder: string) => boolean): (folder: string) => boolean {

@@ -19,9 +19,9 @@ type References = { links: Iterator<FileReference>; pages: Map<string, string[]>
 const closed = /^kb\.yaml$|(?:^|\/)\./
 
 /**
- * The files of one knowledge base that the audience of a view may read. A page that is seen opens the files that it
- * links to or embeds. What only the policy has approved opens none: whoever may write candidates could read every file by it. So
- * of such a page the last version counts that came otherwise. For one request, since it remembers what it found.
+ * The files of one knowledge base that the audience of a view may read: those that a visible page links to or embeds. A version that
+ * only the policy has approved opens no file, since otherwise an app could read every file by a candidate; the last version that
+ * came by other means counts instead. For one request, since it remembers what it found.
  */
 export class FileView {
   readonly #view: KbView

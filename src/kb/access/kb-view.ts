@@ -22,7 +22,6 @@ type Query<Result> = (sql: MainTables, seqId: string) => Result
 export class KbView {
   readonly kb: ViewedKb
   readonly audience: Audience
-  readonly #kb: ReadableKb
   readonly #sql: MainTables
   readonly #defaultAudience: readonly string[]
   readonly #uploader: string | undefined
@@ -39,7 +38,6 @@ export class KbView {
     }: ViewOptions & { defaultAudience: readonly string[] },
   ) {
     this.kb = kb
-    this.#kb = kb
     this.audience = audience
     this.#sql = sql
     this.#defaultAudience = defaultAudience
@@ -104,7 +102,7 @@ export class KbView {
   async #lastAccess(seqId: string): Promise<Access | undefined> {
     const blob = lastBlob(this.#sql, seqId)
     if (blob === undefined) return undefined
-    return accessIn(parseNeuronFile(await this.#kb.repository.readTextOnce(blob)), await this.#kb.settings())
+    return accessIn(parseNeuronFile(await this.kb.repository.readTextOnce(blob)), await this.kb.settings())
   }
 }
 

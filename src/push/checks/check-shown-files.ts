@@ -1,13 +1,7 @@
 import type { Oid } from '../../git/objects/object.ts'
 import { openFolders, parentOf } from '../../kb/access/attachment-lookup.ts'
 import type { KbView } from '../../kb/access/kb-view.ts'
-import {
-  fileBlob,
-  filesInFolder,
-  neuronsBeside,
-  neuronsOnceInFolder,
-  referencesToFile,
-} from '../../kb/projection/file-queries.ts'
+import { fileBlob, filesInFolder, referencesToFile } from '../../kb/projection/file-queries.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { MainTables } from '../../kb/projection/projection.ts'
 import { changedLookup } from '../../kb/writing/rename/follow-files.ts'
@@ -30,7 +24,8 @@ export async function checkOpenedFolders(
   view: KbView,
   files: readonly CheckedFile[],
 ): Promise<Finding[]> {
-  const isOpenFolder = openFolders(sql, (seqId) => view.seesNeuron(seqId))
+  const sees = (seqId: string) => view.seesNeuron(seqId)
+  const isOpenFolder = openFolders(sql, sees)
   const seen = files.filter(({ neuron }) => neuron !== undefined && view.sees(neuron.fields))
   const first = new Map(seen.toReversed().map(({ path }) => [folderOf(path), path]))
   const pause = pauses()
@@ -41,11 +36,12 @@ export async function checkOpenedFolders(
     if (isOpenFolder(folder)) continue
     let around = folder
     while (around !== '' && !isOpenFolder(parentOf(around))) around = parentOf(around)
+    const isOpenedFolder = openFolders(sql, sees, folder)
     const named: string[] = []
     for (const file of filesInFolder(sql, around)) {
       if (++looked > maxLinks || named.length > maxShown) break
       await pause()
-      if (told.has(file) || view.files.has(file) || !isOpenedFrom(sql, folderOf(file), folder)) continue
+      if (told.has(file) || view.files.has(file) || !isOpenedFolder(folderOf(file))) continue
       const key = fileNameKey(file)
       if (key === undefined || view.rows((sql) => referencesToFile(sql, key)).next().done !== false) continue
       told.add(file)
@@ -58,18 +54,6 @@ export async function checkOpenedFolders(
     findings.push({ rule: 'shown-files', severity: 'warning', path, line: 1, message })
   }
   return findings
-}
-
-/** Whether the first page that readers see in a folder opens the files of another, closed one to them; see `openFolders`. */
-function isOpenedFrom(sql: MainTables, closed: string, opening: string): boolean {
-  if (closed === opening) return true
-  if (neuronsBeside(sql, closed).next().done === false) return false
-  let around = closed
-  while (!opening.startsWith(around)) {
-    if (neuronsOnceInFolder(sql, around).next().done === false) return false
-    around = parentOf(around)
-  }
-  return true
 }
 
 /** Links that are looked at for one change. */

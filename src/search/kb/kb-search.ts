@@ -86,7 +86,7 @@ export class KbSearch {
     return this.#ask(async (address, stamp, isCurrent) => {
       const found = await this.#pool.ask(address, 'search', { ...asked, stamp })
       if (isCurrent) return found
-      const hits = found.hits.filter(({ key }) => this.#isVisible(key, asked.scope))
+      const hits = this.#stillSeen(found.hits, asked.scope)
       // A suggestion is made of pages that may be hidden by now.
       return { hits, total: found.total - (found.hits.length - hits.length), matched: found.matched }
     })
@@ -98,13 +98,14 @@ export class KbSearch {
     return this.#ask(async (address, stamp, isCurrent) => {
       const vector = await asking
       const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector })
-      return isCurrent ? hits : hits.filter(({ key }) => this.#isVisible(key, asked.scope))
+      return isCurrent ? hits : this.#stillSeen(hits, asked.scope)
     })
   }
 
-  /** Of a Neuron as it is now, which the index may hold as it was. */
-  #isVisible(key: string, scope: View): boolean {
-    return isUuid(key) || new KbView(this.#kb, scope).seesNeuron(key)
+  /** Without Neurons that the index holds as they were, and that are hidden or gone by now. */
+  #stillSeen<Hit extends { key: string }>(hits: readonly Hit[], scope: View): Hit[] {
+    const view = new KbView(this.#kb, scope)
+    return hits.filter(({ key }) => isUuid(key) || view.seesNeuron(key))
   }
 
   /** Lets what is under way come to a quick end. */
@@ -121,7 +122,7 @@ export class KbSearch {
     if (vector === undefined) return undefined
     return this.#ask(async (address, stamp, isCurrent) => {
       const hits = await this.#pool.ask(address, 'near', { vector, scope, stamp })
-      return isCurrent ? hits : hits.filter(({ key }) => this.#isVisible(key, scope))
+      return isCurrent ? hits : this.#stillSeen(hits, scope)
     })
   }
 
