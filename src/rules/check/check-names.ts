@@ -38,7 +38,9 @@ export function checkNames(files: readonly CheckedFile[], claimOf: ClaimOf = () 
   for (const file of files) {
     for (const [key, exact] of knownNames(file)) {
       const named = holders.get(key) ?? { exact, pages: new Map() }
-      named.pages.set(file.neuron?.fields.seqId ?? file.path, file)
+      const page = file.neuron?.fields.seqId ?? file.path
+      // Of several files of one seqId the last by path: a push and a whole check read them in different orders.
+      if ((named.pages.get(page)?.path ?? '') < file.path) named.pages.set(page, file)
       holders.set(key, named)
     }
   }
