@@ -34,27 +34,31 @@ export function knownNames({ path, neuron }: CheckedFile): Map<string, string> {
 
 /** Warns of each name that several pages have, once, at the page that had it last. */
 export function checkNames(files: readonly CheckedFile[], claimOf: ClaimOf = () => undefined): Finding[] {
-  const holders = new Map<string, { exact: string; pages: Map<string, CheckedFile> }>()
+  const holders = new Map<string, Map<string, CheckedFile>>()
   for (const file of files) {
-    for (const [key, exact] of knownNames(file)) {
-      const named = holders.get(key) ?? { exact, pages: new Map() }
+    for (const key of knownNames(file).keys()) {
+      const named = holders.get(key) ?? new Map<string, CheckedFile>()
       const page = file.neuron?.fields.seqId ?? file.path
       // Of several files of one seqId the last by path: a push and a whole check read them in different orders.
-      if ((named.pages.get(page)?.path ?? '') < file.path) named.pages.set(page, file)
+      if ((named.get(page)?.path ?? '') < file.path) named.set(page, file)
       holders.set(key, named)
     }
   }
   const found = new Map<string, Finding>()
-  for (const [key, { exact, pages: named }] of holders) {
-    if (named.size < 2) continue
+  for (const [key, named] of holders) {
     const claimants = [...named].map(([seqId, page]) => ({ seqId, page, claim: firstClaim(seqId, page, key, claimOf) }))
     claimants.sort((a, b) => (wasBefore(a, b) ? -1 : 1))
-    const [{ path } = { path: '' }, ...others] = claimants.map(({ page }) => page).reverse()
+    const [last, ...others] = claimants.map(({ page }) => page).reverse()
+    if (last === undefined || others.length === 0) continue
+    const { path } = last
+    const name = oneLine(knownNames(last).get(key) ?? key, 200)
     const shown = others.slice(-maxShown).map((other) => oneLine(other.path, 200))
     const more = others.length > maxShown ? ` and ${others.length - maxShown} more` : ''
-    const message = `The name "${oneLine(exact, 200)}" is also that of ${shown.reverse().join(', ')}${more}.`
+    const message = `The name "${name}" is also that of ${shown.reverse().join(', ')}${more}.`
     const subject = JSON.stringify([path, ...others.map((other) => other.path)])
-    if (!found.has(subject)) found.set(subject, { rule: 'same-name', severity: 'warning', path, line: 1, message })
+    const told = found.get(subject)
+    if (told !== undefined && told.message <= message) continue
+    found.set(subject, { rule: 'same-name', severity: 'warning', path, line: 1, message })
   }
   return [...found.values()]
 }

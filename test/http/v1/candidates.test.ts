@@ -117,7 +117,10 @@ describe('submitting a candidate', () => {
     await fc.assert(
       fc.asyncProperty(text(100).filter(isLine), text(300), async (title, content) => {
         // Answers have LF alone, whatever a text has.
-        expect(await kept(server, { title, content })).toMatchObject({ title, content: content.replace(/\r\n?/g, '\n') })
+        expect(await kept(server, { title, content })).toMatchObject({
+          title,
+          content: content.replace(/\r\n?/g, '\n'),
+        })
       }),
       { numRuns: 50 },
     )

@@ -220,7 +220,7 @@ describe('links', () => {
       checkKb(pages, [], { prefix: 'kb', ...options }).map(({ path, message }) => `${path}: ${message}`)
     expect(told()).toEqual(['neurons/notes.md: The name "notes" is also that of neurons/old/NOTES.md, neurons/c.md.'])
     expect(told({ claimOf: (seqId) => since.get(seqId) })).toEqual([
-      'neurons/old/NOTES.md: The name "notes" is also that of neurons/c.md, neurons/notes.md.',
+      'neurons/old/NOTES.md: The name "NOTES" is also that of neurons/c.md, neurons/notes.md.',
     ])
   })
 
@@ -256,6 +256,7 @@ test('whatever the files hold and in whatever order, the findings are the same a
     fc.record({
       path: hostileText,
       title: hostileText,
+      aliases: fc.array(hostileText, { maxLength: 2 }),
       seqId: fc.option(hostileText, { nil: undefined }),
       target: hostileText,
     }),
@@ -263,10 +264,10 @@ test('whatever the files hold and in whatever order, the findings are the same a
   )
   fc.assert(
     fc.property(files, (all) => {
-      const pages = all.map(({ path, title, seqId, target }) =>
+      const pages = all.map(({ path, title, aliases, seqId, target }) =>
         page(
           path,
-          { title, ...(seqId !== undefined && { seqId }), edges: [{ type: 'cites', target }] },
+          { title, aliases, ...(seqId !== undefined && { seqId }), edges: [{ type: 'cites', target }] },
           { links: [link(target)] },
         ),
       )
