@@ -128,7 +128,8 @@ export function boundArrival(app: FastifyInstance, { request: wholeTime, upload:
       if (reply.raw.headersSent) raw.destroy()
       else answerBrokenRequest(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), raw.socket)
     }
-    const timer = setInterval(check, isUpload ? window : wholeTime)
+    // A process that was stopped meanwhile first reads what has come.
+    const timer = setInterval(() => setImmediate(check), isUpload ? window : wholeTime)
     raw.once('close', () => clearInterval(timer))
   }
 }

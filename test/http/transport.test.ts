@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { exchange, lastAnswer, listen, openConnection, neuronPath as read, testServer } from './support/test-server.ts'
 
@@ -93,6 +93,20 @@ test('a body that takes too long is 408', async () => {
   )
   const received = await exchange(await listen(app), `${head}{`)
   expect(lastAnswer(received)).toEqual({ status: 408, body: expect.objectContaining({ error: 'request_timeout' }) })
+})
+
+test('a body that has come while the process was stopped is read', async () => {
+  const { app } = await testServer({}, { timeouts: { headers: 200, request: 300 } })
+  const lines = ['Host: a', 'Authorization: Bearer app', 'Content-Type: application/json', 'Content-Length: 2']
+  const { socket, received } = openConnection(await listen(app))
+  socket.write(`${message(`POST ${write}`, ...lines)}{`)
+  await delay(100)
+  // Timers are the next that is looked at.
+  await nextTurn()
+  socket.write('}')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+  socket.end()
+  expect(lastAnswer(await received).status).toBe(400)
 })
 
 test('an idle connection is closed', async () => {
