@@ -54,10 +54,14 @@ export async function extractDocument(input: ExtractInput, options: ExtractOptio
     onProgress: options.onProgress,
   }
   try {
-    const ending = await (options.run ?? runConfined)(confinement).catch((cause) => {
-      options.signal?.throwIfAborted()
-      throw new ExtractionError('crashed', 'The program that reads documents could not be started.', { cause })
-    })
+    const read = () =>
+      (options.run ?? runConfined)(confinement).catch((cause) => {
+        options.signal?.throwIfAborted()
+        throw new ExtractionError('crashed', 'The program that reads documents could not be started.', { cause })
+      })
+    let ending = await read()
+    // On a machine that lacks memory it may end so once.
+    if (family.second !== undefined && isAborted(ending)) ending = await read()
     if (family.second !== undefined && isAborted(ending)) {
       return await extractDocument({ ...input, fileType: family.second }, options)
     }
