@@ -19,6 +19,8 @@ export type AllTables = SQLTagStore & { readonly [hasCandidates]: true }
 
 /** Of pages, in KiB below zero, as SQLite takes it. With its own, each page that is filled is written and read again several times. */
 const [ordinaryCache, fillingCache] = [-2_000, -64 * 1024]
+/** Pages of the log that are written before they are copied to the file. */
+const [ordinaryLog, bulkLog] = [1_000, 8_000]
 
 export type ProjectionHeads = { main: string | undefined; queue: string | undefined }
 
@@ -144,6 +146,7 @@ export class Projection {
 
   /** Fills the empty tables of main, or of candidates. Within a transaction. */
   async fill(part: 'main' | 'queue', work: () => Promise<void>): Promise<void> {
+    const { cache_size: before } = this.#writer.prepare('PRAGMA cache_size').get() ?? {}
     this.#writer.exec(`PRAGMA cache_size = ${fillingCache}`)
     try {
       for (const { name } of lateIndexes[part]) this.#writer.exec(`DROP INDEX ${name}`)
@@ -153,7 +156,21 @@ export class Projection {
         createIndex(this.#writer, index)
       }
     } finally {
-      this.#writer.exec(`PRAGMA cache_size = ${ordinaryCache}`)
+      this.#writer.exec(`PRAGMA cache_size = ${before}`)
+    }
+  }
+
+  /** Lets many large transactions keep in memory what each of them would write to the disk again. Outside of one. */
+  async inBulk<T>(work: () => Promise<T>): Promise<T> {
+    const set = (cache: number, log: number, temporary: string) =>
+      this.#writer.exec(
+        `PRAGMA cache_size = ${cache}; PRAGMA wal_autocheckpoint = ${log}; PRAGMA temp_store = ${temporary}`,
+      )
+    set(fillingCache, bulkLog, 'MEMORY')
+    try {
+      return await work()
+    } finally {
+      set(ordinaryCache, ordinaryLog, 'DEFAULT')
     }
   }
 

@@ -118,23 +118,25 @@ export async function importDirectory(
     files: batch.length,
     read: await readNotes(batch, { ...options, convert }),
   })
-  for await (const { files, read } of readAhead(noteBatches(notes), reading)) {
-    skipped.push(...read.skipped)
-    report.notices.push(...read.notices)
-    const { counts, written, created, conflicts } = await kb.write((staging) =>
-      importBatch(kb, staging, read.notes, { actor, at: now(), attachments: attachedFiles }),
-    )
-    seqIds.push(...written)
-    report.conflicts.push(...conflicts)
-    for (const key of ['created', 'updated', 'unchanged', 'pending'] as const) report[key] += counts[key]
-    for (const { origin, path } of created) noteRename(origin, path)
-    advance(files)
-  }
-  const brought = await importAttachments(kb, attachments, { actor, now, onRead: advance })
-  report.attachments = brought.imported.length
-  skipped.push(...brought.skipped)
-  for (const { origin, path } of brought.imported) noteRename(origin, path)
-  if (prune) report.removalsProposed = await proposeRemovals(kb, vanished, { actor, at: now() })
+  await kb.projection.inBulk(async () => {
+    for await (const { files, read } of readAhead(noteBatches(notes), reading)) {
+      skipped.push(...read.skipped)
+      report.notices.push(...read.notices)
+      const { counts, written, created, conflicts } = await kb.write((staging) =>
+        importBatch(kb, staging, read.notes, { actor, at: now(), attachments: attachedFiles }),
+      )
+      seqIds.push(...written)
+      report.conflicts.push(...conflicts)
+      for (const key of ['created', 'updated', 'unchanged', 'pending'] as const) report[key] += counts[key]
+      for (const { origin, path } of created) noteRename(origin, path)
+      advance(files)
+    }
+    const brought = await importAttachments(kb, attachments, { actor, now, onRead: advance })
+    report.attachments = brought.imported.length
+    skipped.push(...brought.skipped)
+    for (const { origin, path } of brought.imported) noteRename(origin, path)
+    if (prune) report.removalsProposed = await proposeRemovals(kb, vanished, { actor, at: now() })
+  })
   report.unresolved = unresolvedLinks(kb, seqIds, attachments)
   report.notices.push(...(await sameNames(kb, seqIds)))
   report.partial = partialPaths(kb.projection.read, seqIds)

@@ -8,7 +8,7 @@ import { maxNoteBytes, type PlannedFile, type Skipped } from './import-plan.ts'
 /** A notice, and the path of its note in the folder. */
 export type NoteNotice = { path: string } & Notice
 
-const batchNotes = 250
+const batchNotes = 1_000
 const batchBytes = 8 * 1024 * 1024
 
 export type NotesRead = { notes: ReadNote[]; notices: NoteNotice[]; skipped: Skipped[] }

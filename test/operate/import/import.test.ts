@@ -416,20 +416,20 @@ test('a name that main has already is not taken from its holder', async () => {
   expect((await neuronOf(given, 'neurons/Guide-2.md')).seqId).not.toBe('notes_00000001')
 })
 
-test('a few hundred notes take one commit a batch on each ref, with seqIds in order', async () => {
+test('a thousand notes and one take one commit a batch on each ref, with seqIds in order', async () => {
   const given = await importing(
-    Object.fromEntries(Array.from({ length: 301 }, (_, n) => [`${String(n).padStart(3, '0')}.md`, `note ${n}`])),
+    Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`${String(n).padStart(4, '0')}.md`, `note ${n}`])),
   )
   const before = commitCount(given, 'main')
   const steps: [number, number][] = []
-  expect(await given.run({ onProgress: (...step) => steps.push(step) })).toMatchObject({ created: 301 })
+  expect(await given.run({ onProgress: (...step) => steps.push(step) })).toMatchObject({ created: 1_001 })
   expect(steps).toEqual([
-    [250, 301],
-    [301, 301],
+    [1_000, 1_001],
+    [1_001, 1_001],
   ])
   expect(commitCount(given, 'main') - before).toBe(2)
   expect(commitCount(given, 'refs/ganglion/queue')).toBe(2)
-  expect((await neuronOf(given, 'neurons/300.md')).seqId).toBe('notes_00000301')
+  expect((await neuronOf(given, 'neurons/1000.md')).seqId).toBe('notes_00001001')
   expectSound(given)
 })
 
@@ -459,7 +459,7 @@ test('a note with the name of another page is told of, with both paths', async (
   expect(notices).toEqual([
     {
       ...{ rule: 'same-name', severity: 'warning', path: 'neurons/plan.md', line: 1 },
-      message: 'The name "Plan" is also that of neurons/a.md.',
+      message: 'The name "plan" is also that of neurons/a.md.',
     },
   ])
 })
