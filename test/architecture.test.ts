@@ -41,6 +41,13 @@ test('names tell apart what is exported, and files', () => {
   expect([...places].filter(([, { size }]) => size > 1).map(([name, found]) => [name, ...found])).toEqual([])
 })
 
+test('a library is used by what it offers to everybody', () => {
+  const inside = /\bextends MiniSearch\b|[\w)]\??\.(?:_\w|\['_)/
+  const users = globSync('src/**/*.ts').filter((file) => readFileSync(file, 'utf8').includes("from 'minisearch'"))
+  expect(users).not.toEqual([])
+  expect(users.filter((file) => inside.test(readFileSync(file, 'utf8')))).toEqual([])
+})
+
 test('what a caller reads passes through a view of the knowledge base', () => {
   const matching = (pattern: string, text: RegExp) =>
     globSync(pattern)

@@ -1,3 +1,4 @@
+import type { default as MiniSearch, SearchOptions } from 'minisearch'
 import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
 import type { IndexStore } from '../index/index-store.ts'
@@ -13,19 +14,29 @@ import {
 import type { Visible } from '../index/visible.ts'
 import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tree.ts'
 import type { QuestionTerm } from '../query/question.ts'
+import { idf } from '../rank/bm25.ts'
 import { best, type ScoredPostings, Scorer } from '../rank/scorer.ts'
-import type { MiniSearchPostings } from './minisearch-postings.ts'
-import { loadPostings, savePostings } from './minisearch-snapshot.ts'
+import { isWithinEdits } from '../text/edit-rows.ts'
+import { isNameTerm } from '../text/name-terms.ts'
+import { loadChunks, saveChunks } from './minisearch-snapshot.ts'
 
-/** Postings in memory: the faster engine, for knowledge bases that fit. */
+/** With these, MiniSearch scores a chunk by how often it holds a term, times the term's `idf` among all chunks. */
+const byFrequency: SearchOptions = { bm25: { k: 1e9, b: 0, d: 0 } }
+
+/**
+ * MiniSearch in memory: the engine of small knowledge bases. MiniSearch finds the chunks that hold a term, its prefix or what it
+ * becomes by edits; the pages that a reader sees are matched and ranked by statistics of their own, so that hidden ones count nowhere.
+ */
 export class MiniSearchEngine implements TermEngine {
   readonly #catalog: Catalog
   readonly #store: IndexStore
   readonly #file: string
   readonly #scorer: Scorer
-  readonly #postings: MiniSearchPostings
+  readonly #index: MiniSearch<TermChunk>
   /** Of each chunk, to find phrases in. */
   readonly #terms: Map<number, string>
+  /** MiniSearch looks at every term to count them: this is how many there were in so many chunks. */
+  #counted = { terms: 0, chunks: 0 }
 
   /** @param file of the snapshot. */
   constructor(catalog: Catalog, store: IndexStore, file: string) {
@@ -33,19 +44,21 @@ export class MiniSearchEngine implements TermEngine {
     this.#store = store
     this.#file = file
     this.#scorer = new Scorer(catalog)
-    const { postings, terms } = loadPostings(store, file)
-    this.#postings = postings
+    const { index, terms } = loadChunks(store, file)
+    this.#index = index
     this.#terms = terms
   }
 
   get termsInMemory(): number {
-    return this.#postings.heldTerms
+    const { documentCount: chunks } = this.#index
+    if (4 * Math.abs(chunks - this.#counted.chunks) > chunks) this.#counted = { terms: this.#index.termCount, chunks }
+    return Math.round((this.#counted.terms * chunks) / Math.max(1, this.#counted.chunks))
   }
 
   addChunks(chunks: readonly TermChunk[]): void {
     for (const chunk of chunks) {
       this.#terms.set(chunk.id, chunk.terms)
-      this.#postings.add(chunk)
+      this.#index.add(chunk)
     }
   }
 
@@ -53,7 +66,7 @@ export class MiniSearchEngine implements TermEngine {
     this.#store.removedChunks.note(page, count)
     const end = page.firstChunk + page.lengths.length
     for (let id = end - count; id < end; id++) {
-      this.#postings.remove({ id, terms: this.#terms.get(id) ?? '' })
+      this.#index.remove({ id, terms: this.#terms.get(id) ?? '' })
       this.#terms.delete(id)
     }
   }
@@ -95,12 +108,7 @@ export class MiniSearchEngine implements TermEngine {
   }
 
   chunksWith(term: string, visible: Visible): number {
-    if (visible.isAll) return this.#postings.chunksWith(term)
-    let count = 0
-    this.#postings.eachPosting(term, (chunk) => {
-      count += visible.pages[this.#catalog.pageOf(chunk)] ?? 0
-    })
-    return count
+    return this.#counts(term, visible).get(term) ?? 0
   }
 
   similarTerms(
@@ -109,17 +117,15 @@ export class MiniSearchEngine implements TermEngine {
     visible: Visible,
     deadline: Deadline,
   ): [term: string, chunkCount: number][] {
-    const similar: [term: string, chunkCount: number][] = []
-    for (const term of this.#postings.termsWithin(word, maxEdits)) {
-      deadline.check()
-      const chunkCount = this.chunksWith(term, visible)
-      if (chunkCount > 0) similar.push([term, chunkCount])
-    }
-    return similar
+    deadline.check()
+    // For MiniSearch, two neighbours that are swapped are two edits.
+    return [...this.#counts(word, visible, { fuzzy: 2 * maxEdits })].filter(([term]) => {
+      return isWithinEdits(word, term, maxEdits) && (isNameTerm(term) || !isNameTerm(word))
+    })
   }
 
   save(): void {
-    savePostings(this.#store, this.#postings, this.#file)
+    saveChunks(this.#store, this.#index, this.#file)
   }
 
   /** 1 for every page that a query matches, by id. */
@@ -145,26 +151,31 @@ export class MiniSearchEngine implements TermEngine {
   #ofLeaf(leaf: Leaf, visible: Visible, deadline: Deadline): ScoredPostings {
     if (leaf.type === 'term') return this.#ofTerm(leaf.term, visible, deadline)
     if (leaf.type === 'phrase') return this.#ofPhrase(leaf.terms, visible, deadline)
-    return this.#ofTerms(mostFrequent(this.#expansions(leaf.prefix, visible, deadline)), visible, deadline)
+    return this.#ofTerms(mostFrequent(this.#counts(leaf.prefix, visible, { prefix: true })), visible, deadline)
   }
 
-  /** The terms of visible chunks that begin with a prefix, with the number of visible chunks that hold each. */
-  *#expansions(prefix: string, visible: Visible, deadline: Deadline): Generator<[term: string, chunkCount: number]> {
-    for (const term of this.#postings.termsWithPrefix(prefix)) {
-      deadline.check()
-      const chunkCount = this.chunksWith(term, visible)
-      if (chunkCount > 0) yield [term, chunkCount]
+  /** The terms that MiniSearch finds for a word, with the number of visible chunks that hold each. */
+  #counts(word: string, visible: Visible, options?: SearchOptions): Map<string, number> {
+    const counts = new Map<string, number>()
+    const { pagesOfChunks } = this.#catalog
+    const count = (chunk: number, term: string) => {
+      if (visible.pages[pagesOfChunks[chunk] ?? 0] === 1) counts.set(term, (counts.get(term) ?? 0) + 1)
+      return 0
     }
+    this.#index.search(word, { ...options, boostDocument: count })
+    return counts
   }
 
   #ofTerm(term: string, visible: Visible, deadline: Deadline): ScoredPostings {
     deadline.check()
     const [chunks, frequencies]: [number[], number[]] = [[], []]
-    this.#postings.eachPosting(term, (chunk, frequency) => {
-      if (visible.pages[this.#catalog.pageOf(chunk)] !== 1) return
-      chunks.push(chunk)
-      frequencies.push(frequency)
-    })
+    const found = this.#index.search(term, byFrequency)
+    const rarity = idf(found.length, this.#index.documentCount)
+    for (const { id, score } of found) {
+      if (visible.pages[this.#catalog.pageOf(id)] !== 1) continue
+      chunks.push(id)
+      frequencies.push(Math.round(score / rarity))
+    }
     return this.#list(chunks, frequencies, visible)
   }
 
