@@ -41,6 +41,7 @@ export class Projection {
   readonly #dataVersion: StatementSync
   readonly #file: string
   #hasSavepoint = false
+  #hasJournalsInMemory = false
 
   constructor(file: string) {
     this.#file = file
@@ -77,9 +78,21 @@ export class Projection {
 
   /** Waits, and lets everything else go on meanwhile, while another process is in a transaction. */
   async begin(): Promise<void> {
+    this.#keepJournalsInMemory()
     const deadline = Date.now() + beginTimeoutMs
     while (!this.#tryBegin(deadline)) await delay(1 + Math.random() * 5)
     this.#hasSavepoint = false
+  }
+
+  /**
+   * Else the journal of a savepoint is a file for each approval. Until the tables are filled, what is sorted for their indexes goes to
+   * the disk.
+   */
+  #keepJournalsInMemory(): void {
+    const { main, queue } = this.#hasJournalsInMemory ? {} : this.heads(this.write)
+    if (main === undefined || queue === undefined) return
+    this.#writer.exec('PRAGMA temp_store = MEMORY')
+    this.#hasJournalsInMemory = true
   }
 
   #tryBegin(deadline: number): boolean {
@@ -162,15 +175,13 @@ export class Projection {
 
   /** Lets many large transactions keep in memory what each of them would write to the disk again. Outside of one. */
   async inBulk<T>(work: () => Promise<T>): Promise<T> {
-    const set = (cache: number, log: number, temporary: string) =>
-      this.#writer.exec(
-        `PRAGMA cache_size = ${cache}; PRAGMA wal_autocheckpoint = ${log}; PRAGMA temp_store = ${temporary}`,
-      )
-    set(fillingCache, bulkLog, 'MEMORY')
+    const set = (cache: number, log: number) =>
+      this.#writer.exec(`PRAGMA cache_size = ${cache}; PRAGMA wal_autocheckpoint = ${log}`)
+    set(fillingCache, bulkLog)
     try {
       return await work()
     } finally {
-      set(ordinaryCache, ordinaryLog, 'DEFAULT')
+      set(ordinaryCache, ordinaryLog)
     }
   }
 
