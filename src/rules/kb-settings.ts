@@ -34,10 +34,7 @@ const Zones = z.object({
   connectors: z.preprocess(notEmpty, z.record(line(100), Zone).default({})),
 })
 
-/** `sqlite` is how versions before called the engine that keeps its postings on disk. */
-const SearchEngine = z
-  .enum(['auto', 'minisearch', 'segments', 'sqlite'])
-  .transform((name) => (name === 'sqlite' ? 'segments' : name))
+const SearchEngine = z.enum(['auto', 'minisearch', 'segments'])
 const Synonyms = z
   .preprocess(
     (value) => (value === '' ? [] : value),

@@ -47,7 +47,7 @@ test('text is typed', () => {
     zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
     defaultAudience: ['public'],
     search: {
-      engine: 'sqlite',
+      engine: 'segments',
       synonyms: [
         ['k8s', 'Kubernetes'],
         ['vpn', 'virtual private network'],

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 import type { FileContent } from '../../contract/file-content.ts'
@@ -41,7 +42,7 @@ export async function answerFile(
   }
   reply.headers({
     'content-type': type,
-    'content-disposition': contentDisposition(isSaved ? 'attachment' : 'inline', filename),
+    'content-disposition': contentDisposition(filename, { type: isSaved ? 'attachment' : 'inline' }),
     'accept-ranges': 'bytes',
     'content-length': range === undefined ? size : range.last - range.first + 1,
   })
@@ -57,14 +58,4 @@ function readRange(header: string | undefined, size: number): Range | 'unsatisfi
   const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1)
   if (from !== '' && to !== '' && Number(to) < first) return undefined
   return first > last ? 'unsatisfiable' : { first, last }
-}
-
-/** RFC 6266: a name in ASCII for old clients, and the name itself. */
-function contentDisposition(kind: 'inline' | 'attachment', filename: string): string {
-  const ascii = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
-  const encoded = encodeURIComponent(filename).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16)}`,
-  )
-  return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

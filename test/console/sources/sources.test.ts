@@ -129,7 +129,7 @@ test('the bytes are to be saved, never shown', async () => {
   expect(headers).toMatchObject({
     'content-type': 'application/octet-stream',
     'x-content-type-options': 'nosniff',
-    'content-disposition': expect.stringMatching(/^attachment; filename="page.html"/),
+    'content-disposition': expect.stringMatching(/^attachment; filename=page.html/),
     'content-security-policy': expect.stringContaining('sandbox'),
   })
 })

@@ -87,7 +87,7 @@ test("a Source's bytes are for saving, and never shown", async () => {
   expect([status, text]).toEqual([200, '%PDF-1\n'])
   expect(headers).toMatchObject({
     'content-type': 'application/octet-stream',
-    'content-disposition': `attachment; filename="Gr__e '1'.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%271%27.pdf`,
+    'content-disposition': `attachment; filename="Gr??e '1'.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%271%27.pdf`,
     'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
     'x-content-type-options': 'nosniff',
     'cache-control': 'private, no-cache',

@@ -34,9 +34,9 @@ test('one setting changes one line; comments, order and quoting stay', () => {
 })
 
 test('a new setting stands below the others of its part, and one that goes takes its line', () => {
-  const added = edit(template, ['zones.kinds.chat', 'red'], ['inlineTags', true], ['search.engine', 'sqlite'])
+  const added = edit(template, ['zones.kinds.chat', 'red'], ['inlineTags', true], ['search.engine', 'segments'])
   expect(added).toContain('    reader-feedback: yellow\n    chat: red\n')
-  expect(added.endsWith('inlineTags: true\nsearch:\n  engine: sqlite\n')).toBe(true)
+  expect(added.endsWith('inlineTags: true\nsearch:\n  engine: segments\n')).toBe(true)
   expect(added).toContain('# inlineTags: true\n')
   expect(edit(added, ['zones.kinds.chat', undefined])).toBe(added.replace('    chat: red\n', ''))
   expect(edit(template, ['zones.kinds.chat', undefined])).toBe(template)

@@ -93,7 +93,7 @@ test('a change of the language or the engine in kb.yaml makes the index anew', a
   const settings = native.read(main, 'kb.yaml')
   native.commit(
     main,
-    new Map([['kb.yaml', `${settings.replace('language: en', 'language: de')}\nsearch:\n  engine: sqlite\n`]]),
+    new Map([['kb.yaml', `${settings.replace('language: en', 'language: de')}\nsearch:\n  engine: segments\n`]]),
   )
   expect(await titles(bed.ctx, bed.app, '"haus"')).toEqual(['Bücher'])
 })
