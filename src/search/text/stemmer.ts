@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module'
-import { stemEnglish } from './english-stemmer.ts'
 
 /** Snowball's algorithms by BCP 47 language. Its `english` is Porter2. */
 const algorithms: Readonly<Record<string, string>> = {
@@ -31,15 +30,11 @@ const algorithms: Readonly<Record<string, string>> = {
 }
 
 const require = createRequire(import.meta.url)
-const lettersAndDigits = /^[a-z0-9]+$/
 
 /** What takes a lower-case word to its stem; a language without an algorithm keeps its words. */
 export function stemmerFor(language: string): (word: string) => string {
   const algorithm = algorithms[language]
-  if (algorithm === undefined) return (word) => word
-  const snowball = snowballStem(algorithm)
-  if (algorithm !== 'english') return snowball
-  return (word) => (lettersAndDigits.test(word) ? stemEnglish(word) : snowball(word))
+  return algorithm === undefined ? (word) => word : snowballStem(algorithm)
 }
 
 /** Loads the package with the first word: it has the algorithms of all languages in one file, and takes 2 MB. */
