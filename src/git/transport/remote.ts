@@ -61,7 +61,7 @@ export async function listRemoteRefs(
   const onFlush = () => {
     isWhole = true
   }
-  for await (const payload of lines(await post(remote, 'upload-pack', asked, options), onFlush)) {
+  for await (const payload of lines(await post(remote, 'upload-pack', [asked], options), onFlush)) {
     const [, oid, ref] = /^([0-9a-f]{40}) (\S+)/.exec(packetText(payload)) ?? []
     if (oid === undefined || ref === undefined) throw new RemoteError('protocol', 'the remote names no refs')
     refs.set(ref, oid)
@@ -116,7 +116,7 @@ export async function* fetchPack(
     'done\n',
   ])
   let isPack = false
-  for await (const payload of lines(await post(remote, 'upload-pack', asked, options))) {
+  for await (const payload of lines(await post(remote, 'upload-pack', [asked], options))) {
     if (isPack) yield* dataOf(payload)
     else if (packetText(payload) === 'packfile') isPack = true
     else throw new RemoteError('protocol', `the remote sends no pack: ${complaintOf(payload)}`)
@@ -142,7 +142,7 @@ export async function pushToRemote(
       `${from} ${to} ${ref}${at === 0 ? `\0 report-status side-band-64k ofs-delta delete-refs ${agent}` : ''}`,
     ),
   )
-  const body = Buffer.concat([...commands, flushPacket, ...(pack === undefined ? [] : [pack])])
+  const body = [...commands, flushPacket, ...(pack === undefined ? [] : [pack])]
   const chunks: Buffer[] = []
   let said = ''
   for await (const payload of lines(await post(remote, 'receive-pack', body, options))) {
@@ -181,11 +181,11 @@ function command(name: string, args: readonly string[]): Buffer {
 async function post(
   remote: RemoteAccess,
   service: 'upload-pack' | 'receive-pack',
-  body: Buffer,
+  body: readonly Buffer[],
   { signal, timeoutMs = defaultTimeoutMs }: RemoteOptions,
 ): Promise<AsyncIterable<Buffer>> {
   const { url } = remote
-  const idle = new IdleSignal(timeoutMs)
+  const idle = idleSignal(timeoutMs)
   const ends = AbortSignal.any([idle.signal, ...(signal === undefined ? [] : [signal])])
   const response = await fetch(`${url}/git-${service}`, {
     method: 'POST',
@@ -196,9 +196,9 @@ async function post(
       'user-agent': 'git/ganglion',
       ...(service === 'upload-pack' ? { 'git-protocol': 'version=2' } : {}),
     },
-    ...(body.length > piece
-      ? { body: ReadableStream.from(pieces(body, idle)), duplex: 'half' }
-      : { body: new Uint8Array(body) }),
+    ...(body.some(({ length }) => length > piece)
+      ? { body: ReadableStream.from(pieces(body, idle.touch)), duplex: 'half' }
+      : { body: new Uint8Array(Buffer.concat(body)) }),
     // A redirect would take the credential elsewhere.
     redirect: 'manual',
     signal: ends,
@@ -226,58 +226,37 @@ function answeredWith(url: string, { status, headers }: Response): RemoteError {
   return new RemoteError(status >= 500 || status === 429 ? 'unreachable' : 'refused', message, { retryAfter })
 }
 
-async function* bytesOf(url: string, body: ReadableStream<Uint8Array>, idle: IdleSignal): AsyncGenerator<Buffer> {
+async function* bytesOf(
+  url: string,
+  body: ReadableStream<Uint8Array>,
+  { touch, end }: ReturnType<typeof idleSignal>,
+): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body) {
-      idle.touch()
+      touch()
       yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     }
   } catch (cause) {
     throw unreachable(url, cause)
   } finally {
-    idle.end()
+    end()
   }
 }
 
-function* pieces(body: Buffer, idle: IdleSignal): Generator<Uint8Array> {
-  for (let at = 0; at < body.length; at += piece) {
-    idle.touch()
-    yield new Uint8Array(body.subarray(at, at + piece))
+function* pieces(body: readonly Buffer[], touch: () => void): Generator<Buffer> {
+  for (const part of body) {
+    for (let at = 0; at < part.length; at += piece) {
+      touch()
+      yield part.subarray(at, at + piece)
+    }
   }
 }
 
 /** Aborts once nothing has happened for a time. */
-class IdleSignal {
-  readonly #abort = new AbortController()
-  readonly #timeoutMs: number
-  #touched: number | undefined
-  #isEnded = false
-
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs
-    this.#watch(timeoutMs)
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal
-  }
-
-  touch(): void {
-    this.#touched = performance.now()
-  }
-
-  end(): void {
-    this.#isEnded = true
-  }
-
-  #watch(ms: number): void {
-    const timeout = AbortSignal.timeout(ms)
-    timeout.addEventListener('abort', () => {
-      const left = this.#touched === undefined ? 0 : this.#touched + this.#timeoutMs - performance.now()
-      if (left > 0 && !this.#isEnded) this.#watch(Math.ceil(left))
-      else if (!this.#isEnded) this.#abort.abort(timeout.reason)
-    })
-  }
+function idleSignal(timeoutMs: number): { signal: AbortSignal; touch: () => void; end: () => void } {
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), timeoutMs).unref()
+  return { signal: abort.signal, touch: () => void timer.refresh(), end: () => clearTimeout(timer) }
 }
 
 function unreachable(url: string, cause: unknown): RemoteError {
