@@ -1,9 +1,13 @@
+import remarkGfm from 'remark-gfm'
+import remarkParse from 'remark-parse'
+import { unified } from 'unified'
 import { describe, expect, test } from 'vitest'
 import { treePieces } from '../../../src/markdown/chunks/tree-pieces.ts'
 import { treeLinks } from '../../../src/markdown/links/links.ts'
 import { isTooComplex } from '../../../src/markdown/parse/parse-cost.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
 import { splitParts } from '../../../src/markdown/parse/split-parts.ts'
+import { remarkWikiLink } from '../../../src/markdown/parse/wiki-link.ts'
 import { parsePage } from '../../../src/markdown/pool/parse-page.ts'
 import { fc } from '../../support/properties.ts'
 import { markdown } from '../markdown-arbitrary.ts'
@@ -42,6 +46,33 @@ const page = fc.oneof(
   markdown,
   fc.array(treacherous, { maxLength: 25 }).map((pieces) => pieces.join('')),
 )
+
+test('a text is parsed as remark with all of GFM parses it, whether or not it may hold addresses', () => {
+  const whole = unified().use(remarkParse).use(remarkGfm).use(remarkWikiLink).freeze()
+  const address = fc.constantFrom(
+    'ww',
+    'w.a.b',
+    'http:',
+    '//a.b',
+    ':/',
+    '/a',
+    '&#64;',
+    'a&commat;b.c',
+    '\\/',
+    'HTTPS://A.B',
+    ' a',
+  )
+  const text = fc.oneof(
+    markdown,
+    fc.array(address, { maxLength: 8 }).map((pieces) => pieces.join('')),
+  )
+  fc.assert(
+    fc.property(text, (content) => {
+      expect(parseMarkdown(content)).toEqual(whole.parse(content))
+    }),
+    { numRuns: 2000 },
+  )
+})
 
 describe('the parts of a page', () => {
   test('hold together the page, and give its links and blocks', () => {
