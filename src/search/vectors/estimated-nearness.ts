@@ -6,7 +6,7 @@ import type { SignRows } from './sign-rows.ts'
 /** Rows whose cosines are computed for the mean and the deviation of all: the mean is then known to a thirtieth of the deviation. */
 const sampleSize = 1000
 /** Rows by distance whose cosines are computed for each of the nearest that are asked for. */
-const perNearest = 10
+const perNearest = 20
 const hidden = 0xffff
 
 /** What is read of vectors that are not in memory. */

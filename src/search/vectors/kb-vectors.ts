@@ -7,8 +7,8 @@ import type { Nearness } from '../rank/nearness.ts'
 import { type EmbeddedText, type EmbeddingWork, VectorIndex } from './vector-index.ts'
 import { VectorStore } from './vector-store.ts'
 
-/** Where the vectors of an index are kept, the model that they are of, and how many chunks are searched exactly, if not as many as is usual. */
-export type VectorsAddress = { file: string; model: string; exact?: number }
+/** Where the vectors of an index are kept, the model that they are of, and how many bytes of them are in memory, if not as many as is usual. */
+export type VectorsAddress = { file: string; model: string; mostWhole?: number }
 
 /** What happens to vectors is no reason for the index itself to fail. */
 export class VectorsFailed extends Error {
@@ -61,12 +61,12 @@ export class KbVectors {
   }
 
   #guarded<Result>(work: (index: VectorIndex) => Result): Result {
-    const { file, model, exact } = this.#address
+    const { file, model, mostWhole } = this.#address
     try {
       if (this.#open === undefined) {
         mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
         const store = new VectorStore(file, model)
-        this.#open = { store, index: new VectorIndex(store, this.#pages, this.#catalog, exact) }
+        this.#open = { store, index: new VectorIndex(store, this.#pages, this.#catalog, mostWhole) }
       }
       return work(this.#open.index)
     } catch (error) {

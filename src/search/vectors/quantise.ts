@@ -2,7 +2,8 @@
 export type Quantised = { scale: number; bytes: Int8Array }
 
 const largest = 127
-const scaleLength = 4
+/** Of the scale in a blob, in bytes. */
+export const scaleLength = 4
 
 /** Quantises a vector to its direction, a byte for each component. @param vector finite, and not only zeros */
 export function quantise(vector: Float32Array): Quantised {

@@ -1,25 +1,42 @@
-import type { Quantised } from './quantise.ts'
-import { RowMemory } from './row-memory.ts'
+import { grown } from '../bytes/grown.ts'
+import { fromBlob, type Quantised, scaleLength, toBlob } from './quantise.ts'
+
+/** Fewer are too coarse a measure. */
+const minBits = 512
+/** Whole vectors are in memory up to so many bytes: reading 2,000 of them from a file takes some 12 ms. */
+const maxWhole = 100 * 2 ** 20
 
 /**
  * The signs of vectors after one random rotation, a bit for each, in memory: the angle between two vectors is near the share of bits
  * that differ (Charikar, "Similarity Estimation Techniques from Rounding Algorithms", 2002). The rotation, by random signs and a
- * Walsh-Hadamard transform, gives all bits the same weight (Ailon and Chazelle, 2006). Counted from 0.
+ * Walsh-Hadamard transform, gives all bits the same weight (Ailon and Chazelle, 2006). The first rows, which are counted from 0, have
+ * their whole vectors in memory as well.
  */
 export class SignRows {
   readonly dimensions: number
   readonly #bits: number
-  readonly #rows: RowMemory
-  readonly #lots: number[] = []
+  /** Of a row, in words of 32 bits: its signs, and its lot. */
+  readonly #width: number
+  #words = new Int32Array(0)
+  #count = 0
+  readonly #mostWhole: number
+  #blobs = new Uint8Array(0)
+  #whole = 0
 
-  constructor(dimensions: number) {
+  constructor(dimensions: number, mostWhole = maxWhole) {
     this.dimensions = dimensions
+    this.#mostWhole = mostWhole
     this.#bits = bitsFor(dimensions)
-    this.#rows = new RowMemory(this.#bits / 8)
+    this.#width = this.#bits / 32 + 1
   }
 
   get count(): number {
-    return this.#rows.count
+    return this.#count
+  }
+
+  /** Bytes in memory. */
+  get size(): number {
+    return 4 * this.#count * this.#width + this.#whole * this.#blobWidth
   }
 
   /** Of the distances: two vectors with opposite directions are so far from each other. */
@@ -27,53 +44,88 @@ export class SignRows {
     return this.#bits
   }
 
-  static bytesFor(count: number, dimensions: number): number {
-    return RowMemory.bytesFor(count, bitsFor(dimensions) / 8) + count * 4
-  }
-
   push(vector: Quantised): void {
+    const end = (this.#count + 1) * this.#width
+    if (end > this.#words.length) this.#words = grown(this.#words, end)
     const signs = this.#signsOf(vector)
-    this.#rows.push(signs)
-    this.#lots.push(lotOf(signs))
+    this.#words.set(signs, end - this.#width)
+    this.#words[end - 1] = lotOf(signs)
+    const endOfWhole = (this.#whole + 1) * this.#blobWidth
+    if (this.#whole === this.#count && endOfWhole <= this.#mostWhole) {
+      if (endOfWhole > this.#blobs.length) this.#blobs = grown(this.#blobs, endOfWhole)
+      this.#blobs.set(toBlob(vector), endOfWhole - this.#blobWidth)
+      this.#whole++
+    }
+    this.#count++
   }
 
   /** Keeps the rows that are named, in ascending order, and counts them anew. */
   keep(rows: readonly number[]): void {
-    this.#rows.keep(rows)
-    for (const [index, row] of rows.entries()) this.#lots[index] = this.#lots[row] ?? 0
-    this.#lots.length = rows.length
+    const whole = rows.filter((row) => row < this.#whole)
+    moveRows(this.#words, rows, this.#width)
+    moveRows(this.#blobs, whole, this.#blobWidth)
+    this.#count = rows.length
+    this.#whole = whole.length
+  }
+
+  /** The whole vector of a row, where it is in memory; a view, which holds until the next change. */
+  vectorOf(row: number): Quantised | undefined {
+    if (row >= this.#whole) return undefined
+    return fromBlob(this.#blobs.subarray(row * this.#blobWidth, (row + 1) * this.#blobWidth))
   }
 
   /** Calls back with the bits by which each of `count` rows differs from the query. */
   distances(query: Quantised, from: number, count: number, each: (row: number, distance: number) => void): void {
-    this.#rows.compare('distances', this.#signsOf(query), { from, count }, each)
+    const signs = this.#signsOf(query)
+    const words = this.#words
+    for (let row = from; row < from + count; row++) {
+      const start = row * this.#width
+      let distance = 0
+      for (let at = 0; at < signs.length; at++) distance += bitsOf((signs[at] ?? 0) ^ (words[start + at] ?? 0))
+      each(row, distance)
+    }
   }
 
   /** A number of 32 bits that only the row's vector decides, for taking samples. */
   lotOf(row: number): number {
-    return this.#lots[row] ?? 0
+    return (this.#words[(row + 1) * this.#width - 1] ?? 0) >>> 0
   }
 
-  #signsOf({ bytes }: Quantised): Uint8Array {
+  get #blobWidth(): number {
+    return scaleLength + this.dimensions
+  }
+
+  #signsOf({ bytes }: Quantised): Int32Array {
     const rotated = rotate(bytes, this.#bits)
-    const signs = new Uint8Array(this.#bits / 8)
+    const signs = new Int32Array(this.#bits / 32)
     for (let at = 0; at < this.#bits; at++) {
-      if ((rotated[at] ?? 0) > 0) signs[at >> 3] = (signs[at >> 3] ?? 0) | (1 << (at & 7))
+      if ((rotated[at] ?? 0) > 0) signs[at >> 5] = (signs[at >> 5] ?? 0) | (1 << (at & 31))
     }
     return signs
   }
 }
 
-/** FNV-1a. */
-function lotOf(signs: Uint8Array): number {
-  let lot = 0x811c9dc5
-  for (const byte of signs) lot = Math.imul(lot ^ byte, 0x01000193)
-  return lot >>> 0
+function moveRows(array: Int32Array | Uint8Array, rows: readonly number[], width: number): void {
+  for (const [index, row] of rows.entries()) array.copyWithin(index * width, row * width, (row + 1) * width)
 }
 
-/** A power of two, as the transform wants it, and a whole number of lanes. */
+/** How many bits are set, of 32. */
+function bitsOf(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+/** FNV-1a, by words. */
+function lotOf(signs: Int32Array): number {
+  let lot = 0x811c9dc5
+  for (const word of signs) lot = Math.imul(lot ^ word, 0x01000193)
+  return lot
+}
+
+/** A power of two, as the transform wants it, and enough of them for a vector of few dimensions too. */
 function bitsFor(dimensions: number): number {
-  return Math.max(128, 2 ** Math.ceil(Math.log2(dimensions)))
+  return Math.max(minBits, 2 ** Math.ceil(Math.log2(dimensions)))
 }
 
 function rotate(bytes: Int8Array, size: number): Float32Array {

@@ -4,10 +4,8 @@ import type { Visible } from '../index/visible.ts'
 import type { Nearness } from '../rank/nearness.ts'
 import { embeddedText } from '../text/embedded-text.ts'
 import { EstimatedNearness } from './estimated-nearness.ts'
-import { ExactNearness } from './exact-nearness.ts'
 import { cosine, type Quantised, quantise } from './quantise.ts'
 import { SignRows } from './sign-rows.ts'
-import { VectorRows } from './vector-rows.ts'
 import type { VectorStore } from './vector-store.ts'
 
 /** A text that a model is to be asked about. */
@@ -29,10 +27,8 @@ export type EmbeddingWork = {
 
 /** Chunks that are looked at in one go: some 20 ms. */
 const stepSize = 2000
-/** Chunks whose whole vectors are in memory, for an exact search; of more, the signs are. */
-const maxExact = 100_000
-/** Bytes of vectors, or signs, in memory. Chunks beyond are found by their words only. */
-const maxBytes = 200 * 2 ** 20
+/** Bytes in memory. Chunks beyond are found by their words only. */
+const maxBytes = 300 * 2 ** 20
 /** Rows of chunks that are gone, as a part of all, before the others move together. */
 const maxGone = 0.25
 
@@ -41,8 +37,8 @@ export class VectorIndex {
   readonly #store: VectorStore
   readonly #pages: IndexStore
   readonly #catalog: Catalog
-  readonly #maxExact: number
-  #rows: VectorRows | SignRows | undefined
+  readonly #mostWhole: number | undefined
+  #rows: SignRows | undefined
   /** By row. */
   #chunks: number[] = []
   /** Places in the store, by row. */
@@ -56,9 +52,9 @@ export class VectorIndex {
   /** The id of the last hash that was looked at. */
   #lookedAt = 0
 
-  /** @param exact chunks that are searched exactly, at most */
-  constructor(store: VectorStore, pages: IndexStore, catalog: Catalog, exact = maxExact) {
-    this.#maxExact = exact
+  /** @param mostWhole see `SignRows` */
+  constructor(store: VectorStore, pages: IndexStore, catalog: Catalog, mostWhole?: number) {
+    this.#mostWhole = mostWhole
     this.#store = store
     this.#pages = pages
     this.#catalog = catalog
@@ -66,9 +62,7 @@ export class VectorIndex {
 
   /** Bytes in memory. */
   get size(): number {
-    if (this.#rows === undefined) return 0
-    const { count, dimensions } = this.#rows
-    return (this.#rows instanceof SignRows ? SignRows : VectorRows).bytesFor(count, dimensions)
+    return this.#rows?.size ?? 0
   }
 
   /** Looks at more of the chunks, and returns at most `limit` texts that lack vectors. */
@@ -112,18 +106,13 @@ export class VectorIndex {
     if (rows === undefined || rows.dimensions !== question.length) return undefined
     const query = quantise(question)
     const known = { chunks: this.#chunks, rowOf: this.#rowOf, catalog: this.#catalog }
-    const nearness =
-      rows instanceof SignRows
-        ? new EstimatedNearness(
-            (each) => {
-              for (const { from, count } of this.#visibleRuns(visible)) rows.distances(query, from, count, each)
-            },
-            { signs: rows, cosine: (row) => this.#cosine(query, row) },
-            known,
-          )
-        : new ExactNearness((each) => {
-            for (const { from, count } of this.#visibleRuns(visible)) rows.cosines(query, from, count, each)
-          }, known)
+    const nearness = new EstimatedNearness(
+      (each) => {
+        for (const { from, count } of this.#visibleRuns(visible)) rows.distances(query, from, count, each)
+      },
+      { signs: rows, cosine: (row) => this.#cosine(query, row) },
+      known,
+    )
     return nearness.count === 0 ? undefined : nearness
   }
 
@@ -142,11 +131,11 @@ export class VectorIndex {
   }
 
   get #isFull(): boolean {
-    return this.#rows instanceof SignRows && this.size >= maxBytes
+    return this.size >= maxBytes
   }
 
   #cosine(query: Quantised, row: number): number | undefined {
-    const vector = this.#store.at(this.#places[row] ?? 0)
+    const vector = this.#rows?.vectorOf(row) ?? this.#store.at(this.#places[row] ?? 0)
     return vector?.bytes.length === query.bytes.length ? cosine(query, vector) : undefined
   }
 
@@ -160,13 +149,11 @@ export class VectorIndex {
       this.#lacking.set(keyOf(hash), lacking)
       return
     }
-    this.#rows ??= new VectorRows(vector.bytes.length)
+    this.#rows ??= new SignRows(vector.bytes.length, this.#mostWhole)
     this.#rowOf[chunk] = this.#rows.count
     this.#chunks.push(chunk)
     this.#places.push(vector.place)
     this.#rows.push(vector)
-    if (this.#rows instanceof VectorRows && (this.#rows.count > this.#maxExact || this.size > maxBytes))
-      this.#rows = signsOf(this.#rows)
   }
 
   #texts(limit: number): LackingText[] {
@@ -209,12 +196,6 @@ export class VectorIndex {
     for (const [row, chunk] of this.#chunks.entries()) this.#rowOf[chunk] = row
     return 0
   }
-}
-
-function signsOf(rows: VectorRows): SignRows {
-  const signs = new SignRows(rows.dimensions)
-  for (let row = 0; row < rows.count; row++) signs.push(rows.at(row))
-  return signs
 }
 
 function keyOf(hash: Uint8Array): string {

@@ -31,8 +31,8 @@ const pages = [
 type Opened = { index: KbIndex; asked: string[]; embed: (model?: (text: string) => Float32Array | undefined) => void }
 
 describe.each([
-  ['exact', {}],
-  ['in two stages', { exact: 3 }],
+  ['in memory', {}],
+  ['from the file', { mostWhole: 100 }],
 ])('the search by meaning, %s', (_, bound) => {
   /** An index with vectors in a folder, and what a model was asked about. */
   function open(
@@ -237,14 +237,14 @@ describe.each([
   })
 })
 
-test('more chunks than are searched exactly, of a file that was filled before, are found the same', () => {
+test('vectors that are in memory, partly or not at all, of a file that was filled before, are found the same', () => {
   const directory = tempDir()
   const question = vectorOf('vacation')
-  const answers = [pages.length, pages.length - 1, 5].map((exact) => {
+  const answers = [1e6, 200, 0].map((mostWhole) => {
     const index = new KbIndex(join(directory, 'index'), {
       language: 'en',
       engine: 'minisearch',
-      vectors: { file: join(directory, 'vectors.db'), model: 'fake', exact },
+      vectors: { file: join(directory, 'vectors.db'), model: 'fake', mostWhole },
     })
     onTestFinished(() => index.close())
     if (index.version('leave') === undefined) index.apply({ put: pages, remove: [] })
