@@ -4,6 +4,7 @@ import { benchCluster } from './cluster.ts'
 import { benchFollowing } from './following.ts'
 import { benchGitDoor } from './git-door.ts'
 import { benchGitStart } from './git-start.ts'
+import { benchGrowth } from './growth.ts'
 import { benchHostile } from './hostile.ts'
 import { benchHttp } from './http.ts'
 import { benchImport } from './import.ts'
@@ -44,6 +45,7 @@ const ordinary: Record<string, Bench> = {
 /** Run only where they are named: they take long, or read folders. */
 const special: Record<string, Bench> = {
   hostile: benchHostile,
+  growth: benchGrowth,
   search: benchSearch,
   cluster: benchCluster,
   moving: benchMoving,
