@@ -54,14 +54,10 @@ export async function extractDocument(input: ExtractInput, options: ExtractOptio
     onProgress: options.onProgress,
   }
   try {
-    const read = () =>
-      (options.run ?? runConfined)(confinement).catch((cause) => {
-        options.signal?.throwIfAborted()
-        throw new ExtractionError('crashed', 'The program that reads documents could not be started.', { cause })
-      })
-    let ending = await read()
-    // On a machine that lacks memory it may end so once.
-    if (family.second !== undefined && isAborted(ending)) ending = await read()
+    const ending = await (options.run ?? runConfined)(confinement).catch((cause) => {
+      options.signal?.throwIfAborted()
+      throw new ExtractionError('crashed', 'The program that reads documents could not be started.', { cause })
+    })
     if (family.second !== undefined && isAborted(ending)) {
       return await extractDocument({ ...input, fileType: family.second }, options)
     }

@@ -67,7 +67,7 @@ export class Uploaders {
     const { deployment } = this.#cluster
     const rows = z.array(SourceRow).parse(
       await this.#query(
-        `select id, content_hash, status, error_message, is_forced::int, attempt::int, created_at, archived_at, warnings
+        `select id, content_hash, status, error_message, is_forced::int, attempt::int, created_at, archived_at
           from sources order by seq`,
       ),
     )

@@ -107,7 +107,7 @@ export function auditNeurons(
   const problems = [...ofSource.keys()]
     .filter((id) => !rows.some((row) => row.id === id))
     .map((id) => `there are Neurons of ${id}, which is no Source`)
-  for (const { id, warnings } of rows) {
+  for (const { id } of rows) {
     const { document } = ledger.sources.get(id) ?? {}
     const pages = ofSource.get(id) ?? []
     const { neurons = 0, pending = 0 } = completed.get(id) ?? {}
@@ -118,13 +118,10 @@ export function auditNeurons(
     }
     problems.push(...pages.flatMap(({ file }) => wrongPage(file, { id, marker: document?.marker ?? '' })))
     if (keys.length === 0) continue
-    // Its reader was ended, for lack of memory.
-    if (warnings.includes('without its layout')) continue
     const kind = document?.kind ?? ''
     const usual = keysOfKind.get(kind) ?? keys.join()
     keysOfKind.set(kind, usual)
-    if (keys.join() !== usual)
-      problems.push(`${id} has ${keys.join()}, others of its kind (${kind}) ${usual}; ${warnings}`)
+    if (keys.join() !== usual) problems.push(`${id} has ${keys.join()}, others of its kind (${kind}) ${usual}`)
   }
   return problems
 }

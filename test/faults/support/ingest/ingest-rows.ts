@@ -11,7 +11,6 @@ export const SourceRow = z.object({
   attempt: z.number(),
   created_at: z.string(),
   archived_at: z.string().nullable(),
-  warnings: z.string(),
 })
 export type SourceRow = z.infer<typeof SourceRow>
 
