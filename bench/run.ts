@@ -1,5 +1,6 @@
 import { benchAnswers } from './answers/run.ts'
 import { benchApprovals } from './approvals.ts'
+import { benchCheckout } from './checkout.ts'
 import { benchCluster } from './cluster.ts'
 import { benchFollowing } from './following.ts'
 import { benchGitDoor } from './git-door.ts'
@@ -46,6 +47,7 @@ const ordinary: Record<string, Bench> = {
 const special: Record<string, Bench> = {
   hostile: benchHostile,
   growth: benchGrowth,
+  checkout: benchCheckout,
   search: benchSearch,
   cluster: benchCluster,
   moving: benchMoving,

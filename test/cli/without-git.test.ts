@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { nativeGit } from '../git/support/native-git.ts'
+import { put } from '../kb/support/import-support.ts'
 import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'
 import { ganglionProcess, serve } from './support.ts'
@@ -48,4 +49,50 @@ test('without a git all is served but clones and pushes, which say what is missi
   expect(await ganglionProcess(['restore', copy, '--data', restored], { PATH: empty })).toMatchObject({ code: 0 })
   expect(existsSync(join(restored, 'repos'))).toBe(true)
   expect((await ganglionProcess(['verify', '--data', restored])).stdout).not.toContain('No git')
+})
+
+test('a checkout is checked without a git as with one', async () => {
+  const empty = tempDir()
+  const dir = tempDir()
+  const page = (number: number) => `---\nseqId: notes_0000000${number}\ntitle: Note ${number}\n---\n\nText.\n`
+  put(dir, 'kb.yaml', 'id: 0199a5c2-0000-7000-8000-000000000000\nslug: notes\nprefix: notes\ntitle: Notes\n')
+  put(dir, '.gitignore', 'ignored\n*.tmp\n')
+  for (const name of ['run.sh', 'forced.tmp', 'kept']) put(dir, name, 'x')
+  for (const number of [1, 2, 3]) put(dir, `neurons/${number}.md`, page(number))
+  nativeGit(dir, ['init', '--quiet', '--initial-branch=main'])
+  const check = async (...args: string[]) => {
+    const [withGit, without] = await Promise.all(
+      [{}, { PATH: empty }].map((env) => ganglionProcess(['check', ...args, '--json'], env)),
+    )
+    expect(without, args.join(' ')).toEqual(withGit)
+    return withGit?.stdout
+  }
+  await check(dir)
+  nativeGit(dir, ['add', '--all', '--force'])
+  nativeGit(dir, ['update-index', '--chmod=+x', 'run.sh'])
+  nativeGit(dir, ['commit', '--quiet', '--message', 'x'])
+  nativeGit(dir, ['tag', '--annotate', '--message', 'x', 'v1'])
+  chmodSync(join(dir, 'run.sh'), 0o755)
+  put(dir, 'ignored', 'x')
+  put(dir, 'deep/er/x.tmp', 'x')
+  put(dir, 'new é.sh', 'x')
+  symlinkSync('run.sh', join(dir, 'link'))
+  mkdirSync(join(dir, 'nested'))
+  nativeGit(join(dir, 'nested'), ['init', '--quiet'])
+  put(dir, 'nested/file', 'x')
+  put(dir, 'neurons/2.md', page(9))
+  put(dir, 'neurons/copy.md', page(1))
+  rmSync(join(dir, 'neurons/3.md'))
+  const found = await check(dir)
+  expect(found).toContain('run.sh')
+  for (const base of ['HEAD', 'main', 'v1', 'nowhere']) await check(dir, '--base', base)
+
+  const linked = join(tempDir(), 'linked')
+  nativeGit(dir, ['worktree', 'add', '--quiet', linked])
+  put(linked, 'neurons/1.md', page(8))
+  expect(await check(linked)).toContain('changed-seq-id')
+  await check(linked, '--base', 'main')
+
+  nativeGit(dir, ['update-index', '--index-version', '4'])
+  expect((await ganglionProcess(['check', dir], { PATH: empty })).stderr).toContain('cannot be read without a git')
 })

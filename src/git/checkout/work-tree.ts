@@ -2,7 +2,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { GitError } from '../git-error.ts'
 import { runGit } from '../native/git-process.ts'
+import { nativeGit } from '../native/native-git.ts'
 import type { Oid } from '../objects/object.ts'
+import { changedWithoutGit, findCommitWithoutGit, listWithoutGit } from './without-git.ts'
 
 /** A file that is tracked, or neither tracked nor ignored; `mode` as the index has it, where it is tracked. */
 export type WorkTreeFile = { path: string; mode: string | undefined }
@@ -20,6 +22,7 @@ export async function findGitDir(dir: string): Promise<string | undefined> {
 /** What is in a checkout, on the disk or not; a file in conflict comes once. @throws {GitError} `git-failed` */
 export async function listWorkTree(gitDir: string, dir: string): Promise<WorkTreeFile[]> {
   const root = resolve(dir)
+  if ((await nativeGit()) === undefined) return listWithoutGit(gitDir, root)
   const list = (...args: string[]) => runGit(gitDir, ['-C', root, '--work-tree', root, 'ls-files', '-z', ...args])
   const [tracked, untracked] = await Promise.all([list('--stage'), list('--others', '--exclude-standard')])
   const modes = new Map<string, string | undefined>()
@@ -33,6 +36,7 @@ export async function listWorkTree(gitDir: string, dir: string): Promise<WorkTre
 /** Paths of a checkout that are not as in a commit, those that are gone included. @throws {GitError} `git-failed` */
 export async function changedInWorkTree(gitDir: string, dir: string, commit: Oid): Promise<string[]> {
   const root = resolve(dir)
+  if ((await nativeGit()) === undefined) return changedWithoutGit(gitDir, root, commit)
   const list = (...args: string[]) => runGit(gitDir, ['-C', root, '--work-tree', root, ...args])
   const diff = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty']
   const [changed, untracked] = await Promise.all([
@@ -44,6 +48,7 @@ export async function changedInWorkTree(gitDir: string, dir: string, commit: Oid
 
 /** The commit that a revision names, or undefined. Takes any text: it is never read as an option. */
 export async function findCommit(gitDir: string, revision: string): Promise<Oid | undefined> {
+  if ((await nativeGit()) === undefined) return findCommitWithoutGit(gitDir, revision)
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]
   const found = await runGit(gitDir, args).catch(() => '')
   return found.trim() || undefined
