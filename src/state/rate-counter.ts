@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-// The package itself loads a limiter for each of ten databases.
-import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import { LRUCache } from 'lru-cache'
 import type { Database } from './database/database.ts'
 import { isPostgres } from './database/is-postgres.ts'
 
@@ -32,26 +31,24 @@ export function rateCounter(database: Pick<Database, 'db' | 'now'>, options: Cou
 
 /** For one process. */
 export class MemoryCounter implements RateCounter {
-  readonly #limiter: RateLimiterMemory
+  readonly #uses: LRUCache<string, number>
 
   constructor({ span }: Pick<CounterOptions, 'span'>) {
-    this.#limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: span / 1000 })
+    this.#uses = new LRUCache({ ttl: span, ttlAutopurge: true, noUpdateTTL: true, ttlResolution: 0, perf: Date })
   }
 
   async add(key: string, points: number): Promise<Use> {
-    const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key, points)
-    return { points: consumedPoints, endsIn: msBeforeNext }
+    this.#uses.set(key, (this.#uses.get(key) ?? 0) + points)
+    return this.read(key)
   }
 
   async read(key: string): Promise<Use> {
-    const known = await this.#limiter.get(key)
-    return known === null || known.msBeforeNext <= 0
-      ? nothing
-      : { points: known.consumedPoints, endsIn: known.msBeforeNext }
+    const points = this.#uses.get(key)
+    return points === undefined ? nothing : { points, endsIn: this.#uses.getRemainingTTL(key) }
   }
 
   async remove(key: string): Promise<void> {
-    await this.#limiter.delete(key)
+    this.#uses.delete(key)
   }
 }
 
