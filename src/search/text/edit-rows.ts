@@ -39,12 +39,6 @@ export class EditRows {
     return least <= this.#maxEdits
   }
 
-  /** The same for several characters, the first of them at `depth`. */
-  takeAll(depth: number, text: string): boolean {
-    for (let at = 0; at < text.length; at++) if (!this.take(depth + at, text.charCodeAt(at))) return false
-    return true
-  }
-
   /** Whether the first `length` characters that were taken, as a word, are within the number of edits. */
   isWithin(length: number): boolean {
     return (this.#row(length)[this.#word.length] ?? 0) <= this.#maxEdits
@@ -78,5 +72,6 @@ export class EditRows {
 /** Whether one word becomes the other with so many edits; see {@link EditRows}. */
 export function isWithinEdits(one: string, other: string, maxEdits: number): boolean {
   const rows = new EditRows(one, maxEdits)
-  return rows.takeAll(0, other) && rows.isWithin(other.length)
+  for (let at = 0; at < other.length; at++) if (!rows.take(at, other.charCodeAt(at))) return false
+  return rows.isWithin(other.length)
 }
