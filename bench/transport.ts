@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import fs, { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import git from 'isomorphic-git'
+import http from 'isomorphic-git/http/node'
 import { encodePack } from '../src/git/objects/pack.ts'
 import { Repository } from '../src/git/repository.ts'
 import { withQuarantine } from '../src/git/transport/incoming-pack.ts'
@@ -15,8 +19,9 @@ import { durableGit, inTurn, milliseconds, show, type Timing, workFolder } from 
 const neurons = 10_000
 const branches = 50
 const run = promisify(execFile)
+const fetchOnce = fileURLToPath(new URL('./support/fetch-once.ts', import.meta.url))
 
-/** What a link to a forge moves over HTTP, in process, against native git's own client; both with native git at the other end. */
+/** What a link to a forge moves over HTTP, in process, against native git's own client and isomorphic-git, with native git at the other end. */
 export async function benchTransport(): Promise<string[]> {
   const { ctx, gitDir } = await importNotes(neurons)
   await ctx.close()
@@ -59,12 +64,16 @@ export async function benchTransport(): Promise<string[]> {
     durableGit(full.dir, ['update-ref', '--stdin'], names.map((name) => `delete ${name}\n`).join(''))
     return time
   }
+  const [newest = ''] = names
   const updates = names.map((ref, n) => ({ ref, to: heads[n] ?? '' }))
   const times = await inTurn(5, {
     first: onFresh((remote) => ours(remote.url, [{ ref: 'refs/heads/main', to: main }], [])),
     firstGit: onFresh((remote) => native(gitDir, 'push', '--quiet', remote.url, 'main')),
     branches: onFull(() => ours(full.url, updates, [main])),
     branchesGit: onFull(() => native(gitDir, 'push', '--quiet', full.url, ...names)),
+    branch: onFull(() => ours(full.url, updates.slice(0, 1), [main])),
+    branchGit: onFull(() => native(gitDir, 'push', '--quiet', full.url, newest)),
+    branchIso: onFull(() => git.push({ fs, http, gitdir: gitDir, url: full.url, ref: newest, remoteRef: newest })),
     fetch: onFresh(({ dir }) =>
       withQuarantine(dir, fetchPack(access(full.url), { wants: [main], haves: [] }), packLimits, async (quarantine) => {
         await (await quarantine.admit())()
@@ -72,6 +81,7 @@ export async function benchTransport(): Promise<string[]> {
     ),
     fetchGit: onFresh(({ dir }) => native(dir, 'fetch', '--quiet', full.url, 'main')),
   })
+  const kept = { ours: await memoryOfFetch('ours', bare()), iso: await memoryOfFetch('isomorphic-git', bare()) }
   repository.close()
   stop()
   const row = (what: string, mine: Timing, peer: Timing) =>
@@ -82,7 +92,27 @@ export async function benchTransport(): Promise<string[]> {
     row('first push of main', times.first, times.firstGit),
     row(`${branches} new branches of a commit each, in one push`, times.branches, times.branchesGit),
     row('fetch of the whole of main, checked', times.fetch, times.fetchGit),
+    row('a new branch of a commit', times.branch, times.branchGit),
+    '',
+    `isomorphic-git pushes a new branch of a commit in ${show(times.branchIso)} ms: ${(times.branchIso.median / times.branch.median).toFixed(0)} times as long.`,
+    `A fetch of 60 MB takes ${kept.ours.toFixed(0)} MB of memory, by isomorphic-git ${kept.iso.toFixed(0)} MB: ${(kept.iso / kept.ours).toFixed(1)} times as much.`,
   ]
+}
+
+/** Mebibytes that a process grows by while it fetches 60 MB that do not compress. */
+async function memoryOfFetch(who: string, { url, dir }: { url: string; dir: string }): Promise<number> {
+  const blobs = Array.from({ length: 60 }, (_, n) => {
+    const path = join(dir, 'random')
+    writeFileSync(path, randomBytes(1024 * 1024))
+    return `100644 blob ${durableGit(dir, ['hash-object', '-w', path])}\t${n}.bin\n`
+  })
+  const main = durableGit(dir, ['commit-tree', '-m', 'x', durableGit(dir, ['mktree'], blobs.join(''))])
+  durableGit(dir, ['update-ref', 'refs/heads/main', main])
+  durableGit(dir, ['symbolic-ref', 'HEAD', 'refs/heads/main'])
+  durableGit(dir, ['repack', '-adq'])
+  const to = join(workFolder(), 'to.git')
+  durableGit(dir, ['init', '--quiet', '--bare', to])
+  return Number((await run(process.execPath, [fetchOnce, who, url, to, main])).stdout)
 }
 
 /** Branches of main, each with a page of its own. */

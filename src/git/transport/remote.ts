@@ -1,6 +1,10 @@
 import type { Oid } from '../objects/object.ts'
 import { decodePacket, encodePacket, flushPacket, PktLineError, packetText, readPackets } from '../serve/pkt-line.ts'
 
+// isomorphic-git does not speak to forges (`npm run bench transport`). Its `fetch` keeps a pack three times: 3 times the memory for 60 MB, and needs
+// a HEAD there. Its `push` moves one ref and sends the whole tree: a new branch takes 48 times as long. Its `listServerRefs` takes an answer
+// that ends early, `ERR` and a web page for a list of refs: branches that it lacks would count as deleted.
+
 /** A repository elsewhere, over HTTP. The credential goes into a header: no other process sees it. */
 export type RemoteAccess = { url: string; username: string; password: string }
 
