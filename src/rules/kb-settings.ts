@@ -53,7 +53,7 @@ const Sources = z.object({
     .preprocess(
       (value) => (value === 'all' ? fileTypes : value === '' ? [] : value),
       z.array(z.enum(fileTypes, { error: (issue) => `${issue.input} is not a type of file that can be read` }), {
-        error: 'must be all, or a list of extensions such as [odt, epub]',
+        error: 'must be all, or a list of extensions such as [epub, vtt]',
       }),
     )
     .default([]),

@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises'
 import { textFileTypes } from '../../contract/documents.ts'
+import { successors } from '../extract/registry.ts'
 
 const headBytes = 4100
-const modernTypes: Readonly<Record<string, string>> = { doc: 'docx', ppt: 'pptx', xls: 'xlsx' }
 const officeTypes: ReadonlySet<string> = new Set(['docx', 'pptx', 'xlsx', 'docm', 'pptm', 'xlsm'])
-const zipTypes: ReadonlySet<string> = new Set([...officeTypes, 'odt', 'ods', 'odp', 'epub'])
+const zipTypes: ReadonlySet<string> = new Set([...officeTypes, 'epub'])
 const textTypes: ReadonlySet<string> = new Set([
   ...[...textFileTypes, 'svg', 'eml', 'ipynb', 'vtt', 'srt', 'tsv', 'json', 'xml'],
 ])
@@ -22,9 +22,9 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns why a file cannot have the format of its extension, for people; undefined if no problem was found. */
 export async function formatProblem(file: string, fileType: string): Promise<string | undefined> {
-  const modern = modernTypes[fileType]
-  if (modern !== undefined)
-    return `The legacy format .${fileType} cannot be read: convert the file to .${modern} and upload that.`
+  const successor = successors.get(fileType)
+  if (successor !== undefined)
+    return `The format .${fileType} cannot be read: convert the file to .${successor} and upload that.`
   const head = await readHead(file)
   if (head.length === 0) return 'The file is empty.'
   // Loaded with the first upload.

@@ -326,17 +326,17 @@ test('a form that is cut off, empty or without its boundary is refused', async (
 
 test('kb.yaml may allow more types of files', async () => {
   const product = await startProduct()
-  const letter = { filename: 'letter.rtf', file: '{\\rtf1\\ansi The crane is sound.\\par}' }
+  const letter = { filename: 'letter.eml', file: 'From: ann@example.org\r\n\r\nThe crane is sound.' }
   const refused = await upload(product, letter)
   expect([refused.status, refused.body]).toMatchObject([
     400,
-    { error: 'File type .rtf not allowed', message: expect.stringContaining('sources.types in kb.yaml') },
+    { error: 'File type .eml not allowed', message: expect.stringContaining('sources.types in kb.yaml') },
   ])
-  await setSettings(product, 'types: []', 'types: [rtf]')
+  await setSettings(product, 'types: []', 'types: [eml]')
   const taken = await eventually(async () => {
     const answer = await upload(product, letter)
     expect(answer.status).toBe(201)
     return answer
   })
-  expect(taken.body).toMatchObject({ fileType: 'rtf', status: 'pending' })
+  expect(taken.body).toMatchObject({ fileType: 'eml', status: 'pending' })
 })

@@ -63,7 +63,7 @@ test('what a push would be refused for is refused beside its field', async () =>
   const head = native.git('rev-parse', 'main')
   const wrong: Partial<SettingValues> = {
     ...{ title: 'two\nlines', language: 'English!', 'policy.threshold': '1.5', 'lint.schedule': 'now and then' },
-    ...{ 'sources.types': 'odt, exe', 'zones.connectors': 'site-chat: purple\nnameless', 'search.engine': 'grep' },
+    ...{ 'sources.types': 'epub, exe', 'zones.connectors': 'site-chat: purple\nnameless', 'search.engine': 'grep' },
     'zones.kinds.chat': 'blue' as string,
   }
   const refused = await changeKbSettings(ctx, admin, 'handbook', await change(wrong)).catch((error) => error)

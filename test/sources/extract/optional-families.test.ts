@@ -3,42 +3,6 @@ import { extractBytes, extractConfined, extractorConformance, problemOf } from '
 import { docx, p, rows, xlsx } from './support/office-writer.ts'
 import { epub } from './support/package-writer.ts'
 
-const rtf = (content: string) =>
-  `{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 Arial;}{\\f1\\fcharset204 Arial Cyr;}}{\\stylesheet{\\s1\\outlinelevel0 heading 1;}}${content}}`
-
-extractorConformance({
-  fileType: 'rtf',
-  readable: {
-    'a report': {
-      bytes: Buffer.from(
-        rtf(
-          [
-            '{\\info{\\title Bridge report}}{\\*\\generator Word;}{\\header Running}',
-            "\\pard\\s1 Findings\\par\\pard The caf\\'e9 is {\\b sound} for \\u8364? 5. {\\f1 \\'cf\\'f0\\'e8\\'e2\\'e5\\'f2} {\\v hidden}\\par",
-            '{\\pict\\wmetafile8 0123456789abcdef}\\pard\\intbl Span\\cell Tons\\cell\\row\\pard\\intbl North\\cell 4|0\\cell\\row',
-            '\\pard{\\field{\\*\\fldinst HYPERLINK "javascript:x"}{\\fldrslt A link}}\\par',
-          ].join('\n'),
-        ),
-        'latin1',
-      ),
-      title: 'Bridge report',
-      contains: ['# Findings', 'The café is sound for € 5. Привет', '| Span | Tons |', '| North | 4\\|0 |', 'A link'],
-    },
-  },
-  refused: {
-    'a nest of groups': { bytes: rtf('{'.repeat(100_000)), problems: ['too-large'] },
-    'objects alone': { bytes: rtf(`{\\object{\\*\\objdata ${'00'.repeat(1_000_000)}}}`), problems: ['empty'] },
-  },
-})
-
-test('of RTF no destination is text, and bytes in binary are skipped', async () => {
-  const { markdown } = await extractBytes(
-    'rtf',
-    rtf('{\\pict\\bin5 }{a}\\par}Kept {\\footer no}text\\par{\\*\\unknown no}'),
-  )
-  expect(markdown).toBe('Kept text')
-})
-
 const message = (body: string, type = 'text/plain; charset=utf-8') =>
   `From: Ann <ann@example.org>\r\nTo: bob@example.org\r\nSubject: =?utf-8?q?Br=C3=BCcke?=\r\nDate: Mon, 5 Jan 2026 10:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: ${type}\r\n\r\n${body}`
 

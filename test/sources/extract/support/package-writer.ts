@@ -1,24 +1,5 @@
 import { strToU8, zipSync } from 'fflate'
 
-/** An OpenDocument file; `body` is what its body holds, `styles` its automatic styles. */
-export function odf(
-  kind: 'text' | 'spreadsheet' | 'presentation',
-  body: string,
-  styles = '',
-  title?: string,
-): Uint8Array {
-  const names = ['office', 'text', 'table', 'style', 'draw', 'presentation', 'svg']
-    .map((name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
-    .join(' ')
-  const content = `<office:document-content ${names} xmlns:xlink="http://www.w3.org/1999/xlink"><office:automatic-styles>${styles}</office:automatic-styles><office:body><office:${kind}>${body}</office:${kind}></office:body></office:document-content>`
-  const meta = `<office:document-meta ${names} xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta><dc:title>${title}</dc:title></office:meta></office:document-meta>`
-  return zipped({
-    mimetype: `application/vnd.oasis.opendocument.${kind}`,
-    'content.xml': content,
-    ...(title === undefined ? {} : { 'meta.xml': meta }),
-  })
-}
-
 /** A book of these chapters of HTML, whose files run against their order. */
 export function epub(chapters: readonly string[], { title = 'A book', encryption = '' } = {}): Uint8Array {
   const items = chapters.map(

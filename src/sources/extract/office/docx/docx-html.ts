@@ -1,4 +1,4 @@
-import { htmlToMarkdown } from '../html/html-to-markdown.ts'
+import { htmlToMarkdown } from '../../html/html-to-markdown.ts'
 
 /** Characters of HTML that are converted at a time: their syntax tree takes many times as much memory. */
 const pieceSize = 2 ** 16
