@@ -92,8 +92,8 @@ export async function* chat(
   const retrieve = (query: string) =>
     retrievePassages(ctx, kb, { query, audience, limit: maxPassages, reach: 'section' })
   const found = await retrieve(query)
-  const more = introductionQuery(query, found, language)
-  const passages = more === undefined ? found : await retrieve(more)
+  const more = introductionQuery(query, found.passages, language)
+  const { passages, ...behind } = more === undefined ? found : await retrieve(more)
   signal.throwIfAborted()
   const { text, cited, answeredBy, notice } = yield* answerer.answer(
     { message, history, passages, tone, audience, language, synonyms },
@@ -116,6 +116,7 @@ export async function* chat(
     citations,
     answeredBy,
     ...(notice === undefined ? {} : { notice }),
+    ...behind,
   }
 }
 

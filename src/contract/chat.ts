@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
 import { KbId, ObjectId, TextOrUuid } from './identifiers.ts'
-import { DocumentId, exceedsFolded, maxQuestion } from './search.ts'
+import { Behind, DocumentId, exceedsFolded, maxQuestion } from './search.ts'
 import { CandidateStatus, SeqId } from './vocabulary.ts'
 
 /** Text of up to `max` characters (code points), as JSON Schema counts them. */
@@ -100,6 +100,7 @@ export const ChatAnswer = z
       .string()
       .describe('Why the configured model did not answer, for a person. Absent if it did.')
       .exactOptional(),
+    behind: Behind,
   })
   .meta({
     id: 'ChatAnswer',

@@ -86,8 +86,17 @@ export type SearchHit = z.infer<typeof SearchHit>
 const Ranking = z.enum(['words', 'words+meaning'])
 export type Ranking = z.infer<typeof Ranking>
 
+/** How much the search index lacks, in an answer that is made from it. */
+export const Behind = z
+  .object({
+    pages: z.int().positive().describe('Of the next 1,000 pages to be indexed, the number of those that you may see.'),
+  })
+  .optional()
+  .describe('The search index is being built or brought up to date, and lacks pages. Absent where it has all.')
+
 /** How the server interpreted the query. */
 const understood = {
+  behind: Behind,
   matched: z
     .enum(['all', 'some'])
     .optional()
@@ -187,6 +196,7 @@ export const RetrieveAnswer = z
       'What the passages are ranked by. `words`: the embeddings model did not answer in time, or finds nothing similar. Absent ' +
         'without an embeddings model.',
     ),
+    behind: Behind,
   })
   .meta({
     id: 'RetrieveAnswer',

@@ -38,7 +38,7 @@ export async function similarNeurons(
   const { title, tags, target, approval } = row
   const query = [title, ...tellingWords(content)].join(' ')
   try {
-    const passages = await retrievePassages(ctx, kb, { query, audience: 'curator', limit: maxPassages })
+    const { passages } = await retrievePassages(ctx, kb, { query, audience: 'curator', limit: maxPassages })
     const seqIds = [...new Set(passages.map(({ seqId }) => seqId))]
     const others = seqIds.filter((seqId) => seqId !== target && seqId !== approval?.seqId)
     return await explained(kb, { title, content, tags }, others.slice(0, 2 * maxShown))

@@ -93,8 +93,10 @@ function results({ asked, found }: SearchView): HtmlPart {
   if (found === undefined) return undefined
   if (found.in === 'all') return inAll(asked, found.hits)
   const { kb, hits } = found
-  if (hits.total === 0) return nothingFound(kb, asked, hits.suggestion)
-  return html`${didYouMean(kb, asked, hits.suggestion)}
+  const behind =
+    hits.behind && html`<p class="hint" role="status">The search index is being built: pages can be missing.</p>`
+  if (hits.total === 0) return html`${behind}${nothingFound(kb, asked, hits.suggestion)}`
+  return html`${behind}${didYouMean(kb, asked, hits.suggestion)}
     ${hits.matched === 'some' && html`<p class="hint">No page has all of it. These have some of it, most words first.</p>`}
     <ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2'))}</ol>
     ${turnPages(kb.slug, asked, hits)}

@@ -45,7 +45,11 @@ export class IndexFollower {
   readonly #vectors: VectorsAddress | undefined
   #isClosed = false
   #updatingSince: number | undefined
-  #complete: IndexAddress | undefined
+  /** Where the index is, once it is known what it lacks: then it can be asked. */
+  #usable: IndexAddress | undefined
+  #begun = Promise.withResolvers<void>()
+  /** What the index is to take in, in this order, and how much of it it has. */
+  #lacking: { keys: readonly string[]; taken: number } = { keys: [], taken: 0 }
   /** What the index stands for; undefined where only the index itself can tell. */
   #followed: { main: string | undefined; inlineTags: boolean; sources: string; address: IndexAddress } | undefined
   #stamp = ''
@@ -83,9 +87,20 @@ export class IndexFollower {
     return { directory: this.#directory, language, engine, vectors: this.#vectors }
   }
 
-  /** Where the index is, once it has been complete. */
-  get complete(): IndexAddress | undefined {
-    return this.#complete
+  /** Where the index is, once it can be asked, complete or not. */
+  get usable(): IndexAddress | undefined {
+    return this.#usable
+  }
+
+  /** Resolves as soon as it can be asked, but for what is distrusted meanwhile. */
+  get begun(): Promise<void> {
+    return this.#begun.promise
+  }
+
+  /** The keys of some pages that the update that is under way has still to bring, the next ones first. */
+  lacking(max: number): readonly string[] {
+    const { keys, taken } = this.#lacking
+    return keys.slice(taken, taken + max)
   }
 
   /** What the index holds after all that was sent to it; see `IndexRequests`. */
@@ -113,7 +128,7 @@ export class IndexFollower {
   distrust(stamp: string | undefined): void {
     if (stamp !== this.#stamp) return
     this.#followed = undefined
-    this.#complete = undefined
+    this.#beginAnew()
   }
 
   /** Lets what is under way come to a quick end. */
@@ -140,14 +155,20 @@ export class IndexFollower {
       return
     }
     this.#followed = undefined
-    if (!isSame) this.#complete = undefined
+    if (!isSame) this.#beginAnew()
     const isContinued = isSame && before.main !== undefined && before.sources === sources
     const changed = isContinued && before.main !== undefined ? changedSince(sql, before.main) : undefined
-    const isWhole = await this.#applyAll(address, changed ?? (await this.#differences(address)))
-    if (!isWhole) return
+    this.#lacking = { keys: changed ?? (await this.#differences(address)), taken: 0 }
+    this.#usable = address
+    this.#begun.resolve()
+    if (!(await this.#applyAll(address))) return
     this.#followed = { main, inlineTags, sources, address }
     this.#seen = now
-    this.#complete = address
+  }
+
+  #beginAnew(): void {
+    this.#usable = undefined
+    this.#begun = Promise.withResolvers()
   }
 
   /** Numbers that change with what the index is made from. */
@@ -159,16 +180,18 @@ export class IndexFollower {
   async #differences(address: IndexAddress): Promise<string[]> {
     const { stamp, versions } = await this.#pool.versions(address)
     this.#stamp = stamp
-    const different: string[] = []
+    const neurons: string[] = []
     for (const neuron of everyNeuronVersion(this.#kb.projection.read)) {
-      if (versions.get(neuron.seqId) !== versionOf(neuron)) different.push(neuron.seqId)
+      if (versions.get(neuron.seqId) !== versionOf(neuron)) neurons.push(neuron.seqId)
       versions.delete(neuron.seqId)
     }
+    const sources: string[] = []
     for (const [key, version] of await this.#sources.versions()) {
-      if (versions.get(key) !== version) different.push(key)
+      if (versions.get(key) !== version) sources.push(key)
       versions.delete(key)
     }
-    return [...different, ...versions.keys()]
+    // The newest come first: most is asked of them.
+    return [...versions.keys(), ...neurons.reverse(), ...sources]
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -176,8 +199,9 @@ export class IndexFollower {
   }
 
   /** @returns false where it was closed on the way. */
-  async #applyAll(address: IndexAddress, keys: readonly string[]): Promise<boolean> {
+  async #applyAll(address: IndexAddress): Promise<boolean> {
     const pause = pauses()
+    const { keys } = this.#lacking
     let next = 0
     while (next < keys.length) {
       const put: Promise<IndexedDocument>[] = []
@@ -201,6 +225,7 @@ export class IndexFollower {
         put.push(neuronDocument(neuron, { text, candidates }, this.#parser))
       }
       await this.#apply(address, { put: await Promise.all(put), remove })
+      this.#lacking.taken = next
     }
     return true
   }

@@ -5,20 +5,26 @@ import type { ReadableKb } from '../../kb/readable-kb.ts'
 import type { EmbeddingModel } from '../../models/embedding-model.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import type { IndexAddress, IndexRequests } from '../index-host.ts'
-import { type PageHit, StaleIndex, type View } from '../search-index.ts'
+import { type PageHit, type PageHits, StaleIndex, type View } from '../search-index.ts'
 import { SearchPool } from '../search-pool.ts'
 import { type FollowerOptions, IndexFollower, unlessStale } from './index-follower.ts'
 import { KbEmbedder } from './kb-embedder.ts'
 import { QuestionVectors } from './question-vectors.ts'
 import { searchedSources } from './source-feed.ts'
 
-/** Milliseconds that a query waits for an index that is being built, and for its answer. */
+/** Milliseconds that a query waits for its answer. */
 const patience = 10_000
+/** Pages that an index lacks of which is looked who may see them. */
+const maxLacking = 1_000
 /** Milliseconds after which queries no longer wait for an update of the index, and are answered from it as it is. */
 const updatePatience = 8_000
+/** The same where the index lacks more pages than come in some seconds, as when it is built. */
+const [buildPatience, manyPages] = [1_000, 500]
 
 type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp' | 'vector'>
-type Answer<Method extends 'search' | 'retrieve'> = Promise<IndexRequests[Method]['result']>
+
+/** `pages`: of the next 1,000 that the index is to take in, how many the caller may see. Absent where it is up to date. */
+export type PartialAnswer = { behind?: { pages: number } }
 
 export type KbSearchOptions = FollowerOptions & {
   updatePatience?: number
@@ -77,29 +83,39 @@ export class KbSearch {
   }
 
   /**
-   * Asks the index: up to date, or where an update has been under way for 8 seconds, as it is. Then new pages can be missing and
-   * changed ones be found as they were, but nothing is shown that the caller may not see now.
-   * @throws {GanglionError} `unavailable` where it cannot be brought up to date and answer in time, or the knowledge base is
-   * being closed. @throws what `SearchPool.ask` throws.
+   * Asks the index: up to date, or where an update has been under way for 8 seconds, or for one if it brings many pages, as it is. Then new
+   * pages can be missing and changed ones be found as they were, but nothing is shown that the caller may not see now.
+   * @throws {GanglionError} `unavailable` where it cannot answer in time, or the knowledge base is being closed.
+   * @throws what `SearchPool.ask` throws.
    */
-  search(asked: Asked<'search'>): Answer<'search'> {
+  search(asked: Asked<'search'>): Promise<PageHits & PartialAnswer> {
     return this.#ask(async (address, stamp, isCurrent) => {
       const found = await this.#pool.ask(address, 'search', { ...asked, stamp })
       if (isCurrent) return found
       const hits = this.#stillSeen(found.hits, asked.scope)
       // A suggestion is made of pages that may be hidden by now.
-      return { hits, total: found.total - (found.hits.length - hits.length), matched: found.matched }
+      const total = found.total - (found.hits.length - hits.length)
+      return { hits, total, matched: found.matched, ...this.#behind(asked.scope) }
     })
   }
 
   /** As {@link search}; by meaning, too, where a model of embeddings gives the question's vector in time. */
-  retrieve(asked: Asked<'retrieve'>): Answer<'retrieve'> {
+  retrieve(asked: Asked<'retrieve'>): Promise<{ hits: IndexRequests['retrieve']['result'] } & PartialAnswer> {
     const asking = this.#vectorOf(asked.question)
     return this.#ask(async (address, stamp, isCurrent) => {
       const vector = await asking
       const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector })
-      return isCurrent ? hits : this.#stillSeen(hits, asked.scope)
+      if (isCurrent) return { hits }
+      return { hits: this.#stillSeen(hits, asked.scope), ...this.#behind(asked.scope) }
     })
+  }
+
+  #behind(scope: View): PartialAnswer {
+    const pages = this.#stillSeen(
+      this.#index.lacking(maxLacking).map((key) => ({ key })),
+      scope,
+    ).length
+    return pages === 0 ? {} : { behind: { pages } }
   }
 
   /** Without Neurons that the index holds as they were, and that are hidden or gone by now. */
@@ -142,7 +158,7 @@ export class KbSearch {
       let stamp: string | undefined
       try {
         const isCurrent = await this.#update()
-        const address = this.#index.complete
+        const address = this.#index.usable
         stamp = this.#index.stamp
         if (!this.#isClosed && address !== undefined) return await send(address, stamp, isCurrent)
       } catch (error) {
@@ -155,14 +171,16 @@ export class KbSearch {
     return within(patience, unlessStale(attempt), refuse)
   }
 
-  /** Whether the index is up to date; false where the update takes too long, and the index was complete before. */
+  /** Whether the index is up to date; false where the update takes too long. */
   async #update(): Promise<boolean> {
     if (this.#index.currentState !== undefined) return true
     const followed = this.#index.follow().then(() => true)
-    if (this.#index.complete === undefined) return followed
     followed.catch(() => undefined) // told to whoever waits for it
+    await Promise.race([followed, this.#index.begun])
+    const isMany = this.#index.lacking(manyPages + 1).length > manyPages
     const age = performance.now() - (this.#index.updatingSince ?? performance.now())
-    return within(Math.max(0, this.#updatePatience - age), followed, () => false)
+    const longest = isMany ? buildPatience : this.#updatePatience
+    return within(Math.max(0, longest - age), followed, () => false)
   }
 }
 

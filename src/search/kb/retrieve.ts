@@ -8,7 +8,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
 import type { Reach } from '../search-index.ts'
-import { kbSearch } from './kb-search.ts'
+import { kbSearch, type PartialAnswer } from './kb-search.ts'
 import { answered, scopeOf } from './search-kb.ts'
 
 /** So many more than asked for, since some may be too long for what is left of `maxChars`. */
@@ -27,7 +27,7 @@ export async function retrieve(
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
   const reach = audience === 'tool' ? 'chunk' : 'section'
-  const passages = await retrievePassages(ctx, kb, { query, audience, limit: overfetch * topK, reach })
+  const { passages, behind } = await retrievePassages(ctx, kb, { query, audience, limit: overfetch * topK, reach })
   const chunks = withinBounds(passages, { maxChars, topK }).map(toChunk)
   const isByMeaning = passages.some(({ byMeaning }) => byMeaning)
   return {
@@ -36,6 +36,7 @@ export async function retrieve(
     totalChars: chunks.reduce((sum, { content }) => sum + content.length, 0),
     formattedContext: formatContext(chunks, audience),
     chunks,
+    ...(behind && { behind }),
   }
 }
 
@@ -44,19 +45,20 @@ export async function retrievePassages(
   ctx: Context,
   kb: ReadableKb,
   { query, audience, limit, reach = 'chunk' }: { query: string; audience: Audience; limit: number; reach?: Reach },
-): Promise<Passage[]> {
+): Promise<{ passages: Passage[] } & PartialAnswer> {
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
   const { synonyms } = await kb.settings()
-  const hits = await answered(kbSearch(kb, ctx).retrieve({ question: query, scope, reach, synonyms }))
+  const { hits, ...behind } = await answered(kbSearch(kb, ctx).retrieve({ question: query, scope, reach, synonyms }))
   const view = await viewAs(kb, { audience })
-  return hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
+  const passages = hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
     const neuron = view.about(key, findNeuron)
     // It can be removed or hidden after the index was asked.
     if (neuron === undefined) return []
     const { seqId, documentId, title, path, commit } = neuron
     return [{ ...hit, seqId, documentId: documentId ?? seqId, title, path, commit }]
   })
+  return { passages, ...behind }
 }
 
 /** The first that fit; if even the best is too long, it is cut. Lengths are in UTF-16 code units. */

@@ -3,9 +3,10 @@ import type { Ranking, SearchHit } from '../../contract/search.ts'
 import { type Context, onePer } from '../../kb/context.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import type { PageHits } from '../search-index.ts'
+import type { PartialAnswer } from './kb-search.ts'
 
 /** What was found: hits, how many there are in all, and how the query was understood. */
-export type SearchFound = Omit<PageHits, 'hits'> & { hits: SearchHit[]; ranking?: Ranking }
+export type SearchFound = Omit<PageHits, 'hits'> & PartialAnswer & { hits: SearchHit[]; ranking?: Ranking }
 
 type Kept = { found: SearchFound; state: string; database: string | undefined }
 

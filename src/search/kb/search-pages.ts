@@ -4,6 +4,7 @@ import { isUnavailable } from '../../kb/failure.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Facets, PageHits } from '../search-index.ts'
+import type { PartialAnswer } from './kb-search.ts'
 import { findPages } from './search-kb.ts'
 
 export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
@@ -11,7 +12,7 @@ export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
   isTyping: boolean
 }
 
-export type HitPage = {
+export type HitPage = PartialAnswer & {
   hits: SearchHit[]
   /** How many there are in all. */
   total: number
@@ -43,7 +44,7 @@ export async function searchPages(
   const asked = Math.min(page, maxPages)
   const filter = tagFilter(tag)
   const query = { q: filter + q, kind, limit: asked * perPage, interactive: isTyping, facets: true }
-  const { hits, total, matched, suggestion, facets } = await findPages(ctx, caller, kbName, query)
+  const { hits, total, matched, suggestion, facets, behind } = await findPages(ctx, caller, kbName, query)
   return {
     hits: hits.slice((asked - 1) * perPage, asked * perPage),
     total,
@@ -52,6 +53,7 @@ export async function searchPages(
     matched,
     ...(suggestion === undefined ? {} : { suggestion: suggestion.slice(filter.length) }),
     ...(facets === undefined ? {} : { facets }),
+    ...(behind && { behind }),
   }
 }
 

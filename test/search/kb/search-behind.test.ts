@@ -5,6 +5,7 @@ import { SearchPool } from '../../../src/search/search-pool.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { newTestBed } from '../../kb/support/test-bed.ts'
 import { neuronText } from '../../kb/support/written-neurons.ts'
+import { eventually } from '../../support/eventually.ts'
 import { tempDir } from '../../support/temp.ts'
 
 /** A parser that takes for ever for pages that say so, until it is let go on. */
@@ -21,7 +22,8 @@ class SlowParser extends ParserPool {
   }
 }
 
-test('while an update takes long, search answers from the index as it is, without what is hidden by now', async () => {
+/** A knowledge base whose pages are written natively, and a search index whose parser is slow. */
+async function slowSearch() {
   const { ctx, gitDir, curator } = await newTestBed()
   const native = new NativeWriter(gitDir)
   const write = (files: Record<string, string>) =>
@@ -43,7 +45,33 @@ test('while an update takes long, search answers from the index as it is, withou
     await search.close()
     await Promise.all([parser.close(), pool.close()])
   })
-  const scope = { audience: 'tool', defaultAudience: ['tool'], limit: 10 } as const
+  return { kb, search, parser, write }
+}
+
+const scope = { audience: 'tool', defaultAudience: ['tool'], limit: 10 } as const
+
+test('while the index is built, search answers from what it has, newest first, and says what it lacks', async () => {
+  const { kb, search, parser, write } = await slowSearch()
+  const pages = Array.from({ length: 60 }, (_, n): [string, string] => {
+    const hidden = n === 1 ? { tags: ['internal'] } : {}
+    return [`${n}.md`, neuronText(n + 1, { title: `P${n}`, ...hidden }, n === 0 ? 'ticket, for ever\n' : 'ticket\n')]
+  })
+  write(Object.fromEntries(pages))
+  await kb.sync()
+  // Of the ten that the second batch has, one is hidden.
+  await eventually(async () =>
+    expect(await search.search({ q: 'ticket', scope })).toMatchObject({ total: 50, behind: { pages: 9 } }),
+  )
+  expect(await search.retrieve({ question: 'ticket', scope, reach: 'chunk' })).toMatchObject({ behind: { pages: 9 } })
+  parser.goOn()
+  await search.follow()
+  expect(await search.search({ q: 'ticket', scope })).toEqual(
+    expect.not.objectContaining({ behind: expect.anything() }),
+  )
+})
+
+test('while an update takes long, search answers from the index as it is, without what is hidden by now', async () => {
+  const { kb, search, parser, write } = await slowSearch()
   const find = async () => {
     await kb.sync()
     const { hits, total } = await search.search({ q: 'ticket', scope })
@@ -51,6 +79,8 @@ test('while an update takes long, search answers from the index as it is, withou
     return hits.map(({ key }) => Number(key.slice(-8))).sort()
   }
   write({ 'a.md': neuronText(1, { title: 'A' }, 'ticket\n'), 'b.md': neuronText(2, { title: 'B' }, 'ticket\n') })
+  await kb.sync()
+  await search.follow()
   expect(await find()).toEqual([1, 2])
 
   write({
@@ -60,7 +90,7 @@ test('while an update takes long, search answers from the index as it is, withou
   expect(await find()).toEqual([1])
   expect(await find()).toEqual([1])
   expect(
-    (await search.retrieve({ question: 'ticket', scope, reach: 'chunk' })).map(({ key }) => key.slice(-1)),
+    (await search.retrieve({ question: 'ticket', scope, reach: 'chunk' })).hits.map(({ key }) => key.slice(-1)),
   ).toEqual(['1'])
 
   parser.goOn()
