@@ -25,7 +25,7 @@ export function hideMarks(tree: Root): void {
 }
 
 /** A paragraph or a heading, or the end of one, without its block id. */
-export function withoutBlockId(source: string): string {
+function withoutBlockId(source: string): string {
   return onlyBlockId.test(source) ? '' : source.replace(blockId, '')
 }
 

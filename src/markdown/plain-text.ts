@@ -13,7 +13,7 @@ const elements: ReadonlySet<string> = new Set(htmlTagNames)
 const lineEnd = /\r\n|[\r\n]/g
 
 /** Within a paragraph a line end shows as a blank. */
-export function onePlainLine(text: string): string {
+function onePlainLine(text: string): string {
   return text.replace(lineEnd, ' ')
 }
 

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type BlockSegment, scanBlocks } from '../../src/markdown/chunks/block-scan.ts'
-import { certainChunks, extractChunks, findChunks, treeChunks } from '../../src/markdown/chunks/chunks.ts'
+import { extractChunks, findChunks } from '../../src/markdown/chunks/chunks.ts'
 import { plainChunks } from '../../src/markdown/chunks/plain-chunks.ts'
-import { treePieces } from '../../src/markdown/chunks/tree-pieces.ts'
 import { hideMarks } from '../../src/markdown/obsidian-marks.ts'
 import { parseMarkdown } from '../../src/markdown/parse/parse-markdown.ts'
-import type { BlockPiece } from '../../src/markdown/parse/piece.ts'
 import { plainText } from '../../src/markdown/plain-text.ts'
 import type { Chunk } from '../../src/rules/neurons/chunk.ts'
 import { fc } from '../support/properties.ts'
@@ -200,30 +197,11 @@ describe('the chunks of any page', () => {
     )
   })
 
-  test('are the same without a parser, where it is not needed', () => {
-    fc.assert(
-      fc.property(page, (content) => {
-        const tree = parseMarkdown(content)
-        const expected = treePieces(structuredClone(tree), content)
-        const segments = scanBlocks(content)
-        if (segments)
-          expect(segments.flatMap((segment) => piecesOf(content, segment)).map(bare)).toEqual(expected.map(bare))
-        const chunks = treeChunks(tree, content)
-        expect(extractChunks(content)).toEqual(chunks)
-        const certain = certainChunks(content)
-        if (certain) expect(certain).toEqual(chunks)
-      }),
-      { numRuns: 2000 },
-    )
-  })
-
-  test('need no parser in a common note', () => {
+  test('show what a common note shows', () => {
     const note =
       '# Title\n\nSee [[On-call rotation|rota]], **now**, `<T>` and\n[the docs](https://x.y/z_a).  \nR & D: snake_case.\n\n' +
       '- one *a*\n  - two ![[b.png|300]]\n    - three\n- [x] four ^id\n\n1. five\n2. six\n\n---\n\n```ts\nconst x = [[1]] as <T>\n```\n'
-    const certain = certainChunks(note)
-    expect(certain).toEqual(treeChunks(parseMarkdown(note), note))
-    expect(certain?.[0]?.text).toBe(
+    expect(extractChunks(note)[0]?.text).toBe(
       'See rota, now, <T> and the docs.\nR & D: snake_case.\none a\ntwo b.png\nthree\nfour\nfive\nsix\nconst x = [[1]] as <T>',
     )
   })
@@ -251,7 +229,7 @@ describe('the chunks of any page', () => {
   })
 })
 
-describe('finding chunks without a parser', () => {
+describe('dividing a text without a parser', () => {
   const parts = [
     '[[a',
     '![',
@@ -276,7 +254,6 @@ describe('finding chunks without a parser', () => {
     (part) => {
       const text = `x ${part.repeat(300_000 / part.length)}\nx`
       const start = performance.now()
-      certainChunks(text)
       plainChunks(text)
       expect(performance.now() - start).toBeLessThan(3000)
     },
@@ -300,15 +277,6 @@ describe('finding chunks without a parser', () => {
     )
   })
 })
-
-function bare({ start, end, text, depth }: BlockPiece) {
-  return { start, end, text, depth }
-}
-
-function piecesOf(content: string, segment: BlockSegment): BlockPiece[] {
-  if ('pieces' in segment) return segment.pieces
-  return treePieces(parseMarkdown(content.slice(segment.start, segment.end)), content, segment.start)
-}
 
 /** Whether the chunks' texts in their order, each heading before the first chunk under it, are the text without its blanks. */
 function spells(chunks: readonly Chunk[], text: string): boolean {

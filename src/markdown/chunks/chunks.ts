@@ -1,9 +1,7 @@
-import type { Root } from 'mdast'
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { append } from '../append.ts'
 import { parseParts } from '../parse/parse-parts.ts'
 import { type BlockPiece, joinText, little, type Piece, packPieces } from '../parse/piece.ts'
-import { type BlockSegment, scanBlocks } from './block-scan.ts'
 import { maxChunks, plainChunks, plainPieces } from './plain-chunks.ts'
 import { treePieces } from './tree-pieces.ts'
 
@@ -14,22 +12,15 @@ const maxHeading = 200
 type Section = { heading?: Piece; depth: number; blocks: Piece[]; children: Section[]; end: number }
 
 /**
- * The chunks of a content in their order, 2,000 at most: sections by heading, their blocks packed. Parses only what must be
- * parsed; what is too complex to parse is divided as plain text: `isPartial`. Not safe on hostile text, see `parseMarkdown`.
+ * The chunks of a content in their order, 2,000 at most: sections by heading, their blocks packed. What is too complex to parse is
+ * divided as plain text: `isPartial`. Not safe on hostile text, see `parseMarkdown`.
  */
 export function findChunks(content: string): { chunks: Chunk[]; isPartial: boolean } {
-  const segments: BlockSegment[] = scanBlocks(content) ?? [{ start: 0, end: content.length }]
   const pieces: BlockPiece[] = []
   let isPartial = false
-  for (const segment of segments) {
-    if ('pieces' in segment) append(pieces, segment.pieces)
-    else {
-      for (const { tree, source, start } of parseParts(content.slice(segment.start, segment.end))) {
-        const base = segment.start + start
-        append(pieces, tree === undefined ? plainPieces(source, base) : treePieces(tree, content, base))
-        isPartial ||= tree === undefined
-      }
-    }
+  for (const { tree, source, start } of parseParts(content)) {
+    append(pieces, tree === undefined ? plainPieces(source, start) : treePieces(tree, content, start))
+    isPartial ||= tree === undefined
   }
   return { chunks: chunksOf(content, pieces), isPartial }
 }
@@ -37,21 +28,6 @@ export function findChunks(content: string): { chunks: Chunk[]; isPartial: boole
 /** As {@link findChunks}. */
 export function extractChunks(content: string): Chunk[] {
   return findChunks(content).chunks
-}
-
-/** The chunks of a content that is parsed as a whole. Changes the tree. */
-export function treeChunks(tree: Root, content: string): Chunk[] {
-  return chunksOf(content, treePieces(tree, content))
-}
-
-/** The chunks, if they are certain without a parser, in time linear in the text. */
-export function certainChunks(content: string): Chunk[] | undefined {
-  const pieces: BlockPiece[] = []
-  for (const segment of scanBlocks(content) ?? [undefined]) {
-    if (segment === undefined || 'end' in segment) return undefined
-    append(pieces, segment.pieces)
-  }
-  return chunksOf(content, pieces)
 }
 
 function chunksOf(content: string, pieces: readonly BlockPiece[]): Chunk[] {

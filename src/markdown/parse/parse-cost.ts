@@ -1,6 +1,5 @@
 import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
-import { columnsOf } from './list-scan.ts'
-import { linesOf } from './split-blocks.ts'
+import { columnsOf, linesOf } from './split-blocks.ts'
 
 /** Characters of a text that is parsed at once. */
 const maxLength = 256 * 1024

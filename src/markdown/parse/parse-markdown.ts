@@ -1,51 +1,56 @@
 import { createRequire } from 'node:module'
 import type { Root } from 'mdast'
+import type { ConstructRecord } from 'micromark-util-types'
 import type { Processor } from 'unified'
 import { remarkWikiLink } from './wiki-link.ts'
 
 type Parser = { parse(content: string): Root }
 
 const require = createRequire(import.meta.url)
-/** What a bare address or an e-mail address is made of, or a character reference or an escape that may stand for it. */
+/** What an autolink is made of, or a character reference or an escape that may stand for it. */
 const mayHoldAddress = /[@&\\]|\/\/|www\./i
-let parser: Parser | undefined
-let parserWithoutAddresses: Parser | undefined
+/** A table's delimiter row. */
+const mayHoldTable = /^[ \t>]*[|:-][|:\- \t]*$/m
+const parsers = new Map<string, Parser>()
 
 /**
  * CommonMark, GFM and wiki links as an mdast tree. Not safe on hostile text: it can take minutes, or throw a RangeError when
  * the nesting exhausts the stack. Text that is not one's own goes through a ParserPool.
+ *
+ * Autolinks are tried at each word, and tables at each paragraph, which takes 60 % of the time where there are none.
  */
 export function parseMarkdown(content: string): Root {
-  if (mayHoldAddress.test(content)) {
-    parser ??= loadParser()
-    return parser.parse(content)
-  }
-  // Looking for addresses takes half of the parser's time: each word may begin one.
-  parserWithoutAddresses ??= loadParser(withoutAddresses)
-  return parserWithoutAddresses.parse(content)
+  const unused = [
+    ...(mayHoldAddress.test(content) ? [] : ['wwwAutolink', 'protocolAutolink', 'emailAutolink']),
+    ...(mayHoldTable.test(content) ? [] : ['table']),
+  ]
+  const parser = parsers.get(unused.join()) ?? loadParser(unused)
+  parsers.set(unused.join(), parser)
+  return parser.parse(content)
 }
 
 /** With the first text, and not before: remark has 150 modules, and most commands and threads parse nothing. */
-function loadParser(change: (this: Processor) => undefined = () => undefined): Parser {
+function loadParser(unused: readonly string[]): Parser {
   const { unified }: typeof import('unified') = require('unified')
   const { default: remarkParse }: typeof import('remark-parse') = require('remark-parse')
   const { default: remarkGfm }: typeof import('remark-gfm') = require('remark-gfm')
-  return unified().use(remarkParse).use(remarkGfm).use(change).use(remarkWikiLink).freeze()
+  return unified().use(remarkParse).use(remarkGfm).use(without, unused).use(remarkWikiLink).freeze()
 }
 
-/** unified plugin: takes GFM's autolinks out. */
-function withoutAddresses(this: Processor): undefined {
+/** unified plugin: removes constructs of micromark by name. */
+function without(this: Processor, unused: readonly string[]): undefined {
   const data = this.data()
-  data.micromarkExtensions = (data.micromarkExtensions ?? []).map(({ text = {}, ...extension }) => ({
-    ...extension,
-    text: Object.fromEntries(
-      Object.entries(text).flatMap(([code, constructs]) => {
-        const others = [constructs ?? []].flat().filter(({ name = '' }) => !name.endsWith('Autolink'))
-        return others.length === 0 ? [] : [[code, others]]
-      }),
-    ),
-  }))
-  // Only they find addresses once more, in the tree.
+  const usedOf = (record: ConstructRecord = {}): ConstructRecord => {
+    const used = Object.entries(record).map(([code, constructs]) => {
+      return [code, [constructs ?? []].flat().filter(({ name = '' }) => !unused.includes(name))] as const
+    })
+    return Object.fromEntries(used.filter(([, constructs]) => constructs.length > 0))
+  }
+  data.micromarkExtensions = (data.micromarkExtensions ?? []).map((extension) => {
+    return { ...extension, text: usedOf(extension.text), flow: usedOf(extension.flow) }
+  })
+  if (!unused.includes('emailAutolink')) return
+  // Only autolinks are looked for once more, in the tree.
   data.fromMarkdownExtensions = (data.fromMarkdownExtensions ?? []).map((list) =>
     [list].flat().filter(({ transforms }) => transforms === undefined),
   )

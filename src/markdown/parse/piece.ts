@@ -16,7 +16,7 @@ export type BlockPiece = Piece & { depth?: number }
 /** Characters of what is packed together. */
 const target = 1000
 /** Characters of what stays whole, though it is longer. */
-export const longest = 1200
+const longest = 1200
 /** Characters of what is too little to stand alone. */
 export const little = 200
 

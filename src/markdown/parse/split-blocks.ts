@@ -70,6 +70,12 @@ export function linesOf(text: string): Line[] {
   return lines
 }
 
+export function columnsOf(indent: string): number {
+  let column = 0
+  for (const blank of indent) column += blank === '\t' ? 4 - (column % 4) : 1
+  return column
+}
+
 function reachesAcross(line: string): boolean {
   return line.includes('```') || line.includes('~~~') || (htmlStart.test(line) && !closedComment.test(line))
 }

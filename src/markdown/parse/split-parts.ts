@@ -1,6 +1,5 @@
 import { closesFence } from '../../rules/text/fence.ts'
-import { columnsOf } from './list-scan.ts'
-import { linesOf } from './split-blocks.ts'
+import { columnsOf, linesOf } from './split-blocks.ts'
 
 /** A stretch of a page that can be parsed on its own; `line` is the 1-based line of the page that it begins on. */
 export type Part = { source: string; start: number; line: number }
@@ -10,6 +9,7 @@ const partLength = 16 * 1024
 
 const blank = /^[ \t]*$/
 const bullet = /^[-+*][ \t]+\S/
+const heading = /^#{1,6}[ \t]/
 /** It begins like an item, and may be the second line of a table. */
 const delimiterRow = /^[-+*:| \t]+$/
 const anyFence = /^[\s>*+\-\d.)]*(?:```|~~~)/
@@ -32,7 +32,7 @@ type State =
 /**
  * Cuts a page into parts that give, parsed one by one, the blocks and links that the whole gives.
  *
- * A part begins at column 0, either after a blank line or with a bullet. Such a line continues no quote, list or footnote, and no
+ * A part begins at column 0, either after a blank line or with a bullet or a heading. Such a line continues no quote, list or footnote, and no
  * paragraph or table. It could only be inside a fenced code block or an HTML block, so no part begins while one may be open.
  * Definitions reach everywhere: a page that may hold any is one part.
  */
@@ -57,7 +57,9 @@ export function splitParts(page: string, length = partLength): Part[] {
 
 /** After indented code, micromark takes an empty item or one of another number than 1 for text. */
 function mayBegin(line: string, isAfterBlank: boolean): boolean {
-  return (isAfterBlank && /^[^\s\-+*\d]/.test(line)) || (bullet.test(line) && !delimiterRow.test(line))
+  return (
+    (isAfterBlank && /^[^\s\-+*\d]/.test(line)) || (bullet.test(line) && !delimiterRow.test(line)) || heading.test(line)
+  )
 }
 
 function nextState(state: State, line: string): State {

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
-import { certainChunks } from '../chunks/chunks.ts'
 import { plainChunks } from '../chunks/plain-chunks.ts'
 import type { LinkPlace } from '../links/link-places.ts'
 import { certainLinks, maxLinks } from '../links/links.ts'
@@ -33,7 +32,7 @@ const budgetOf = (characters: number) => 2000 + 0.02 * characters
 const idleTimeout = 30_000
 /** Characters of a task, some 50 ms of work: enough to make the way to a thread cheap, far from the time limit. */
 const taskSize = 64 * 1024
-/** Characters of a text that is looked through for what is certain without a thread: a few milliseconds. */
+/** Characters of a text that is looked through for links that are certain without a thread: a few milliseconds. */
 const soonSize = 16 * 1024
 const nothing: PageParts = { links: [], chunks: [], isPartial: false }
 const maxThreads = Math.min(4, Math.max(1, availableParallelism() - 1))
@@ -41,8 +40,8 @@ const maxThreads = Math.min(4, Math.max(1, availableParallelism() - 1))
 const workerFile = new URL(`./parse-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * Markdown parsing that hostile text cannot hold up: in worker threads, within a budget of CPU time and a heap of 256 MB. What is
- * certain of a short text without a parser is answered at once; threads start with the first text that needs one. Rejects only
+ * Markdown parsing that hostile text cannot hold up: in worker threads, within a budget of CPU time and a heap of 256 MB. The links
+ * of a short text that are certain without a parser are answered at once; threads start with the first text that needs one. Rejects only
  * once it is closed, so that nobody takes a page for one without links.
  */
 export class ParserPool {
@@ -72,8 +71,6 @@ export class ParserPool {
   }
 
   async chunks(content: string): Promise<ParsedChunks> {
-    const certain = soonCertainChunks(content)
-    if (certain) return { chunks: certain }
     const parsed = await this.#parse(content, 'chunks')
     const flag = parsedFlag(parsed)
     return {
@@ -159,8 +156,4 @@ function parsedFlag(parsed: Pick<PageParts, 'isPartial'> & Flagged): ParseFlag |
 function soonCertainLinks(content: string): (Omit<PageParts, 'chunks'> & Flagged) | undefined {
   const links = content.length <= soonSize ? certainLinks(content) : undefined
   return links && { links, isPartial: hasComplexPart(content) }
-}
-
-function soonCertainChunks(content: string): Chunk[] | undefined {
-  return content.length <= soonSize ? certainChunks(content) : undefined
 }

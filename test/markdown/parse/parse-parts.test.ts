@@ -47,7 +47,7 @@ const page = fc.oneof(
   fc.array(treacherous, { maxLength: 25 }).map((pieces) => pieces.join('')),
 )
 
-test('a text is parsed as remark with all of GFM parses it, whether or not it may hold addresses', () => {
+test('a text is parsed as remark with all of GFM parses it, whether or not it may hold addresses and tables', () => {
   const whole = unified().use(remarkParse).use(remarkGfm).use(remarkWikiLink).freeze()
   const address = fc.constantFrom(
     'ww',
@@ -62,10 +62,24 @@ test('a text is parsed as remark with all of GFM parses it, whether or not it ma
     'HTTPS://A.B',
     ' a',
   )
-  const text = fc.oneof(
-    markdown,
-    fc.array(address, { maxLength: 8 }).map((pieces) => pieces.join('')),
+  const table = fc.constantFrom(
+    'a',
+    '|',
+    ':',
+    '-',
+    '\n',
+    '\n> ',
+    '\n  ',
+    '\n- ',
+    '\n[^1]: ',
+    '\r',
+    '\t',
+    '\\|',
+    '`',
+    '[[a|b]]',
   )
+  const some = (piece: fc.Arbitrary<string>) => fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
+  const text = fc.oneof(markdown, some(address), some(table))
   fc.assert(
     fc.property(text, (content) => {
       expect(parseMarkdown(content)).toEqual(whole.parse(content))

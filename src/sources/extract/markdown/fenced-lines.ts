@@ -1,4 +1,4 @@
-import { columnsOf } from '../../../markdown/parse/list-scan.ts'
+import { columnsOf } from '../../../markdown/parse/split-blocks.ts'
 import { closesFence, fenceMarker } from '../../../rules/text/fence.ts'
 
 /** A quote, or an item: of what kind its list is, and by how many columns its content is indented. */
