@@ -9,10 +9,9 @@ import {
   parseFullYaml,
   type YamlInput,
   type YamlInputMap,
-  type YamlProblem,
 } from '../yaml/yaml.ts'
 import { formatScalar } from '../yaml/yaml-scalar.ts'
-import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
+import type { YamlMap } from '../yaml/yaml-value.ts'
 
 /** `line` is 1-based in the file. */
 export type FrontMatterProblem = {
@@ -224,28 +223,26 @@ function readData(
 }
 
 /**
- * gray-matter by itself runs the code of a `---js` block, keeps every text in a cache, and closes a block at `\n---x`. So it
- * gets one block with an exact end, options (they bypass the cache), a fixed language, and engines that cannot run anything. It is
- * loaded with the first block that is not of the plain shape: it brings two more parsers along.
+ * gray-matter by itself runs the code of a `---js` block, keeps every text in a cache, closes a block at `\n---x` and not at the
+ * end of the file, and drops an empty line before the body. So it gets one block with an exact end, options (they bypass the cache),
+ * a fixed language, and engines that cannot run anything. It is loaded with the first block that is not of the plain shape: it
+ * brings two more parsers along.
  */
-function readWithGrayMatter(yaml: string): { data: YamlValue; problems: YamlProblem[] } {
+function readWithGrayMatter(yaml: string): ReturnType<typeof parseFullYaml> {
   const matter: typeof import('gray-matter') = require('gray-matter')
-  let result: { data: YamlValue; problems: YamlProblem[] } = { data: '', problems: [] }
-  matter(`---\n${yaml}---\n`, {
+  const { data }: { data: { read?: ReturnType<typeof parseFullYaml> } } = matter(`---\n${yaml}---\n`, {
     language: 'yaml',
     delimiters: ['---', '---\n'],
     engines: {
-      yaml: (source) => {
-        // It hands over the block with the line end of the opening delimiter, and without the last one.
-        result = parseFullYaml(`${source.slice(1)}\n`)
-        return {}
-      },
+      // It hands over the block with the line end of the opening delimiter, and without the last one.
+      yaml: (source) => ({ read: parseFullYaml(`${source.slice(1)}\n`) }),
       javascript: refuse,
       js: refuse,
       json: refuse,
     },
   })
-  return result
+  // A block of comments alone reaches no engine.
+  return data.read ?? { data: '', problems: [] }
 }
 
 function refuse(): never {

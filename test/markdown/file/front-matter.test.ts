@@ -1,5 +1,5 @@
 import matter from 'gray-matter'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from '../../../src/markdown/file/front-matter.ts'
 import { fc } from '../../support/properties.ts'
 import { awkwardText, plainWord } from '../arbitraries.ts'
@@ -52,6 +52,27 @@ describe('parseFrontMatter', () => {
     parseFrontMatter('---\na: never-kept\n---\nbody')
     const { cache } = matter as unknown as { cache: Record<string, unknown> }
     expect(Object.keys(cache).filter((text) => text.includes('never-kept'))).toEqual([])
+  })
+
+  test('never lets gray-matter write', () => {
+    const stringify = vi.spyOn(matter, 'stringify')
+    const { data } = parseFrontMatter('---\na: b # c\nlist:\n- excerpt_separator: x\n---\nbody')
+    formatFrontMatter({ a: String(data.a) })
+    expect(stringify).not.toHaveBeenCalled()
+    expect(data).toEqual({ a: 'b', list: [{ excerpt_separator: 'x' }] })
+  })
+
+  // Why the split is not gray-matter's: with these it would take other text for front matter, or another body.
+  test.each([
+    ['a line that only begins like a delimiter', '---\na: b\n---x: 1\n---\nbody'],
+    ['a longer line', '---\na: b\n----\n---\nbody'],
+    ['blanks after the closing delimiter', '---\na: b\n--- \nbody'],
+    ['a block that nothing closes', '---\na: b\nbody'],
+    ['a language', '--- yaml\na: b\n---\nbody'],
+    ['a lone carriage return', '---\na: b\n---\rbody'],
+  ])('splits otherwise than gray-matter at %s', (_, text) => {
+    const engines = { yaml: () => ({}), js: () => ({}), javascript: () => ({}), json: () => ({}) }
+    expect(matter(text, { language: 'yaml', engines }).content).not.toBe(parseFrontMatter(text).body)
   })
 
   test('reads the entries that are valid of a block that is not', () => {
