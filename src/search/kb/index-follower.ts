@@ -167,8 +167,9 @@ export class IndexFollower {
   }
 
   #beginAnew(): void {
+    // Who waits for it already goes on waiting.
+    if (this.#usable !== undefined) this.#begun = Promise.withResolvers()
     this.#usable = undefined
-    this.#begun = Promise.withResolvers()
   }
 
   /** Numbers that change with what the index is made from. */
