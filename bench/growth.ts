@@ -14,7 +14,7 @@ import { generateNotes } from './support/notes.ts'
 const sizes = (process.env.GROWTH ?? '1000,10000').split(',').map(Number)
 const repeats = 30
 /** What is asked: words of titles that other notes have. */
-const queries = generateNotes(4 * repeats, 2).map(({ title }) => title.split(' ').slice(0, 2).join(' '))
+const queries = generateNotes(6 * repeats, 2).map(({ title }) => title.split(' ').slice(0, 2).join(' '))
 const run = promisify(execFile)
 
 /** By what is measured; seconds, milliseconds or megabytes as its name says. */
@@ -89,6 +89,7 @@ async function measureSize(size: number): Promise<Figures> {
     })) / 1000
   await server.idle()
   figures['read not read before, p50, ms'] = await p50((n) => ask(neuron(some(n, 1))))
+  for (const query of queries.slice(2 * repeats)) await ask(search(query))
   figures['new search, p50, ms'] = await p50((n) => ask(search(queries[n] ?? '')))
   const retrieve = '/api/v1/knowledge-bases/bench/retrieve'
   figures['retrieve, p50, ms'] = await p50((n) => ask(retrieve, { query: queries[repeats + n] }))

@@ -89,7 +89,10 @@ export type Ranking = z.infer<typeof Ranking>
 /** How much the search index lacks, in an answer that is made from it. */
 export const Behind = z
   .object({
-    pages: z.int().positive().describe('Of the next 1,000 pages to be indexed, the number of those that you may see.'),
+    pages: z
+      .int()
+      .positive()
+      .describe('Of the next 1,000 pages to be indexed, the number of Neurons that you may see.'),
   })
   .optional()
   .describe('The search index is being built or brought up to date, and lacks pages. Absent where it has all.')

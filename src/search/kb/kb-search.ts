@@ -110,11 +110,10 @@ export class KbSearch {
     })
   }
 
+  /** Who may see a Source that is not indexed yet is not known here, so none counts. */
   #behind(scope: View): PartialAnswer {
-    const pages = this.#stillSeen(
-      this.#index.lacking(maxLacking).map((key) => ({ key })),
-      scope,
-    ).length
+    const view = new KbView(this.#kb, scope)
+    const pages = this.#index.lacking(maxLacking).filter((key) => !isUuid(key) && view.seesNeuron(key)).length
     return pages === 0 ? {} : { behind: { pages } }
   }
 
