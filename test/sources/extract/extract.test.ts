@@ -39,12 +39,20 @@ test.each<[string, string, RegExp]>([
 
 test.each<[string, ExtractOptions['limits'], string, RegExp]>([
   ['memory', { memory: 20 * 2 ** 20 }, 'too-large', /more than 20 MB of memory/],
-  ['time', { wallTime: 20 }, 'too-slow', /takes longer than 0 seconds/],
   ['output', { output: 10 }, 'too-large', /text is longer/],
 ])('what takes too much %s is said in a sentence', async (_, limits, problem, message) => {
   await expect(extract('a b', 'txt', { limits })).rejects.toMatchObject({
     problem,
     message: expect.stringMatching(message),
+  })
+})
+
+test('what takes too much time is said in a sentence', async () => {
+  const run = async () => ({ kind: 'exceeded', limit: 'wallTime' }) as const
+  const message = expect.stringMatching(/takes longer than 2 seconds/)
+  await expect(extract('a b', 'txt', { run, limits: { wallTime: 2_000 } })).rejects.toMatchObject({
+    problem: 'too-slow',
+    message,
   })
 })
 
