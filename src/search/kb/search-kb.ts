@@ -86,7 +86,14 @@ async function findIn(
   const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
   const near = (isMeant && (await answered(kbSearch(kb, ctx).near({ q, scope })))) || []
   if (near.length === 0) return { hits: await shown(hits), ...answer, ranking: 'words' }
-  return { hits: await shown(near), total: near.length, matched: 'some', ranking: 'words+meaning' }
+  const { behind } = answer
+  return {
+    hits: await shown(near),
+    total: near.length,
+    matched: 'some',
+    ranking: 'words+meaning',
+    ...(behind && { behind }),
+  }
 }
 
 /** Who looks, at how much. */
