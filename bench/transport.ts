@@ -81,7 +81,12 @@ export async function benchTransport(): Promise<string[]> {
     ),
     fetchGit: onFresh(({ dir }) => native(dir, 'fetch', '--quiet', full.url, 'main')),
   })
-  const kept = { ours: await memoryOfFetch('ours', bare()), iso: await memoryOfFetch('isomorphic-git', bare()) }
+  const large = bare()
+  const commit = writePack(large.dir)
+  const kept = [
+    { what: 'A fetch of a pack of 60 MB', ...(await memoryOf(large.url, commit, () => emptyRepository())) },
+    { what: 'A commit of that pack', ...(await memoryOf('', commit, () => large.dir)) },
+  ]
   repository.close()
   stop()
   const row = (what: string, mine: Timing, peer: Timing) =>
@@ -95,12 +100,28 @@ export async function benchTransport(): Promise<string[]> {
     row('a new branch of a commit', times.branch, times.branchGit),
     '',
     `isomorphic-git pushes a new branch of a commit in ${show(times.branchIso)} ms: ${(times.branchIso.median / times.branch.median).toFixed(0)} times as long.`,
-    `A fetch of 60 MB takes ${kept.ours.toFixed(0)} MB of memory, by isomorphic-git ${kept.iso.toFixed(0)} MB: ${(kept.iso / kept.ours).toFixed(1)} times as much.`,
+    ...kept.map(
+      ({ what, ours, iso }) =>
+        `${what} takes ${ours.toFixed(0)} MB of memory, by isomorphic-git ${iso.toFixed(0)} MB: ${(iso / ours).toFixed(1)} times as much.`,
+    ),
   ]
 }
 
-/** Mebibytes that a process grows by while it fetches 60 MB that do not compress. */
-async function memoryOfFetch(who: string, { url, dir }: { url: string; dir: string }): Promise<number> {
+/** Mebibytes that a process of each grows by while it fetches a commit from an address or, where that is empty, reads it. */
+async function memoryOf(url: string, commit: string, gitDir: () => string): Promise<{ ours: number; iso: number }> {
+  const grown = async (who: string) =>
+    Number((await run(process.execPath, [fetchOnce, who, url, gitDir(), commit])).stdout)
+  return { ours: await grown('ours'), iso: await grown('isomorphic-git') }
+}
+
+function emptyRepository(): string {
+  const gitDir = workFolder()
+  durableGit(gitDir, ['init', '--quiet', '--bare', gitDir])
+  return gitDir
+}
+
+/** A pack of 60 MB that do not compress. @returns its commit */
+function writePack(dir: string): string {
   const blobs = Array.from({ length: 60 }, (_, n) => {
     const path = join(dir, 'random')
     writeFileSync(path, randomBytes(1024 * 1024))
@@ -110,9 +131,7 @@ async function memoryOfFetch(who: string, { url, dir }: { url: string; dir: stri
   durableGit(dir, ['update-ref', 'refs/heads/main', main])
   durableGit(dir, ['symbolic-ref', 'HEAD', 'refs/heads/main'])
   durableGit(dir, ['repack', '-adq'])
-  const to = join(workFolder(), 'to.git')
-  durableGit(dir, ['init', '--quiet', '--bare', to])
-  return Number((await run(process.execPath, [fetchOnce, who, url, to, main])).stdout)
+  return main
 }
 
 /** Branches of main, each with a page of its own. */
