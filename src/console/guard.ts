@@ -22,7 +22,7 @@ declare module 'fastify' {
 export function guardPages(app: ZodFastify, limits: Limits): void {
   app.addHook('onRequest', async (request, reply) => {
     await app.sessions.read(request, reply)
-    const isKept = mayKeepForm(request, app.sessions.cookie)
+    const isKept = mayKeepForm(request)
     if (request.session === undefined && !isKept) return sendToSignIn(request, reply)
     app.sessions.requireSameOrigin(request)
     // Its body is read, and shown again.
@@ -43,11 +43,9 @@ export function guardPages(app: ZodFastify, limits: Limits): void {
   })
 }
 
-/** Only for browsers that have been signed in: others have typed nothing here. */
-function mayKeepForm(request: FastifyRequest, cookie: string): boolean {
-  const { method, headers, routeOptions } = request
-  const wasSignedIn = headers.cookie?.includes(`${cookie}=`) === true
-  return method === 'POST' && routeOptions.config.keepsForm === true && wasSignedIn && !isFragment(request)
+/** Also without a cookie: signing out in another tab, or its age, has removed it. That the form is ours is checked in either case. */
+function mayKeepForm(request: FastifyRequest): boolean {
+  return request.method === 'POST' && request.routeOptions.config.keepsForm === true && !isFragment(request)
 }
 
 /** Where a person signs in to come back to a path of ours. */

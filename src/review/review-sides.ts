@@ -5,7 +5,7 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
-import { baseOf, type MainView, mergeIntoTarget } from '../kb/writing/merge-candidate.ts'
+import { baseOf, type MainView } from '../kb/writing/merge-candidate.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
@@ -57,22 +57,23 @@ async function proposedSides(view: ProposalView, candidate: Candidate): Promise<
     const { text, ...proposal } = await proposalOf(view, candidate)
     return { ...shown, ...proposal, after: text === null ? undefined : shownFile(text) }
   } catch (error) {
-    if (error instanceof ValidationError) return { ...shown, after: undefined, problem: 'malformed_request' }
+    const after = candidate.removes ? undefined : unmergedFile(candidate, before)
+    if (error instanceof ValidationError) return { ...shown, after, problem: 'malformed_request' }
     if (!(error instanceof GanglionError)) throw error
-    const after = candidate.removes ? undefined : shownFile((candidate.frontMatter ?? '') + candidate.content)
     if (error.code !== 'merge_conflict' || target === undefined || before === undefined) {
       return { ...shown, after, problem: error.code }
     }
     const base = shownFile((await baseOf(view, candidate)) ?? '')
+    const solved = await asSolved(view, candidate, target.commit)
     const conflict = {
       base: base.content,
       current: before.content,
       proposed: candidate.removes ? null : unixLines(candidate.content),
       conflicts: z.array(MergeConflict).parse(error.details.conflicts),
       commit: target.commit,
-      isSolvable: !candidate.removes && (await isConflict(() => mergeIntoTarget(view, candidate, {}, target))),
+      isSolvable: solved !== undefined,
     }
-    return { ...shown, after, problem: error.code, conflict }
+    return { ...shown, after: solved ?? after, problem: error.code, conflict }
   }
 }
 
@@ -81,12 +82,19 @@ function shownFile(text: string): NeuronFile {
   return { ...file, content: unixLines(file.content) }
 }
 
-async function isConflict(merge: () => Promise<unknown>): Promise<boolean> {
+/** What a candidate says. One that sends no front matter leaves the page its own. */
+function unmergedFile({ frontMatter, content }: Candidate, before: NeuronFile | undefined): NeuronFile {
+  if (frontMatter === null && before !== undefined) return { ...before, content: unixLines(content) }
+  return shownFile((frontMatter ?? '') + content)
+}
+
+/** The page with the candidate's own text and all else merged; undefined where that conflicts, too. */
+async function asSolved(view: ProposalView, candidate: Candidate, base: string): Promise<NeuronFile | undefined> {
   try {
-    await merge()
-    return false
+    const { text } = await proposalOf(view, candidate, { edit: { content: candidate.content, base } })
+    return text === null ? undefined : shownFile(text)
   } catch (error) {
-    if (error instanceof GanglionError && error.code === 'merge_conflict') return true
+    if (error instanceof ValidationError || error instanceof GanglionError) return undefined
     throw error
   }
 }

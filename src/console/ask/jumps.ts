@@ -2,7 +2,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import { isUnavailable } from '../../kb/failure.ts'
-import { findNames } from '../../pages/graph/find-names.ts'
+import { findNames, folderOf } from '../../pages/graph/find-names.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
@@ -41,19 +41,19 @@ const kbCommands: readonly { label: string; path: string; least: PersonRole }[] 
 
 /**
  * Where a person may want to go by what they typed: pages and Sources by name, candidates by their words, knowledge bases and
- * commands; a bounded number of each. `kb`: where they are, whose pages come first.
+ * commands; a bounded number of each. `kb` and `page` (a seqId): where they are, whose pages come first.
  */
 export async function jumps(
   ctx: AppContext,
   caller: Caller,
   role: PersonRole,
-  { q, kb }: { q: string; kb: string | undefined },
+  { q, kb, page }: { q: string; kb: string | undefined; page: string | undefined },
 ): Promise<Jump[]> {
   const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
   const here = knowledgeBases.find(({ slug, id }) => slug === kb || id === kb)
   const kbs = [...(here === undefined ? [] : [here]), ...knowledgeBases.filter((one) => one !== here)]
   const [pages, sources, candidates] = await Promise.all([
-    q === '' ? [] : inEach(kbs, (kb) => pagesIn(ctx, caller, kb, q)),
+    q === '' ? [] : inEach(kbs, (kb) => pagesIn(ctx, caller, kb, { q, near: page })),
     q === '' ? [] : inEach(kbs, (kb) => sourcesIn(ctx, caller, kb, q)),
     q === '' || !reaches(role, 'curator') ? [] : candidatesWith(ctx, caller, q).catch(none),
   ])
@@ -84,11 +84,18 @@ function none(error: unknown): Jump[] {
   return []
 }
 
-async function pagesIn(ctx: AppContext, caller: Caller, { slug, title }: Kb, q: string): Promise<Jump[]> {
-  const found = await findNames(ctx, caller, slug, { q, limit: most.pages })
+async function pagesIn(
+  ctx: AppContext,
+  caller: Caller,
+  { slug, title }: Kb,
+  { q, near }: { q: string; near: string | undefined },
+): Promise<Jump[]> {
+  const found = await findNames(ctx, caller, slug, { q, near, limit: most.pages })
   return found.map((page) => ({
     ...{ group: 'Pages', label: page.title, href: neuronPage(slug, page.seqId) },
-    detail: page.name === page.title ? title : `${page.name} · ${title}`,
+    detail: [page.name === page.title ? '' : page.name, folderOf(page), title]
+      .filter((part) => part !== '')
+      .join(' · '),
   }))
 }
 

@@ -27,7 +27,11 @@ const SearchQuery = z.object({
     .default(1),
 })
 const AllQuery = SearchQuery.extend({ kb: z.union([KbId, z.literal('')]).default('') })
-const JumpQuery = z.object({ q: z.string().max(maxQuery).default(''), kb: z.union([KbId, z.literal('')]).default('') })
+const JumpQuery = z.object({
+  q: z.string().max(maxQuery).default(''),
+  kb: z.union([KbId, z.literal('')]).default(''),
+  page: z.string().max(200).exactOptional(),
+})
 
 /** Adds the pages that search, and what the command palette leads to. */
 export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
@@ -47,11 +51,9 @@ export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
   )
 
   app.get('/palette', { schema: { hide: true, querystring: JumpQuery } }, async (request, reply) => {
-    const { q, kb } = request.query
-    const items = await jumps(ctx, callerOf(request), visitOf(request).session.role, {
-      q: q.trim(),
-      kb: kb || undefined,
-    })
+    const { q, kb, page } = request.query
+    const asked = { q: q.trim(), kb: kb || undefined, page }
+    const items = await jumps(ctx, callerOf(request), visitOf(request).session.role, asked)
     return reply.send({ items })
   })
 }

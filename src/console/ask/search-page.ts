@@ -93,14 +93,17 @@ function results({ asked, found }: SearchView): HtmlPart {
   if (found === undefined) return undefined
   if (found.in === 'all') return inAll(asked, found.hits)
   const { kb, hits } = found
-  const behind =
-    hits.behind && html`<p class="hint" role="status">The search index is being built: pages can be missing.</p>`
+  const behind = behindNotice(hits.behind)
   if (hits.total === 0) return html`${behind}${nothingFound(kb, asked, hits.suggestion)}`
   return html`${behind}${didYouMean(kb, asked, hits.suggestion)}
     ${hits.matched === 'some' && html`<p class="hint">No page has all of it. These have some of it, most words first.</p>`}
     <ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2'))}</ol>
     ${turnPages(kb.slug, asked, hits)}
     ${narrowing(kb, asked, hits.facets)}`
+}
+
+function behindNotice(behind: HitPage['behind']): Html | undefined {
+  return behind && html`<p class="hint" role="status">The search index is being built: pages can be missing.</p>`
 }
 
 /** Links to the same query with a filter more, for what many of the pages have. */
@@ -124,8 +127,9 @@ function narrowing(kb: PageKb, asked: SearchAsked, facets: HitPage['facets']): H
 function inAll(asked: SearchAsked, found: readonly KbHits[]): Html {
   if (found.length === 0) return html`<p class="empty">Try fewer or other words.</p>`
   return html`${found.map(
-    ({ kb, hits, total, isUnavailable }) => html`<section class="of-kb">
+    ({ kb, hits, total, isUnavailable, behind }) => html`<section class="of-kb">
       <h2><bdi>${kb.title}</bdi></h2>
+      ${behindNotice(behind)}
       ${isUnavailable && html`<p class="warning">It cannot be searched right now. Try again in a moment.</p>`}
       <ol class="hits">${hits.map((hit) => oneHit(kb.slug, hit, 'h3'))}</ol>
       ${total > hits.length && html`<p><a href="${searchPath(kb.slug, asked)}">All ${total} in <bdi>${kb.title}</bdi></a></p>`}

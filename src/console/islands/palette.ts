@@ -64,9 +64,9 @@ class Palette {
     this.#asking.abort()
     this.#asking = new AbortController()
     const q = this.#input.value
-    const kb = /^\/kb\/([^/]+)/.exec(location.pathname)?.[1] ?? ''
+    const [, kb = '', page = ''] = /^\/kb\/([^/]+)(?:\/neurons\/([^/]+))?/.exec(location.pathname) ?? []
     try {
-      const query = new URLSearchParams({ q, kb: decodeURIComponent(kb) })
+      const query = new URLSearchParams({ q, kb: decodeURIComponent(kb), page: decodeURIComponent(page) })
       const response = await fetch(`/palette?${query}`, {
         signal: this.#asking.signal,
         headers: { accept: 'application/json' },

@@ -59,11 +59,13 @@ function linkText({ target, leadsTo, kb: other }: LinkChange, kb: string): Html 
   return html`<bdi>${target}</bdi> in <bdi>${other}</bdi>`
 }
 
+/** What was imported names files that were never Sources here: there is nothing to show of those. */
 export function sourceSection(sources: readonly SourcePassage[], kb: string): Html | undefined {
-  if (sources.length === 0) return undefined
+  const shown = sources.filter(({ id, text }) => id !== undefined || text !== undefined)
+  if (shown.length === 0) return undefined
   return html`<section class="source" aria-labelledby="source-title">
     <h2 id="source-title">What the Source says</h2>
-    ${sources.map(
+    ${shown.map(
       ({ id, filename, place, text, isCut }) => html`<h3>${
         id === undefined
           ? html`<bdi>${filename}</bdi>`
@@ -71,7 +73,7 @@ export function sourceSection(sources: readonly SourcePassage[], kb: string): Ht
       } ${placeWords(place)}</h3>
       ${
         text === undefined
-          ? html`<p class="empty">Its text is not kept. ${id === undefined ? 'The Source is gone.' : 'Open the Source and ingest it again to see it here.'}</p>`
+          ? html`<p class="empty">Its text is not kept. Open the Source and ingest it again to see it here.</p>`
           : html`<pre class="passage" dir="auto" tabindex="0">${text}</pre>${isCut && html`<p class="hint">The passage goes on: open the Source to read all of it.</p>`}`
       }`,
     )}

@@ -12,7 +12,7 @@ import { shownContent } from '../../markdown/shown-content.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { headingKey, headingsOf } from '../../rules/links/headings.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
-import { findNames } from '../graph/find-names.ts'
+import { findNames, folderOf } from '../graph/find-names.ts'
 import { countedTags } from '../read-tags.ts'
 
 /** What is being typed: a link's target, a heading of the page that a link names, or a tag. */
@@ -46,7 +46,7 @@ export async function complete(
   const links = new LinkView(view)
   if (kind === 'heading') return headings(view, links, { q, target, path })
   const { type, prefix } = typedPart(q)
-  const names = await findNames(ctx, caller, kbName, { q: q.slice(prefix.length), limit: most })
+  const names = await findNames(ctx, caller, kbName, { q: q.slice(prefix.length), limit: most, near: path })
   const types = type === undefined && q !== '' ? edgeTypes.filter((name) => name.startsWith(q.toLowerCase())) : []
   return [
     ...types.map((name) => ({ text: `${name}:`, hint: 'type of link' })),
@@ -60,16 +60,18 @@ function typedPart(q: string): { type?: EdgeType; prefix: string } {
   return type === undefined ? { prefix: '' } : { type, prefix: `${type}:` }
 }
 
-/** By the name that was found where a link by it leads there, else by the seqId. */
+/** By the name that was found where a link by it leads there, else by the seqId; with the folder, as many pages have alike names. */
 function linkTo(
-  { seqId, title, name }: FoundName,
+  found: FoundName,
   { prefix, path, links }: { prefix: string; path: string; links: LinkView },
 ): Completed {
+  const { seqId, title, name } = found
   const meaning = links.resolve({ target: name, form: 'wiki', from: path })
   const leadsThere = isWritableTarget(name) && 'seqId' in meaning && meaning.seqId === seqId
+  const folder = `${folderOf(found)}/`
   return {
     text: prefix + (leadsThere ? name : seqId),
-    hint: name === title && leadsThere ? seqId : `${title} · ${seqId}`,
+    hint: name === title && leadsThere ? folder : `${title} · ${folder}`,
   }
 }
 

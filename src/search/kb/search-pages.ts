@@ -24,7 +24,12 @@ export type HitPage = PartialAnswer & {
 }
 
 /** What one of several knowledge bases holds: the best hits. `isUnavailable`: it could not be asked. */
-export type KbHits = { kb: { slug: string; title: string }; hits: SearchHit[]; total: number; isUnavailable: boolean }
+export type KbHits = PartialAnswer & {
+  kb: { slug: string; title: string }
+  hits: SearchHit[]
+  total: number
+  isUnavailable: boolean
+}
 
 const perPage = 20
 const maxPages = 25
@@ -58,7 +63,8 @@ export async function searchPages(
 }
 
 /**
- * The best of what a person's query finds in each knowledge base of the tenant, by slug, where it finds anything; of the first 50.
+ * The best of what a person's query finds in each knowledge base of the tenant, by slug, where it finds anything or
+ * can not yet find all; of the first 50.
  * @throws {ValidationError} for a query beyond the limits.
  */
 export async function searchEverywhere(
@@ -79,7 +85,7 @@ export async function searchEverywhere(
       }
     }),
   )
-  return found.filter(({ total, isUnavailable }) => total > 0 || isUnavailable)
+  return found.filter(({ total, isUnavailable, behind }) => total > 0 || isUnavailable || behind !== undefined)
 }
 
 /** A tag as a filter of the query language. */

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { searchFragment } from '../../../src/console/ask/search-page.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
@@ -118,6 +120,18 @@ test('all knowledge bases of the tenant are searched, each with its best hits', 
   const one = await reader.get('/search?q=lead&kb=other&kind=wiki')
   expect([one.status, one.headers.location]).toEqual([302, '/kb/other/search?q=lead&kind=wiki'])
   expect((await reader.get('/kb/theirs/search?q=lead')).status).toBe(404)
+})
+
+test('a knowledge base whose index is being built says so among the others', async () => {
+  const kbs = [
+    { kb: { slug: 'new', title: 'New' }, hits: [], total: 0, isUnavailable: false, behind: { pages: 3 } },
+    { kb: { slug: 'old', title: 'Old' }, hits: [], total: 0, isUnavailable: false },
+  ]
+  const asked = { q: 'lead', kind: 'all' } as const
+  const shown = searchFragment({ kb: undefined, asked, knowledgeBases: [], found: { in: 'all', hits: kbs } })
+  const [fresh, old] = [...parseHTML(`<main>${shown}</main>`).document.querySelectorAll('.of-kb')]
+  expect(fresh?.textContent).toContain('The search index is being built: pages can be missing.')
+  expect(old?.textContent).not.toContain('being built')
 })
 
 describe('a query beyond the limits is refused beside the field', () => {

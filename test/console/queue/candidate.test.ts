@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { sourceSection } from '../../../src/console/queue/facts.ts'
 import { visit } from '../support.ts'
 import { deskForFile, follow, formOf, hostile } from './desk.ts'
 
@@ -113,13 +114,25 @@ test('an edit that is refused keeps what was typed, with the problem beside its 
   expect(page.texts('#field-content')).toEqual(['My words'])
 })
 
+test('files that an import names, and that are no Sources here, take no room beside the change', () => {
+  const place = { page: undefined, slide: undefined, sheet: undefined, time: undefined }
+  const imported = { id: undefined, filename: 'old.pdf', place, text: undefined, isCut: false }
+  expect(sourceSection([imported], 'handbook')).toBeUndefined()
+  expect(String(sourceSection([imported, { ...imported, id: 'a', filename: 'new.pdf' }], 'handbook'))).not.toContain(
+    'old',
+  )
+})
+
 test('a conflict shows three texts and is solved by an edit', async () => {
   const { curator, newKb } = desk()
   const kb = await newKb()
   const seqId = await kb.add({ title: 'Base', content: 'one\ntwo\n' })
-  const clash = await kb.correct(seqId, 'eins\ntwo\n', { title: 'Clash' })
+  const tagged = JSON.stringify({ targetNeuron: seqId, tags: ['clash'] })
+  const clash = await kb.correct(seqId, 'eins\ntwo\n', { title: 'Clash', metadata: tagged })
   await kb.approve(await kb.correct(seqId, 'ONE\ntwo\n'))
   const page = await curator.get(`/queue/${clash}`)
+  expect(page.texts('.fields del')).toEqual(['VIP escalation policy']) // the title, which is corrected, too
+  expect(page.document.querySelector('#field-tags')?.getAttribute('value')).toBe('clash')
   expect(page.texts('.three h3').slice(0, 3)).toEqual(['Before both changes', 'The page now', 'This candidate'])
   expect(page.texts('.three pre').slice(0, 3)).toEqual(['one', 'ONE', 'eins'])
   expect(page.texts('#decide button')).toEqual(['Dismiss'])

@@ -31,7 +31,7 @@ test('names are found by their start, then by the start of a word, whatever the 
     'Who may escalate',
   ])
   expect(await texts({ kind: 'link', q: 'esc' }, app)).not.toContain('Escape plan')
-  expect(await ask({ kind: 'link', q: 'pag' })).toEqual([{ text: 'Paging', hint: `Escalation of VIPs · ${seq(1)}` }])
+  expect(await ask({ kind: 'link', q: 'pag' })).toEqual([{ text: 'Paging', hint: 'Escalation of VIPs · /' }])
   expect(await texts({ kind: 'link', q: 'nowhere' })).toEqual([])
 })
 
@@ -62,6 +62,25 @@ test('tags are those of visible pages, each once as it is spelled', async () => 
   expect(await texts({ kind: 'tag', q: 'POL' })).toEqual(['Policy', 'policy/secret'])
   expect(await texts({ kind: 'tag', q: '#pol' }, app)).toEqual(['Policy'])
   expect(await texts({ kind: 'tag', q: '' }, app)).toEqual(['a b', 'Policy'])
+})
+
+test('titles come before aliases, pages near the one that is written before others, and the folder tells them apart', async () => {
+  const { ctx, curator } = await writtenBed({
+    'de/leave.md': neuronText(1, { title: 'Leave' }),
+    'en/leave.md': neuronText(2, { title: 'Leave' }),
+    'en/absence.md': neuronText(3, { title: 'Absence', aliases: ['Leaves of absence'] }),
+    'en/parents.md': neuronText(4, { title: 'Parental leave' }),
+  })
+  const ask = (path: string) => complete(ctx, curator, 'handbook', { kind: 'link', q: 'leave', path })
+  expect(await ask('neurons/en/new.md')).toEqual([
+    { text: seq(2), hint: 'Leave · en/' },
+    { text: seq(1), hint: 'Leave · de/' },
+    { text: 'Parental leave', hint: 'en/' },
+    { text: 'Leaves of absence', hint: 'Absence · en/' },
+  ])
+  expect((await ask('neurons/de/new.md'))[0]).toEqual({ text: seq(1), hint: 'Leave · de/' })
+  const [first] = await findNames(ctx, curator, 'handbook', { q: 'leave', limit: 1, near: seq(3) })
+  expect(first?.seqId).toBe(seq(2))
 })
 
 test('no more names are found than are asked for', async () => {
