@@ -2,14 +2,19 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { NegativeAnswer, UsageError } from './cli-errors.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
+import { addSettingsOfFiles } from './settings/setting-files.ts'
 
 /** What a command has to say, to a program and to a person; where it is negative, the exit code is 1. */
 export type CommandAnswer = { json: unknown; text: string; isNegative?: boolean }
 
-const CommonOptions = z.object({ data: z.string().min(1).optional(), json: z.boolean().optional() })
+const CommonOptions = z.object({
+  data: z.string().min(1).optional(),
+  config: z.string().min(1).optional(),
+  json: z.boolean().optional(),
+})
 
 /**
- * Lets a command act, and gives it the options that all have: `--data` and `--json`. The schema gets the command's options
+ * Lets a command act, and gives it the options that all have: `--data`, `--config` and `--json`. The schema gets the command's options
  * and arguments by name; the answer is printed when `run` is done.
  */
 export function act<Schema extends z.ZodType>(
@@ -19,11 +24,13 @@ export function act<Schema extends z.ZodType>(
 ): Command {
   return command
     .option('--data <dir>', 'the data directory (default: GANGLION_DATA, or ./data)')
+    .option('--config <file>', 'settings, a line each: NAME=value (default: GANGLION_CONFIG)')
     .option('--json', 'print one line of JSON')
     .action(async () => {
       const args = command.registeredArguments.map((argument, index) => [argument.name(), command.processedArgs[index]])
-      const { data, json } = parse(CommonOptions, command.opts())
+      const { data, config, json } = parse(CommonOptions, command.opts())
       const input = parse(schema, { ...command.opts(), ...Object.fromEntries(args) })
+      addSettingsOfFiles(process.env, config)
       const environment = readEnvironment(data === undefined ? process.env : { ...process.env, GANGLION_DATA: data })
       const answer = await run(input, environment)
       process.stdout.write(`${json ? JSON.stringify(answer.json) : answer.text}\n`)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
+import type { FastifyBaseLogger } from 'fastify'
 import { type ContextOptions, type OpenContext, openContext } from '../app/open-context.ts'
 import { createAnswerer } from '../chat/create-answerer.ts'
 import { ExtractPool } from '../chat/extract/extract-pool.ts'
@@ -38,11 +39,15 @@ const LOCK_WAIT = 1_000
 const SHUTDOWN = 30_000
 /** Milliseconds between two attempts to reach the database at the start. */
 const databasePause = 2_000
+/** They end a process as the system does it, and never with the exit code 0. */
+const otherSignals: closeWithGrace.AllEvents[] = ['SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGTRAP', 'SIGABRT']
 /** Of each request of a compile. */
 const compileLimits = { timeoutMs: 60_000, maxRetries: 2 }
 
 /** Starts everything and answers once requests are served; a signal ends it all in reverse order. */
 export async function runServer(environment: Environment): Promise<CommandAnswer> {
+  // Programs that rotate logs send it; ours are on standard error, and settings are read at the start.
+  process.on('SIGHUP', () => {})
   const directory = DataDirectory.open(environment.dataDir)
   keepTemporaryFilesIn(directory.incoming)
   const release = await acquireLock(directory, { waitMs: LOCK_WAIT })
@@ -90,10 +95,14 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
     const address = await server.listen({ host, port })
     const made = await ctx.database.alone(() => firstRun(ctx))
     isReady = true
-    closeWithGrace({ delay: SHUTDOWN + environment.drain * 1_000 }, async ({ signal }) => {
+    const grace = { delay: SHUTDOWN + environment.drain * 1_000, skip: otherSignals, logger: lastWords(server) }
+    closeWithGrace(grace, async ({ signal, err }) => {
       isLeaving = true
+      if (err !== undefined) server.log.fatal(err)
       if (signal !== undefined) await delay(environment.drain * 1_000)
       await stop()
+      if (err === undefined) server.log.info(`The server has ended: ${signal}.`)
+      else server.log.fatal(`The server has ended: ${err.message}`)
     })
     const url = publicUrl ?? address
     const setUp = await makeSetUpLink(ctx)
@@ -107,6 +116,11 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
     await stop()
     throw error
   }
+}
+
+/** For what is told when there is no time to end in order: a second signal or error, or the end of the time for it. */
+function lastWords({ log }: { log: FastifyBaseLogger }) {
+  return { error: (reason: unknown) => log.fatal(reason instanceof Error ? reason : `The server has ended: ${reason}`) }
 }
 
 /** Before there is a server with a log. */

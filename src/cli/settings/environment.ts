@@ -129,8 +129,8 @@ const Variables = z.object({
     .optional(),
 })
 
-/** What `ganglion review`, `upload` and `watch` read, which may be set where a server is started. */
-const ofClients: ReadonlySet<string> = new Set(['GANGLION_URL', 'GANGLION_KEY'])
+/** Read elsewhere: the file of settings, and what `ganglion review`, `upload` and `watch` take. */
+const elsewhere: ReadonlySet<string> = new Set(['GANGLION_CONFIG', 'GANGLION_URL', 'GANGLION_KEY'])
 
 /** Secrets of links to forges, by names that operators choose. */
 const forgePrefix = 'GANGLION_FORGE_'
@@ -157,7 +157,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
   const set = Object.entries(env).filter(([name, value]) => name.startsWith('GANGLION_') && value !== '')
   const unknown = set
-    .filter(([name]) => !names.includes(name) && !ofClients.has(name) && !name.startsWith(forgePrefix))
+    .filter(([name]) => !names.includes(name) && !elsewhere.has(name) && !name.startsWith(forgePrefix))
     .map(([name]) => `${name} is not a setting; did you mean ${closest(name, names)}?`)
   const missing = Object.entries(groups).flatMap(([prefix, required]) =>
     missingOfGroup(

@@ -120,9 +120,9 @@ test('keys and knowledge bases that the command line makes count at once', async
   expect((await fetch(queue, bearer(token))).status).toBe(401)
 })
 
-test('what was asked before SIGTERM is answered before the end', async () => {
+test('what was asked before SIGTERM is answered before the end, SIGHUP is ignored, and the last line says why it ended', async () => {
   const data = join(tempDir(), 'data')
-  const { child, line } = await serve(data)
+  const { child, line, log } = await serve(data, { GANGLION_LOG_LEVEL: 'info' })
   const exit = once(child, 'exit')
   const submit = (index: number) =>
     fetch(`${line.url}/api/v1/queue/candidates`, {
@@ -136,10 +136,14 @@ test('what was asked before SIGTERM is answered before the end', async () => {
   await submit(0)
   const submissions = Array.from({ length: 30 }, (_, index) => submit(index + 1))
   await Promise.race(submissions)
+  child.kill('SIGHUP')
   child.kill('SIGTERM')
   const acknowledged = (await Promise.all(submissions)).filter((receipt) => receipt !== undefined)
   expect(acknowledged.length).toBeGreaterThan(0)
   expect(await exit).toEqual([0, null])
+  expect(JSON.parse(log.join('').trim().split('\n').at(-1) ?? '')).toMatchObject({
+    msg: 'The server has ended: SIGTERM.',
+  })
 
   const restarted = await serve(data)
   for (const { candidateId } of acknowledged) {

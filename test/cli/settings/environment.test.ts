@@ -1,6 +1,9 @@
-import { resolve } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { EnvironmentError, readEnvironment } from '../../../src/cli/settings/environment.ts'
+import { addSettingsOfFiles } from '../../../src/cli/settings/setting-files.ts'
+import { tempDir } from '../../support/temp.ts'
 
 test('an empty environment has a default for everything', () => {
   const defaults = {
@@ -282,4 +285,39 @@ test('a bucket needs its keys', () => {
   expect(() => readEnvironment({ GANGLION_BLOBS: 's3://sources', AWS_ACCESS_KEY_ID: 'AKID' })).toThrow(
     'AWS_SECRET_ACCESS_KEY is missing: GANGLION_BLOBS needs it',
   )
+})
+
+test('settings come from a file of them, and any from a file of its own', async () => {
+  const folder = tempDir()
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const config = file(
+    'ganglion.conf',
+    '# Comment\nGANGLION_PORT=1234\nGANGLION_NODE="one"\nGANGLION_LLM_URL=http://127.0.0.1/v1\nGANGLION_LLM_MODEL=small\n',
+  )
+  const env = {
+    GANGLION_NODE: 'two',
+    GANGLION_LLM_KEY_FILE: file('key', 'sk-1\n'),
+    GANGLION_FORGE_TOKEN_FILE: file('token', 'hush'),
+    AWS_SHARED_CREDENTIALS_FILE: '/none',
+  }
+  const given: NodeJS.ProcessEnv = { ...env, GANGLION_CONFIG: config }
+  addSettingsOfFiles(given)
+  expect(given).toMatchObject({ GANGLION_FORGE_TOKEN: 'hush', AWS_SHARED_CREDENTIALS_FILE: '/none' })
+  expect(readEnvironment(given)).toMatchObject({ port: 1234, node: 'two', languageModel: { apiKey: 'sk-1' } })
+
+  const wrong = {
+    GANGLION_CONFIG: file('wrong.conf', 'PATH=/bin\n'),
+    GANGLION_LLM_KEY: 'sk-2',
+    GANGLION_LLM_KEY_FILE: env.GANGLION_LLM_KEY_FILE,
+    AWS_SECRET_ACCESS_KEY_FILE: file('empty', '\n'),
+    GANGLION_DATABASE_FILE: join(folder, 'absent'),
+  }
+  const problems = (): unknown => addSettingsOfFiles({ ...wrong })
+  expect(problems).toThrow(
+    /PATH is not a setting\n.*GANGLION_LLM_KEY and GANGLION_LLM_KEY_FILE are both set\n.*empty must/,
+  )
+  expect(problems).toThrow(/GANGLION_DATABASE_FILE: .*absent cannot be read: ENOENT/)
 })

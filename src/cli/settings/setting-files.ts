@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { EnvironmentError } from './environment.ts'
+
+const ofFiles = /^(?:(GANGLION_\w+)|(AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)))_FILE$/
+const maxLength = 64 * 1024
+
+/**
+ * Adds to an environment the settings that it lacks and a file of settings has, and then, for each `<NAME>_FILE`, what that file
+ * holds as `<NAME>`. So whoever reads a variable reads it from files, too.
+ * @param config the file of settings
+ * @throws {EnvironmentError}
+ */
+export function addSettingsOfFiles(env: NodeJS.ProcessEnv, config = env.GANGLION_CONFIG || undefined): void {
+  const problems: string[] = []
+  const read = (what: string, path: string): string => {
+    try {
+      const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+      if (text === '' || text.length > maxLength)
+        problems.push(`${what}: ${path} must hold 1 to ${maxLength} characters`)
+      return text
+    } catch (error) {
+      problems.push(`${what}: ${path} cannot be read: ${error instanceof Error ? error.message : error}`)
+      return ''
+    }
+  }
+  for (const [name, value] of Object.entries(config === undefined ? {} : parseEnv(read('GANGLION_CONFIG', config)))) {
+    if (/^(GANGLION|AWS|OTEL)_/.test(name)) env[name] ||= value
+    else problems.push(`${config}: ${name} is not a setting`)
+  }
+  for (const [name, path = ''] of Object.entries(env)) {
+    const [, own, aws] = ofFiles.exec(name) ?? []
+    const setting = own ?? aws
+    if (setting === undefined || path === '') continue
+    if (env[setting]) problems.push(`${setting} and ${name} are both set`)
+    env[setting] = read(name, path)
+    delete env[name]
+  }
+  if (problems.length > 0) throw new EnvironmentError(problems)
+}
