@@ -19,7 +19,7 @@ import {
 } from '../kb/writing/git-candidate.ts'
 import { proposalMessage } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
-import { type PushedNeuron, pushedNeurons } from '../kb/writing/pushed-neurons.ts'
+import { movedFrom, type PushedNeuron, pushedNeurons } from '../kb/writing/pushed-neurons.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import { type Actor, type Candidate, type Decision, lastVerdict } from '../rules/candidates/candidate.ts'
@@ -30,6 +30,8 @@ export type ProposedNeuron = {
   title: string
   /** `waiting`: proposed earlier, and not part of this push. */
   state: 'new' | 'updated' | 'unchanged' | 'approved' | 'withdrawn' | 'waiting'
+  path?: string
+  movedFrom?: string | undefined
   /** The dismissal of an earlier proposal for the same Neuron by somebody other than the pusher. */
   dismissal?: Decision | undefined
 }
@@ -59,7 +61,10 @@ export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: ()
     const at = now()
     const neurons = await pushedNeurons(sql, push.changes, (oid) => staging.readText(oid))
     const proposed: Proposed[] = []
-    for (const neuron of neurons.filter(isChange)) proposed.push(await propose(kb, staging, neuron, { ...push, at }))
+    for (const neuron of neurons.filter(isChange)) {
+      const candidate = await propose(kb, staging, neuron, { ...push, at })
+      proposed.push({ ...candidate, path: neuron.path, movedFrom: movedFrom(neuron) })
+    }
     const added = proposed.filter(({ state }) => state === 'new').length
     if (countPending(sql) + added > maxPending)
       throw new PushRefused(`the queue is full: ${maxPending} candidates wait`)

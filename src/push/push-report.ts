@@ -1,3 +1,4 @@
+import { largestBundle } from '../kb/refs/candidate-head-names.ts'
 import type { PushedMain } from '../kb/writing/push-main.ts'
 import type { TakenNeuron } from '../kb/writing/take-neurons.ts'
 import type { Decision } from '../rules/candidates/candidate.ts'
@@ -16,7 +17,9 @@ const done: Readonly<Record<TakenNeuron['verb'], string>> = {
 
 export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string) => string): string[] {
   if (commit === undefined) return ['main has all of it already: nothing was changed.']
-  const lines = neurons.flatMap(({ verb, seqId, title, path, pushedPath, candidateId, dismissal }) => {
+  const { folders, others } = movedFolders(neurons)
+  const moves = folders.map(({ from, to, pages }) => `  moved ${pages.length} Neurons from ${from} to ${to}`)
+  const told = others.flatMap(({ verb, seqId, title, path, pushedPath, candidateId, dismissal }) => {
     const where = verb === 'Remove' ? '' : ` ${urlOf(seqId)}`
     const overruled =
       dismissal === undefined
@@ -30,7 +33,7 @@ export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string
     return [`  ${done[verb]} ${seqId} "${oneLine(title, 100)}"${where}`, ...place, ...overruled]
   })
   return [
-    ...shortened(lines),
+    ...shortened([...moves, ...told]),
     `main is now ${commit.slice(0, 12)}: git pull brings what the server added to your pages.`,
   ]
 }
@@ -39,14 +42,24 @@ export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string
 export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candidateId: string) => string): string[] {
   const left = neurons.filter(({ state }) => state === 'waiting')
   const pushed = neurons.filter(({ state }) => state !== 'waiting')
-  const lines = pushed.flatMap(({ candidateId, title, state, dismissal }) => {
+  const { folders, others } = movedFolders(pushed)
+  const moves = folders.flatMap(({ from, to, pages }) => {
+    const ids = pages.map(({ candidateId }) => candidateId)
+    const bundle = ids.length > largestBundle ? [] : [`    refs/candidates/${ids.join('+')}/head`]
+    return [`  ${pages.length} Neurons to move from ${from} to ${to}, each a candidate`, ...bundle]
+  })
+  const told = others.flatMap(({ candidateId, title, state, dismissal }) => {
     const what = `"${oneLine(title, 100)}" ${urlOf(candidateId)}`
     if (state === 'approved') return [`  approved already: ${what}`]
     if (state === 'withdrawn') return [`  withdrawn ${what}`]
     const earlier = dismissal === undefined ? [] : [`    an earlier proposal of it was ${saidOf(dismissal)}`]
     return [`  ${state} ${what}`, `    refs/candidates/${candidateId}/head`, ...earlier]
   })
-  return [...shortened(pushed.length === 0 ? [nothingProposed] : lines), ...nextStep(pushed), ...leftLines(left)]
+  return [
+    ...shortened(pushed.length === 0 ? [nothingProposed] : [...moves, ...told]),
+    ...nextStep(pushed),
+    ...leftLines(left),
+  ]
 }
 
 const nothingProposed = 'main says so already: nothing was proposed.'
@@ -75,6 +88,30 @@ function leftLines(left: readonly ProposedNeuron[]): string[] {
 function saidOf({ by, reason }: Decision): string {
   const why = reason === undefined ? '' : ` ("${oneLine(reason, 200)}")`
   return `dismissed by ${oneLine(by.name, 100)}${why}`
+}
+
+type MovedFolder<Page> = { from: string; to: string; pages: Page[] }
+
+/** Puts together pages that moved with their folder and are otherwise as they were. */
+function movedFolders<Page extends Pick<ProposedNeuron, 'path' | 'movedFrom' | 'dismissal'>>(
+  pages: readonly Page[],
+): { folders: MovedFolder<Page>[]; others: Page[] } {
+  const found = new Map<string, MovedFolder<Page>>()
+  for (const page of pages) {
+    const { path, movedFrom, dismissal } = page
+    if (path === undefined || movedFrom === undefined || dismissal !== undefined) continue
+    const [to, from] = [path.split('/'), movedFrom.split('/')]
+    if (to.at(-1) !== from.at(-1)) continue
+    while (to.at(-1) === from.at(-1)) [to, from].map((segments) => segments.pop())
+    const names = [from, to].map((segments) => oneLine(`${segments.join('/')}/`, 200)) as [string, string]
+    const key = JSON.stringify(names)
+    const folder = found.get(key) ?? { from: names[0], to: names[1], pages: [] }
+    folder.pages.push(page)
+    found.set(key, folder)
+  }
+  const folders = [...found.values()].filter(({ pages }) => pages.length > 1)
+  const told = new Set(folders.flatMap((folder) => folder.pages))
+  return { folders, others: pages.filter((page) => !told.has(page)) }
 }
 
 function shortened(lines: readonly string[]): string[] {

@@ -87,14 +87,7 @@ const copied: Step[] = [
 
 const brief = ({ severity, path, line, rule, message }: Finding) => `${severity} ${path}:${line} ${rule} ${message}`
 /** What only a push is told, and what only a whole knowledge base is. */
-const differing = new Set([
-  'unknown-seq-id',
-  'shown-files',
-  'used-id',
-  'inbound-links',
-  'missing-seq-id',
-  'path-collision',
-])
+const differing = new Set(['unknown-seq-id', 'shown-files', 'used-id', 'inbound-links', 'path-collision'])
 /** A server knows by which paths main's links find a page that is moved, and keeps them as aliases; a checkout does not. */
 const isKeptByAlias = ({ rule, message }: Finding) =>
   rule === 'broken-link' && /\[\[(?:d|(?:neurons\/)?sub\/c(?:\.md)?)\]\]/.test(message)

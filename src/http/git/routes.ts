@@ -74,6 +74,15 @@ export function gitRoutes(
     async (request, reply) => exchange(request, reply, request.params, 'receive-pack'),
   )
 
+  // Otherwise Git LFS calls the repository missing.
+  app.post('/:tenant/:repository/info/lfs/objects/batch', { schema: hidden }, async (request, reply) => {
+    await doorFor(request, request.params)
+    reply.code(501).type('application/vnd.git-lfs+json')
+    return JSON.stringify({
+      message: 'This server keeps no Git LFS objects: commit the files themselves, up to 2 MB each.',
+    })
+  })
+
   function doorFor(request: FastifyRequest, { tenant, repository }: z.infer<typeof Repository>): Promise<GitDoor> {
     const reachedAt = `${request.protocol}://${request.host}`
     return openDoor(ctx, callerOf(request), { tenant, kb: repository.replace(/\.git$/, ''), reachedAt })

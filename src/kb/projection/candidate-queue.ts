@@ -1,7 +1,7 @@
 import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { type CandidateRow, toCandidateRow } from './candidate-index.ts'
-import { wordsQuery } from './candidate-words.ts'
+import { titleKey, wordsQuery } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
 import { allRows, nothing, query, type SqlQuery } from './sql-query.ts'
 
@@ -105,13 +105,21 @@ export function connectorsOf(sql: Sql, status: CandidateStatus): string[] {
 /** Pending candidates that may say what another one says: for the same Neuron, with its title or its text; the oldest first. */
 export function pendingLike(
   sql: Sql,
-  { id, target, titleKey, textKey }: Pick<CandidateRow, 'id' | 'target' | 'titleKey' | 'textKey'>,
+  { id, target, titleKey: title, textKey }: Pick<CandidateRow, 'id' | 'target' | 'titleKey' | 'textKey'>,
   limit: number,
 ): CandidateRow[] {
   const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM (
       SELECT id FROM candidates WHERE target = ${target} AND status = 'pending'
-      UNION SELECT id FROM candidates WHERE title_key = ${titleKey} AND title_key <> '' AND status = 'pending'
+      UNION SELECT id FROM candidates WHERE title_key = ${title} AND title_key <> '' AND status = 'pending'
       UNION SELECT id FROM candidates WHERE text_key = ${textKey} AND status = 'pending'
     ) JOIN candidates USING (id) WHERE id <> ${id} ORDER BY id LIMIT ${limit}`
+  return rows.map(toCandidateRow)
+}
+
+/** Pending candidates for new Neurons of a title, the oldest first. */
+export function pendingTitled(sql: Sql, title: string): CandidateRow[] {
+  const key = titleKey(title)
+  const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM candidates
+    WHERE title_key = ${key} AND title_key <> '' AND status = 'pending' AND target IS NULL ORDER BY id LIMIT 5`
   return rows.map(toCandidateRow)
 }

@@ -51,3 +51,8 @@ async function readPage(
   const before = seqId === undefined ? undefined : findNeuron(sql, seqId)
   return { seqId, before, path, blob, text }
 }
+
+/** Where main has a page that the push moves and leaves as it is. */
+export function movedFrom({ before, path, blob }: PushedNeuron): string | undefined {
+  return before?.blob === blob && before?.path !== path ? before?.path : undefined
+}

@@ -15,7 +15,7 @@ import { chooseCandidate } from './choose-candidate.ts'
 import { namedCandidate, type Origin, pageParts } from './git-candidate.ts'
 import type { LostHistory } from './lost-history.ts'
 import { PushRefused } from './push-refused.ts'
-import type { PushedNeuron } from './pushed-neurons.ts'
+import { movedFrom, type PushedNeuron } from './pushed-neurons.ts'
 import { type ChangedFiles, followFiles } from './rename/follow-files.ts'
 import { type Followed, followRenames } from './rename/follow-renames.ts'
 import { sightOf } from './rename/name-change.ts'
@@ -29,6 +29,8 @@ export type TakenNeuron = {
   path: string
   /** Where the push has the page, if main has it elsewhere. */
   pushedPath: string | undefined
+  /** Where main had a page that the push moved and left as it was. */
+  movedFrom?: string | undefined
   candidateId: string
   /** Of a merged candidate that came by no vault's door. */
   connector: string | undefined
@@ -162,6 +164,7 @@ async function takeNeuron(
     title: parts.title,
     path,
     pushedPath: neuron.pushedPath,
+    movedFrom: movedFrom(neuron),
     candidateId,
     connector: chosen.connector,
     dismissal: chosen.dismissal,

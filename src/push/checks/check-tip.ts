@@ -5,6 +5,7 @@ import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { pendingTitled } from '../../kb/projection/candidate-queue.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
 import { seqIdsOfDocument, wasHeld } from '../../kb/projection/version-queries.ts'
@@ -30,11 +31,8 @@ import { claimsIn, readSurroundings } from './check-surroundings.ts'
 /** Files that are read at a time. */
 const chunkFiles = 50
 const maxTextBytes = 256 * 1024 * 1024
-/**
- * Rules that are left out here: collisions are checked on trees, where whole folders can be compared, and seqIds are assigned by
- * the server.
- */
-const otherwiseFound: ReadonlySet<string> = new Set(['path-collision', 'missing-seq-id'])
+/** Collisions are checked on trees, where whole folders can be compared. */
+const otherwiseFound = 'path-collision'
 
 type TipOptions = {
   repository: Repository
@@ -85,9 +83,10 @@ export async function checkFiles(
     const options = { prefix, previousSeqIds, previousNames, previousPaths, inlineTags, claimOf }
     const found = checkKb([...files, ...stubs], problems, options)
     return [
-      ...found.filter(({ path, rule }) => changedPaths.has(path) && !otherwiseFound.has(rule)),
+      ...found.filter(({ path, rule }) => changedPaths.has(path) && rule !== otherwiseFound),
       ...(await unknownSeqIds(sql, files, { prefix, floor: kb.projection.seqFloor(), lost })),
       ...usedIds(sql, [...files, ...stubs], changedPaths),
+      ...waitingPages(sql, files),
       ...(await checkInboundLinks(sql, changedPaths, files)),
       ...(await checkShownFiles(sql, changes, files)),
       ...(await checkOpenedFolders(sql, await viewAs(kb, { audience: 'tool', sql }), files)),
@@ -209,5 +208,17 @@ function usedIds(sql: Projection['read'], files: readonly CheckedFile[], changed
     if (owner === undefined) return []
     const message = `The id ${oneLine(id, 100)} is that of ${owner}: give the page that seqId back, or leave its id out.`
     return [{ rule: 'used-id', severity: 'error', path, line: 1, message }]
+  })
+}
+
+/** Finds new pages that a candidate proposes as well, which stays in the queue unless the page names it. */
+function waitingPages(sql: Projection['read'], files: readonly CheckedFile[]): Finding[] {
+  return files.flatMap(({ path, neuron }): Finding[] => {
+    const { title, fields } = neuron ?? {}
+    if (title === undefined || fields === undefined || (fields.seqId ?? fields.candidate) !== undefined) return []
+    const waiting = pendingTitled(sql, title).find(({ connector }) => connector !== 'git')
+    if (waiting === undefined) return []
+    const message = `A candidate of this title waits in the queue. If this is its page, add the line "candidate: ${waiting.id}", which approves it.`
+    return [{ rule: 'waiting-candidate', severity: 'warning', path, line: 1, message }]
   })
 }

@@ -55,9 +55,12 @@ export async function checkCheckout(
   return base === undefined || gitDir === undefined ? told : changedFirst(told, dir, gitDir, base)
 }
 
+/** Rules that a change may break many times: the last come last. */
+const manifold = ['broken-heading', 'ambiguous-link', 'broken-edge', 'broken-link', 'missing-title']
+
 /**
- * Findings of files that changed since a revision come first, and errors before warnings: a forge shows only the first few, and what
- * was wrong before is not what a change is looked at for.
+ * Findings of files that changed since a revision come first, errors before warnings, and what is rare before what is not: a forge
+ * shows only the first few, and what was wrong before is not what a change is looked at for.
  */
 async function changedFirst(
   findings: readonly Finding[],
@@ -68,7 +71,8 @@ async function changedFirst(
   const commit = await findCommit(gitDir, base)
   const changed = new Set(commit === undefined ? [] : await changedInWorkTree(gitDir, dir, commit))
   const rank = ({ path, severity }: Finding) => (changed.has(path) ? 0 : 2) + (severity === 'error' ? 0 : 1)
-  return findings.toSorted((a, b) => rank(a) - rank(b))
+  const worth = ({ rule }: Finding) => manifold.indexOf(rule)
+  return findings.toSorted((a, b) => rank(a) - rank(b) || worth(a) - worth(b))
 }
 
 /** The Neurons of a revision. What is still the same in the checkout is not read again. */

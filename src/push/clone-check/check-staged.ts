@@ -51,8 +51,7 @@ export async function checkStaged(
     }).filter(({ rule, path }) => !isAboutPaths(rule) && (changed.has(path) || rule.startsWith('duplicate-')))
     return {
       findings: [...newPathFindings(files, changes), ...findings].filter(
-        // The server gives a new page its seqId.
-        ({ rule }) => rule !== 'missing-seq-id' && (settings.prefix !== null || rule !== 'seq-id-prefix'),
+        ({ rule }) => settings.prefix !== null || rule !== 'seq-id-prefix',
       ),
       files: staged.length,
     }

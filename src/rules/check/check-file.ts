@@ -1,5 +1,6 @@
 import type { Finding } from '../neurons/neuron.ts'
 import { parseSeqId } from '../neurons/seq-id.ts'
+import { isNeuronPath } from '../paths/neuron-path.ts'
 import { oneLine } from '../text/lines.ts'
 import type { CheckedFile } from './checked-file.ts'
 
@@ -24,15 +25,17 @@ export function checkFile(file: CheckedFile, prefix: string): Finding[] {
   const maxBytes = neuron !== undefined || /\.md$/i.test(path) ? maxPageBytes : maxFileBytes
   if (size > maxBytes) report('file-size', 'error', `The file is larger than ${maxBytes / mb} MB.`)
   findings.push(...(file.findings ?? []).map((finding) => ({ ...finding, path })))
+  const pagePath = path.replace(/\.(?:md|markdown)$/i, '.md')
+  if (pagePath !== path && isNeuronPath(pagePath)) {
+    report('page-extension', 'error', `The file of a page ends in .md: name it ${oneLine(pagePath, 200)}.`)
+  }
   if (neuron === undefined) return findings
 
   findings.push(...neuron.findings.map((finding) => ({ ...finding, path })))
   const { seqId } = neuron.fields
   if (!neuron.title?.trim())
     report('missing-title', 'warning', 'The Neuron has no title: it is called by its file name.')
-  if (seqId === undefined) {
-    report('missing-seq-id', 'warning', 'The Neuron has no seqId: the server will give it one.')
-  } else if (parseSeqId(seqId)?.prefix !== prefix) {
+  if (seqId !== undefined && parseSeqId(seqId)?.prefix !== prefix) {
     report('seq-id-prefix', 'error', `The seqId ${oneLine(seqId, 100)} is not of the form ${prefix}_00000042.`)
   }
   return findings

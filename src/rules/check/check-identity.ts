@@ -31,7 +31,8 @@ function duplicates(
       first.set(id, file.path)
       return []
     }
-    const message = `The ${name} ${oneLine(id, 100)} belongs to ${oneLine(holder, 200)} already.`
+    const copied = name === 'seqId' ? ': a copy of that page leaves out its lines seqId, id and candidate' : ''
+    const message = `The ${name} ${oneLine(id, 100)} belongs to ${oneLine(holder, 200)} already${copied}.`
     return [{ rule, severity: 'error', path: file.path, line: 1, message }]
   })
 }

@@ -70,7 +70,7 @@ test('check --staged says nothing where nothing is wrong with what is staged', a
   expect(await ganglion(['check', '--staged', dir])).toMatchObject({
     ...{ code: 1, stderr: '' },
     stdout:
-      'neurons/b.md:1: error[duplicate-seq-id]: The seqId notes_00000001 belongs to neurons/a.md already.\n1 error and 0 warnings in 3 files.\n',
+      'neurons/b.md:1: error[duplicate-seq-id]: The seqId notes_00000001 belongs to neurons/a.md already: a copy of that page leaves out its lines seqId, id and candidate.\n1 error and 0 warnings in 3 files.\n',
   })
 })
 

@@ -70,7 +70,7 @@ test('a summary tells what changes, before and after, and what the policy says',
       broken: [{ rule: 'broken-link', severity: 'warning', path: 'neurons/x.md', line: 3, message: 'No Neuron.' }],
       otherFiles: ['kb.yaml'],
     },
-    [{ rule: 'missing-seq-id', severity: 'warning', path: 'neurons/new.md', line: 1, message: 'x' }],
+    [{ rule: 'missing-title', severity: 'warning', path: 'neurons/new.md', line: 1, message: 'x' }],
   )
   expect(summary).toBe(`## What this change does to the knowledge base
 
@@ -80,7 +80,7 @@ test('a summary tells what changes, before and after, and what the policy says',
 
 **Check:** 0 errors and 1 warning in the knowledge base.
 
-- 1 warning: A Neuron has no seqId yet.
+- 1 warning: A Neuron has no title.
 
 ### Links of other Neurons that it breaks
 

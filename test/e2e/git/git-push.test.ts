@@ -3,7 +3,7 @@ import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import type { Product } from '../support.ts'
 import { Clone, page } from './git-clone.ts'
-import { approved, candidates, neuron, soundProduct } from './git-support.ts'
+import { approved, candidates, neuron, soundProduct, submitted } from './git-support.ts'
 
 const main = 'refs/heads/main'
 
@@ -126,6 +126,35 @@ test('a page that is deleted is a candidate too, and comes back with its seqId w
   const restored = await clone.push('main')
   expect(restored.stderr).toContain(`restored ${seqId}`)
   expect((await neuron(product, seqId)).body).toMatchObject({ title: 'Old title', version: 3 })
+})
+
+test('a folder that moves is one line for its pusher, proposed or pushed; a page that waits as a candidate is asked about', async () => {
+  const product = await soundProduct()
+  const waiting = await submitted(product, 'Lunch', 'Lunch is at one.')
+  const clone = await Clone.of(product, product.tokens.curator)
+  const pages = ['a', 'sub/b'].map((name) => `${name}.md`)
+  await clone.commit(Object.fromEntries(pages.map((path) => [`neurons/old/${path}`, page(`Page ${path}`, 'Text.')])))
+  await clone.push('main')
+  await clone.git('pull', '--quiet')
+  await clone.git('mv', 'neurons/old', 'neurons/new')
+  await clone.git('commit', '--quiet', '-m', 'Move')
+  const proposed = await clone.push('HEAD:refs/for/main')
+  const ids = (await candidates(product, 'pending')).flatMap(({ candidateId, target }) => (target ? [candidateId] : []))
+  const [moved, bundle] = proposed.stderr.split('\n').filter((line) => /Neurons|refs\/candidates/.test(line))
+  expect(moved).toContain('2 Neurons to move from neurons/old/ to neurons/new/, each a candidate')
+  expect(ids.every((id) => bundle?.includes(String(id)))).toBe(true)
+  const pushed = await clone.push('main')
+  expect(pushed.stderr).toContain('moved 2 Neurons from neurons/old/ to neurons/new/')
+  expect(pushed.stderr).not.toContain('updated')
+  await clone.git('pull', '--quiet')
+
+  await clone.commit({ 'neurons/lunch.md': page('Lunch', 'Lunch is at two.') })
+  expect((await clone.push('HEAD:refs/for/main')).stderr).toContain(`add the line "candidate: ${waiting}"`)
+  await clone.commit({
+    'neurons/lunch.md': page('Lunch', 'Lunch is at two.').replace('---', `---\ncandidate: ${waiting}`),
+  })
+  expect((await clone.push('main')).stderr).not.toContain('warning')
+  expect((await candidates(product, 'approved')).map(({ candidateId }) => candidateId)).toContain(waiting)
 })
 
 test('what is proposed waits, is updated by the next push, and can be approved', async () => {

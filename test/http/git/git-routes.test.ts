@@ -47,6 +47,20 @@ describe('fetching', () => {
     expect(readFileSync(join(partial, 'a.md'), 'utf8')).toBe('b\n')
   })
 
+  test('Git LFS is told in its own form, and in words, that there are no LFS objects', async () => {
+    const server = await gitServer()
+    const answer = await fetch(`${server.url().replace(/any:curator@/, '')}/info/lfs/objects/batch`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer curator', 'content-type': 'application/vnd.git-lfs+json' },
+      body: JSON.stringify({ operation: 'upload', objects: [{ oid: '0'.repeat(64), size: 1 }] }),
+    })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      501,
+      'application/vnd.git-lfs+json; charset=utf-8',
+    ])
+    expect(await answer.json()).toEqual({ message: expect.stringContaining('no Git LFS objects') })
+  })
+
   test.each(['blob:limit=1k', 'tree:0'])('filters a clone by %s', async (filter) => {
     const clone = await cloned(await gitServer(), `--filter=${filter}`)
     expect(readFileSync(join(clone, 'a.md'), 'utf8')).toBe('a\n')

@@ -106,14 +106,16 @@ describe('Neurons', () => {
         contentLine: 5,
       },
     }
-    expect(check([broken])).toEqual(['warning neurons/a.md:1 missing-seq-id', 'error neurons/a.md:3 bad-edge'])
+    expect(check([broken])).toEqual(['error neurons/a.md:3 bad-edge'])
   })
 
-  test('no title and no seqId are warnings', () => {
-    expect(check([page('neurons/a.md', { title: ' ' })])).toEqual([
-      'warning neurons/a.md:1 missing-seq-id',
-      'warning neurons/a.md:1 missing-title',
-    ])
+  test('no title is a warning, and no seqId is none', () => {
+    expect(check([page('neurons/a.md', { title: ' ' })])).toEqual(['warning neurons/a.md:1 missing-title'])
+  })
+
+  test('a page in a file of another ending is refused with the name to take', () => {
+    const files = ['neurons/A.MD', 'neurons/b.markdown', 'README.MD'].map((path) => ({ path, size: 1 }))
+    expect(check(files)).toEqual(['error neurons/A.MD:1 page-extension', 'error neurons/b.markdown:1 page-extension'])
   })
 
   test.each(['other_00000001', 'kb_1', 'kb_00000001x', 'KB_00000001'])('the seqId %s is not of the KB', (seqId) => {
@@ -158,11 +160,7 @@ describe('a change', () => {
       [],
     ],
     ['must not edit a seqId', [page('neurons/a.md', { seqId: seq(9) }), b], ['error neurons/a.md:1 changed-seq-id']],
-    [
-      'must not remove a seqId',
-      [page('neurons/a.md', {}), b],
-      ['warning neurons/a.md:1 missing-seq-id', 'error neurons/a.md:1 removed-seq-id'],
-    ],
+    ['must not remove a seqId', [page('neurons/a.md', {}), b], ['error neurons/a.md:1 removed-seq-id']],
     [
       'must not take the seqId of another',
       [page('neurons/a.md', { seqId: seq(2) }), b],
@@ -204,7 +202,7 @@ describe('links', () => {
       page('neurons/new.md', { title: 'New' }),
       page('neurons/a.md', { seqId: seq(1) }, { links: [link('New')] }),
     ]
-    expect(check(pages)).toEqual(['warning neurons/new.md:1 missing-seq-id'])
+    expect(check(pages)).toEqual([])
   })
 
   test('a name of several pages is told at the one that had it last; a folder may have an index of any name', () => {
