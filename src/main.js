@@ -13,5 +13,10 @@ if (caches) {
   process.env.NODE_COMPILE_CACHE ??= folder
 }
 
+// A reader that has left, as `head` does, ends no work and is no failure.
+process.stdout.on('error', (error) => {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error
+})
+
 const { runProgram } = await import('./cli/program.ts')
 process.exitCode = await runProgram(process.argv.slice(2))

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
+import { finished, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
-import { ganglion, ganglionJson, ganglionProcess } from './support.ts'
+import { ganglion, ganglionJson, ganglionProcess, main } from './support.ts'
 
 test('--version tells the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
@@ -29,6 +31,13 @@ test('each command of the help has a help of its own, whatever of it is loaded',
       stderr: '',
     })
   }
+})
+
+test('a reader that leaves early is no failure', async () => {
+  const child = startNode([main, '--help'])
+  child.stdout?.destroy()
+  child.stdout = new PassThrough().end()
+  expect(await finished(child)).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('compiled code is kept in the cache of the user, and nowhere where there is none', async () => {
