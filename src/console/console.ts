@@ -32,7 +32,7 @@ export async function consoleRoutes(app: ZodFastify, { limits, ctx }: PagesConte
   })
   await app.register(async (open: ZodFastify) => openRoutes(open, ctx))
   await app.register(async (pages: ZodFastify) => {
-    guardPages(pages, limits)
+    guardPages(pages, { ctx, limits })
     accountRoutes(pages, ctx)
     peopleRoutes(pages, ctx)
     overviewRoutes(pages, ctx)

@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ValidationError } from '../contract/errors.ts'
 import { requireRole } from '../http/access/auth.ts'
-import { type Limits, rateOf } from '../http/access/rate-limits.ts'
+import { rateOf } from '../http/access/rate-limits.ts'
 import { requireFormToken } from '../http/access/session-cookie.ts'
+import { withoutPrefix } from '../http/path-prefix.ts'
 import { answerError, refusalOf } from '../http/response/error-answer.ts'
+import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
 import { html } from './layout/html-template.ts'
 import { keptFormPage } from './layout/kept-form-page.ts'
@@ -19,11 +21,11 @@ declare module 'fastify' {
 }
 
 /** Lets in people who are signed in, from pages of this server, as often and as far as they may. */
-export function guardPages(app: ZodFastify, limits: Limits): void {
+export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void {
   app.addHook('onRequest', async (request, reply) => {
     await app.sessions.read(request, reply)
     const isKept = mayKeepForm(request)
-    if (request.session === undefined && !isKept) return sendToSignIn(request, reply)
+    if (request.session === undefined && !isKept) return sendToSignIn(request, reply, ctx.urls.root)
     app.sessions.requireSameOrigin(request)
     // Its body is read, and shown again.
     if (request.session === undefined) return
@@ -53,10 +55,11 @@ function signInPath(next: string): string {
   return `/sign-in?next=${encodeURIComponent(next)}`
 }
 
-function sendToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendToSignIn(request: FastifyRequest, reply: FastifyReply, prefix: string): FastifyReply {
   if (isFragment(request)) {
     const from = URL.parse(String(request.headers['hx-current-url'] ?? ''))
-    return send(reply.header('hx-redirect', signInPath(from === null ? '/' : from.pathname + from.search)), html``, 401)
+    const next = from === null ? '/' : withoutPrefix(from.pathname, prefix) + from.search
+    return send(reply.header('hx-redirect', signInPath(next)), html``, 401)
   }
   if (request.method === 'GET') return reply.redirect(signInPath(request.url))
   return sendProblem(request, reply, 401, 'You were signed out. Sign in, go back, and send it again.')

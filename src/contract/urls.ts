@@ -7,6 +7,11 @@ export class Urls {
     this.base = base.replace(/\/+$/, '')
   }
 
+  /** Path of {@link base}: empty at the root of its host. */
+  get root(): string {
+    return URL.parse(this.base)?.pathname.replace(/\/$/, '') ?? ''
+  }
+
   /** The page where a curator decides on a candidate. */
   candidate(candidateId: string): string {
     return `${this.base}/queue/${candidateId}`

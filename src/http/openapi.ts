@@ -41,7 +41,7 @@ const tagHeaders = { ETag: { type: 'string', description: 'Identifies the body; 
 const tagged: ReadonlySet<string> = new Set(['200', '206', '304'])
 
 /** Describes the routes that are added after this call: makes OpenAPI 3.1 from their zod schemas. */
-export async function describeRoutes(app: ZodFastify): Promise<void> {
+export async function describeRoutes(app: ZodFastify, prefix: string): Promise<void> {
   const components = new Map<string, JsonSchema>()
   const operationsWithOptionalBody = new Set<string | undefined>()
 
@@ -54,7 +54,7 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
         description,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '/' }],
+      servers: [{ url: prefix || '/' }],
       security: [{ bearer: [] }, { session: [] }],
       components: {
         securitySchemes: {
@@ -146,15 +146,15 @@ export async function descriptionRoutes(app: ZodFastify): Promise<void> {
 /** Path that returns the form token of the session. */
 export const formTokenPath = '/form-token'
 
-type TriedRequest = { method?: string; headers: Record<string, string> }
+type TriedRequest = { url: string; method?: string; headers: Record<string, string> }
 
 /** Runs in the browser, so it uses nothing outside itself. Adds the form token of the session to a request. */
 async function withFormToken(request: TriedRequest): Promise<TriedRequest> {
-  const { method = 'GET', headers } = request
+  const { url, method = 'GET', headers } = request
   if (/^(?:GET|HEAD|OPTIONS)$/i.test(method) || Object.keys(headers).some((name) => /^authorization$/i.test(name))) {
     return request
   }
-  const answer = await fetch('/form-token', { redirect: 'manual' })
+  const answer = await fetch(url.replace(/\/api\/v1\/.*/, '/form-token'), { redirect: 'manual' })
   if (answer.ok) headers['x-csrf-token'] = await answer.text()
   return request
 }

@@ -14,6 +14,7 @@ import { mcpRoutes } from './mcp/routes.ts'
 import { describeRoutes, descriptionRoutes } from './openapi.ts'
 import { createMetrics, measureEmbeddings, measureRequests, operationRoutes } from './operation-routes.ts'
 import { refuseOtherMethods } from './other-methods.ts'
+import { answerBelow, routedPath } from './path-prefix.ts'
 import { holdKbs } from './request/hold-kbs.ts'
 import { parseJsonBodies } from './request/json-body.ts'
 import { answerError } from './response/error-answer.ts'
@@ -90,7 +91,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => void answerBadPath(error, request, reply),
     schemaController,
-    rewriteUrl: withRoutedMethod,
+    rewriteUrl: (request) => routedPath(withRoutedMethod(request), ctx.urls.root),
   }).withTypeProvider<ZodTypeProvider>()
   const metrics = createMetrics(ctx)
   const authenticated = authenticate(ctx)
@@ -137,12 +138,13 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     done(null, payload)
   })
   app.addHook('onSend', lingerBeforeClosing)
+  answerBelow(app, ctx.urls.root)
   measureRequests(app, metrics)
   measureEmbeddings(metrics, ctx)
 
   await readSessions(app, ctx, options.publicUrl)
 
-  await describeRoutes(app)
+  await describeRoutes(app, ctx.urls.root)
   await app.register(async (open: ZodFastify) => {
     const refuse = refuseOtherMethods(open)
     await descriptionRoutes(open)
@@ -215,9 +217,9 @@ const routedMethods: ReadonlySet<string> = new Set([
 ])
 
 /** Lets a method that no route has, such as PROPFIND, count as TRACE, which none has either: a router of each costs 8 MB. */
-function withRoutedMethod(request: Pick<IncomingMessage, 'method' | 'url'>): string {
+function withRoutedMethod<Request extends Pick<IncomingMessage, 'method'>>(request: Request): Request {
   if (!routedMethods.has(request.method ?? '')) request.method = 'TRACE'
-  return request.url ?? '/'
+  return request
 }
 
 /** Adds the hooks that authorise a request. A hook may only reveal what the hooks before it allow the caller to know. */

@@ -20,7 +20,7 @@ export async function llmsText(ctx: Context, caller: Caller, kbName: string): Pr
   const { slug, prefix } = kb.identity
   const { title } = await kb.settings()
   const { neurons, nextCursor } = await firstNeurons(ctx, caller, kbName)
-  const api = `/api/v1/knowledge-bases/${slug}`
+  const api = `${ctx.urls.base}/api/v1/knowledge-bases/${slug}`
   const line = ({ seqId, title, tags }: Listed) =>
     `- [${inline(title)}](${ctx.urls.neuron(slug, seqId)}): ${[seqId, ...tags.map(inline)].join(', ')}`
   const parts = [

@@ -13,14 +13,14 @@ const accept = { accept: 'text/html' }
 const noPage = { error: 'not_found', message: 'There is nothing here.' }
 
 /** The guard around three pages of no room. */
-async function guarded(app: ZodFastify, { limits }: PagesContext): Promise<void> {
+async function guarded(app: ZodFastify, context: PagesContext): Promise<void> {
   app.setErrorHandler(answerWithPage)
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
     async (_: unknown, body: string) => Object.fromEntries(new URLSearchParams(body)),
   )
-  guardPages(app, limits)
+  guardPages(app, context)
   app.get('/place', async (request, reply) =>
     send(reply, page(visitOf(request), { title: 'Place', main: html`<h1>Place</h1>` })),
   )

@@ -8,6 +8,7 @@ import { rateAnswer } from '../../chat/rate-answer.ts'
 import type { ChatAnswer } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { callerOf } from '../../http/access/auth.ts'
+import { withPrefix } from '../../http/path-prefix.ts'
 import { prefersEventStream } from '../../http/request/accept.ts'
 import { whenClientGone } from '../../http/request/client-gone.ts'
 import { EventStreams } from '../../http/response/event-stream.ts'
@@ -212,7 +213,8 @@ async function answered(
   const at = new Date().toISOString()
   const [shown] = await showTurns(ctx, callerOf(request), kb, [{ id, question, answer, citations, at }])
   const html = shown === undefined ? '' : String(turn(visitOf(request), kb, sessionId, { ...shown, notice }))
-  return { url: chatPage(kb, sessionId), sessionId, html }
+  const { root } = ctx.urls
+  return { url: root + chatPage(kb, sessionId), sessionId, html: withPrefix(html, root) }
 }
 
 async function sendChat(

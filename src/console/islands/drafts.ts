@@ -8,6 +8,7 @@ import {
   type KeptDraft,
   keepDraft,
 } from './draft.ts'
+import { root } from './root.ts'
 
 const delay = 500
 
@@ -158,6 +159,8 @@ function fill(form: HTMLFormElement, fields: readonly (readonly [string, string]
 
 /** Whether what was sent from this browser was accepted. */
 async function isSubmitted(candidate: string): Promise<boolean> {
-  const answer = await fetch(`/edits/${encodeURIComponent(candidate)}`, { headers: { accept: 'application/json' } })
+  const answer = await fetch(`${root}/edits/${encodeURIComponent(candidate)}`, {
+    headers: { accept: 'application/json' },
+  })
   return answer.ok && (await answer.json()).isSubmitted === true
 }

@@ -1,9 +1,10 @@
 import { keepAddress } from './form-address.ts'
+import { root } from './root.ts'
 import type { IngestNews } from './source-words.ts'
 
 /** Shows how far Sources are as the server tells it. */
 function follow(list: HTMLElement): void {
-  const events = new EventSource(`/api/v1/events?kb=${encodeURIComponent(list.dataset.liveSources ?? '')}`)
+  const events = new EventSource(`${root}/api/v1/events?kb=${encodeURIComponent(list.dataset.liveSources ?? '')}`)
   const show = async ({ data }: MessageEvent<string>) => {
     const { newsWords } = await import('./source-words.ts')
     const news: IngestNews & { documentId?: string } = JSON.parse(data)

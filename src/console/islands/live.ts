@@ -1,3 +1,5 @@
+import { root } from './root.ts'
+
 /**
  * Follows the server's events. An element with `data-live` (kinds of events, separated by spaces; `data-live-kb` for those of one
  * knowledge base) says in `data-live-news` when something has happened since the page was shown, and offers `data-live-show`. An
@@ -51,7 +53,7 @@ function refresher(element: HTMLElement, path: string): () => void {
 
 /** Reacts to events of the tenant, or of one knowledge base, for as long as the page is looked at, and when some may have been missed. */
 function followEvents(kb: string | undefined, kinds: readonly string[], react: () => void): void {
-  const path = `/api/v1/events${kb === undefined ? '' : `?kb=${encodeURIComponent(kb)}`}`
+  const path = `${root}/api/v1/events${kb === undefined ? '' : `?kb=${encodeURIComponent(kb)}`}`
   let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let wait = reconnectMs.first

@@ -1,6 +1,8 @@
 import { type Jump, moved, offered, readVisited, remember } from './palette-list.ts'
+import { root } from './root.ts'
 
 const key = 'visited'
+const ownPath = () => location.pathname.slice(root.length)
 /** Milliseconds after the last key until the server is asked. */
 const pause = 120
 
@@ -64,16 +66,16 @@ class Palette {
     this.#asking.abort()
     this.#asking = new AbortController()
     const q = this.#input.value
-    const [, kb = '', page = ''] = /^\/kb\/([^/]+)(?:\/neurons\/([^/]+))?/.exec(location.pathname) ?? []
+    const [, kb = '', page = ''] = /^\/kb\/([^/]+)(?:\/neurons\/([^/]+))?/.exec(ownPath()) ?? []
     try {
       const query = new URLSearchParams({ q, kb: decodeURIComponent(kb), page: decodeURIComponent(page) })
-      const response = await fetch(`/palette?${query}`, {
+      const response = await fetch(`${root}/palette?${query}`, {
         signal: this.#asking.signal,
         headers: { accept: 'application/json' },
       })
       if (!response.ok) throw new Error(String(response.status))
       const { items }: { items: Jump[] } = await response.json()
-      this.#show(offered(items, readVisited(sessionStorage.getItem(key)), q, location.pathname))
+      this.#show(offered(items, readVisited(sessionStorage.getItem(key)), q, ownPath()))
     } catch (error) {
       if (error instanceof DOMException && error.name === 'AbortError') return
       this.#show([])
@@ -95,7 +97,7 @@ class Palette {
         this.#list.append(title)
       }
       const option = optionOf(jump, index)
-      option.addEventListener('click', () => location.assign(jump.href))
+      option.addEventListener('click', () => location.assign(root + jump.href))
       this.#options.push(option)
       this.#list.append(option)
     }
@@ -116,7 +118,7 @@ class Palette {
     if (key === 'Enter') {
       event.preventDefault()
       const { href } = this.#jumps[this.#at] ?? {}
-      location.assign(href ?? `/search?${new URLSearchParams({ q: this.#input.value })}`)
+      location.assign(root + (href ?? `/search?${new URLSearchParams({ q: this.#input.value })}`))
       return
     }
     const next = moved(key, this.#at, this.#options.length)
@@ -155,9 +157,9 @@ for (const link of document.querySelectorAll<HTMLElement>('[data-palette]')) {
     open()
   })
 }
-const here = { title: document.title.replace(/ · Ganglion$/, ''), href: location.pathname }
+const here = { title: document.title.replace(/ · Ganglion$/, ''), href: ownPath() }
 sessionStorage.setItem(key, JSON.stringify(remember(readVisited(sessionStorage.getItem(key)), here)))
 // The next person who signs in in this tab must not see it.
-for (const form of document.querySelectorAll('form[action="/sign-out"]')) {
+for (const form of document.querySelectorAll('form[action$="/sign-out"]')) {
   form.addEventListener('submit', () => sessionStorage.removeItem(key))
 }

@@ -60,7 +60,8 @@ export type BrowserSessions = {
 
 /**
  * Adds `app.sessions`. Behind TLS the cookie has the prefix `__Host-`, so that no other host of the domain, and no page
- * without TLS, can set it (RFC 6265bis, section 4.1.3).
+ * without TLS, can set it (RFC 6265bis, section 4.1.3). That needs the path `/`: below a path prefix, where other programs share the
+ * host and must not be sent the cookie, it is `__Secure-`.
  */
 export async function readSessions(
   app: FastifyInstance,
@@ -68,10 +69,11 @@ export async function readSessions(
   publicUrl: string | undefined,
 ): Promise<void> {
   const isSecure = publicUrl?.startsWith('https:') === true
-  const name = isSecure ? '__Host-ganglion' : 'ganglion'
+  const path = ctx.urls.root || '/'
+  const name = isSecure ? `${path === '/' ? '__Host' : '__Secure'}-ganglion` : 'ganglion'
   const keptName = `${name}-sign-in`
   const deviceName = `${name}-device`
-  const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const
+  const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'lax' } as const
   const tokenOf = ({ headers }: FastifyRequest) => app.parseCookie(headers.cookie ?? '')[name]
   const setToken = (reply: FastifyReply, token: string) => {
     reply.setCookie(name, token, { ...attributes, maxAge: cookieAge })

@@ -16,19 +16,21 @@ const exampleOf = { haproxy: 'haproxy.cfg', nginx: 'nginx.conf' }
  * Starts a load balancer from Debian's packages with the example of `deploy`, for the running test.
  * @param nodes ports of the three nodes
  * @param change of the example's text
+ * @param port where it listens; without it, at any free port
  * @returns its address
  */
 export async function startLoadBalancer(
   program: LoadBalancer,
   nodes: readonly number[],
   change = (text: string) => text,
+  port?: number,
 ): Promise<string> {
   const folder = tempDir()
-  const port = await freePort()
+  const listening = port ?? (await freePort())
   const example = fileURLToPath(new URL(`../../../deploy/${exampleOf[program]}`, import.meta.url))
   const placed = nodes.reduce(
     (text, node, index) => text.replaceAll(`node${index + 1}:4870`, `127.0.0.1:${node}`),
-    readFileSync(example, 'utf8').replace(/(bind :|listen )8080/, `$1${port}`),
+    readFileSync(example, 'utf8').replace(/(bind :|listen )8080/, `$1${listening}`),
   )
   const file = join(folder, 'settings')
   writeFileSync(file, change(placed))
@@ -43,7 +45,7 @@ export async function startLoadBalancer(
     child.kill('SIGTERM')
     await exit
   })
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://127.0.0.1:${listening}`
   while (await fetch(url).then(discard, () => true)) {
     if (child.exitCode !== null) throw new Error(`${program} did not start.`)
     await delay(20)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { withPrefix } from '../../../src/http/path-prefix.ts'
 import { buildServer } from '../../../src/http/server.ts'
 import { hashPassword } from '../../../src/people/password.ts'
 import { signIn } from '../../support/person.ts'
@@ -73,6 +74,34 @@ test('a client is where a proxy that is trusted says, and nobody else is believe
     await app.close()
     expect(seen).toEqual([address])
   }
+})
+
+test('below a path, cookies, redirects and pages have its prefix, and text has not', async () => {
+  const { app, ctx, close } = await startConsole({ publicUrl: 'https://example.com/kb/' })
+  try {
+    const { token } = await signIn(ctx, 'acme', 'curator')
+    const accept = { accept: 'text/html' }
+    const get = (url: string, headers = {}) => visit(app, { method: 'GET', url, headers: { ...accept, ...headers } })
+    const cookie = `__Secure-ganglion=${token}`
+    for (const path of ['/kb', '/kb/', '/kb?page=2', '/']) expect((await get(path, { cookie })).status).toBe(200)
+    expect((await get('/kb/kb/handbook', { cookie })).texts('h1')).toEqual(['handbook'])
+    expect((await get('/kb/handbook', { cookie })).status).toBe(404)
+    const stripped = { cookie, 'x-forwarded-prefix': '/kb' }
+    expect((await get('/kb/handbook', stripped)).texts('h1')).toEqual(['handbook'])
+    expect((await get('/kb/account')).headers.location).toBe('/kb/sign-in?next=%2Faccount')
+    const fragment = { 'hx-request': 'true', 'hx-current-url': 'https://example.com/kb/queue?zone=red' }
+    expect((await get('/kb/queue', fragment)).headers['hx-redirect']).toBe('/kb/sign-in?next=%2Fqueue%3Fzone%3Dred')
+    const { headers } = await app.inject({ url: '/kb/api/v1/knowledge-bases' })
+    expect(headers['www-authenticate']).toBe('Bearer')
+    const signOut = { cookie, 'sec-fetch-site': 'same-origin', 'x-csrf-token': 'stale' }
+    const { body } = await visit(app, { method: 'POST', url: '/kb/sign-out', headers: { ...accept, ...signOut } })
+    expect(body).toContain('href="/kb/"')
+  } finally {
+    await close()
+  }
+  const text =
+    '<p title="x > y" data-note=" href=&quot;/a"> href="/queue" <a href="//host/"></a><img src="/files/a.png">'
+  expect(withPrefix(text, '/kb')).toBe(text.replace('src="/files', 'src="/kb/files'))
 })
 
 test('what a session sees is kept in no cache', async () => {

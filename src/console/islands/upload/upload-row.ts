@@ -1,3 +1,4 @@
+import { root } from '../root.ts'
 import { type OpenUpload, type Setback, sizeInWords } from './upload-plan.ts'
 import { type Step, UploadRun, type UploadTarget } from './upload-run.ts'
 import { browserTransport } from './upload-transport.ts'
@@ -80,7 +81,7 @@ export class UploadRow {
   #finish(id: string): void {
     this.#bar.hidden = true
     const link = document.createElement('a')
-    link.href = `/kb/${encodeURIComponent(this.#options.kb)}/sources/${encodeURIComponent(id)}`
+    link.href = `${root}/kb/${encodeURIComponent(this.#options.kb)}/sources/${encodeURIComponent(id)}`
     link.textContent = 'Open'
     this.#say('Uploaded. ')
     this.#text.append(link)
@@ -98,7 +99,7 @@ export class UploadRow {
   /** The server has the same bytes already, under this name or another. */
   #offerDuplicate({ documentId, filename, path }: Extract<Setback, { kind: 'duplicate' }>): void {
     const link = document.createElement('a')
-    link.href = `/kb/${encodeURIComponent(this.#options.kb)}/sources/${encodeURIComponent(documentId)}`
+    link.href = `${root}/kb/${encodeURIComponent(this.#options.kb)}/sources/${encodeURIComponent(documentId)}`
     link.textContent = filename
     this.#say('The same file is here already: ')
     this.#text.append(link, '.')

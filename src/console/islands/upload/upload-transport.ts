@@ -1,3 +1,4 @@
+import { root } from '../root.ts'
 import type { Reply, Transport } from './upload-run.ts'
 
 /** Files up to this size are hashed first, so that a file that the server has already is not sent. */
@@ -16,7 +17,7 @@ export function browserTransport(token: string, signal: AbortSignal): Transport 
 
 async function call(method: string, path: string, token: string, signal: AbortSignal, body?: unknown): Promise<Reply> {
   try {
-    const response = await fetch(path, {
+    const response = await fetch(root + path, {
       ...{ method, signal },
       headers: { 'x-csrf-token': token, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -37,7 +38,7 @@ function sendBlob(
 ): Promise<Reply> {
   return new Promise((resolve) => {
     const xhr = new XMLHttpRequest()
-    xhr.open('PATCH', path)
+    xhr.open('PATCH', root + path)
     for (const [name, value] of Object.entries({ 'content-type': 'application/octet-stream', ...headers })) {
       xhr.setRequestHeader(name, value)
     }
