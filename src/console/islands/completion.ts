@@ -75,15 +75,3 @@ export function ownHeadings(text: string, q: string): string[] {
   }
   return [...new Set(found)].slice(0, 12)
 }
-
-/** Offsets of a line of a text; `line` is 1-based. */
-export function lineRange(text: string, line: number): [start: number, end: number] {
-  let start = 0
-  for (let at = 1; at < line; at++) {
-    const next = text.indexOf('\n', start)
-    if (next < 0) break
-    start = next + 1
-  }
-  const end = text.indexOf('\n', start)
-  return [start, end < 0 ? text.length : end]
-}

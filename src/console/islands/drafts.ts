@@ -56,6 +56,11 @@ function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
     clearTimeout(timer)
     timer = setTimeout(keep, delay)
   })
+  form.addEventListener('keydown', (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key !== 's') return
+    event.preventDefault()
+    keep()
+  })
   form.addEventListener('submit', (event) => {
     if (event.submitter?.getAttribute('name') === 'do') keep(true)
   })
@@ -76,7 +81,7 @@ function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
       if (hidden) hidden.value = value
     }
     form.dispatchEvent(new Event('input', { bubbles: true }))
-    form.querySelector<HTMLElement>('textarea')?.focus()
+    form.querySelector<HTMLElement>('.cm-content, textarea')?.focus()
   }
   const offer = () => {
     const others = draftsOf(localStorage, place).filter((draft) => draft.candidate !== candidate())

@@ -1,46 +1,146 @@
-import { chosen, type FieldKind, lineRange, ownHeadings, type Query, queryAt } from './completion.ts'
-// Every page has loaded it for the palette.
-import { moved } from './palette-list.ts'
+import {
+  acceptCompletion,
+  autocompletion,
+  type Command,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  classHighlighter,
+  Decoration,
+  type Diagnostic,
+  defaultKeymap,
+  EditorSelection,
+  EditorView,
+  type Extension,
+  history,
+  historyKeymap,
+  keymap,
+  lintKeymap,
+  markdown,
+  markdownLanguage,
+  searchKeymap,
+  setDiagnostics,
+  startCompletion,
+  syntaxHighlighting,
+} from './codemirror.ts'
+import { chosen, type FieldKind, ownHeadings, type Query, queryAt } from './completion.ts'
 
 type Suggestion = { text: string; hint?: string }
 
-/** Milliseconds after the last key until names are requested. */
-const suggestionDelay = 120
 /** Milliseconds until the preview is updated; more for a long text. */
 const delays = { short: 700, long: 2000 }
 const longText = 100_000
-/** What of a text area's style places its text. */
-const copied = [
-  'box-sizing',
-  'width',
-  'padding',
-  'border',
-  'font',
-  'line-height',
-  'letter-spacing',
-  'tab-size',
-  'direction',
-  'text-align',
-  'overflow-wrap',
-  'word-break',
-] as const
 
-const form = document.querySelector<HTMLFormElement>('form[data-editor]')
-const beside = document.querySelector<HTMLElement>('#beside')
-const content = form?.querySelector<HTMLTextAreaElement>('textarea[name="content"]')
-if (form && beside && content) {
-  const { completeAt: url = '', path = '', preview = '' } = form.dataset
-  for (const area of form.querySelectorAll<HTMLTextAreaElement>('textarea[data-complete]')) {
-    suggestIn(area, area.dataset.complete as FieldKind, { url, path })
+/** Shows an editor in place of a text area, which stays the field that the form sends, drafts keep and scripts fill. */
+function editorFor(area: HTMLTextAreaElement, form: HTMLFormElement, extensions: Extension): EditorView {
+  const [label] = area.labels ?? []
+  const attributes: Record<string, string> = { id: area.id, tabindex: '0' }
+  if (label) attributes['aria-labelledby'] = label.id = `label-${area.name}`
+  for (const name of ['aria-describedby', 'aria-invalid', 'spellcheck']) {
+    const value = area.getAttribute(name)
+    if (value !== null) attributes[name] = value
   }
-  followText(form, { content, beside, preview })
-  leadToLines(beside, content)
+  const view: EditorView = new EditorView({
+    doc: area.value,
+    extensions: [
+      EditorView.cspNonce.of(document.querySelector<HTMLElement>('link[nonce]')?.nonce ?? ''),
+      EditorView.darkTheme.of(matchMedia('(prefers-color-scheme: dark)').matches),
+      EditorView.lineWrapping,
+      EditorView.contentAttributes.of(attributes),
+      ownDirections,
+      history(),
+      extensions,
+      // Tab is not among the keys: without a list of suggestions it leaves the editor.
+      keymap.of([{ key: 'Tab', run: acceptCompletion }, ...defaultKeymap, ...historyKeymap]),
+      EditorView.updateListener.of(({ docChanged, state }) => {
+        if (!docChanged || area.value === state.doc.toString()) return
+        area.value = state.doc.toString()
+        area.dispatchEvent(new Event('input', { bubbles: true }))
+      }),
+    ],
+  })
+  const [isFocused, start, end] = [document.activeElement === area, area.selectionStart, area.selectionEnd]
+  view.dom.style.height = `${area.offsetHeight}px`
+  area.removeAttribute('id')
+  area.hidden = true
+  area.after(view.dom)
+  label?.addEventListener('click', () => view.focus())
+  form.addEventListener('input', () => {
+    const { doc } = view.state
+    if (doc.toString() !== area.value) view.dispatch({ changes: { from: 0, to: doc.length, insert: area.value } })
+  })
+  if (isFocused) {
+    view.dispatch({ selection: { anchor: start, head: end } })
+    view.focus()
+  }
+  return view
 }
+
+/** Each line has the direction of its first letter, as in a text area with `dir="auto"`. */
+const ownDirection = Decoration.line({ attributes: { dir: 'auto' } })
+const ownDirections: Extension = [
+  EditorView.perLineTextDirection.of(true),
+  EditorView.decorations.of(({ state, viewport }) => {
+    const found = []
+    for (let line = state.doc.lineAt(viewport.from); ; line = state.doc.line(line.number + 1)) {
+      found.push(ownDirection.range(line.from))
+      if (line.to >= viewport.to) return Decoration.set(found)
+    }
+  }),
+]
+
+/** Sets asterisks around what is selected, or takes them off: one for emphasis, two for what is strong. */
+function marked(mark: '*' | '**'): Command {
+  return ({ state, dispatch }) => {
+    const { length } = mark
+    const changes = state.changeByRange(({ from, to }) => {
+      const before = /\**$/.exec(state.sliceDoc(Math.max(0, from - 3), from))?.[0].length ?? 0
+      const isMarked = (length === 2 ? before >= 2 : before % 2 === 1) && state.sliceDoc(to, to + length) === mark
+      const at = isMarked ? from - length : from + length
+      const removed = [
+        { from: from - length, to: from },
+        { from: to, to: to + length },
+      ]
+      const added = [
+        { from, insert: mark },
+        { from: to, insert: mark },
+      ]
+      return { changes: isMarked ? removed : added, range: EditorSelection.range(at, at + to - from) }
+    })
+    dispatch(state.update(changes, { scrollIntoView: true, userEvent: 'input' }))
+    return true
+  }
+}
+
+/** Links what is selected: an address by a text, which is to be typed; anything else as the name of a page. */
+const linked: Command = (view) => {
+  const { state } = view
+  const changes = state.changeByRange(({ from, to }) => {
+    const text = state.sliceDoc(from, to)
+    const isAddress = /^https?:\/\/\S+$/.test(text)
+    const insert = isAddress ? `[](${text})` : `[[${text}]]`
+    return { changes: { from, to, insert }, range: EditorSelection.cursor(from + (isAddress ? 1 : 2 + text.length)) }
+  })
+  view.dispatch(state.update(changes, { scrollIntoView: true, userEvent: 'input' }))
+  return startCompletion(view) || true
+}
+
+const ofText: Extension = [
+  markdown({ base: markdownLanguage, completeHTMLTags: false }),
+  syntaxHighlighting(classHighlighter),
+  keymap.of([
+    { key: 'Mod-b', run: marked('**') },
+    { key: 'Mod-i', run: marked('*') },
+    { key: 'Mod-k', run: linked },
+    ...searchKeymap,
+    ...lintKeymap,
+  ]),
+]
 
 /** Shows the preview and the findings of what is typed. */
 function followText(
   form: HTMLFormElement,
-  { content, beside, preview }: { content: HTMLTextAreaElement; beside: HTMLElement; preview: string },
+  { content, beside, preview }: { content: EditorView; beside: HTMLElement; preview: string },
 ): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let asking: AbortController | undefined
@@ -49,6 +149,7 @@ function followText(
     asking?.abort()
     asking = new AbortController()
     const { signal } = asking
+    const asked = content.state.doc
     beside.setAttribute('aria-busy', 'true')
     try {
       const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]))
@@ -58,6 +159,7 @@ function followText(
       if (answer.ok) beside.innerHTML = await answer.text()
       else if (answer.status === 401)
         say(beside, 'You were signed out. What you type is kept: you can go on, and sign in when you send it.')
+      if (content.state.doc === asked) content.dispatch(setDiagnostics(content.state, findingsIn(beside, content)))
     } catch {
       if (!signal.aborted) say(beside, 'There is no connection. What you type is kept in this browser.')
     } finally {
@@ -66,7 +168,7 @@ function followText(
   }
   form.addEventListener('input', () => {
     clearTimeout(timer)
-    timer = setTimeout(show, content.value.length > longText ? delays.long : delays.short)
+    timer = setTimeout(show, content.state.doc.length > longText ? delays.long : delays.short)
   })
   form.addEventListener('submit', (event) => {
     if (event.submitter?.hasAttribute('formaction') !== true) return
@@ -82,140 +184,62 @@ function say(place: HTMLElement, message: string): void {
   place.replaceChildren(text)
 }
 
+/** The findings of single lines, to be marked in the text. */
+function findingsIn(beside: HTMLElement, content: EditorView): Diagnostic[] {
+  return [...beside.querySelectorAll<HTMLElement>('[data-line]')].map(({ dataset }) => ({
+    ...rangeOf(content, dataset.line),
+    severity: dataset.severity === 'error' ? 'error' : 'warning',
+    message: dataset.message ?? '',
+  }))
+}
+
+/** Where a line stands; the last one where there are fewer. */
+function rangeOf({ state: { doc } }: EditorView, line: string | undefined): { from: number; to: number } {
+  const { from, to } = doc.line(Math.min(Number(line), doc.lines))
+  return { from, to }
+}
+
 /** A finding's link selects its line. */
-function leadToLines(findings: HTMLElement, content: HTMLTextAreaElement): void {
+function leadToLines(findings: HTMLElement, content: EditorView): void {
   findings.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-line]') : null
     if (link === null) return
     event.preventDefault()
-    const [start, end] = lineRange(content.value, Number(link.dataset.line))
+    const { from, to } = rangeOf(content, link.dataset.line)
+    content.dispatch({
+      selection: { anchor: from, head: to },
+      effects: EditorView.scrollIntoView(from, { y: 'center' }),
+    })
     content.focus()
-    content.setSelectionRange(start, end)
-    content.scrollTop = placeInText(content, start).top - content.clientHeight / 3
-    content.scrollIntoView({ block: 'nearest' })
   })
 }
 
-/** Suggests names while somebody types in a text area. The focus stays there, and the list follows the caret. */
-function suggestIn(area: HTMLTextAreaElement, kind: FieldKind, at: { url: string; path: string }): void {
-  const list = document.createElement('ul')
-  list.id = `suggestions-${area.name}`
-  list.className = 'completions'
-  list.setAttribute('role', 'listbox')
-  list.setAttribute('aria-label', 'Suggestions')
-  list.hidden = true
-  const status = document.createElement('div')
-  status.className = 'unseen'
-  status.setAttribute('role', 'status')
-  area.after(list, status)
-
-  let query: Query | undefined
-  let found: Suggestion[] = []
-  let selected = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let asking: AbortController | undefined
-
-  const close = () => {
-    clearTimeout(timer)
-    asking?.abort()
-    query = undefined
-    found = []
-    list.hidden = true
-    list.replaceChildren()
-    for (const name of ['aria-controls', 'aria-activedescendant', 'aria-haspopup']) area.removeAttribute(name)
+/** Suggests names at the caret. */
+function suggesting(kind: FieldKind, at: { url: string; path: string }) {
+  return async (context: CompletionContext): Promise<CompletionResult | null> => {
+    const text = context.state.doc.toString()
+    const asked = queryAt(text, context.pos, kind)
+    if (asked === undefined) return null
+    const asking = new AbortController()
+    context.addEventListener('abort', () => asking.abort(), { onDocChange: true })
+    const found = await suggestionsFor(asked, text, at, asking.signal).catch(() => [])
+    const options = (kind === 'edges' ? fitting(asked, text, found) : found).map((one) => optionOf(one, asked, kind))
+    return { from: asked.from, to: asked.to, options, filter: false }
   }
-
-  const select = (index: number) => {
-    selected = index
-    for (const [at, option] of [...list.children].entries()) option.setAttribute('aria-selected', String(at === index))
-    list.children[index]?.scrollIntoView({ block: 'nearest' })
-    area.setAttribute('aria-activedescendant', `${list.id}-${index}`)
-  }
-
-  const show = (asked: Query, suggestions: Suggestion[]) => {
-    found = suggestions
-    if (found.length === 0) return close()
-    list.replaceChildren(...found.map((suggestion, index) => optionOf(suggestion, `${list.id}-${index}`)))
-    for (const [index, option] of [...list.children].entries()) {
-      // Before the text area loses the focus.
-      option.addEventListener('mousedown', (event) => {
-        event.preventDefault()
-        choose(asked, index)
-      })
-    }
-    list.hidden = false
-    const place = placeInText(area, asked.from)
-    const right = area.offsetLeft + area.clientWidth - list.offsetWidth
-    list.style.left = `${Math.max(area.offsetLeft, Math.min(area.offsetLeft + place.left, right))}px`
-    list.style.top = `${area.offsetTop + place.bottom - area.scrollTop}px`
-    area.setAttribute('aria-haspopup', 'listbox')
-    area.setAttribute('aria-controls', list.id)
-    status.textContent = `${found.length} ${found.length === 1 ? 'suggestion' : 'suggestions'}`
-    select(0)
-  }
-
-  const choose = (asked: Query, index: number) => {
-    const choice = found[index]
-    close()
-    if (choice === undefined) return
-    const { text, goesOn } = chosen(asked, kind, choice.text)
-    area.setSelectionRange(asked.from, asked.to)
-    // The only way by which browsers can undo it.
-    if (!document.execCommand('insertText', false, text)) area.setRangeText(text, asked.from, asked.to, 'end')
-    status.textContent = `${choice.text} inserted`
-    if (goesOn) ask()
-  }
-
-  const ask = async () => {
-    const isCaret = area.selectionStart === area.selectionEnd
-    const asked = isCaret ? queryAt(area.value, area.selectionStart, kind) : undefined
-    if (asked === undefined) return close()
-    query = asked
-    asking?.abort()
-    asking = new AbortController()
-    try {
-      const suggestions = await suggestionsFor(asked, area.value, at, asking.signal)
-      if (query === asked) show(asked, kind === 'edges' ? fitting(asked, area.value, suggestions) : suggestions)
-    } catch {
-      if (query === asked) close()
-    }
-  }
-
-  area.setAttribute('aria-autocomplete', 'list')
-  area.addEventListener('input', (event) => {
-    clearTimeout(timer)
-    // An input method shows suggestions of its own.
-    if (event instanceof InputEvent && event.isComposing) return close()
-    timer = setTimeout(ask, suggestionDelay)
-  })
-  area.addEventListener('compositionend', () => {
-    timer = setTimeout(ask, suggestionDelay)
-  })
-  area.addEventListener('keydown', (event) => {
-    if (list.hidden || query === undefined || event.isComposing) return
-    const next = moved(event.key, selected, found.length)
-    if (next !== undefined) select(next)
-    else if (event.key === 'Enter' || (event.key === 'Tab' && !event.shiftKey)) choose(query, selected)
-    else if (event.key === 'Escape') close()
-    else return
-    event.preventDefault()
-  })
-  area.addEventListener('blur', close)
-  area.addEventListener('click', close)
 }
 
-function optionOf({ text, hint }: Suggestion, id: string): HTMLElement {
-  const option = document.createElement('li')
-  option.id = id
-  option.setAttribute('role', 'option')
-  option.dir = 'auto'
-  option.textContent = text
-  if (hint !== undefined) {
-    const small = document.createElement('small')
-    small.textContent = hint
-    option.append(small)
+function optionOf({ text: label, hint }: Suggestion, asked: Query, kind: FieldKind): Completion {
+  const apply = (view: EditorView, _: Completion, from: number, to: number) => {
+    const { text, goesOn } = chosen(asked, kind, label)
+    view.dispatch({
+      changes: { from, to, insert: text },
+      selection: { anchor: from + text.length },
+      scrollIntoView: true,
+      userEvent: 'input.complete',
+    })
+    if (goesOn) startCompletion(view)
   }
-  return option
+  return { label, apply, ...(hint === undefined ? {} : { detail: hint }) }
 }
 
 async function suggestionsFor(
@@ -236,19 +260,26 @@ function fitting({ from }: Query, text: string, suggestions: Suggestion[]): Sugg
   return suggestions.filter((suggestion) => suggestion.text.endsWith(':') !== isTyped)
 }
 
-/** Position of an offset in a text area's value, in pixels from the corner of its content. `bottom`: below the line. */
-function placeInText(area: HTMLTextAreaElement, offset: number): { left: number; top: number; bottom: number } {
-  const style = getComputedStyle(area)
-  const mirror = document.createElement('div')
-  for (const name of copied) mirror.style.setProperty(name, style.getPropertyValue(name))
-  mirror.style.setProperty('position', 'absolute')
-  mirror.style.setProperty('visibility', 'hidden')
-  mirror.style.setProperty('white-space', 'pre-wrap')
-  const mark = document.createElement('span')
-  mark.textContent = '\u200b'
-  mirror.append(area.value.slice(0, offset), mark, area.value.slice(offset, offset + 200))
-  document.body.append(mirror)
-  const place = { left: mark.offsetLeft, top: mark.offsetTop, bottom: mark.offsetTop + mark.offsetHeight }
-  mirror.remove()
-  return place
+const form = document.querySelector<HTMLFormElement>('form[data-editor]')
+const beside = document.querySelector<HTMLElement>('#beside')
+if (form && beside) {
+  const { completeAt: url = '', path = '', preview = '' } = form.dataset
+  let content: EditorView | undefined
+  for (const area of form.querySelectorAll<HTMLTextAreaElement>('textarea[data-complete]')) {
+    const kind = area.dataset.complete as FieldKind
+    const view = editorFor(area, form, [
+      autocompletion({
+        override: [suggesting(kind, { url, path })],
+        activateOnTypingDelay: 120,
+        icons: false,
+        optionClass: () => 'suggestion',
+      }),
+      kind === 'text' ? ofText : [],
+    ])
+    if (kind === 'text') content = view
+  }
+  if (content) {
+    followText(form, { content, beside, preview })
+    leadToLines(beside, content)
+  }
 }

@@ -146,7 +146,14 @@ const open = () => {
   palette.open()
 }
 document.addEventListener('keydown', (event) => {
-  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+  if (
+    event.defaultPrevented ||
+    event.key.toLowerCase() !== 'k' ||
+    !(event.ctrlKey || event.metaKey) ||
+    event.shiftKey ||
+    event.altKey
+  )
+    return
   event.preventDefault()
   open()
 })

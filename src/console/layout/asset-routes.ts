@@ -20,7 +20,7 @@ export function assetRoutes(app: ZodFastify): void {
         'cache-control': isCurrent(version) ? 'public, max-age=31536000, immutable' : 'no-cache',
         vary: 'accept-encoding',
       })
-      return reply.type(asset.type).send(isCompressed ? await asset.compressed() : asset.content())
+      return reply.type(asset.type).send(isCompressed ? await asset.compressed() : await asset.content())
     },
   )
 }

@@ -8,7 +8,7 @@ import { brotliCompress } from 'node:zlib'
 
 export type Asset = {
   type: string
-  content: () => Buffer
+  content: () => Promise<Buffer>
   /** With brotli. */
   compressed: () => Promise<Buffer>
 }
@@ -83,6 +83,13 @@ function bundleOf(name: string): string {
   return join(dirname(main), '../dist', `${name}.min.js`)
 }
 
+async function scriptOf(name: string, source: string): Promise<string> {
+  if (!name.endsWith('.ts')) return source
+  if (name !== 'islands/codemirror.ts') return withoutTypes(source)
+  const { bundled } = await import('./browser-bundle.ts')
+  return bundled(join(root, name))
+}
+
 /** Without Node's warning that this function may change: its version is pinned, and a release has no types to strip. */
 function withoutTypes(source: string): string {
   const { emitWarning } = process
@@ -100,18 +107,18 @@ function isOfFrame(path: string): boolean {
 
 function toAsset(name: string, source: string): Asset {
   const extension = extname(name)
-  let content: Buffer | undefined
+  let content: Promise<Buffer> | undefined
   let compressed: Promise<Buffer> | undefined
   const readContent = () => {
     // At the first request: what strips types takes 35 MB.
-    content ??= Buffer.from(extension === '.ts' ? withoutTypes(source) : source)
+    content ??= scriptOf(name, source).then((script) => Buffer.from(script))
     return content
   }
   return {
     type: types[extension] ?? 'application/octet-stream',
     content: readContent,
     compressed() {
-      compressed ??= compress(readContent())
+      compressed ??= readContent().then((script) => compress(script))
       return compressed
     },
   }

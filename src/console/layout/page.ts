@@ -18,6 +18,8 @@ type PageOptions = {
   notice?: HtmlPart
   /** Modules of `islands/` that the page loads. */
   islands?: readonly string[]
+  /** Whether they use CodeMirror, which makes styles. */
+  hasCode?: boolean
   /** Assets beside them that are plain scripts. */
   scripts?: readonly string[]
 }
@@ -49,9 +51,10 @@ const placesOfKb = (slug: string): readonly Link[] => {
 }
 
 /** A whole page, in the frame that all pages for signed-in people share. */
-export function page(visit: Visit, { kb, main, notice, ...head }: PageOptions): Html {
+export function page(visit: Visit, { kb, main, notice, hasCode, ...head }: PageOptions): Html {
   const { session } = visit
-  return html`${top({ ...head, islands: ['palette', ...(head.islands ?? [])] })}
+  const styleNonce = hasCode === true ? visit.styleNonce() : undefined
+  return html`${top({ ...head, styleNonce, islands: ['palette', ...(head.islands ?? [])] })}
     <header class="bar">
       <a class="brand" href="/">Ganglion</a>
       ${navigation('Main', places, visit)}
@@ -79,7 +82,12 @@ export function barePage({ main, ...head }: Pick<PageOptions, 'title' | 'main' |
   </body></html>`
 }
 
-function top({ title, islands = [], scripts = [] }: Pick<PageOptions, 'title' | 'islands' | 'scripts'>): Html {
+function top({
+  title,
+  styleNonce,
+  islands = [],
+  scripts = [],
+}: Pick<PageOptions, 'title' | 'islands' | 'scripts'> & { styleNonce?: string | undefined }): Html {
   return html`<!doctype html>
 <html lang="en">
   <head>
@@ -89,7 +97,7 @@ function top({ title, islands = [], scripts = [] }: Pick<PageOptions, 'title' | 
     <meta name="htmx-config" content="includeIndicatorCSS:false, history:false">
     <title>${title} · Ganglion</title>
     <link rel="icon" href="${asset('layout/icon.svg')}" type="image/svg+xml">
-    <link rel="stylesheet" href="${asset('console.css')}">
+    <link rel="stylesheet" href="${asset('console.css')}"${styleNonce !== undefined && html` nonce="${styleNonce}"`}>
     <script src="${asset('htmx.js')}" defer></script>
     ${scripts.map((name) => html`<script src="${asset(name)}" defer></script>`)}
     ${islands.map((name) => html`<script type="module" src="${island(name)}"></script>`)}

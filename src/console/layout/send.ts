@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { policyWith } from '../../http/response/security-headers.ts'
 import { type Html, html } from './html-template.ts'
 import { barePage, page } from './page.ts'
-import { type Visit, visitIfAny } from './visit.ts'
+import { askedNonce, type Visit, visitIfAny } from './visit.ts'
 
 type Problem = { status: number; message: string }
 
@@ -16,6 +17,8 @@ const errorTitles: Readonly<Record<number, string>> = {
 
 /** Answers with a page, or with the part of one that a script asked for. */
 export function send(reply: FastifyReply, markup: Html, status = 200): FastifyReply {
+  const nonce = askedNonce(reply.request)
+  if (nonce !== undefined) reply.header('content-security-policy', policyWith(nonce))
   return reply.code(status).type('text/html; charset=utf-8').send(String(markup))
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 import { formTokenOf } from '../../http/access/session-cookie.ts'
@@ -9,12 +10,17 @@ export type Visit = {
   path: string
   /** Shows that a form came from a page of ours. */
   formToken: string
+  /** Lets the styles in that a script of the page makes, as CodeMirror does. */
+  styleNonce: () => string
 }
+
+const nonces = new WeakMap<FastifyRequest, string>()
 
 /** The visit of a request, if somebody is signed in. */
 export function visitIfAny(request: FastifyRequest): Visit | undefined {
   const { session, url } = request
-  return session && { session, path: url, formToken: formTokenOf(request) }
+  const styleNonce = () => nonces.getOrInsertComputed(request, () => randomBytes(16).toString('base64'))
+  return session && { session, path: url, formToken: formTokenOf(request), styleNonce }
 }
 
 /** @throws {GanglionError} `invalid_token` where nobody is signed in. */
@@ -22,4 +28,9 @@ export function visitOf(request: FastifyRequest): Visit {
   const visit = visitIfAny(request)
   if (visit === undefined) throw new GanglionError('invalid_token')
   return visit
+}
+
+/** The nonce of a page that needs one. */
+export function askedNonce(request: FastifyRequest): string | undefined {
+  return nonces.get(request)
 }

@@ -8,6 +8,11 @@ const contentSecurityPolicy = [
   "object-src 'none'",
 ].join(';')
 
+/** The policy of a page on which styles with a nonce count, too. */
+export function policyWith(styleNonce: string): string {
+  return `${contentSecurityPolicy};style-src 'self' 'nonce-${styleNonce}'`
+}
+
 /** Headers of every answer: those of Helmet. `strict-transport-security` is not among them: TLS is the proxy's. */
 export const securityHeaders = {
   'content-security-policy': contentSecurityPolicy,

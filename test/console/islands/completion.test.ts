@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chosen, type FieldKind, lineRange, ownHeadings, queryAt } from '../../../src/console/islands/completion.ts'
+import { chosen, type FieldKind, ownHeadings, queryAt } from '../../../src/console/islands/completion.ts'
 
 /** The query at `|` in a text, and what the text becomes with a choice. */
 function at(marked: string, kind: FieldKind = 'text') {
@@ -70,9 +70,4 @@ test('headings of the page itself are those of its text, outside of code', () =>
   const text = '# First\n\n```\n# Code\n```\n\n## Second part ##\n# First\n'
   expect(ownHeadings(text, '')).toEqual(['First', 'Second part'])
   expect(ownHeadings(text, 'PART')).toEqual(['Second part'])
-})
-
-test('a line is found by its number, and the last for one that is not there', () => {
-  const text = 'a\nbc\n\nd'
-  expect([1, 2, 3, 4, 9].map((line) => text.slice(...lineRange(text, line)))).toEqual(['a', 'bc', '', 'd', 'd'])
 })

@@ -14,7 +14,12 @@ const hostile = `"><img src=x onerror=alert(1)>`
 function visit(role: PersonRole, path = '/queue?status=pending'): Visit {
   const tenant = { id: '1', slug: 'acme', role }
   const user = { id: '2', email: 'ada@example.com', name: hostile }
-  return { session: { id: '3', user, tenant, role, tenants: [tenant] }, path, formToken: hostile }
+  return {
+    session: { id: '3', user, tenant, role, tenants: [tenant] },
+    path,
+    formToken: hostile,
+    styleNonce: () => 'n',
+  }
 }
 
 type Parsed = ReturnType<typeof parsed>

@@ -40,6 +40,8 @@ function finding({ severity, message, line }: PageFinding): Html {
   const badge =
     severity === 'error' ? html`<span class="badge bad">Error</span>` : html`<span class="badge warn">Warning</span>`
   const text =
-    line === undefined ? message : html`<a href="#field-content" data-line="${line}">Line ${line}</a>: ${message}`
+    line === undefined
+      ? message
+      : html`<a href="#field-content" data-line="${line}" data-severity="${severity}" data-message="${message}">Line ${line}</a>: ${message}`
   return html`<li>${badge} <span dir="auto">${text}</span></li>`
 }

@@ -32,6 +32,7 @@ export function editorPage(visit: Visit, view: EditorView): Html {
     title: `${target === undefined ? 'New page' : `Edit ${target.title}`} · ${kb.title}`,
     kb,
     islands: ['editor', 'drafts'],
+    hasCode: true,
     main: html`<h1>${heading}</h1>
       ${warning && html`<div class="warning" role="alert">${warning}</div>`}
       ${conflict && conflictSection(conflict)}
@@ -81,7 +82,9 @@ function editorForm(visit: Visit, view: EditorView): Html {
       ${textArea({
         name: 'content',
         label: 'Text',
-        hint: html`Markdown. <code>[[</code> links to a page, <code>[[supersedes:</code> says how.`,
+        hint: html`Markdown. <code>[[</code> links to a page, <code>[[supersedes:</code> says how.
+          <span class="with-scripts"><kbd>Ctrl+B</kbd> bold, <kbd>Ctrl+I</kbd> italic, <kbd>Ctrl+K</kbd> link, <kbd>Ctrl+S</kbd> keeps
+          the draft. <kbd>Tab</kbd> takes a suggestion, and otherwise leaves the text.</span>`,
         value: fields.content,
         errors,
         attributes: { rows: 24, dir: 'auto', spellcheck: 'true', ...completes('text') },

@@ -1,0 +1,23 @@
+import { type Plugin, rolldown } from 'rolldown'
+
+/** The grammar of HTML within Markdown, with those of its scripts and styles, is a third of the bundle. */
+const html = '@codemirror/lang-html'
+const withoutHtml: Plugin = {
+  name: 'without-html',
+  resolveId: (id) => (id === html ? id : null),
+  load: (id) =>
+    id === html
+      ? 'export const html = () => ({ language: {}, support: [] })\nexport const htmlCompletionSource = () => null'
+      : null,
+}
+const notice = '/*! CodeMirror and Lezer: MIT, Copyright (C) 2018 by Marijn Haverbeke and others */'
+
+/** A browser module with the packages that it imports. A checkout does this when the first browser asks, and a release once. */
+export async function bundled(path: string): Promise<string> {
+  const build = await rolldown({ input: path, plugins: [withoutHtml] })
+  const {
+    output: [{ code }],
+  } = await build.generate({ format: 'es', minify: true })
+  await build.close()
+  return `${notice}\n${code}`
+}
