@@ -1,6 +1,7 @@
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { longTimeLimit, runGit } from './native/git-process.ts'
 import { nativeGit } from './native/native-git.ts'
 import { consolidatePacks } from './objects/consolidate-packs.ts'
@@ -24,6 +25,20 @@ export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
   return { packs, looseObjects: (await names('17')).length * 256 }
 }
 
+const rollUp = ['repack', '--quiet', '-d', '-l', '--geometric=2']
+/** Beside `src/` and `dist/` alike. */
+const newPages = fileURLToPath(new URL('../../hooks/new-pages.gitattributes', import.meta.url))
+
+/**
+ * Rolls up the packs that an import of many pages wrote, of which each has its own versions of the same folders. Without a git,
+ * nothing: only clones gain by it, which git serves.
+ * @throws {GitError} `git-failed`
+ */
+export async function consolidateImport(gitDir: string): Promise<void> {
+  if ((await nativeGit()) === undefined) return
+  await runGit(gitDir, ['-c', `core.attributesFile=${newPages}`, ...rollUp], { timeLimit: longTimeLimit })
+}
+
 /**
  * Rolls small packs and loose objects up into larger packs (geometrically, so that the large ones are left alone), writes
  * the commit-graph with changed-path filters, and packs refs. Nothing that is being written meanwhile is touched: git
@@ -35,7 +50,7 @@ export async function consolidate(gitDir: string, signal: AbortSignal): Promise<
   if ((await nativeGit()) === undefined) return consolidatePacks(gitDir, signal)
   await clearOldLocks(gitDir)
   const background = { signal, priority: constants.priority.PRIORITY_LOW, timeLimit: longTimeLimit }
-  await runGit(gitDir, ['repack', '--quiet', '-d', '-l', '--geometric=2'], background)
+  await runGit(gitDir, rollUp, background)
   await writeCommitGraph(gitDir, '--split', background)
   await runGit(gitDir, ['pack-refs', '--all'], background)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { FolderRefs } from '../../src/git/folder-refs.ts'
 import { GroupCommit } from '../../src/git/group-commit.ts'
-import { consolidate, isPruneDue, prune, repositoryLoad } from '../../src/git/maintenance.ts'
+import { consolidate, consolidateImport, isPruneDue, prune, repositoryLoad } from '../../src/git/maintenance.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
@@ -14,9 +14,9 @@ const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01
 async function newWriter() {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
   const writer = new GroupCommit(repository, new FolderRefs(repository, [main]), noFollower)
-  const put = (path: string) =>
+  const put = (path: string, text = path) =>
     writer.run((staging) =>
-      staging.commit(main, { changes: new Map([[path, path]]), message: path, author, committer: author }),
+      staging.commit(main, { changes: new Map([[path, text]]), message: path, author, committer: author }),
     )
   return { repository, put }
 }
@@ -46,6 +46,23 @@ test('packs and loose objects become one pack while writers write and readers re
   await put('after.md')
   repository.close()
   reader.close()
+})
+
+test('what an import wrote becomes one pack, in which versions of a folder are deltas and new pages are whole', async () => {
+  const { repository, put } = await newWriter()
+  const { gitDir } = repository
+  for (let n = 0; n < 20; n++) await put(`neurons/a page of the import ${n}.md`, `${'word '.repeat(200)}${n}`)
+  await consolidateImport(gitDir)
+  expect((await repositoryLoad(gitDir)).packs).toBe(1)
+  const objects = nativeGit(gitDir, [
+    ...['cat-file', '--batch-all-objects', '--batch-check=%(objecttype) %(deltabase)'],
+  ]).split('\n')
+  const deltas = objects.filter((line) => !line.endsWith('0'.repeat(40)))
+  expect(deltas.filter((line) => line.startsWith('tree')).length).toBeGreaterThan(10)
+  expect(deltas.filter((line) => line.startsWith('blob'))).toEqual([])
+  expect(nativeGit(gitDir, ['fsck', '--full', '--strict'])).toBe('')
+  await put('after.md')
+  repository.close()
 })
 
 test('it ends when it is told to, and what it had not done is not lost', async () => {

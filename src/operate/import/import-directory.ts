@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
+import { consolidateImport, repositoryLoad } from '../../git/maintenance.ts'
 import { readAhead } from '../../kb/follow/read-ahead.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { broughtNeurons } from '../../kb/projection/candidate-index.ts'
@@ -114,6 +115,8 @@ export async function importDirectory(
   const written = attachments.map(({ path }) => ({ path, after: '' }))
   report.notices.push(...(await checkShownFiles(kb.projection.read, written)))
   const seqIds: string[] = []
+  const { gitDir } = kb.repository
+  const { packs } = await repositoryLoad(gitDir)
   const reading = async (batch: PlannedFile[]) => ({
     files: batch.length,
     read: await readNotes(batch, { ...options, convert }),
@@ -137,9 +140,13 @@ export async function importDirectory(
     for (const { origin, path } of brought.imported) noteRename(origin, path)
     if (prune) report.removalsProposed = await proposeRemovals(kb, vanished, { actor, at: now() })
   })
+  const isLarge = (await repositoryLoad(gitDir)).packs > packs + 1
+  // What is imported stands; the server consolidates later what cannot be now.
+  const consolidated = isLarge ? consolidateImport(gitDir).catch(() => {}) : undefined
   report.unresolved = unresolvedLinks(kb, seqIds, attachments)
   report.notices.push(...(await sameNames(kb, seqIds)))
   report.partial = partialPaths(kb.projection.read, seqIds)
+  await consolidated
   return report
 }
 

@@ -1,6 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { repositoryLoad } from '../../../src/git/maintenance.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { checkDirectory } from '../../../src/push/clone-check/check-directory.ts'
@@ -416,7 +417,7 @@ test('a name that main has already is not taken from its holder', async () => {
   expect((await neuronOf(given, 'neurons/Guide-2.md')).seqId).not.toBe('notes_00000001')
 })
 
-test('a thousand notes and one take one commit a batch on each ref, with seqIds in order', async () => {
+test('a thousand notes and one take one commit a batch on each ref, with seqIds in order, and packs are rolled up', async () => {
   const given = await importing(
     Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`${String(n).padStart(4, '0')}.md`, `note ${n}`])),
   )
@@ -430,6 +431,7 @@ test('a thousand notes and one take one commit a batch on each ref, with seqIds 
   expect(commitCount(given, 'main') - before).toBe(2)
   expect(commitCount(given, 'refs/ganglion/queue')).toBe(2)
   expect((await neuronOf(given, 'neurons/1000.md')).seqId).toBe('notes_00001001')
+  expect((await repositoryLoad(given.gitDir)).packs).toBe(2)
   expectSound(given)
 })
 
