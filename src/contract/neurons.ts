@@ -101,7 +101,7 @@ export const Neuron = z
     parsed: z
       .literal('partial')
       .describe(
-        'Present if a part of `content` is too complex to parse, or has more than 2,000 links. That part is searched as plain text.',
+        'Present if a part of `content` is too complex to parse, or has more than 20,000 links. That part is searched as plain text.',
       )
       .exactOptional(),
     sources: z

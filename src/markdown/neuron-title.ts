@@ -1,6 +1,7 @@
 import type { Nodes } from 'mdast'
 import type { NeuronFields } from '../rules/neurons/neuron.ts'
 import { atxHeading } from '../rules/text/atx-heading.ts'
+import { splitAnchor } from '../rules/text/heading-anchor.ts'
 import { withoutComments } from './comments.ts'
 import { parseMarkdown } from './parse/parse-markdown.ts'
 import { linesOf } from './parse/split-blocks.ts'
@@ -43,7 +44,7 @@ export function openingHeading(content: string): string | undefined {
   const head = withoutComments(content.slice(0, maxLength))
   const opening = head.slice(openingStart(head))
   const source = headingSource(linesOf(opening).map(({ text }) => text))
-  return source === undefined ? undefined : headingText(source.trim()) || undefined
+  return source === undefined ? undefined : headingText(splitAnchor(source.trim()).text) || undefined
 }
 
 /** The offset behind blank lines and comments. */

@@ -1,5 +1,6 @@
 import type { Blockquote, Heading, ListItem, Nodes, Paragraph, Root } from 'mdast'
 import { headingId } from '../rules/links/headings.ts'
+import { splitAnchor } from '../rules/text/heading-anchor.ts'
 import { append } from './append.ts'
 
 const calloutType = /^\[![^\]\n]+\][+-]?[ \t]*/
@@ -8,14 +9,16 @@ const onlyBlockId = /^\^[A-Za-z0-9-]+$/
 
 /**
  * Takes out of the tree what Obsidian does not show: the type of a callout (`> [!note] Title`), whose title then stands on a line
- * of its own, and the id at the end of a block (` ^abc123`), which becomes the id of its element.
+ * of its own, and the id at the end of a block (` ^abc123`) or a heading (` {#setup}`), which becomes the id of its element.
  */
 export function hideMarks(tree: Root): void {
   const open: Nodes[] = [tree]
   for (let node = open.pop(); node; node = open.pop()) {
     if (node.type === 'paragraph') takeBlockId(node, node)
-    else if (node.type === 'heading') hideBlockId(node)
-    else if (node.type === 'blockquote') hideCalloutType(node)
+    else if (node.type === 'heading') {
+      takeAnchor(node)
+      hideBlockId(node)
+    } else if (node.type === 'blockquote') hideCalloutType(node)
     if (node.type === 'listItem' && node.children[0]?.type === 'paragraph') {
       // The paragraph of a short item has no element of its own.
       takeBlockId(node.children[0], node)
@@ -32,6 +35,14 @@ function withoutBlockId(source: string): string {
 function takeBlockId(paragraph: Paragraph, named: Paragraph | ListItem): void {
   const id = hideBlockId(paragraph)
   if (id !== undefined) named.data = { ...named.data, hProperties: { id: headingId(id) } }
+}
+
+function takeAnchor(heading: Heading): void {
+  const last = heading.children.at(-1)
+  const { text, id } = last?.type === 'text' ? splitAnchor(last.value) : {}
+  if (last?.type !== 'text' || text === undefined || id === undefined) return
+  last.value = text
+  heading.data = { ...heading.data, hProperties: { id: headingId(id) } }
 }
 
 /** @returns the id. */

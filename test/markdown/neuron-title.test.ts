@@ -9,6 +9,8 @@ test.each([
   ['Two\nlines\r\n===\r\n', 'Two lines'],
   ['# **Bold**, `code`, [a link](x) and [[Target|alias]]', 'Bold, code, a link and alias'],
   ['# C# and F#', 'C# and F#'],
+  ['# Setup {#setup .big} #', 'Setup'],
+  ['Setup {: #setup}\n===', 'Setup'],
   ['# &amp; \\# x', '& # x'],
   ['<!-- hidden -->\n# Title', 'Title'],
   ['<!--\n# hidden\n--> \n\n# Title', 'Title'],

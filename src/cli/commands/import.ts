@@ -94,7 +94,7 @@ export function formatImport(report: ImportReport): string {
       unresolved.filter((link) => !isMissing(link)),
       linkLine,
     ),
-    ...section('Only partly parsed, since they are too complex or have more than 2000 links', partial, (path) => path),
+    ...section('Only partly parsed, since they are too complex or have too many links', partial, (path) => path),
   ].join('\n')
 }
 

@@ -5,7 +5,7 @@ import { parseParts } from '../parse/parse-parts.ts'
 import { rangeOf } from '../parse/split-blocks.ts'
 import type { Part } from '../parse/split-parts.ts'
 import { isReadableAlone, linkBlocks } from './link-scan.ts'
-import { type LinkNode, linkNodes, maxLinks } from './links.ts'
+import { type LinkNode, lineOf, linkNodes, maxLinks } from './links.ts'
 import { patternLinks } from './pattern-links.ts'
 
 /** A link, and where it stands, in offsets of the content. */
@@ -19,7 +19,7 @@ export type LinkPlace = {
 }
 
 /**
- * Where the links of a content stand, in their order, 2,000 at most; `undefined` where a part is too complex to parse, or a
+ * Where the links of a content stand, in their order, 20,000 at most; `undefined` where a part is too complex to parse, or a
  * destination is written with escapes. Parses only what may hold links. Not safe on hostile text, see `parseMarkdown`.
  */
 export function linkPlaces(content: string): LinkPlace[] | undefined {
@@ -50,7 +50,7 @@ function placesIn(part: Part): LinkPlace[] | undefined {
     }
     const context = { source, start: part.start + start, line: part.line + line - 1 }
     for (const node of linkNodes(tree)) {
-      const place = node.link.form === 'markdown' ? markdownPlace(node, context) : wikiPlace(node, context)
+      const place = placeOf(node, context)
       if (place === undefined) return undefined
       places.push(place)
       if (places.length > maxLinks) return places
@@ -59,22 +59,40 @@ function placesIn(part: Part): LinkPlace[] | undefined {
   return places
 }
 
-function wikiPlace({ node, link, isInTable }: LinkNode, part: Part): LinkPlace {
+function placeOf(found: LinkNode, part: Part): LinkPlace | undefined {
+  if (found.link.form !== 'markdown') return wikiPlace(found, part)
+  return found.html === undefined ? markdownPlace(found, part) : htmlPlace(found, part)
+}
+
+/** `undefined` where the tag is written over lines of a quote or an item, or its address with character references. */
+function htmlPlace(found: LinkNode, part: Part): LinkPlace | undefined {
+  const { node, html, link } = found
   const [from, to] = offsetsOf(node, part)
-  const written = { ...link, line: lineOf(node, part) }
+  const isWhole = node.type === 'html' && part.source.slice(from, to) === node.value
+  if (!isWhole || !html?.address.isPlain) return undefined
+  const start = part.start + from + html.address.start
+  const path = html.address.written.split(/[?#]/, 1).join('')
+  return { link: { ...link, line: part.line - 1 + lineOf(found) }, start, end: start + path.length }
+}
+
+function wikiPlace(found: LinkNode, part: Part): LinkPlace {
+  const { node, link, isInTable } = found
+  const [from, to] = offsetsOf(node, part)
+  const written = { ...link, line: part.line - 1 + lineOf(found) }
   const start = targetStart(part.source, from + (link.embed ? '![['.length : '[['.length), written)
   const alias = { at: part.start + to - ']]'.length, separator: isInTable ? ('\\|' as const) : ('|' as const) }
   return { link: written, start: part.start + start, end: part.start + start + link.target.length, alias }
 }
 
-function markdownPlace({ node, definition, link }: LinkNode, part: Part): LinkPlace | undefined {
+function markdownPlace(found: LinkNode, part: Part): LinkPlace | undefined {
+  const { node, definition, link } = found
   const holder = definition ?? node
   if (!('url' in holder)) return undefined
   const [from, to] = offsetsOf(holder, part)
-  const found = findDestination(part.source.slice(from, to), holder.url, definition ? ']:' : '](')
-  if (found === undefined) return undefined
-  const [start, end] = [found.start, found.end].map((at) => part.start + from + at)
-  return { link: { ...link, line: lineOf(node, part) }, start: start ?? 0, end: end ?? 0 }
+  const place = findDestination(part.source.slice(from, to), holder.url, definition ? ']:' : '](')
+  if (place === undefined) return undefined
+  const [start, end] = [place.start, place.end].map((at) => part.start + from + at)
+  return { link: { ...link, line: part.line - 1 + lineOf(found) }, start: start ?? 0, end: end ?? 0 }
 }
 
 /** Where the path of a destination is written in the source of a link or definition: behind the last label that it follows. */
@@ -97,10 +115,6 @@ function findDestination(source: string, url: string, opening: string): { start:
 function offsetsOf({ position }: Nodes, { source }: Part): [number, number] {
   const shift = source.startsWith('\uFEFF') ? 1 : 0
   return [shift + (position?.start.offset ?? 0), shift + (position?.end.offset ?? 0)]
-}
-
-function lineOf({ position }: Nodes, { line }: Part): number {
-  return line - 1 + (position?.start.line ?? 1)
 }
 
 /** Nothing but the type, the knowledge base and blanks stands before a target. */

@@ -1,16 +1,17 @@
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { type Block, splitBlocks } from '../parse/split-blocks.ts'
 import { parseWikiLinkText } from '../parse/wiki-link-text.ts'
+import { mayLinkInHtml } from './html-links.ts'
 import { parseDestination } from './markdown-link.ts'
 
 /** Links that are certain, or a part of the text that only a parser can judge; `line` is the 1-based line of its first. */
 export type LinkSegment = { links: WikiLink[] } | { source: string; line: number }
 
-const mayLink = /\[\[|\]\(/
+const mayLink = new RegExp(`\\[\\[|\\]\\(|${mayLinkInHtml.source}`, mayLinkInHtml.flags)
 /** What a table's delimiter row is made of, with any quote or list markers before it. */
 const delimiterRow = /^[\s>*+\-\d.)|:]+$/
-/** What may take a bracket into something else: escapes, HTML and autolinks, other links, and definitions. */
-const taking = /[\\<@]|\[\[|\]\(|\]:|:\/\/|www\./i
+/** What may take a bracket into something else: escapes, math, HTML and autolinks, other links, and definitions. */
+const taking = /[\\$<@]|\[\[|\]\(|\]:|:\/\/|www\./i
 /** A wiki link, or a Markdown link with nothing special in it. */
 const link = /(!?)(?:\[\[([^[\]]+)\]\]|\[(?!\^)([^[\]<\\@:]*)\]\(([^\s\p{Cc}()`[\]<>\\&]*)\))/gu
 /** A definition, but of a footnote. What stands before is looked at only where there is one, which takes linear time. */
@@ -44,7 +45,7 @@ export function scanLinks(content: string): LinkSegment[] | undefined {
 
 /** The blocks that may hold links, in which nothing is open that began before; `undefined` where that is not certain. */
 export function linkBlocks(content: string): Block[] | undefined {
-  if (!content.includes('[[') && !content.includes('](') && !content.includes(']:')) return []
+  if (!mayLink.test(content) && !content.includes(']:')) return []
   // The parser replaces the one, and drops the other at its start.
   if (content.includes('\0') || content.includes('\uFEFF')) return undefined
   const blocks = splitBlocks(content)

@@ -2,19 +2,20 @@ import type { Definition, Nodes, Root } from 'mdast'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { append } from '../append.ts'
 import { parseParts } from '../parse/parse-parts.ts'
+import { type HtmlLink, htmlLinks } from './html-links.ts'
 import { type LinkSegment, scanLinks } from './link-scan.ts'
 import { parseDestination } from './markdown-link.ts'
 import { patternLinks } from './pattern-links.ts'
 
-/** Of one page. */
-export const maxLinks = 2000
+/** Of one page: beyond what any index of people's has, and few enough to be kept and resolved. */
+export const maxLinks = 20_000
 
-/** One more than the first 2,000 says that there are more. */
+/** One more than the first 20,000 says that there are more. */
 export type FoundLinks = { links: WikiLink[]; isPartial: boolean }
 
 /**
- * The wiki links of a content, and its Markdown links to files of the knowledge base, in their order; 2,001 at most. Parses only what
- * must be parsed. In what is too complex to parse, links are found by their pattern: `isPartial`. Not safe on hostile text, see
+ * The wiki links of a content, and its Markdown and HTML links to files of the knowledge base, in their order; 20,001 at most. Parses
+ * only what must be parsed. In what is too complex to parse, links are found by their pattern: `isPartial`. Not safe on hostile text, see
  * `parseMarkdown`.
  */
 export function findLinks(content: string): FoundLinks {
@@ -35,12 +36,12 @@ export function findLinks(content: string): FoundLinks {
   return { links: links.slice(0, maxLinks + 1), isPartial }
 }
 
-/** The first 2,000 links of a content. */
+/** The first 20,000 links of a content. */
 export function extractLinks(content: string): WikiLink[] {
   return findLinks(content).links.slice(0, maxLinks)
 }
 
-/** The links, 2,001 at most, if they are certain without a parser, in time linear in the text. */
+/** The links, 20,001 at most, if they are certain without a parser, in time linear in the text. */
 export function certainLinks(content: string): WikiLink[] | undefined {
   const links: WikiLink[] = []
   for (const segment of scanLinks(content) ?? [undefined]) {
@@ -50,18 +51,30 @@ export function certainLinks(content: string): WikiLink[] | undefined {
   return links.slice(0, maxLinks + 1)
 }
 
-/** The links of a tree, 2,001 at most; `line` is the 1-based line of the page that the tree begins on. */
+/** The links of a tree, 20,001 at most; `line` is the 1-based line of the page that the tree begins on. */
 export function treeLinks(tree: Root, line = 1): WikiLink[] {
   const links: WikiLink[] = []
-  for (const { node, link } of linkNodes(tree)) {
-    links.push({ ...link, line: line - 1 + (node.position?.start.line ?? 1) })
+  for (const found of linkNodes(tree)) {
+    links.push({ ...found.link, line: line - 1 + lineOf(found) })
     if (links.length > maxLinks) break
   }
   return links
 }
 
-/** A node that links, and for a link by reference the definition with its destination. */
-export type LinkNode = { node: Nodes; definition?: Definition; link: Omit<WikiLink, 'line'>; isInTable: boolean }
+/** A node that links; for a link by reference the definition with its destination, for one of HTML its tag. */
+export type LinkNode = {
+  node: Nodes
+  definition?: Definition
+  html?: HtmlLink
+  link: Omit<WikiLink, 'line'>
+  isInTable: boolean
+}
+
+/** The 1-based line of the parsed text on which a link stands. */
+export function lineOf({ node, html }: LinkNode): number {
+  const before = html === undefined || node.type !== 'html' ? '' : node.value.slice(0, html.tag.start)
+  return (node.position?.start.line ?? 1) + before.split(/\r\n|[\r\n]/).length - 1
+}
 
 /** The nodes of a tree that link to pages or files of the knowledge base, in their order. */
 export function* linkNodes(tree: Root): Generator<LinkNode> {
@@ -71,6 +84,7 @@ export function* linkNodes(tree: Root): Generator<LinkNode> {
     const { node, isInTable } = next
     const found = linkOf(node, definitions)
     if (found !== undefined) yield { node, isInTable, ...found }
+    if (node.type === 'html') for (const html of htmlLinks(node.value)) yield { node, isInTable, html, link: html.link }
     if ('children' in node) {
       const isTable = isInTable || node.type === 'tableCell'
       append(

@@ -22,10 +22,15 @@ export function parseDestination(url: string): Destination | undefined {
   return { target, ...(heading === '' ? {} : { heading }) }
 }
 
-/** A path as a destination that `parseDestination` reads back, with or without angle brackets around it. */
+/** The place within its own page that a destination names, decoded. */
+export function ownFragment(url: string): string | undefined {
+  return url.startsWith('#') ? decoded(url.slice(1)).trim() : undefined
+}
+
+/** A path as a destination that `parseDestination` reads back, with or without angle brackets or quotes around it. */
 export function formatDestination(path: string): string {
-  const encoded = path.replace(/[\s%?#()<>\\&*`~[\]\p{Cc}]/gu, (character) =>
-    encodeURIComponent(character).replace(/[()*~]/g, hexOf),
+  const encoded = path.replace(/[\s%?#()<>\\&*`~[\]"'\p{Cc}]/gu, (character) =>
+    encodeURIComponent(character).replace(/[()*~']/g, hexOf),
   )
   return elsewhere.test(encoded) ? `./${encoded}` : encoded
 }

@@ -1,34 +1,54 @@
+import type { OwnPlaceLink } from '../../rules/check/checked-file.ts'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { closesFence } from '../../rules/text/fence.ts'
 import { linesOf } from '../parse/split-blocks.ts'
-import { parseWikiLinkText } from '../parse/wiki-link-text.ts'
-import { parseDestination } from './markdown-link.ts'
+import { ownPagePlace, parseWikiLinkText } from '../parse/wiki-link-text.ts'
+import { htmlLinks } from './html-links.ts'
+import { ownFragment, parseDestination } from './markdown-link.ts'
 
 const fence = /^[\s>*+\-\d.)]*(`{3,}(?=[^`]*$)|~{3,})/
-const codeSpan = /(?<!`)(`+)(?!`)[^`]*(?<!`)\1(?!`)/g
+const codeOrMath = /(?<!`)(`+)(?!`)[^`]*(?<!`)\1(?!`)|(?<![\\$])\$(?![\s$])[^$]*(?<![\s\\])\$(?![\d$])/g
 /** A wiki link, or a Markdown link. */
 export const linkPattern = /(!?)(?:\[\[((?:[^[\]]|\[[^[\]]*\])+)\]\]|\[[^[\]]*\]\(<?([^\s<>()]+)>?\))/g
 
 /**
- * What looks like a link in a text that is too complex to parse, line by line: outside fences, and code spans that end on their line.
+ * What looks like a link in a text that is too complex to parse, line by line: outside fences, and code spans and math that end on their line.
  * Takes linear time.
  * @param line 1-based line of the page that the text begins on
  */
 export function patternLinks(source: string, line: number): WikiLink[] {
-  const links: WikiLink[] = []
+  return [...linesOutsideFences(source)].flatMap(({ text, number }) =>
+    [...linksInLine(text), ...htmlLinks(text).map(({ link }) => link)].map((link) => ({
+      ...link,
+      line: line + number - 1,
+    })),
+  )
+}
+
+/** What looks like a link to a place of the page itself: `[[#Heading]]`, `[text](#heading)`. */
+export function linksToOwnPlaces(source: string): OwnPlaceLink[] {
+  if (!source.includes('#')) return []
+  return [...linesOutsideFences(source)].flatMap(({ text, number: line }) =>
+    Array.from(text.replace(codeOrMath, '').matchAll(linkPattern), ([, , wiki, url = '']): OwnPlaceLink[] => {
+      const heading = wiki === undefined ? ownFragment(url) : ownPagePlace(wiki)
+      return heading ? [{ heading, form: wiki === undefined ? 'markdown' : 'wiki', line }] : []
+    }).flat(),
+  )
+}
+
+function* linesOutsideFences(source: string): Generator<{ text: string; number: number }> {
   let code: string | undefined
   for (const [index, { text }] of linesOf(source).entries()) {
     const [, marker] = fence.exec(text) ?? []
     if (code !== undefined) code = closesFence(text.replace(/^[\s>]+/, ''), code) ? undefined : code
     else if (marker !== undefined) code = marker
-    else links.push(...linksInLine(text).map((found) => ({ ...found, line: line + index })))
+    else yield { text, number: index + 1 }
   }
-  return links
 }
 
 /** The links of one line or of a front matter's text, by their pattern. */
 export function linksInLine(text: string): Omit<WikiLink, 'line'>[] {
-  return Array.from(text.replace(codeSpan, '').matchAll(linkPattern), ([, mark, wiki, url]) => {
+  return Array.from(text.replace(codeOrMath, '').matchAll(linkPattern), ([, mark, wiki, url]) => {
     const embed = mark === '!'
     if (wiki !== undefined) return { parsed: parseWikiLinkText(wiki), embed }
     const destination = parseDestination(url ?? '')

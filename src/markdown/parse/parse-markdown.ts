@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import type { Root } from 'mdast'
 import type { ConstructRecord } from 'micromark-util-types'
 import type { Processor } from 'unified'
+import { remarkMath } from './math.ts'
 import { remarkWikiLink } from './wiki-link.ts'
 
 type Parser = { parse(content: string): Root }
@@ -14,7 +15,7 @@ const mayHoldTable = /^[ \t>]*[|:-][|:\- \t]*$/m
 const parsers = new Map<string, Parser>()
 
 /**
- * CommonMark, GFM and wiki links as an mdast tree. Not safe on hostile text: it can take minutes, or throw a RangeError when
+ * CommonMark, GFM, wiki links and math as an mdast tree. Not safe on hostile text: it can take minutes, or throw a RangeError when
  * the nesting exhausts the stack. Text that is not one's own goes through a ParserPool.
  *
  * Autolinks are tried at each word, and tables at each paragraph, which takes 60 % of the time where there are none.
@@ -34,7 +35,7 @@ function loadParser(unused: readonly string[]): Parser {
   const { unified }: typeof import('unified') = require('unified')
   const { default: remarkParse }: typeof import('remark-parse') = require('remark-parse')
   const { default: remarkGfm }: typeof import('remark-gfm') = require('remark-gfm')
-  return unified().use(remarkParse).use(remarkGfm).use(without, unused).use(remarkWikiLink).freeze()
+  return unified().use(remarkParse).use(remarkGfm).use(without, unused).use(remarkWikiLink).use(remarkMath).freeze()
 }
 
 /** unified plugin: removes constructs of micromark by name. */

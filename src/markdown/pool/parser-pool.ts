@@ -16,8 +16,11 @@ import type { PageParts, PageRequest } from './parse-page.ts'
 export type ParseFlag = 'too-complex' | 'too-many-links' | 'too-slow' | 'failed'
 type Flagged = { flag?: ParseFlag }
 
-/** With a flag, links are found by their pattern where the text is not parsed; or they are the first 2,000. */
-export type ParsedLinks = { links: WikiLink[] } & Flagged
+/**
+ * With a flag, links are found by their pattern where the text is not parsed; or they are the first 20,000, and `cutAt` is the 1-based
+ * line of the next.
+ */
+export type ParsedLinks = { links: WikiLink[]; cutAt?: number } & Flagged
 /** With a flag, what is not parsed is divided as plain text, see `plainChunks`. */
 export type ParsedChunks = { chunks: Chunk[] } & Flagged
 
@@ -61,12 +64,15 @@ export class ParserPool {
     this.#budget = budget
   }
 
-  /** The links of a content, 2,000 at most; flagged where its text is too complex, too. @throws {ParserClosed} */
+  /** The links of a content, 20,000 at most; flagged where its text is too complex, too. @throws {ParserClosed} */
   async links(content: string): Promise<ParsedLinks> {
     const parsed = soonCertainLinks(content) ?? (await this.#parse(content, 'links'))
     const flag = parsedFlag(parsed)
     const links = parsed.flag === undefined ? parsed.links : patternLinks(content, 1)
-    if (links.length > maxLinks) return { links: links.slice(0, maxLinks), flag: flag ?? 'too-many-links' }
+    const beyond = links[maxLinks]
+    if (beyond !== undefined) {
+      return { links: links.slice(0, maxLinks), flag: flag ?? 'too-many-links', cutAt: beyond.line }
+    }
     return { links, ...(flag === undefined ? {} : { flag }) }
   }
 

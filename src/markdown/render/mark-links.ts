@@ -1,4 +1,4 @@
-import type { Nodes, Root } from 'mdast'
+import type { Html, Nodes, Root } from 'mdast'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { linkNodes } from '../links/links.ts'
 import { type LinkTable, linkTableKey, type ResolvedLink } from './resolved-link.ts'
@@ -6,7 +6,7 @@ import { type LinkTable, linkTableKey, type ResolvedLink } from './resolved-link
 /** A link of a page and what it means. */
 export type MarkedLink = { link: Omit<WikiLink, 'line'>; meaning: ResolvedLink }
 
-const unknown: ResolvedLink = { to: 'gap', why: 'Of a page, only the first 2,000 links lead somewhere' }
+const unknown: ResolvedLink = { to: 'gap', why: 'Of a page, only the first 20,000 links lead somewhere' }
 
 /**
  * Marks the links of a tree, so that they become `<a data-link="0">` in HTML; the number is the place in what is returned. Only
@@ -14,14 +14,27 @@ const unknown: ResolvedLink = { to: 'gap', why: 'Of a page, only the first 2,000
  */
 export function markLinks(tree: Root, table: LinkTable): MarkedLink[] {
   const marked: MarkedLink[] = []
-  for (const { node, link } of linkNodes(tree)) {
+  const edits = new Map<Html, { at: number; end: number; text: string }[]>()
+  for (const { node, link, html } of linkNodes(tree)) {
+    marked.push({ link, meaning: table.get(linkTableKey(link)) ?? unknown })
+    const number = String(marked.length - 1)
+    if (html !== undefined && node.type === 'html') {
+      const text = link.embed
+        ? `<img data-link="${number}" alt="${escaped(html.label)}">`
+        : `<a data-link="${number}" href="">`
+      edits.set(node, [...(edits.get(node) ?? []), { at: html.tag.start, end: html.tag.end, text }])
+      continue
+    }
     const label = labelOf(node, link)
     node.data = {
       hName: 'a',
-      hProperties: { dataLink: String(marked.length), href: '' },
+      hProperties: { dataLink: number, href: '' },
       ...(label === undefined ? {} : { hChildren: [{ type: 'text', value: label }] }),
     }
-    marked.push({ link, meaning: table.get(linkTableKey(link)) ?? unknown })
+  }
+  for (const [node, tags] of edits) {
+    for (const { at, end, text } of tags.toReversed())
+      node.value = node.value.slice(0, at) + text + node.value.slice(end)
   }
   markOwnPlaces(tree)
   return marked
@@ -36,6 +49,10 @@ function markOwnPlaces(tree: Root): void {
     if (place === undefined) continue
     node.data = { hName: 'a', hProperties: { href: `#${encodeURIComponent(place)}` } }
   }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }
 
 /** A link keeps the label that it has; a wiki link and an image have none yet. */

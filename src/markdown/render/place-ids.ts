@@ -7,7 +7,7 @@ const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']
 const naming = ['id', 'ariaDescribedBy', 'ariaLabelledBy'] as const
 
 /**
- * Gives headings ids that links name, makes links within the page lead there, and keeps each id once. The page's title is its `h1`, so
+ * Gives headings ids that links name, beside those of their own, makes links within the page lead there, and keeps each id once. The page's title is its `h1`, so
  * its highest headings become `h2`. Without a prefix there are no ids, for a page whose parts are shown on their own.
  * @param title the heading that says what the page's title does. Of it only the place stays, which links lead to.
  */
@@ -22,7 +22,10 @@ export function placeIds(root: Root, prefix: string | undefined, title?: Element
     if (level < 0) continue
     found.tagName = headings[Math.max(level - highest, 0) + 1] ?? 'h6'
     const id = headingId(textOf(found))
-    if (prefix !== undefined && id !== '') found.properties.id ??= unusedId(`${prefix}${id}`, ids)
+    if (prefix === undefined || id === '') continue
+    if (found.properties.id === undefined) found.properties.id = unusedId(`${prefix}${id}`, ids)
+    else if (found !== title && !ids.has(`${prefix}${id}`))
+      found.children.unshift(element('span', { id: unusedId(`${prefix}${id}`, ids) }, []))
   }
   for (const found of elements) if (found.tagName === 'a') lead(found, prefix, ids)
   if (title !== undefined) {

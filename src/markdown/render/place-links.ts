@@ -16,12 +16,16 @@ const width = /^(\d{1,4})(?:x\d{1,4})?$/
  */
 export function placeLinks(root: Root, marked: readonly MarkedLink[]): void {
   for (const { element: found, isInLink } of elementsOf(root)) {
-    if (found.tagName === 'img') placeImage(found, isInLink)
-    if (found.tagName !== 'a') continue
-    const link = marked[Number(found.properties.dataLink)]
-    const isMarked = typeof found.properties.dataLink === 'string' && link !== undefined
-    if (isMarked) placeOwn(found, link, isInLink)
-    else placeOther(found, isInLink)
+    const isImage = found.tagName === 'img'
+    if (!isImage && found.tagName !== 'a') continue
+    const link = typeof found.properties.dataLink === 'string' ? marked[Number(found.properties.dataLink)] : undefined
+    if (link === undefined) {
+      if (isImage) placeImage(found, isInLink)
+      else placeOther(found, isInLink)
+      continue
+    }
+    if (isImage) found.children = [text(String(found.properties.alt ?? '') || link.link.target)]
+    placeOwn(found, link, isInLink)
   }
 }
 

@@ -41,7 +41,7 @@ export function safeSchema(idPrefix: string): Options {
       code: [['className', /^language-./]],
       details: ['open'],
       h1: [['className', 'unseen']],
-      img: ['src', 'alt'],
+      img: ['src', 'alt', 'dataLink'],
       input: [['type', 'checkbox'], ['disabled', true], 'checked'],
       li: [['className', 'task-list-item'], 'value'],
       ol: ['start', 'reversed', ['className', 'contains-task-list']],

@@ -16,7 +16,7 @@ import { fromDendron } from './dendron-links.ts'
 import { importAttachments } from './import-attachments.ts'
 import { type ImportConflict, type ImportCounts, importBatch } from './import-batch.ts'
 import { importConnector } from './import-candidate.ts'
-import { sameNames, type UnresolvedLink, unresolvedLinks } from './import-links.ts'
+import { cutLinks, sameNames, type UnresolvedLink, unresolvedLinks } from './import-links.ts'
 import { findMoves } from './import-moves.ts'
 import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
 import { proposeRemovals } from './propose-removals.ts'
@@ -146,6 +146,7 @@ export async function importDirectory(
   report.unresolved = unresolvedLinks(kb, seqIds, attachments)
   report.notices.push(...(await sameNames(kb, seqIds)))
   report.partial = partialPaths(kb.projection.read, seqIds)
+  report.notices.push(...cutLinks(kb, seqIds))
   await consolidated
   return report
 }

@@ -2,12 +2,15 @@ import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { type LinkRow, linksOf, namesByKey } from '../../kb/projection/link-queries.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
+import { maxLinks } from '../../markdown/links/links.ts'
 import { claimsIn, firstHolders, stubOf } from '../../push/checks/check-surroundings.ts'
 import { checkNames } from '../../rules/check/check-names.ts'
 import { fileLookup, resolveFile } from '../../rules/links/file-target.ts'
 import { type NamedNeuron, resolveTarget } from '../../rules/links/link-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import type { PlannedFile } from './import-plan.ts'
+import type { NoteNotice } from './read-notes.ts'
 
 export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' }
 
@@ -40,6 +43,17 @@ export function unresolvedLinks(
       return reason === undefined ? [] : [{ path: link.from, target: link.target, reason }]
     }),
   )
+}
+
+/** Where the links of a page are too many: which ones do not count. */
+export function cutLinks({ projection: { read: sql } }: KnowledgeBase, seqIds: readonly string[]): NoteNotice[] {
+  return seqIds.flatMap((seqId) => {
+    const links = linksOf(sql, seqId)
+    const last = links.filter(({ line }) => line !== null)[maxLinks - 1]
+    if (last === undefined) return []
+    const message = `Of the page's links the first ${maxLinks} count; the last of them leads to ${oneLine(last.target, 200)}.`
+    return [{ path: last.from, line: last.line ?? 1, message }]
+  })
 }
 
 /** Names that these Neurons share with each other or with those that were there. */

@@ -5,7 +5,7 @@ import type { Projection } from '../../kb/projection/projection.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
-import { headingKeys, linkedHeadingKey } from '../../rules/links/headings.ts'
+import { linkedPlaceKey, placeKeys } from '../../rules/links/headings.ts'
 import type { Finding, WikiLink } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
@@ -19,7 +19,7 @@ const maxShown = 5
 type Sql = Projection['read']
 type Linking = { path: string; links: readonly WikiLink[] }
 
-/** Finds headings that a push removes or renames although other pages link to them: `[[page#Heading]]`. */
+/** Finds headings and blocks that a push removes or renames although other pages link to them: `[[page#Heading]]`. */
 export async function checkLostHeadings(
   sql: Sql,
   { repository, changes, parser }: { repository: Repository; changes: readonly TreeChange[]; parser: ParserPool },
@@ -47,9 +47,9 @@ export async function checkLostHeadings(
     const page = parseNeuronFile(await repository.readTextOnce(before))
     const { seqId } = page.fields
     const file = seqId === undefined ? undefined : now.get(seqId)
-    const kept = file?.neuron?.headings
+    const kept = file?.neuron?.places
     if (seqId === undefined || file === undefined || kept === undefined) continue
-    const lost = new Set([...headingKeys(page.content)].filter((key) => !kept.has(key)))
+    const lost = new Set([...placeKeys(page.content)].filter((key) => !kept.has(key)))
     if (lost.size === 0) continue
     const inbound = Map.groupBy(linksToNeuron(sql, seqId), (link) => link.seqId)
     const shown = new Set<string>()
@@ -57,7 +57,7 @@ export async function checkLostHeadings(
       const targets = new Set(rows.map(({ target }) => target))
       const linking = await readLinking(from)
       for (const { target, heading } of linking?.links ?? []) {
-        if (heading === undefined || !targets.has(target) || !lost.has(linkedHeadingKey(heading))) continue
+        if (heading === undefined || !targets.has(target) || !lost.has(linkedPlaceKey(heading))) continue
         shown.add(`${oneLine(linking?.path ?? '', 200)} (#${oneLine(heading, 100)})`)
       }
     }
@@ -68,6 +68,6 @@ export async function checkLostHeadings(
 
 function finding(path: string, linking: readonly string[]): Finding {
   const more = linking.length > maxShown ? ` and ${linking.length - maxShown} more` : ''
-  const message = `Others link to headings that it no longer has: ${linking.slice(0, maxShown).join(', ')}${more}.`
+  const message = `Others link to headings or blocks that it no longer has: ${linking.slice(0, maxShown).join(', ')}${more}.`
   return { rule: 'lost-heading', severity: 'warning', path, line: 1, message }
 }

@@ -2,18 +2,20 @@ import { isUtf8 } from 'node:buffer'
 import { narrowedBehind, narrowsBehind } from '../../markdown/file/content-front-matter.ts'
 import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
+import { maxLinks } from '../../markdown/links/links.ts'
+import { linksToOwnPlaces } from '../../markdown/links/pattern-links.ts'
 import { ownTitle } from '../../markdown/neuron-title.ts'
 import type { ParseFlag, ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { checkPageText } from '../../rules/check/check-content.ts'
 import type { CheckedFile, CheckedNeuron } from '../../rules/check/checked-file.ts'
-import { headingKeys } from '../../rules/links/headings.ts'
+import { placeKeys } from '../../rules/links/headings.ts'
 
 const asText = 'a part is searched as it is written, and its links are found by their pattern.'
 const problems: Readonly<Record<ParseFlag, string>> = {
   'too-complex': `The Markdown is too complex to parse: ${asText}`,
-  'too-many-links': 'The page has more than 2000 links: only the first 2000 count.',
+  'too-many-links': `The page has more than ${maxLinks} links: those from here on do not count.`,
   'too-slow': `The Markdown takes too long to parse: ${asText}`,
   failed: `The Markdown cannot be parsed: ${asText}`,
 }
@@ -26,13 +28,13 @@ export async function parsePushedPage(
   const { extra, ...file } = parsePageFile(text)
   const { fields, content, contentLine, findings } = file
   const shown = shownContent({ content, extra })
-  const { links, flag } = await parser.links(shown)
+  const { links, flag, cutAt = 1 } = await parser.links(shown)
   const internal = inlineTags(shown).find(({ tag }) => isInternal([tag]))
   const tagged = internal === undefined ? {} : { internalTagLine: contentLine + internal.line - 1 }
   const title = ownTitle(fields, content)
-  const headings = headingKeys(content)
-  const all = [...findings, ...unparsed(flag, contentLine)]
-  return { neuron: { ...file, title, headings, ...tagged, findings: all }, links }
+  const places = placeKeys(content)
+  const all = [...findings, ...unparsed(flag, contentLine + cutAt - 1)]
+  return { neuron: { ...file, title, places, ownPlaces: linksToOwnPlaces(shown), ...tagged, findings: all }, links }
 }
 
 /** Reads a Neuron's file. That its content says who sees it, and its front matter does not, is an error. */

@@ -1,5 +1,5 @@
 import { type FileLookup, fileLookup, resolveFile } from '../links/file-target.ts'
-import { linkedHeadingKey } from '../links/headings.ts'
+import { lacksPlace } from '../links/headings.ts'
 import { type LinkMeaning, meaningOf } from '../links/link-meaning.ts'
 import { type LinkAddress, type NamedNeuron, namedNeurons } from '../links/link-target.ts'
 import type { Finding } from '../neurons/neuron.ts'
@@ -7,7 +7,7 @@ import { oneLine } from '../text/lines.ts'
 import type { ClaimOf } from './check-names.ts'
 import type { CheckedFile } from './checked-file.ts'
 
-/** Links and edges that lead nowhere, to several Neurons, or to a heading that is not there. */
+/** Links and edges that lead nowhere, to several Neurons, or to a place of a page that is not there. */
 export function checkLinks(
   checked: readonly CheckedFile[],
   previousNames: ReadonlyMap<string, readonly string[]> = new Map(),
@@ -18,11 +18,7 @@ export function checkLinks(
 ): Finding[] {
   const files = fileLookup(checked.flatMap((file) => (file.neuron === undefined ? [file.path] : [])))
   const resolve = resolverIn(checked, { previousNames, claimOf, files })
-  const headings = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, neuron?.headings]))
-  const lacks = (seqId: string, heading: string) => {
-    const key = linkedHeadingKey(heading)
-    return key !== '' && headings.get(seqId)?.has(key) === false
-  }
+  const places = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, neuron?.places]))
   return checked.flatMap(({ path, neuron, links = [] }) => {
     const findings: Finding[] = []
     const previous = previousPaths.get(neuron?.fields.seqId ?? '')
@@ -42,16 +38,22 @@ export function checkLinks(
       if ('missing' in found && !isFile(target)) {
         report('broken-link', line, `No Neuron answers to ${shown}.`)
       }
-      // The fragment of a Markdown link is an address that a renderer makes of a heading.
-      if (form === 'wiki' && 'seqId' in found && heading !== undefined && lacks(found.seqId, heading)) {
+      const known = 'seqId' in found ? places.get(found.seqId) : undefined
+      if (heading !== undefined && known !== undefined && lacksPlace(known, { heading, form })) {
         const place = `${oneLine(target, 200)}#${oneLine(heading, 200)}`
-        report('broken-heading', line, `The page of [[${place}]] has no such heading.`)
+        const holder = form === 'wiki' ? `[[${place}]]` : `the link to ${place}`
+        report('broken-heading', line, `The page of ${holder} has no such ${placeKind(heading)}.`)
       }
       if ('ambiguous' in found) {
         const holders = found.ambiguous.slice(0, 10).map((name) => oneLine(name, 200))
         const subject = form === 'wiki' ? shown : `The link to ${oneLine(target, 200)}`
         report('ambiguous-link', line, `${subject} may mean ${holders.join(', ')}.`)
       }
+    }
+    for (const { heading, form, line } of neuron?.ownPlaces ?? []) {
+      if (neuron?.places === undefined || !lacksPlace(neuron.places, { heading, form })) continue
+      const message = `This page has no ${placeKind(heading)} #${oneLine(heading, 200)}.`
+      report('broken-heading', neuron.contentLine + line - 1, message)
     }
     for (const { type, target } of neuron?.fields.edges ?? []) {
       if (!('seqId' in resolve({ target, form: 'edge', from: path }))) {
@@ -60,6 +62,10 @@ export function checkLinks(
     }
     return findings
   })
+}
+
+function placeKind(heading: string): string {
+  return /(?:^|#)\s*\^/.test(heading) ? 'block' : 'heading'
 }
 
 function resolverIn(

@@ -1,4 +1,8 @@
+import type { LinkForm } from '../links/written-link.ts'
 import type { Finding, NeuronFields, WikiLink } from '../neurons/neuron.ts'
+
+/** A link to a place of its own page: `[[#Heading]]`, `[text](#heading)`. */
+export type OwnPlaceLink = { heading: string; form: LinkForm; line: number }
 
 /** A file of a KB as the check sees it. */
 export type CheckedFile = {
@@ -26,8 +30,10 @@ export type CheckedNeuron = {
   /** What the front matter's parser found; lines count from the file's first. */
   findings: readonly Omit<Finding, 'path'>[]
   content: string
-  /** Keys of its headings. */
-  headings?: ReadonlySet<string>
+  /** Keys of its headings, blocks and ids, which links name. */
+  places?: ReadonlySet<string>
+  /** Links to places of the page itself; lines count from the content's first. */
+  ownPlaces?: readonly OwnPlaceLink[]
   /** 1-based line of the file on which the content begins. */
   contentLine: number
   /** 1-based line of the file on which its text has the tag `internal` first, or one below it. */

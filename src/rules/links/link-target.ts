@@ -1,8 +1,8 @@
 import { fold } from '../text/fold.ts'
 import type { LinkForm } from './written-link.ts'
 
-/** How a Neuron answers to a name, in the order in which names win. */
-export const nameKinds = ['seqId', 'path', 'file', 'folder', 'title', 'alias'] as const
+/** How a Neuron answers to a name, in the order in which names win; `stamp` is the time of a note that its file's name begins with. */
+export const nameKinds = ['seqId', 'path', 'file', 'folder', 'title', 'alias', 'stamp'] as const
 export type NameKind = (typeof nameKinds)[number]
 
 /** Whether people know a page by a name of this kind. */
@@ -39,9 +39,10 @@ type Reading = {
 /** The pages that a folder means, in the order in which they win. */
 const folderPages = ['index', 'readme', '_index']
 
-/** The key under which spellings of a name meet: no case, no diacritics, and spaces, underscores and hyphens are one. */
+/** The key under which spellings of a name meet: no case, no diacritics, no form of an emoji, and spaces, underscores and hyphens are one. */
 export function linkKey(text: string): string {
   return fold(text)
+    .replace(/[\ufe0e\ufe0f]/g, '')
     .replace(/[\s_\p{Pd}]+/gu, ' ')
     .trim()
 }
@@ -54,7 +55,7 @@ export function exactKey(text: string): string {
 /**
  * All names under which a Neuron answers: its seqId, its path below `neurons/` without `.md`, the ends of that path from
  * `folder/file` down to `file` (as file names, so that a full path wins over another's end), the folder that it is the page of,
- * its title and its aliases.
+ * its title, its aliases, and the stamp in `202401021530 On notes.md`.
  */
 export function namesOf(neuron: {
   seqId: string
@@ -71,6 +72,7 @@ export function namesOf(neuron: {
     ['folder', folderOfPage(neuron.path) ?? ''],
     ['title', neuron.title ?? ''],
     ...neuron.aliases.map((alias): [NameKind, string] => ['alias', alias]),
+    ['stamp', /^(?:[0-9]{12}|[0-9]{14})(?=[\s_-])/.exec(segments.at(-1) ?? '')?.[0] ?? ''],
   ]
   return names
     .map(([kind, name]) => ({ key: linkKey(name), exact: exactKey(name), kind }))
@@ -164,7 +166,7 @@ function bestOf(all: readonly Answer[], name: string, from: string): Resolution 
   // A bare name means a file in any folder, the outermost one included.
   const levels: NameKind[][] = name.includes('/')
     ? [['seqId'], ['path'], ['file'], ['folder'], ['title'], ['alias']]
-    : [['seqId'], ['path', 'file'], ['title'], ['alias']]
+    : [['seqId'], ['path', 'file'], ['title'], ['alias'], ['stamp']]
   for (const spelled of [named.filter(({ isSpelled }) => isSpelled), named]) {
     for (const kinds of levels) {
       const found = spelled.filter(({ kind }) => kinds.includes(kind))

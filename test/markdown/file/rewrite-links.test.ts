@@ -22,6 +22,22 @@ const renaming =
 const rename = (text: string, to: NewTarget = { target: 'New name' }) => rewriteLinks(parser, text, renaming(to))
 const bySeqId = { target: 'handbook_00000042', alias: 'New [name]' }
 
+test('an address in HTML is rewritten between its quotes', async () => {
+  const text = '> <p>\n> <a title="a.md" href=\'a.md#h\'>x</a> <img src=a.md></p>\n\ny <a href="a.md?b">'
+  expect(
+    await rewriteLinks(parser, text, ({ target }) => (target === 'a.md' ? { target: "../b's.md" } : undefined)),
+  ).toBeUndefined()
+  const plain = text.replaceAll('> ', '')
+  expect(
+    await rewriteLinks(parser, plain, ({ target }) => (target === 'a.md' ? { target: "../b's.md" } : undefined)),
+  ).toBe(
+    plain
+      .replace("'a.md#h'", "'../b%27s.md#h'")
+      .replace('src=a.md', 'src=../b%27s.md')
+      .replace('a.md?b', '../b%27s.md?b'),
+  )
+})
+
 describe('only the target changes', () => {
   test.each([
     ['[[Old]]', '[[New name]]'],

@@ -77,9 +77,25 @@ describe('a wiki link', () => {
     ['definition', '[x]: /u "[[a]]"'],
     ['label before a destination', '[[a](https://x.y)]'],
     ['autolink', '<https://x.y/[[a]]> https://x.y/[[b]]'],
+    ['math', '$a[[b]]$ $$[[c]]$$ x\n\n$$\n[[1,2],[3,4]]\n$$\n\n- > $$[[d]]\n  > $$\n\n| $[[e]]$ |\n| - |'],
     ['alt text', '![x [[a]] y](https://z) ![x [[b]]][r]\n\n[r]: https://u'],
   ])('is not found in %s', (_name, content) => {
     expect(extractLinks(content)).toEqual([])
+  })
+
+  test.each([
+    '$5 [[a]] for $6',
+    'x $b [[a]]',
+    '\\$b[[a]]$',
+    'US$ [[a]] US$',
+    '$b$[[a]]$c$',
+    '$$$[[a]]$$$',
+    '$$b\n\n[[a]]$$',
+    '$b [[a]] $',
+    '[[a]] `$` and `$`',
+    '| $ | [[a]] | $ |\n| - | - | - |',
+  ])('%j is no math', (content) => {
+    expect(targetsOf(content)).toEqual(['a'])
   })
 
   test('in a table has its pipe escaped', () => {
@@ -105,9 +121,9 @@ describe('a wiki link', () => {
     })
   })
 
-  test('counts 2,000 times at most', () => {
-    expect(extractLinks('[[a]] '.repeat(2001))).toHaveLength(2000)
-    expect(extractLinks(`<b> ${'[[a]] '.repeat(2001)}`)).toHaveLength(2000)
+  test('counts 20,000 times at most', () => {
+    expect(extractLinks('[[a]] '.repeat(20_001))).toHaveLength(20_000)
+    expect(extractLinks('<b> [[a]]\n\n'.repeat(20_001))).toHaveLength(20_000)
   })
 })
 
@@ -152,6 +168,44 @@ describe('a Markdown link', () => {
     '[unused]: a.md',
   ])('there is none in %j', (content) => {
     expect(extractLinks(content)).toEqual([])
+  })
+})
+
+describe('a link in HTML', () => {
+  test('is a Markdown link', () => {
+    const content =
+      '# Logo\n\n<p align="center">\n<a href="a&amp;b.md#h" title="src=x">x</a> <A title=\'href=y\' HREF=c%20d.md>\n' +
+      '  <img alt=\'[[no]]\'\n src=\'i m.png\'></p>\n\nx <a href=https://x.y> <a name="z"> <img src="data:x"> <abbr href="e">'
+    expect(extractLinks(content)).toEqual([
+      { target: 'a&b.md', heading: 'h', form: 'markdown', embed: false, line: 4 },
+      { target: 'c d.md', form: 'markdown', embed: false, line: 4 },
+      { target: 'i m.png', form: 'markdown', embed: true, line: 5 },
+    ])
+  })
+
+  test('is none in comments, scripts and code', () => {
+    expect(extractLinks('<!-- <a href="x.md"> -->\n\n<script>"<a href=x.md>"</script>\n\n`<a href="x.md">`')).toEqual(
+      [],
+    )
+  })
+
+  test('takes time linear in hostile text', () => {
+    for (const part of [
+      '<a ',
+      '<img src',
+      '<a href="',
+      '<a x=',
+      '<a href=x.md>',
+      '<!-- <a ',
+      '<script <a ',
+      '$a ',
+      '$$a',
+      '$a[[b]]',
+    ]) {
+      const began = performance.now()
+      extractLinks(`[[x]] <a href="x">${part.repeat(200_000 / part.length)}`)
+      expect(performance.now() - began, part).toBeLessThan(5000)
+    }
   })
 })
 
@@ -215,6 +269,10 @@ describe('finding links without a parser', () => {
       '<script>',
       '</script>',
       '<a href="',
+      '<img src=',
+      '$',
+      '$$',
+      '$x$',
       '">',
       '<http://a',
       'http://x.y/',

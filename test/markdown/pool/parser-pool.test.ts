@@ -62,13 +62,13 @@ describe('ParserPool', () => {
     const own = new ParserPool({ budget: (characters) => (characters > 100_000 ? 1 : 60_000) })
     // Seconds of work before the links that are enough: the budget is looked at every 250 ms.
     const work = '<i>b [x](y z\n\n'.repeat(100_000)
-    const slow = needsParser(`\n\n${work}${'- *b* [[c]]\n'.repeat(3000)}`)
+    const slow = needsParser(`\n\n${work}${'- *b* [[c]]\n'.repeat(21_000)}`)
     const [first, second, last] = await Promise.all(
       [needsParser('b'), slow, needsParser('c')].map((content) => own.links(content)),
     )
     const { links, flag } = second ?? { links: [] }
     expect(flag).toBe('too-slow')
-    expect([links.length, links[0], links[1]]).toEqual([2000, link, { target: 'c', embed: false, line: 200_003 }])
+    expect([links.length, links[0], links[1]]).toEqual([20_000, link, { target: 'c', embed: false, line: 200_003 }])
     expect([first, last]).toEqual([{ links: [link] }, { links: [link] }])
     expect(await own.chunks(slow)).toEqual({ chunks: plainChunks(slow), flag: 'too-slow' })
     expect(await own.linkPlaces(slow)).toBeUndefined()
@@ -92,9 +92,9 @@ describe('ParserPool', () => {
   })
 
   test('says when there are more links than count', async () => {
-    for (const content of ['[[a]]\n\n'.repeat(2001), '<b> [[a]]\n\n'.repeat(2001)]) {
-      const { links, flag } = await pool.links(content)
-      expect([links.length, flag]).toEqual([2000, 'too-many-links'])
+    for (const content of ['[[a]]\n\n'.repeat(20_001), '<b> [[a]]\n\n'.repeat(20_001)]) {
+      const { links, flag, cutAt } = await pool.links(content)
+      expect([links.length, flag, cutAt]).toEqual([20_000, 'too-many-links', 40_001])
     }
   })
 

@@ -58,7 +58,7 @@ describe('links', () => {
     expect(create.getAttribute('href')).toBe('/kb/k/new?title=Hole')
     expect(create.getAttribute('aria-label')).toBe('Create “Hole”')
     expect(rendered('[[Closed]]').querySelector('a')).toBeNull()
-    expect(first('[[beyond the table]]', '.gap').textContent).toMatch(/2,000/)
+    expect(first('[[beyond the table]]', '.gap').textContent).toMatch(/20,000/)
   })
 
   test.each(['`[[On-call]]`', '\\[[On-call]]', '```\n[[On-call]]\n```', '<!-- [[On-call]] -->'])(
@@ -74,7 +74,11 @@ describe('links', () => {
     expect(first('<mailto:a@b.cd>', 'a').getAttribute('href')).toBe('mailto:a@b.cd')
   })
 
-  test.each(['[x](javascript:alert(1))', '[x](data:text/html,x)', '[x](ftp://a/b)', '<a href="/settings/keys">x</a>'])(
+  test('in HTML never lead to a path of this server', () => {
+    expect(rendered('<a href="/settings/keys">x</a>').querySelector('a')).toBeNull()
+  })
+
+  test.each(['[x](javascript:alert(1))', '[x](data:text/html,x)', '[x](ftp://a/b)', '<a href="ftp://a/b">x</a>'])(
     '%s is text',
     (content) => {
       expect(rendered(content).querySelector('a')).toBeNull()
@@ -115,6 +119,28 @@ describe('links', () => {
     const links = [...document.querySelectorAll('a')].map((link) => link.getAttribute('href'))
     expect(links).toEqual(['#md-who-is-called', '#md-who-is-called'])
   })
+})
+
+test('links and images in HTML are those of the knowledge base', () => {
+  const document = rendered(
+    '<p><a href="../on-call.md#x">who</a> <a href="https://x.y"><img src="img/flow.png" alt="A &amp; B"></a></p>\n\n' +
+      'x <img src="nowhere.png"> <a data-link="9">y</a>',
+  )
+  const [own, outside] = document.querySelectorAll('a')
+  expect([own?.getAttribute('href'), own?.textContent]).toEqual(['/kb/k/neurons/k_00000001#md-x', 'who'])
+  expect(outside?.innerHTML).toBe('<img src="/kb/k/files/flow.png" alt="A & B" loading="lazy">')
+  expect(document.querySelector('.gap')?.textContent).toContain('nowhere.png')
+})
+
+test('a heading has the id that it gives itself, and the one of its text', () => {
+  const document = rendered('[a](#the_start) [b](#setup)\n\n# Setup {#the_start}\n')
+  expect(document.querySelector('h2')?.outerHTML).toBe(
+    '<h2 id="md-the-start" dir="auto"><span id="md-setup"></span>Setup</h2>',
+  )
+  expect([...document.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual([
+    '#md-the-start',
+    '#md-setup',
+  ])
 })
 
 describe('images and files', () => {

@@ -46,7 +46,7 @@ test('a sound folder has no findings, and every file is counted', async () => {
   expect(await checkDirectory(dir, {})).toEqual({ findings: [], files: 5 })
 })
 
-test('a link to a heading that its page does not have is found', async () => {
+test('a link to a heading or block that its page does not have is found', async () => {
   const dir = folderOf({
     'neurons/a.md': neuron(1, '# One, *two*\n\n```\n# Code\n```\n\nThree\n====='),
     'neurons/b.md': neuron(
@@ -54,7 +54,7 @@ test('a link to a heading that its page does not have is found', async () => {
       '[[Note 1#One, two]] [[Note 1#three]] [[Note 1#One, two#Three]] [[Note 1#^id]]\n\n[[Note 1#Code]]',
     ),
   })
-  expect(await rulesOf(dir)).toEqual(['neurons/b.md:8 broken-heading'])
+  expect(await rulesOf(dir)).toEqual(['neurons/b.md:6 broken-heading', 'neurons/b.md:8 broken-heading'])
 })
 
 test('schema, seqIds, links, edges and file names are checked, by file and line', async () => {
@@ -159,11 +159,29 @@ test('text that the parser cannot take in bounded time is a warning', async () =
   ])
 })
 
-test('links beyond the first 2,000 of a page are a warning', async () => {
-  const dir = folderOf({ 'neurons/a.md': neuron(1, '[[Nowhere]]\n\n'.repeat(2001)) })
+test('links beyond the first 20,000 of a page are a warning that says from where on', async () => {
+  const dir = folderOf({ 'neurons/a.md': neuron(1, '[[Nowhere]]\n\n'.repeat(20_001)) })
   const { findings } = await checkDirectory(dir, {})
-  expect(findings.filter(({ rule }) => rule === 'broken-link')).toHaveLength(2000)
-  expect(findings.filter(({ rule }) => rule === 'too-many-links')).toHaveLength(1)
+  expect(findings.filter(({ rule }) => rule === 'broken-link')).toHaveLength(20_000)
+  expect(findings.filter(({ rule }) => rule === 'too-many-links')).toMatchObject([{ line: 40_006 }])
+})
+
+test('links to places that a page does not have are warnings', async () => {
+  const places = "## What's new & old {#news}\n\n<a id='top'></a>\n\nA block ^b-1\n\n## Part\n\n## Part"
+  const good =
+    '[[B#what s new & old]] [[B#news]] [[B#^B-1]] [[B#H#Part]] [x](b.md#whats-new--old) [x](b.md#part-1) [x](b.md#top) [x](b.md#L3)'
+  const bad =
+    '[[B#New]] [[B#^b-2]]\n[x](b.md#old) [[#Nothing]] [x](#nowhere) [[#^no]]\n`[x](#code)` [[#own]] [x](#own)\n\n## Own'
+  const dir = folderOf({ 'neurons/b.md': neuron(2, places), 'neurons/a.md': neuron(1, `${good}\n${bad}`) })
+  const { findings } = await checkDirectory(dir, {})
+  expect(findings.map(({ line, message }) => `${line}: ${message}`)).toEqual([
+    '7: The page of [[B#New]] has no such heading.',
+    '7: The page of [[B#^b-2]] has no such block.',
+    '8: The page of the link to b.md#old has no such heading.',
+    '8: This page has no block #^no.',
+    '8: This page has no heading #Nothing.',
+    '8: This page has no heading #nowhere.',
+  ])
 })
 
 test('modes are those of the index, or of the disk for what is not tracked; ignored files are left out', async () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { headingKeys, headingsOf } from '../../../src/rules/links/headings.ts'
+import { headingsOf, placeKeys } from '../../../src/rules/links/headings.ts'
 
 test('the headings of a page, as links name them', () => {
-  const page = '# One #\n\nTwo\n===\n\n## [[three|Three]] and [four](a.md)\n\n```\n# code\n```\n\n#\n'
+  const page = '# One {#first} #\n\nTwo\n===\n\n## [[three|Three]] and [four](a.md)\n\n```\n# code\n```\n\n#\n'
   expect(headingsOf(page)).toEqual(['One', 'Two', 'Three and four'])
-  expect([...headingKeys(page)]).toEqual(['one', 'two', 'three and four'])
+  expect([...placeKeys(page)]).toEqual(['one', 'first', 'two', 'three and four', 'threeandfour'])
 })
 
 test('a line of more than 1000 characters is none', () => {

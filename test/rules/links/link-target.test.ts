@@ -29,6 +29,7 @@ const neurons: Named[] = [
   { seqId: 'kb_00000008', path: 'neurons/a/b.md', title: 'Outer', aliases: ['kb_00000001'] },
   { seqId: 'kb_00000009', path: 'neurons/x/a/b.md', title: 'Inner', aliases: [] },
   { seqId: 'kb_00000010', path: 'neurons/tcp.md', title: 'TCP/IP', aliases: [] },
+  { seqId: 'kb_00000011', path: 'neurons/zettel/202401021530 On notes.md', title: '❤\ufe0f Notes', aliases: [] },
 ]
 
 function lookupIn(named: readonly Named[]): (key: string) => NamedNeuron[] {
@@ -57,6 +58,8 @@ describe('resolveTarget', () => {
     ['creme brulee', '4'],
     ['Cre\u0300me Bru\u0302le\u0301e', '4'],
     ['TCP/IP', '10'],
+    ['202401021530', '11'],
+    ['❤ notes', '11'],
     ['  Mousse ', '5'],
   ])('%j is Neuron %s', (target, number) => {
     expect(resolve(target)).toEqual({ seqId: `kb_${number.padStart(8, '0')}` })

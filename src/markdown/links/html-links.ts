@@ -1,0 +1,47 @@
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
+import { parseDestination } from './markdown-link.ts'
+
+/** A link in HTML: where its tag stands, and its address; `label` is the text of an image. */
+export type HtmlLink = {
+  link: Omit<WikiLink, 'line'>
+  tag: { start: number; end: number }
+  address: { start: number; written: string; isPlain: boolean }
+  label: string
+}
+
+/** Text that may hold a link in HTML. */
+export const mayLinkInHtml = /<(?:a|img)(?:\s|$)/im
+/** What holds no elements. */
+const unseen = /<!--.*?(?:-->|$)|<(script|style|template|textarea)[\s>].*?(?:<\/\1\s*>|$)/gis
+const linkTag = /<(a|img)(\s[^<>]*)>/gi
+const attribute = /([^\s"'=<>/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?/g
+
+/** The links `<a href>` and images `<img src>` of a stretch of HTML to pages and files of the knowledge base. Takes linear time. */
+export function htmlLinks(html: string): HtmlLink[] {
+  if (!mayLinkInHtml.test(html)) return []
+  const shown = html.replace(unseen, (part) => part.replace(/[^\r\n]/g, ' '))
+  return Array.from(shown.matchAll(linkTag), ({ 0: tag, 1: name = '', 2: attributes = '', index }) => {
+    const embed = name.toLowerCase() === 'img'
+    const start = index + 1 + name.length
+    const known = new Map<string, { at: number; value: string }>()
+    for (const { 0: whole, 1: key = '', 2: double, 3: single, 4: bare, index: at } of attributes.matchAll(attribute)) {
+      const value = double ?? single ?? bare ?? ''
+      const end = start + at + whole.length - (bare === undefined && whole.length > key.length ? 1 : 0)
+      if (!known.has(key.toLowerCase())) known.set(key.toLowerCase(), { at: end - value.length, value })
+    }
+    const { at, value: written } = known.get(embed ? 'src' : 'href') ?? { at: 0, value: '' }
+    const destination = parseDestination(decoded(written))
+    return destination === undefined
+      ? []
+      : {
+          link: { ...destination, form: 'markdown' as const, embed },
+          tag: { start: index, end: index + tag.length },
+          address: { start: at, written, isPlain: decoded(written) === written },
+          label: decoded(known.get('alt')?.value ?? ''),
+        }
+  }).flat()
+}
+
+function decoded(value: string): string {
+  return value.trim().replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+}
