@@ -123,6 +123,20 @@ describe('tables of .csv', () => {
     expect(markdown.split('\n').at(-1)).toMatch(new RegExp(`^${last}; Zeile`))
   })
 
+  test('columns beyond those of a table are for search alone, and told of', async () => {
+    const row = (name: string) => [name, ...Array.from({ length: 257 }, (_, at) => `${name}${at}`)].join(',')
+    const { markdown, searchOnlyFrom = 0, warnings } = await extractBytes('csv', `${row('h')}\n${row('a')}\n`)
+    const lines = markdown.split('\n')
+    expect(lines.slice(0, searchOnlyFrom).join('\n')).not.toContain('a256')
+    expect(lines.slice(searchOnlyFrom - 1)).toEqual([
+      '## The columns beyond the first 256',
+      '',
+      'h; h255; h256',
+      'a; a255; a256',
+    ])
+    expect(warnings).toEqual(['The columns beyond the first 256 are on no page: search finds them.'])
+  })
+
   test('get names for columns that have none, and keep rows of other lengths', async () => {
     const { markdown, warnings } = await extractBytes('csv', '1,2\n3,4,5\n6\n')
     expect(markdown).toBe('| Column 1 | Column 2 |  |\n| --- | --- | --- |\n| 1 | 2 |  |\n| 3 | 4 | 5 |\n| 6 |  |  |')

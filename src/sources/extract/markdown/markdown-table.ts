@@ -1,6 +1,6 @@
 import { asInlineMarkdown } from './as-inline-markdown.ts'
 import { ColumnStatistics } from './column-statistics.ts'
-import { type Room, roomForRows, rowLine } from './table-rows.ts'
+import { type LooseRows, type Room, roomForRows, rowLine } from './table-rows.ts'
 
 /** Rows of a table before its header is said again. */
 const batch = 100
@@ -54,9 +54,19 @@ export class DataTable {
     return this.isSummarized ? this.#sample().length - 1 : this.size
   }
 
-  /** The rows that the blocks do not show, as text, as far as there is room. */
-  furtherRows(): string[] {
-    return [...this.#rows.slice(this.shown + 1).map(rowLine), ...this.#further]
+  /** The rows that the blocks do not show, as far as there is room. @param table which it is, for people */
+  loose(table: string, name?: string): LooseRows[] {
+    if (!this.isSummarized) return []
+    const { shown, size } = this
+    const rows = [...this.#rows.slice(shown + 1).map(rowLine), ...this.#further]
+    const warning = (kept: number) => {
+      const found =
+        shown + kept >= size
+          ? 'search finds all of them'
+          : `search finds the first ${shown + kept}, the others were left out`
+      return `${table} has ${size} rows: its page has statistics and the first ${shown}; ${found}.`
+    }
+    return [{ name, first: shown + 1, rows, warning }]
   }
 
   /** Fills an empty cell, as for merged cells; row 0 is the header. */

@@ -10,8 +10,14 @@ const maxParagraph = 900
 /** Remaining bytes for rows that are kept for search only. The tables of a document share it. */
 export type Room = { bytes: number }
 
-/** Rows of a large table that no page shows, as text. `first` is the number of the first row. */
-export type LooseRows = { name: string | undefined; first: number; rows: readonly string[] }
+/** Rows that no page shows, as text. `first` is the number of the first one in its table. */
+export type LooseRows = {
+  name?: string | undefined
+  first?: number
+  rows: readonly string[]
+  /** What people are told where search finds so many of them. */
+  warning: (kept: number) => string
+}
 
 export function roomForRows(): Room {
   return { bytes: maxBytes }
@@ -25,30 +31,27 @@ export function rowLine(cells: readonly string[]): string {
 /**
  * Appends rows for search to Markdown, as far as there is room. They are paragraphs, because search reads these faster than large
  * tables.
- * @returns how many rows of each table are among them
  */
 export function withLooseRows(
   markdown: string,
   tables: readonly LooseRows[],
-): { markdown: string; searchOnlyFrom?: number; kept: number[] } {
-  if (tables.length === 0) return { markdown, kept: [] }
+): { markdown: string; searchOnlyFrom?: number; warnings: string[] } {
+  if (tables.length === 0) return { markdown, warnings: [] }
   const head = `${markdown.trimEnd()}\n\n`
   let bytes = maxDocumentBytes - Buffer.byteLength(head)
   const written = [head]
-  const kept = tables.map(({ name, first, rows }) => {
+  const warnings = tables.map(({ name, first, rows, warning }) => {
     const fitting = rows.findIndex((row) => {
       bytes -= Buffer.byteLength(row) + 2
       return bytes < 0
     })
     const count = fitting < 0 ? rows.length : fitting
-    if (count > 0) written.push(heading(name, first, first + count - 1), paragraphs(rows.slice(0, count)))
-    return count
+    const place = first === undefined ? '' : `rows ${first}–${first + count - 1}`
+    const parts = [...(name === undefined ? [] : [plainLine(name)]), ...(place === '' ? [] : [place])]
+    if (count > 0) written.push(`## ${parts.join(': ')}\n\n`, paragraphs(rows.slice(0, count)))
+    return warning(count)
   })
-  return { markdown: written.join('').trimEnd(), searchOnlyFrom: head.split('\n').length, kept }
-}
-
-function heading(name: string | undefined, first: number, last: number): string {
-  return `## ${name === undefined ? '' : `${plainLine(name)}: `}rows ${first}–${last}\n\n`
+  return { markdown: written.join('').trimEnd(), searchOnlyFrom: head.split('\n').length, warnings }
 }
 
 function paragraphs(rows: readonly string[]): string {
@@ -62,29 +65,29 @@ function paragraphs(rows: readonly string[]): string {
   return `${written.join('')}\n`
 }
 
-/** A table that its page does not show as a whole. `table` says which it is, `size` counts its rows. */
-export type LargeTable = { table: string; size: number; loose: LooseRows }
+/** Columns beyond those that a table shows: the values of each row in them, behind its first one. */
+export class FurtherColumns {
+  readonly #rows: string[] = []
+  readonly #room: Room
+  #count = 0
 
-/** Appends the rows of large tables to Markdown. Returns a warning for each table. */
-export function withLargeTables(
-  markdown: string,
-  tables: readonly LargeTable[],
-): { markdown: string; searchOnlyFrom?: number; warnings: string[] } {
-  const { kept, ...text } = withLooseRows(
-    markdown,
-    tables.map(({ loose }) => loose),
-  )
-  const warnings = tables.map(({ table, size, loose }, at) =>
-    largeTableWarning(table, size, loose.first - 1, kept[at] ?? 0),
-  )
-  return { ...text, warnings }
-}
+  constructor(room: Room) {
+    this.#room = room
+  }
 
-/** Warning for a table whose page does not have all of its rows. */
-export function largeTableWarning(table: string, size: number, shown: number, kept: number): string {
-  const isWhole = shown + kept >= size
-  const found = isWhole
-    ? 'search finds all of them'
-    : `search finds the first ${shown + kept}, the others were left out`
-  return `${table} has ${size} rows: its page has statistics and the first ${shown}; ${found}.`
+  add(first: string, values: readonly string[]): void {
+    if (values.every((value) => value === '')) return
+    this.#count++
+    const line = rowLine([first, ...values])
+    this.#room.bytes -= Buffer.byteLength(line) + 1
+    if (this.#room.bytes >= 0) this.#rows.push(line)
+  }
+
+  /** @param what the columns, for people */
+  loose(what: string, name?: string): LooseRows[] {
+    if (this.#count === 0) return []
+    const warning = (kept: number) =>
+      `${what} are on no page: search finds ${kept >= this.#count ? 'them' : `them for ${kept} of ${this.#count} rows`}.`
+    return [{ name: name ?? what, rows: this.#rows, warning }]
+  }
 }

@@ -3,7 +3,7 @@ import Papa from 'papaparse'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
 import { decodeDocument } from '../encoding/read-text.ts'
 import { DataTable } from '../markdown/markdown-table.ts'
-import { largeTableWarning, withLooseRows } from '../markdown/table-rows.ts'
+import { FurtherColumns, roomForRows, withLooseRows } from '../markdown/table-rows.ts'
 
 const maxColumns = 256
 const maxCell = 10_000
@@ -15,17 +15,12 @@ const numberLike = /^[\s+\-(]*[$€£]?\s*[\d.,]+\s*[%)]?$|^\d{1,4}[-/.]\d{1,2}[
  */
 export const extractCsv: Extractor = async ({ file }) => {
   const { text, doubts } = decodeDocument(await readFile(file))
-  const { rows, warnings } = readRows(text)
+  const { rows, further, warnings } = readRows(text)
   if (rows.size === 0 && rows.cell(0, 0) === undefined) throw new ExtractionError('empty', 'The table has no values.')
-  const blocks = rows.blocks()
-  const head = { title: undefined, anchors: [], warnings, doubts }
-  if (!rows.isSummarized) {
-    return { ...head, markdown: sections(blocks.join('\n\n').split('\n\n'), rows.size).join('\n\n') }
-  }
-  const loose = { name: undefined, first: rows.shown + 1, rows: rows.furtherRows() }
-  const { kept, ...written } = withLooseRows(blocks.join('\n\n'), [loose])
-  warnings.push(largeTableWarning('The table', rows.size, rows.shown, kept[0] ?? 0))
-  return { ...head, ...written }
+  const blocks = rows.isSummarized ? rows.blocks() : sections(rows.blocks().join('\n\n').split('\n\n'), rows.size)
+  const loose = [...rows.loose('The table'), ...further.loose(`The columns beyond the first ${maxColumns}`)]
+  const { warnings: ofLoose, ...written } = withLooseRows(blocks.join('\n\n'), loose)
+  return { title: undefined, anchors: [], doubts, ...written, warnings: [...warnings, ...ofLoose] }
 }
 
 /** @param tables of 100 rows each. */
@@ -34,14 +29,17 @@ function sections(tables: readonly string[], size: number): string[] {
   return tables.flatMap((table, index) => [`## Rows ${index * 100 + 1}–${Math.min((index + 1) * 100, size)}`, table])
 }
 
-function readRows(text: string): { rows: DataTable; warnings: string[] } {
-  const rows = new DataTable()
+function readRows(text: string): { rows: DataTable; further: FurtherColumns; warnings: string[] } {
+  const room = roomForRows()
+  const rows = new DataTable(room)
+  const further = new FurtherColumns(room)
   const warnings = new Set<string>()
   let columns: number | undefined
   const add = (row: readonly string[]) => {
-    if (row.length > maxColumns) warnings.add(`Columns beyond the first ${maxColumns} were left out.`)
     if (row.some((cell) => cell.length > maxCell)) warnings.add(`Values were cut to ${maxCell} characters.`)
-    rows.add(row.slice(0, maxColumns).map((cell) => cell.trim().slice(0, maxCell)))
+    const cells = row.map((cell) => cell.trim().slice(0, maxCell))
+    rows.add(cells.slice(0, maxColumns))
+    if (cells.length > maxColumns) further.add(cells[0] ?? '', cells.slice(maxColumns))
   }
   Papa.parse<string[]>(text, {
     delimiter: delimiterOf(text),
@@ -56,7 +54,7 @@ function readRows(text: string): { rows: DataTable; warnings: string[] } {
       add(row)
     },
   })
-  return { rows, warnings: [...warnings] }
+  return { rows, further, warnings: [...warnings] }
 }
 
 /** Names: each there, each its own, and none of them a number or a date. */

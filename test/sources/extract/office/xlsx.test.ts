@@ -173,9 +173,33 @@ test('what would be a formula, HTML or Markdown is text', async () => {
 
 test('a sheet that claims to be as large as can be costs what it holds', async () => {
   const xml = `<dimension ref="A1:XFD1048576"/><sheetData><row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>2</v></c></row></sheetData><mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>`
-  const { markdown, warnings } = await extractBytes('xlsx', xlsx([{ name: 'A', xml }]))
-  expect(markdown).toBe('## A\n\n1')
-  expect(warnings).toEqual(['The columns beyond IV of the sheet "A" were left out.'])
+  const { markdown, searchOnlyFrom, warnings } = await extractBytes('xlsx', xlsx([{ name: 'A', xml }]))
+  expect(markdown).toBe('## A\n\n1\n\n## A: columns beyond IV\n\n2')
+  expect(searchOnlyFrom).toBe(5)
+  expect(warnings).toEqual(['The columns beyond IV of the sheet "A" are on no page: search finds them.'])
+})
+
+test('comments on cells that are shown are kept with their cell and author, threads too', async () => {
+  const comment = (ref: string, author: number, text: string) =>
+    `<comment ref="${ref}" authorId="${author}"><text><r><t>${text}</t></r></text></comment>`
+  const thread = '[Threaded comment]\n\nYour version of Excel shows them.\n\nComment:\n    Why?\nReply:\n    Because.'
+  const list = [comment('A1', 0, 'Ada:\nLast *year*'), comment('B1', 0, 'secret'), comment('A2', 1, thread)]
+  const xml = `<cols><col min="2" max="2" hidden="1"/></cols>${rows([['Sum', 'x'], [7]])}`
+  const link = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments'
+  const book = zipSync({
+    ...unzipSync(xlsx([{ name: 'A', xml }])),
+    'xl/worksheets/_rels/s0.xml.rels': strToU8(
+      `<Relationships><Relationship Id="r1" Type="${link}" Target="../comments1.xml"/></Relationships>`,
+    ),
+    'xl/comments1.xml': strToU8(
+      `<comments><authors><author>Ada</author><author>tc={1}</author></authors><commentList>${list.join('')}</commentList></comments>`,
+    ),
+  })
+  const { markdown } = await extractBytes('xlsx', book)
+  expect(markdown.split('\n\n').slice(-2)).toEqual([
+    '**Comments**',
+    '- A1, Ada: Last \\*year\\*\n- A2: Why? Reply: Because.',
+  ])
 })
 
 test('formulas that were saved without a value are told of', async () => {

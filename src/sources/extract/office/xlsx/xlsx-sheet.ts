@@ -1,6 +1,6 @@
 import { plainLine } from '../../markdown/as-inline-markdown.ts'
 import { DataTable } from '../../markdown/markdown-table.ts'
-import type { Room } from '../../markdown/table-rows.ts'
+import { FurtherColumns, type Room } from '../../markdown/table-rows.ts'
 import { isTrue, scanXml, type XmlAttributes } from '../../xml.ts'
 import { formatNumber } from './xlsx-number-format.ts'
 import { maxCell, unescapeText, type Workbook } from './xlsx-workbook.ts'
@@ -17,10 +17,12 @@ export type SheetText = {
   blocks: string[]
   hiddenRows: number
   hiddenColumns: number
-  wide: boolean
+  further: FurtherColumns
   /** Formulas without a value, as programs write them that do not calculate. */
   unsaved: number
   summarized: DataTable[]
+  /** Whether a cell is on a row and in a column that are shown. */
+  isShown: (reference: string) => boolean
 }
 
 /** Rows without a blank one between them. */
@@ -40,8 +42,10 @@ class SheetReader {
   readonly #regions: Region[] = []
   readonly #merged: Range[] = []
   readonly #hidden: { first: number; last: number }[] = []
-  #hiddenRows = 0
-  #wide = false
+  readonly #hiddenRows = new Set<number>()
+  #hiddenValues = 0
+  readonly #further: FurtherColumns
+  #beyond: string[] = []
   #unsaved = 0
   #lastRow = -2
   #row = -1
@@ -57,14 +61,17 @@ class SheetReader {
   constructor(workbook: Workbook, room: Room) {
     this.#workbook = workbook
     this.#room = room
+    this.#further = new FurtherColumns(room)
   }
 
   readonly open = (name: string, attributes: XmlAttributes): void => {
     if (name === 'row') {
       this.#row = attributes.r === undefined ? this.#row + 1 : Number(attributes.r) - 1
       this.#isHiddenRow = isTrue(attributes.hidden)
+      if (this.#isHiddenRow) this.#hiddenRows.add(this.#row)
       this.#column = -1
       this.#cells = []
+      this.#beyond = []
     } else if (name === 'c') {
       this.#column = attributes.r === undefined ? this.#column + 1 : columnOf(attributes.r)
       this.#cell = attributes
@@ -97,22 +104,30 @@ class SheetReader {
         ...lines.map((line) => plainLine(line.join(''))),
         ...(table?.blocks() ?? []),
       ]),
-      hiddenRows: this.#hiddenRows,
+      hiddenRows: this.#hiddenValues,
       hiddenColumns: this.#hidden.reduce((sum, { first, last }) => sum + Math.min(last, maxColumns) - first + 1, 0),
-      wide: this.#wide,
+      further: this.#further,
       unsaved: this.#unsaved,
       summarized,
+      isShown: (reference) => {
+        const { top, left } = rangeOf(reference)
+        return !this.#hiddenRows.has(top) && !this.#isHiddenColumn(left)
+      },
     }
+  }
+
+  #isHiddenColumn(column: number): boolean {
+    return this.#hidden.some(({ first, last }) => column >= first && column <= last)
   }
 
   #endCell(): void {
     const column = this.#column
     // A formula of text that gives an empty one has a type.
     if (this.#value === '' && this.#isFormula && this.#cell.t === undefined) this.#unsaved++
-    if (this.#value === '' || this.#hidden.some(({ first, last }) => column >= first && column <= last)) return
+    if (this.#value === '' || this.#isHiddenColumn(column)) return
     const text = this.#textOfCell().slice(0, maxCell).trim()
     if (text === '') return
-    if (!(column >= 0 && column < maxColumns)) this.#wide = true
+    if (!(column >= 0 && column < maxColumns)) this.#beyond.push(text)
     else {
       while (this.#cells.length < column) this.#cells.push('')
       this.#cells[column] = text
@@ -133,11 +148,13 @@ class SheetReader {
   }
 
   #endRow(): void {
-    if (this.#cells.length === 0) return
+    if (this.#cells.length + this.#beyond.length === 0) return
     if (this.#isHiddenRow) {
-      this.#hiddenRows++
+      this.#hiddenValues++
       return
     }
+    this.#further.add(this.#cells.find((cell) => cell !== '') ?? '', this.#beyond)
+    if (this.#cells.length === 0) return
     let region = this.#regions.at(-1)
     if (region === undefined || (this.#isApart(region) && this.#regions.length < maxTables)) {
       region = { lines: [], table: undefined, rows: [] }

@@ -18,7 +18,10 @@ export type Sheet = {
   /** Blank where it holds nothing but a chart. */
   part: Buffer | undefined
   charts: ChartTable[]
+  comments: () => CellComment[]
 }
+
+export type CellComment = { cell: string; author: string; text: string }
 
 export type Workbook = {
   sheets: Sheet[]
@@ -47,7 +50,8 @@ export function readWorkbook(document: OfficePackage): Workbook {
       const hidden = attributes.state === 'hidden' || attributes.state === 'veryHidden'
       const part = link && document.part(link.target)
       const charts = link === undefined || hidden ? [] : chartsOf(document, link.target)
-      return [{ name: attributes.name ?? '', hidden, part, charts }]
+      const comments = () => (link === undefined ? [] : commentsOf(document, link.target))
+      return [{ name: attributes.name ?? '', hidden, part, charts, comments }]
     }),
     strings: sharedStrings(document.part(targetOf('sharedStrings'))),
     formats: formatsOf(document.xml(targetOf('styles'))),
@@ -66,6 +70,25 @@ function chartsOf(document: OfficePackage, name: string): ChartTable[] {
       const chart = document.xml(target)
       return chart === undefined ? [] : [chartTable(chart)]
     })
+}
+
+/** @param name of the part of a sheet */
+function commentsOf(document: OfficePackage, name: string): CellComment[] {
+  const links = document.relationships(name).filter(({ type, external }) => type === 'comments' && !external)
+  return links.flatMap(({ target }) => {
+    const part = document.xml(target)
+    const authors = child(part, 'authors')?.children ?? []
+    return (child(part, 'commentList')?.children ?? []).flatMap((comment): CellComment[] => {
+      const { ref: cell = '', authorId } = comment.attributes
+      const author = authors[Number(authorId)]?.text.trim() ?? ''
+      const runs = (child(comment, 'text')?.children ?? []).filter(({ name }) => name !== 'rPh')
+      const whole = runs.map((run) => (run.name === 't' ? run : child(run, 't'))?.text ?? '').join('')
+      // Older programs are told of a thread by an author that is none and by words that come before the comments.
+      const isThread = author.startsWith('tc=')
+      const text = isThread ? whole.slice(whole.indexOf(':\n') + 1) : whole.replace(`${author}:`, '')
+      return text.trim() === '' ? [] : [{ cell, author: isThread ? '' : author, text: unescapeText(text).trim() }]
+    })
+  })
 }
 
 function formatsOf(styles: XmlElement | undefined): NumberFormat[] {

@@ -1,44 +1,50 @@
 import type { Anchor, Extracted, ExtractInput } from '../../../extracted.ts'
 import { ExtractionError } from '../../../extracted.ts'
 import { plainLine } from '../../markdown/as-inline-markdown.ts'
-import { type LargeTable, roomForRows, withLargeTables } from '../../markdown/table-rows.ts'
+import { type LooseRows, roomForRows, withLooseRows } from '../../markdown/table-rows.ts'
 import { type ChartTable, chartBlocks } from '../office-chart.ts'
 import { OfficePackage } from '../office-package.ts'
 import { readSheet, type SheetText } from './xlsx-sheet.ts'
-import { readWorkbook } from './xlsx-workbook.ts'
+import { type CellComment, readWorkbook } from './xlsx-workbook.ts'
 
 /** Characters of Markdown, beyond which further sheets are left out. */
 const maxCharacters = 16 * 2 ** 20
 
 /**
  * Reads a workbook (ECMA-376 Part 1, SpreadsheetML): a section for each sheet that is shown, its regions as tables, with the values
- * that formulas had when it was saved; below them, for search, the rows that large tables do not show. Hidden sheets, rows and
+ * that formulas had when it was saved, and the comments on cells; below them, for search, the rows and columns that tables do not show. Hidden sheets, rows and
  * columns are left out, and told of. @throws {ExtractionError}
  */
 export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
-  const document = await OfficePackage.open(file, (name) => !/xl\/(?:theme|media|comments)/i.test(name))
+  const document = await OfficePackage.open(
+    file,
+    (name) => !/xl\/(?:theme|media|threadedComments|persons)\//i.test(name),
+  )
   const workbook = readWorkbook(document)
   const anchors: Anchor[] = []
   const lines: string[] = []
   const warnings: string[] = []
-  const large: LargeTable[] = []
+  const loose: LooseRows[] = []
   const room = roomForRows()
   let characters = 0
   const shown = new Set(workbook.sheets.filter(({ hidden }) => !hidden).map(({ name }) => name))
-  for (const { name, hidden, part, charts } of workbook.sheets) {
+  for (const { name, hidden, part, charts, comments } of workbook.sheets) {
     if (hidden) warnings.push(`The hidden sheet "${name}" was left out.`)
     else if (part === undefined) warnings.push(`The file lacks its sheet "${name}".`)
     else if (characters > maxCharacters) warnings.push(`The sheet "${name}" was left out: the workbook is too large.`)
     else {
       const sheet = readSheet(part, workbook, room)
       warnings.push(...warningsOf(name, sheet))
-      const blocks = [...sheet.blocks, ...charts.flatMap((chart) => blocksOf(chart, shown))]
+      loose.push(...sheet.summarized.flatMap((table) => table.loose(`A table of the sheet "${name}"`, name)))
+      loose.push(...sheet.further.loose(`The columns beyond IV of the sheet "${name}"`, `${name}: columns beyond IV`))
+      const told = comments().filter(({ cell }) => sheet.isShown(cell))
+      const blocks = [
+        ...sheet.blocks,
+        ...charts.flatMap((chart) => blocksOf(chart, shown)),
+        ...(told.length === 0 ? [] : ['**Comments**', told.map(commentLine).join('\n')]),
+      ]
       if (blocks.length === 0) continue
       anchors.push({ line: lines.length + 1, sheet: name })
-      for (const table of sheet.summarized) {
-        const loose = { name, first: table.shown + 1, rows: table.furtherRows() }
-        large.push({ table: `A table of the sheet "${name}"`, size: table.size, loose })
-      }
       for (const block of [`## ${plainLine(name)}`, ...blocks]) {
         characters += block.length
         lines.push(...block.split('\n'), '')
@@ -46,8 +52,12 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
     }
   }
   if (anchors.length === 0) throw new ExtractionError('empty', 'The workbook has no values on sheets that are shown.')
-  const { warnings: ofTables, ...text } = withLargeTables(lines.join('\n').trimEnd(), large)
+  const { warnings: ofTables, ...text } = withLooseRows(lines.join('\n').trimEnd(), loose)
   return { title: document.title(), ...text, anchors, warnings: [...warnings, ...ofTables] }
+}
+
+function commentLine({ cell, author, text }: CellComment): string {
+  return `- ${cell}${author === '' ? '' : `, ${plainLine(author)}`}: ${plainLine(text)}`
 }
 
 /** Values of cells that are shown need not be told again: then the title of the chart is enough. */
@@ -57,12 +67,11 @@ function blocksOf(chart: ChartTable, shown: ReadonlySet<string>): string[] {
   return chartBlocks(isShown ? { ...chart, rows: [] } : chart)
 }
 
-function warningsOf(name: string, { hiddenRows, hiddenColumns, wide, unsaved }: SheetText): string[] {
+function warningsOf(name: string, { hiddenRows, hiddenColumns, unsaved }: SheetText): string[] {
   const of = `of the sheet "${name}"`
   return [
     ...(hiddenRows > 0 ? [`${hiddenRows} hidden rows ${of} were left out.`] : []),
     ...(hiddenColumns > 0 ? [`${hiddenColumns} hidden columns ${of} were left out.`] : []),
-    ...(wide ? [`The columns beyond IV ${of} were left out.`] : []),
     ...(unsaved > 0
       ? [`${unsaved} formulas ${of} have no value: save the file in a program that calculates them.`]
       : []),
