@@ -172,7 +172,7 @@ export const UploadForm = z
 export const UploadInput = z
   .object({
     filename: WellFormed.describe('Name of the file, with its extension.'),
-    fileSize: z.int().nonnegative().describe('Size of the whole file in bytes; at most 2 GB.'),
+    fileSize: z.int().positive().describe('Size of the whole file in bytes; at most 2 GB.'),
     contentHash: z
       .string()
       .toLowerCase()

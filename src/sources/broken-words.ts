@@ -8,3 +8,20 @@ export function hasBrokenWords(text: string): boolean {
   const single = words.filter((word) => /^.\p{M}*$/u.test(word)).length
   return single >= fewest && 2 * single > words.length
 }
+
+/** Letters of a word; where more seem to be one, the blanks between words are lost. */
+const longestWord = 16
+const spacedLetters = /^\p{L}\p{M}*(?:\s+\p{L}\p{M}*){4,}$/u
+
+/** Words whose letters stand apart (`A N N U A L   R E P O R T`), joined. An alphabet stays as it is, and so does any other text. */
+export function joinLetters(text: string): string {
+  const trimmed = text.trim()
+  if (!spacedLetters.test(trimmed)) return text
+  const joined = trimmed
+    .split(/\s{2,}/)
+    .map((word) => word.replace(/\s+/g, ''))
+    .join(' ')
+  const codes = Array.from(joined.toLowerCase(), (letter) => letter.codePointAt(0) ?? 0)
+  const isAlphabet = codes.every((code, at) => at === 0 || code === (codes[at - 1] ?? 0) + 1)
+  return isAlphabet || joined.split(' ').some((word) => word.length > longestWord) ? text : joined
+}

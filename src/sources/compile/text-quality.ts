@@ -58,7 +58,8 @@ export function qualityDoubts({
   doubts = [],
 }: Pick<Extracted, 'markdown' | 'recognised' | 'doubts'>): string[] {
   const text = markdown.slice(0, maxText)
-  const prose = text.replace(/^[ \t]*\|.*$/gm, '')
+  // Without rows and rules of tables.
+  const prose = text.replace(/^(?:[ \t]*[|│┃║].*|[^\p{L}\p{N}\n]*)$/gmu, '')
   const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return [
     ...doubts,

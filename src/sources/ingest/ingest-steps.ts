@@ -5,6 +5,7 @@ import { neuronsBelow } from '../../kb/projection/candidate-index.ts'
 import { titlesAndAliases } from '../../kb/projection/link-queries.ts'
 import { neuronsAfter } from '../../kb/projection/neuron-queries.ts'
 import { seenWith } from '../../kb/writing/rename/name-change.ts'
+import { withoutComments } from '../../markdown/comments.ts'
 import { takenNames } from '../../queue/taken-names.ts'
 import { type Access, isInternal, isSeenByMore, narrowed } from '../../rules/access/audience.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'
@@ -61,6 +62,8 @@ export function ingestSteps(
       const previous = await previousPages(kb, { editionOf, sha256 })
       const quality = qualityDoubts(extracted)
       const plain = await compileDocument({ extracted, filename, tags, language, names, previous, doubts: quality })
+      if (!plain.some(({ content }) => hasText(content)))
+        throw new ExtractionError('empty', 'The document holds no text but its title.')
       const loss = reportLeftOut(await leftOut(extracted, plain))
       const doubts = [...quality, ...loss.doubts]
       const told = [...quality, ...loss.warnings]
@@ -173,4 +176,9 @@ async function hiddenBy(ctx: Context, source: Source, { tags = [], audience }: E
   const asRead = { tags, audience: audience && narrowed(audience, defaultAudience) }
   const isHidden = isSeenByMore({ tags: own }, asRead, defaultAudience)
   return isHidden ? { tags: [...own, 'internal'].join(',') } : {}
+}
+
+/** Whether anybody sees words of a page, or its signs. */
+function hasText(content: string): boolean {
+  return /[\p{L}\p{N}\p{S}]/u.test(withoutComments(content).replace(/^\[[^\]\n]+\]:.*$/gm, ''))
 }

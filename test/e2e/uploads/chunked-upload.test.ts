@@ -177,6 +177,7 @@ test('a bad beginning is refused', async () => {
     [{ filename: 'a.exe' }, 400],
     [{ filename: '../a.md' }, 400],
     [{ fileSize: -1 }, 400],
+    [{ fileSize: 0 }, 400],
     [{ fileSize: '5' }, 400],
     [{ fileSize: 2 * 1024 ** 3 + 1 }, 413],
     [{ contentHash: 'abc' }, 400],

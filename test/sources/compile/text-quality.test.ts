@@ -22,6 +22,7 @@ describe('a text that speaks for itself', () => {
     ['one that mentions JavaScript', `${prose.repeat(6)} Enable JavaScript to see it.`],
     ['a table of numbers', `| a | b |\n| - | - |\n${'| 1.5 | 2.25 |\n'.repeat(500)}`],
     ['a table of one word', `| state |\n| - |\n${'| open |\n'.repeat(500)}`],
+    ['a grid', `+-------+-------+\n${'| a     | b     |\n+-------+-------+\n'.repeat(200)}`],
     [
       'code',
       `# Call\n\n\`\`\`ts\n${Array.from({ length: 60 }, (_, at) => `const value${at} = await read(names[${at}]!, { deep: ${at % 2 === 0} })`).join('\n')}\n\`\`\``,

@@ -15,13 +15,13 @@ import { newTestBed } from '../../kb/support/test-bed.ts'
 import { tempDir } from '../../support/temp.ts'
 
 /** Ingests a document whose text was read like this. */
-async function ingested(extracted: Partial<Extracted> & { markdown: string }) {
+async function ingested(extracted: Partial<Extracted> & { markdown: string }, status = 'success') {
   const test = await newTestBed()
   const { ctx, curator, kbId } = test
   const text = { title: undefined, anchors: [], warnings: [], ...extracted }
   const source = await addSource(ctx, { kbId, filename: 'scan.md' })
   const stop = await ingest(ctx, { ...ingestSteps(ctx), extract: async () => text })
-  await expect.poll(async () => (await statusOf(ctx, source)).status).toBe('success')
+  await expect.poll(async () => (await statusOf(ctx, source)).status).toBe(status)
   await stop()
   const { candidates } = await listCandidates(ctx, curator, { limit: 10 })
   return { ...test, source: await ctx.sources.get(source.id), candidates }
@@ -38,6 +38,14 @@ test('a text that was recognised badly waits for a curator, who sees why', async
   const approval = await approveCandidate(ctx, curator, candidates[0]?.candidateId ?? '', {})
   expect(approval).toMatchObject({ status: 'approved', seqId: 'handbook_00000001' })
 })
+
+test.each(['# Harbour rules', '[office]: https://example.com'])(
+  'a Neuron without text is no success: %s',
+  async (markdown) => {
+    const { source, candidates } = await ingested({ markdown }, 'failed')
+    expect([source?.errorMessage, candidates]).toEqual(['The document holds no text but its title.', []])
+  },
+)
 
 test('every page of a document that its reader doubts waits', async () => {
   const section = (name: string) =>

@@ -1,6 +1,6 @@
 import { inlineText } from '../inline-text.ts'
 import type { SourceBlock } from '../source-blocks.ts'
-import { isGenericName, isPlaceholder } from './generic-names.ts'
+import { isAuthors, isGenericName, isPlaceholder } from './generic-names.ts'
 import { headingText } from './heading-text.ts'
 import { linkableTitle } from './linkable-title.ts'
 
@@ -12,6 +12,8 @@ const firstBlocks = 3
 const titleLines = 3
 const suffix =
   /\.(?:docx?|docm|pptx?|xls[xm]?|od[tsp]|rtf|pdf|html?|md|txt|csv|tex|dvi|e?ps|indd|qxd|pages|key|numbers|epub|png|jpe?g|gif|webp|svg|tiff?|bmp)$/i
+/** The name of a file that was stored again, such as `abstract-final (7)`. */
+const fileCopy = /^\S+[-_]\S* ?\(\d{1,3}\)$/
 const printed = /\.(?:pdf|png|jpe?g|webp|gif|tiff?|bmp|heic)$/i
 
 export type TitleSource = {
@@ -30,7 +32,7 @@ export type TitleSource = {
 export function documentTitle({ own = '', blocks, filename, isRunning }: TitleSource): string {
   const stem = stemOf(filename)
   const claimed = withoutProgram(own)
-  const isTitle = (title: string) => title !== '' && !isPlaceholder(title)
+  const isTitle = (title: string) => title !== '' && !isPlaceholder(title) && !isAuthors(title) && !fileCopy.test(title)
   const isFileName = suffix.test(own) || /^\S*(?:_|\d{3})\S*$/.test(claimed) || stemOf(claimed) === stem
   const choices = [
     isFileName ? '' : claimed,
@@ -52,7 +54,7 @@ function openingTitle(blocks: readonly SourceBlock[]): string {
   const letters = text.match(/\p{L}/gu)?.length ?? 0
   const isLine = text.length <= longestLine && words.length <= mostWords && /^[\p{L}\p{N}"'“„«(¿¡]/u.test(text)
   const isText = letters >= 4 && letters >= text.replace(/\s/g, '').length * 0.6 && !/:\/\/|@|www\./.test(text)
-  return isLine && isText && !/[.,;:…]$/.test(text) && !isGenericName(text) ? text : ''
+  return isLine && isText && !/[.,;:…]$/.test(text) && !isGenericName(text) && !isAuthors(text) ? text : ''
 }
 
 /** What names a section whose heading is only a label: the heading below it, or the line that its text opens with. */
@@ -74,7 +76,9 @@ function printedTitle(blocks: readonly SourceBlock[]): string {
   const depth = blocks[from]?.depth
   const end = blocks.findIndex((block, at) => at > from && block.depth !== depth)
   const lines = blocks.slice(from, end < 0 ? undefined : end).slice(0, titleLines)
-  return lines.map((block) => headingText(block.lines[0] ?? '')).join(' ')
+  const texts = lines.map((block) => headingText(block.lines[0] ?? ''))
+  const byline = texts.findIndex(isAuthors)
+  return (byline > 0 ? texts.slice(0, byline) : texts).join(' ')
 }
 
 /** The first line, or what stands below a heading that only holds the place of one. */

@@ -36,9 +36,12 @@ const numeral = /^(?:\p{N}+|[ivxlcdm]+|\p{L})$/u
 /** Default names of programs, and labels: `Sheet1`, `Page 3`, `anonymous`, `Chapter IV`. */
 const placeholder = new RegExp(
   `^(?:${[
-    '(?:sheet|tabelle|feuil|hoja|foglio|blatt|slide|folie|diapositive|page|seite|p\\.|document|dokument|doc|presentation|prasentation|book|workbook|mappe|scan|image|img|figure|untitled|unbenannt|new document|section)[ _-]?\\d*',
+    '(?:sheet|tabelle|feuil|hoja|foglio|blatt|slide|folie|diapo|diapositiv[ae]|layout|page|seite|p\\.|document|dokument|doc|presentation|prasentation|book|workbook|mappe|scan|image|img|figure|untitled|unbenannt|new document|section)[ _-]?\\d*',
     '(?:chapter|part|section|appendix|annex|lesson|unit|volume|book|kapitel|teil|anhang|chapitre|partie|capitulo|parte)\\s+(?:[\\divxlcdm]+|[a-z])',
     'adobe photoshop pdf|(?:microsoft )?powerpoint(?: presentation|-prasentation)?|(?:microsoft )?(?:word|excel)(?: document| worksheet)?|word-dokument',
+    '(?:untitled|blank|new|unbenannte[rs]?|leere[rs]?|neue[rs]?) (?:spreadsheet|document|presentation|form|drawing|diagram|design|page|slide|sheet|workbook|seite|folie|blatt|mappe|dokument|prasentation)[ _-]?\\d*',
+    '(?:document|presentation|feuille de calcul|classeur) sans (?:titre|nom)[ _-]?\\d*|sin titulo|senza titolo',
+    '(?:grand |sub-?|sous-?)?totals?[\\s\\d.,:%€$£-]*|(?:zwischen|gesamt)?summe[\\s\\d.,:%€$£-]*|subtotales?',
     'anonymous|unspecified|unknown|no title|titel|title|title slide|default|template|test|print|about:blank',
   ].join('|')})$`,
   'u',
@@ -60,7 +63,32 @@ function isFunctionWord(folded: string): boolean {
   return functionWords.some((stopWords) => stopWords.has(folded))
 }
 
+/** What stands over columns, folded. */
+const columnWords = new Set(
+  `amount balance city comment comments count country credit date day debit description email hour hours id item items month
+  name nr no number phone position price q1 q2 q3 q4 qty quantity region remarks status sum time total type unit units value year
+  anzahl bemerkung betrag bezeichnung datum einheit menge ort preis`.split(/\s+/),
+)
+
+/** Whether a line is the head of a table. */
+function isTableHead(folded: string): boolean {
+  const words = folded.match(/[\p{L}\p{N}]+/gu) ?? []
+  return words.length >= 3 && words.every((part) => columnWords.has(part))
+}
+
+const people = String.raw`(?:(?:prof|dr|mr|mrs|ms)\.? )*\p{Lu}[\p{L}.'’-]*(?: (?:(?:van|von|de|der|den|di|da|la|le|el|al|bin) )*\p{Lu}[\p{L}.'’-]*){1,3}[\d*†‡§¹²³⁴-⁹]{0,6}`
+const authors = new RegExp(
+  String.raw`^(?:(?:by|von|par|por|di) ${people}|${people}(?:(?:[,;&]| and | und | et | y )\s*${people})+)$`,
+  'u',
+)
+
+/** Whether a line names several people, or says by whom something is. */
+export function isAuthors(line: string): boolean {
+  return line.length <= 300 && authors.test(line.trim())
+}
+
 export function isPlaceholder(name: string): boolean {
   const folded = fold(name).trim()
+  if (isTableHead(folded)) return true
   return /^[^\p{L}]+$/u.test(folded) || placeholder.test(folded.replace(signsAround, ''))
 }

@@ -1,5 +1,6 @@
 import { withLiteralMarks } from '../../../markdown/comments.ts'
 import { oneLine } from '../../../rules/text/lines.ts'
+import { joinLetters } from '../../broken-words.ts'
 import {
   type Anchor,
   type Extracted,
@@ -40,7 +41,9 @@ async function extract(input: ExtractInput, onProgress: OnProgress): Promise<Ext
  */
 function cleanExtracted(extracted: Extracted): Extracted {
   const { title, markdown, searchOnlyFrom, anchors, warnings, doubts = [], tags, audience, recognised } = extracted
-  const cleaned = cleanMarkdown(markdown).trimEnd()
+  const cleaned = cleanMarkdown(markdown)
+    .replace(/^(#{1,6} )(.*)$/gm, (_, signs: string, heading: string) => signs + joinLetters(heading))
+    .trimEnd()
   const blankLines = /^(?:[ \t]*\n)*/.exec(cleaned)?.[0] ?? ''
   const text = cleaned.slice(blankLines.length)
   if (!/[\p{L}\p{N}\p{S}]/u.test(text)) throw new ExtractionError('empty', 'The document holds no text.')
@@ -50,7 +53,7 @@ function cleanExtracted(extracted: Extracted): Extracted {
   }
   const firstLine = countLines(blankLines) + 1
   return {
-    title: oneLine(withoutOuterFormatSigns(title ?? ''), maxTitle) || undefined,
+    title: oneLine(joinLetters(withoutOuterFormatSigns(title ?? '')), maxTitle) || undefined,
     markdown: text,
     ...(searchOnlyFrom !== undefined && { searchOnlyFrom: Math.max(1, searchOnlyFrom - firstLine + 1) }),
     anchors: placeAnchors(anchors, firstLine, countLines(text) + 1),

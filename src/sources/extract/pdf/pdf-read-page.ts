@@ -4,6 +4,7 @@ import { asInlineMarkdown } from '../markdown/as-inline-markdown.ts'
 import { isVisuallyOrdered } from './pdf-bidi.ts'
 import { brokenWords } from './pdf-hyphens.ts'
 import { pageMarkdown } from './pdf-page.ts'
+import { withJoinedLetters } from './pdf-spaced-letters.ts'
 
 /** What is kept of a page that was read. */
 export type ReadPage = {
@@ -42,12 +43,12 @@ const maxFields = 1000
 const maxValue = 10_000
 
 export function readPdfPage(page: ParsedPage): ReadPage {
-  const { pageNum, markdown, text, width, height, complexity, contentBounds } = page
+  const { pageNum, markdown, text, textItems, width, height, complexity, contentBounds } = page
   const letters = countLetters(text)
   const isPicture = letters === 0 ? contentBounds !== undefined : letters < sparseText && showsPicture(page)
   return {
     number: pageNum,
-    markdown: pageMarkdown(markdown, text),
+    markdown: withJoinedLetters(pageMarkdown(markdown, text), textItems),
     longSide: Math.max(width, height),
     letters,
     scan: isGarbled(text, complexity) ? 'garbled' : isPicture ? 'picture' : undefined,
