@@ -304,3 +304,43 @@ export const CandidateDetail = CandidateSummary.extend({
   ],
 })
 export type CandidateDetail = z.infer<typeof CandidateDetail>
+
+export const SentCandidateQuery = CandidateQuery.pick({ kb: true, status: true, cursor: true, limit: true })
+export type SentCandidateQuery = z.output<typeof SentCandidateQuery>
+
+const sent = {
+  ...({ candidateId, kbId, kind: 'user-correction', title: 'VIP escalation policy', status: 'dismissed' } as const),
+  ...{ verdict: { zone: null, reason: 'no confidence given' }, reason: 'Duplicates handbook_00000007.' },
+  ...{ createdAt: summary.createdAt, queueUrl: summary.queueUrl },
+}
+
+export const SentCandidate = CandidateSummary.pick({
+  ...{ candidateId: true, kbId: true, kind: true, title: true, status: true },
+  ...{ createdAt: true, queueUrl: true, seqId: true, commit: true },
+})
+  .extend({
+    verdict: z
+      .object({ zone: Zone.nullable(), reason: z.string().describe('Rule that decided, for a person.') })
+      .describe('What the policy said when the candidate came in.'),
+    reason: z.string().describe('Reason of the dismissal. Absent if there is none.').exactOptional(),
+  })
+  .meta({
+    id: 'SentCandidate',
+    description:
+      'A candidate that the caller sent. `seqId` and `commit` are absent as long as the caller may not see the Neuron.',
+    examples: [sent],
+  })
+export type SentCandidate = z.infer<typeof SentCandidate>
+
+export const SentCandidatePage = z
+  .object({
+    candidates: z.array(SentCandidate).describe('Newest first.'),
+    nextCursor: NextCursor,
+    unavailable: CandidatePage.shape.unavailable,
+  })
+  .meta({
+    id: 'SentCandidatePage',
+    description: 'A page of the candidates that the caller sent.',
+    examples: [{ candidates: [sent], nextCursor: null }],
+  })
+export type SentCandidatePage = z.infer<typeof SentCandidatePage>

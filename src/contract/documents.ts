@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
 import { Cursor, NextCursor, PageLimit, Switch } from './envelope.ts'
 import { KbUuid, Timestamp, Uuid } from './identifiers.ts'
+import { SeqId } from './vocabulary.ts'
 
 /** File extensions without the dot: of text files, of files that every knowledge base accepts, and of those that `kb.yaml` can add. */
 export const textFileTypes = ['md', 'txt', 'html', 'htm', 'csv'] as const
@@ -260,3 +261,32 @@ export const FileBytes = z
   .string()
   .meta({ description: 'The bytes of the file.', examples: ['Open from nine to five.'] })
 export type IngestReceipt = z.infer<typeof IngestReceipt>
+
+export const SentSourcePage = SourcePage.extend({
+  documents: z
+    .array(SourceAnswer)
+    .describe('Sources that the caller uploaded and that are not archived, newest first.'),
+}).meta({
+  id: 'SentSourcePage',
+  description: 'A page of the Sources that the caller uploaded.',
+  examples: [{ documents: [example], nextCursor: null }],
+})
+
+export const SentSource = SourceAnswer.extend({
+  archivedAt: SourceDetail.shape.archivedAt,
+  neurons: z
+    .array(z.object({ seqId: SeqId, title: z.string().describe('Title of the Neuron.') }))
+    .describe('Neurons that were made of it and that the caller may see: at most 100.'),
+  neuronCount: z.int().nonnegative().describe('Number of all these Neurons.'),
+  candidateCount: z.int().nonnegative().describe('Number of candidates made of it that wait for a curator.'),
+}).meta({
+  id: 'SentSource',
+  description: 'A Source that the caller uploaded, and what became of it.',
+  examples: [
+    {
+      ...{ ...example, status: 'success', archivedAt: null, neuronCount: 1, candidateCount: 0 },
+      neurons: [{ seqId: 'handbook_00000042', title: 'VIP escalation policy' }],
+    },
+  ],
+})
+export type SentSource = z.infer<typeof SentSource>

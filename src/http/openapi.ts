@@ -67,6 +67,7 @@ export async function describeRoutes(app: ZodFastify, prefix: string): Promise<v
           name: 'Queue',
           description: 'Candidates that a curator or the policy approves or dismisses.',
         },
+        { name: 'Senders', description: 'What the caller sent, and what became of it.' },
         { name: 'Sources', description: 'Uploaded files, whose ingest proposes Neurons.' },
         { name: 'Neurons', description: 'Curated pages, their links and their attachments.' },
         { name: 'Search', description: 'Search by keywords, and passages for language models.' },

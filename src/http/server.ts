@@ -35,6 +35,7 @@ import { feedbackRoutes } from './v1/feedback-routes.ts'
 import { fileRoutes } from './v1/file-routes.ts'
 import { knowledgeBaseRoutes } from './v1/knowledge-base-routes.ts'
 import { llmsRoutes } from './v1/llms-routes.ts'
+import { meRoutes } from './v1/me-routes.ts'
 import { neuronRoutes } from './v1/neuron-routes.ts'
 import { queueRoutes } from './v1/queue-routes.ts'
 import { searchRoutes } from './v1/search-routes.ts'
@@ -239,6 +240,7 @@ function apiRoutes(api: ZodFastify, ctx: AppContext): void {
   neuronRoutes(api, ctx)
   knowledgeBaseRoutes(api, ctx)
   llmsRoutes(api, ctx)
+  meRoutes(api, ctx)
   searchRoutes(api, ctx)
   chatRoutes(api, ctx)
   feedbackRoutes(api, ctx)

@@ -12,6 +12,7 @@ export type SourceOutcome = {
   neuronCount: number
   /** Pending candidates; only for curators. */
   candidates: { candidateId: string; title: string; removes: boolean; warnings: string[] }[]
+  /** Also for the uploader. */
   candidateCount: number
   /** Editions of the same document, newest first; only for curators. */
   editions: (Pick<StoredSource, 'id' | 'seq' | 'createdAt' | 'archivedAt'> & { uploader: string })[]
@@ -21,20 +22,20 @@ const maxListed = 100
 
 /** @throws {GanglionError} `not_found` */
 export async function readSourceOutcome(ctx: Context, caller: Caller, docId: string): Promise<SourceOutcome> {
-  const { kbId, editionOf } = await findSource(ctx, caller, docId)
+  const { kbId, editionOf, uploader } = await findSource(ctx, caller, docId)
   const kb = await ctx.kb(caller.tenantId, kbId)
   const { read: sql } = kb.projection
   const view = await viewFor(caller, kb)
   const prefix = originPrefix(editionOf)
   const neurons = Array.from(presentBelow(sql, ingestConnector, prefix)).filter(({ seqId }) => view.seesNeuron(seqId))
   const isCurator = caller.role === 'curator'
-  const pending = isCurator ? pendingBelow(sql, ingestConnector, prefix) : []
+  const pending = isCurator || uploader.id === caller.id ? pendingBelow(sql, ingestConnector, prefix) : []
   const editions = isCurator ? await ctx.sources.editions(editionOf) : []
   return {
     neurons: neurons.slice(0, maxListed),
     neuronCount: neurons.length,
     candidates: pending
-      .slice(0, maxListed)
+      .slice(0, isCurator ? maxListed : 0)
       .map(({ id, title, removes, warnings }) => ({ candidateId: id, title, removes, warnings })),
     candidateCount: pending.length,
     editions: editions.slice(0, maxListed).map(({ id, seq, createdAt, archivedAt, uploader }) => ({

@@ -51,6 +51,9 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
   await api.POST('/api/v1/queue/candidates/{id}/dismiss', { params: second })
   await api.POST('/api/v1/queue/candidates/{id}/reopen', { params: second })
 
+  await api.GET('/api/v1/me')
+  await api.GET('/api/v1/me/candidates')
+  await api.GET('/api/v1/me/candidates/{id}', { params: first })
   await api.GET('/api/v1/knowledge-bases')
   await api.GET('/api/v1/knowledge-bases/{kbId}/neurons', { params: inKb })
   await api.GET('/api/v1/knowledge-bases/{kbId}/graph', { params: inKb })
@@ -86,6 +89,8 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
   await api.GET('/api/v1/knowledge-bases/{kbId}/documents', { params: inKb })
   const status = async () => (await api.GET('/api/v1/documents/{docId}', { params: inSource })).data?.status
   while ((await status()) !== 'success') await new Promise((resolve) => setTimeout(resolve, 50))
+  await api.GET('/api/v1/me/sources')
+  await api.GET('/api/v1/me/sources/{docId}', { params: inSource })
   await api.GET('/api/v1/documents/{docId}/content', { params: inSource, parseAs: 'text' })
   await api.POST('/api/v1/documents/{docId}/ingest', { params: inSource })
 

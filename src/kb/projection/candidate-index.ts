@@ -23,6 +23,8 @@ export type CandidateRow = {
   tags: string[]
   /** What the policy said of it. */
   reason: string
+  /** Why a curator dismissed it. */
+  dismissal: string | null
   titleKey: string
   textKey: string
   /** The policy approved it and no curator has decided since. */
@@ -44,11 +46,12 @@ export function indexCandidate(
   const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
   const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      removes, warnings, created_at, created_by, unfinished, origin, fingerprint, reason, tags, title_key, text_key,
+      removes, warnings, created_at, created_by, sender, dismissal, unfinished, origin, fingerprint, reason, tags, title_key, text_key,
       word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
-      ${candidate.createdBy.name}, ${unfinished}, ${origin}, ${fingerprint}, ${verdict.reason}, ${JSON.stringify(tags)},
+      ${candidate.createdBy.name}, ${isClient(candidate) ? candidate.createdBy.id : null},
+      ${lastVerdict(candidate)?.reason ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${verdict.reason}, ${JSON.stringify(tags)},
       ${titleKey(title)}, ${textKey}, ${row})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
   for (const key of new Set(tags.map(tagKey))) sql.run`INSERT INTO candidate_tags (key, id) VALUES (${key}, ${id})`
@@ -59,7 +62,7 @@ export function indexCandidate(
  * client says of them counts for nothing, since it would steer the next import.
  */
 function originOf({ metadata, createdBy }: Candidate): { origin: string | null; fingerprint: string | null } {
-  if (/^(?:key|user):/.test(createdBy.id)) return { origin: null, fingerprint: null }
+  if (isClient({ createdBy })) return { origin: null, fingerprint: null }
   const data: unknown = metadata === null ? {} : JSON.parse(metadata)
   const text = (key: string) => {
     const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined
@@ -67,6 +70,11 @@ function originOf({ metadata, createdBy }: Candidate): { origin: string | null; 
   }
   const fingerprint = text('fingerprint')
   return { origin: fingerprint === null ? null : text('filename'), fingerprint }
+}
+
+/** Whether a key or a person sent it, over HTTP. */
+function isClient({ createdBy }: Pick<Candidate, 'createdBy'>): boolean {
+  return /^(?:key|user):/.test(createdBy.id)
 }
 
 export type OriginRow = CandidateRow & { fingerprint: string }
@@ -241,6 +249,7 @@ export function toCandidateRow(row: Record<string, unknown>): CandidateRow {
     createdBy: String(row.created_by),
     tags: JSON.parse(String(row.tags)),
     reason: String(row.reason),
+    dismissal: row.dismissal === null ? null : String(row.dismissal),
     titleKey: String(row.title_key),
     textKey: String(row.text_key),
     approvedByPolicy: row.unfinished === 1,

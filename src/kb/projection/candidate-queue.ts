@@ -123,3 +123,21 @@ export function pendingTitled(sql: Sql, title: string): CandidateRow[] {
     WHERE title_key = ${key} AND title_key <> '' AND status = 'pending' AND target IS NULL ORDER BY id LIMIT 5`
   return rows.map(toCandidateRow)
 }
+
+/** Candidates that a client sent, the newest first, from below an id. */
+export function sentBy(
+  sql: Sql,
+  sender: string,
+  { status, below, limit }: { status?: CandidateStatus | undefined; below?: string | undefined; limit: number },
+): CandidateRow[] {
+  const page = query`SELECT candidates.*, seq_id, document_id, oid FROM (
+      SELECT id FROM candidates WHERE sender = ${sender} ${status === undefined ? nothing : query`AND status = ${status}`}
+        ${below === undefined ? nothing : query`AND id < ${below}`} ORDER BY id DESC LIMIT ${limit}
+    ) JOIN candidates USING (id) LEFT JOIN approvals ON candidate_id = id LEFT JOIN commits USING (position) ORDER BY id DESC`
+  return allRows(sql, page).map(toCandidateRow)
+}
+
+/** Whether a client sent a candidate. */
+export function isSender(sql: Sql, sender: string, id: string): boolean {
+  return sql.get`SELECT 1 FROM candidates WHERE id = ${id} AND sender = ${sender}` !== undefined
+}

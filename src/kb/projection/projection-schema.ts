@@ -74,7 +74,8 @@ export const projectionSchema = `
   CREATE TABLE candidates (
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
-    removes INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, unfinished INTEGER NOT NULL,
+    removes INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, sender TEXT,
+    dismissal TEXT, unfinished INTEGER NOT NULL,
     origin TEXT, fingerprint TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL,
     title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
@@ -120,6 +121,7 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
     { name: 'candidates_by_connector', sql: 'ON candidates (status, connector)' },
     { name: 'candidates_by_origin', sql: 'ON candidates (connector, origin) WHERE origin IS NOT NULL' },
     { name: 'candidates_by_fingerprint', sql: 'ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL' },
+    { name: 'candidates_by_sender', sql: 'ON candidates (sender, id) WHERE sender IS NOT NULL' },
     { name: 'candidate_tags_by_id', sql: 'ON candidate_tags (id)' },
   ],
 }

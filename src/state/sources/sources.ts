@@ -132,6 +132,25 @@ export class Sources {
     return rows.map(toSource)
   }
 
+  /** Sources of a tenant that a client uploaded and that are not archived, the newest first, from below an id. */
+  async uploadedBy(
+    { tenantId, uploader }: { tenantId: string; uploader: string },
+    { status, below, limit }: { status?: SourceStatus | undefined; below?: string | undefined; limit: number },
+  ): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .where('uploader_id', '=', uploader)
+      .where('archived_at', 'is', null)
+      .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'pending'))
+      .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(toSource)
+  }
+
   /** The folders of a knowledge base that hold or held a Source: the first, by name. Takes one step in an index for each. */
   async folders(kbId: string): Promise<string[]> {
     const { rows } = await sql<{ path: string }>`WITH RECURSIVE folders(path, nth) AS (

@@ -8,6 +8,9 @@ export const firstSchema = '0023-branches-of-forges'
 /** Every schema change by name; names sort in the order they apply, and a released one never changes. */
 export const migrations: Record<string, Migration> = {
   [firstSchema]: { up: (db) => run(db, schema) },
+  '0024-sources-by-uploader': {
+    up: (db) => run(db, 'create index sources_uploader on sources (tenant_id, uploader_id, id);'),
+  },
 }
 
 /** @param statements of SQLite, one after another */

@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { Timestamp } from './identifiers.ts'
+import { Role } from './vocabulary.ts'
+
+export const Me = z
+  .object({
+    name: z.string().describe('Name of the API key or person.'),
+    role: Role.describe('What the caller may do. An administrator has the role `curator`.'),
+    tenant: z.string().describe('Slug of the tenant.'),
+    connectors: z.array(z.string()).describe('Connectors that the policy trusts this key to speak as.'),
+    expiresAt: Timestamp.nullable().describe('Time when the key expires. Null if it does not, and for a person.'),
+  })
+  .meta({
+    id: 'Me',
+    description: 'The caller.',
+    examples: [{ name: 'Support desk', role: 'app', tenant: 'acme', connectors: [], expiresAt: null }],
+  })
+export type Me = z.infer<typeof Me>

@@ -1,0 +1,81 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
+import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
+import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
+import { eventually } from '../support/eventually.ts'
+import { startProduct } from './support.ts'
+
+const queue = '/api/v1/queue/candidates'
+const me = '/api/v1/me'
+const candidate = { kb: 'handbook', kind: 'external-feed', title: 'Otters', content: 'Otters swim.' }
+
+test('a key follows what it sent, and nothing that others sent', async () => {
+  const { request, tokens, newKey, ctx } = await startProduct()
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'annex' })
+  const other = await newKey('acme', 'app')
+  const foreign = await newKey('umbrella', 'app')
+  const read = async (path: string, as = tokens.app) => (await request('GET', `${me}${path}`, { as })).body
+  const submit = async (changes: Record<string, unknown>) =>
+    String((await request('POST', queue, { as: tokens.app, body: { ...candidate, ...changes } })).body.candidateId)
+  const decide = (id: string, act: string, body: object) =>
+    request('POST', `${queue}/${id}/${act}`, { as: tokens.curator, body })
+
+  expect(await read('')).toEqual({ name: 'app', role: 'app', tenant: 'acme', connectors: [], expiresAt: null })
+  const dismissed = await submit({})
+  const hidden = await submit({ title: 'Secret', confidence: 0.1 })
+  const approved = await submit({ kb: 'annex', title: 'Badgers', confidence: 1 })
+  await decide(dismissed, 'dismiss', { reason: 'Known.' })
+  await decide(hidden, 'approve', { tags: ['internal'] })
+
+  const { candidates } = await read('/candidates')
+  expect(candidates).toEqual([
+    expect.objectContaining({ candidateId: approved, status: 'approved', seqId: 'annex_00000001' }),
+    expect.objectContaining({
+      candidateId: hidden,
+      status: 'approved',
+      verdict: { zone: null, reason: 'confidence 0.1 is below every threshold' },
+    }),
+    expect.objectContaining({
+      candidateId: dismissed,
+      status: 'dismissed',
+      reason: 'Known.',
+      verdict: { zone: null, reason: 'no confidence given' },
+    }),
+  ])
+  expect(candidates).toMatchObject([{}, expect.not.objectContaining({ seqId: expect.anything() }), {}])
+  for (const sent of [approved, hidden, dismissed]) {
+    expect(candidates).toContainEqual(await read(`/candidates/${sent}`))
+    for (const as of [other, foreign, tokens.curator, tokens.reader]) {
+      expect((await request('GET', `${me}/candidates/${sent}`, { as })).status).toBe(404)
+    }
+  }
+  await decide(dismissed, 'reopen', {})
+  expect(await read(`/candidates/${dismissed}`)).not.toHaveProperty('reason')
+  expect(await read('/candidates', other)).toEqual({ candidates: [], nextCursor: null })
+  const first = await read('/candidates?limit=2')
+  const rest = await read(`/candidates?limit=2&cursor=${first.nextCursor}`)
+  expect([first.candidates, rest.candidates].flat()).toHaveLength(3)
+  expect(rest.nextCursor).toBeNull()
+  expect(await read('/candidates?kb=annex&status=approved')).toMatchObject({ candidates: [{ candidateId: approved }] })
+  expect((await request('GET', `${me}/candidates?cursor=bm8`, { as: tokens.app })).status).toBe(400)
+})
+
+test('a key follows what it uploaded', async () => {
+  const { request, tokens, newKey, ctx } = await startProduct()
+  onTestFinished(await startIngest(ctx, ingestSteps(ctx, undefined), { onError: () => {} }))
+  const form = new FormData()
+  form.set('file', new Blob(['# Otters\n\nOtters swim in rivers.']), 'otters.md')
+  const upload = '/api/v1/knowledge-bases/handbook/documents/upload'
+  const { id } = (await request('POST', upload, { as: tokens.app, body: form })).body
+  const read = async (path: string, as = tokens.app) => await request('GET', `${me}/sources${path}`, { as })
+  await eventually(async () => expect((await read(`/${id}`)).body.status).toBe('success'))
+  const { body } = await read(`/${id}`)
+  expect(body).toMatchObject({ id, filename: 'otters.md', archivedAt: null })
+  expect([body.candidateCount, body.neuronCount]).toEqual([0, 1])
+  expect(body.neurons).toEqual([{ seqId: 'handbook_00000001', title: 'Otters' }])
+  expect((await read('?status=success')).body).toMatchObject({ documents: [{ id }], nextCursor: null })
+  expect((await read('?status=failed')).body.documents).toEqual([])
+  const other = await newKey('acme', 'app')
+  expect((await read('', other)).body.documents).toEqual([])
+  expect((await read(`/${id}`, other)).status).toBe(404)
+})
