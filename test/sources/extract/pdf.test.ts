@@ -60,7 +60,7 @@ test('letters that stand apart are joined to words, by the gaps between them', a
   const apart = (words: string, y: number, step: number) =>
     [...words].flatMap((text, at) => (text === ' ' ? [] : [{ text, x: 60 + at * step, y, size: 20 }]))
   const typed = { text: 'I n t r o d u c t i o n', x: 60, y: 730, size: 16 }
-  const alphabet = { text: 'A B C D E F', x: 60, y: 690, size: 16 }
+  const alphabet = { text: 'A B C D E F', x: 60, y: 400, size: 11 }
   const { title, markdown } = await extract([
     { texts: [...apart('HARBOUR RULES', 780, 30), typed, alphabet, ...body('loading')] },
   ])
