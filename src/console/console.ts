@@ -20,7 +20,8 @@ import { sourceRoutes } from './sources/routes.ts'
 const formLimit = 2 * 1024 * 1024
 
 /** Adds the pages for people who work in a browser, with their styles and scripts. */
-export async function consoleRoutes(app: ZodFastify, { limits, ctx }: PagesContext): Promise<void> {
+export async function consoleRoutes(app: ZodFastify, context: PagesContext): Promise<void> {
+  const { ctx } = context
   await app.register(formbody, { bodyLimit: formLimit })
   app.setErrorHandler(answerWithPage)
   // With `no-referrer` browsers would not say from where a form comes.
@@ -32,7 +33,7 @@ export async function consoleRoutes(app: ZodFastify, { limits, ctx }: PagesConte
   })
   await app.register(async (open: ZodFastify) => openRoutes(open, ctx))
   await app.register(async (pages: ZodFastify) => {
-    guardPages(pages, { ctx, limits })
+    guardPages(pages, context)
     accountRoutes(pages, ctx)
     peopleRoutes(pages, ctx)
     overviewRoutes(pages, ctx)

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ValidationError } from '../contract/errors.ts'
-import { requireRole } from '../http/access/auth.ts'
+import { callerOf, requireRole } from '../http/access/auth.ts'
 import { rateOf } from '../http/access/rate-limits.ts'
 import { requireFormToken } from '../http/access/session-cookie.ts'
 import { withoutPrefix } from '../http/path-prefix.ts'
 import { answerError, refusalOf } from '../http/response/error-answer.ts'
 import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
+import { listKnowledgeBases } from '../pages/list-knowledge-bases.ts'
 import { html } from './layout/html-template.ts'
 import { keptFormPage } from './layout/kept-form-page.ts'
 import { isFragment, send, sendProblem } from './layout/send.ts'
@@ -22,6 +23,7 @@ declare module 'fastify' {
 
 /** Lets in people who are signed in, from pages of this server, as often and as far as they may. */
 export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void {
+  app.decorateRequest('knowledgeBases', undefined)
   app.addHook('onRequest', async (request, reply) => {
     await app.sessions.read(request, reply)
     const isKept = mayKeepForm(request)
@@ -32,6 +34,7 @@ export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void
     await limits.countRequest(request, reply, rateOf(request))
     requireRole(request)
     if (rateOf(request) !== 'read') await limits.checkDisk()
+    if (isPage(request)) request.knowledgeBases = (await listKnowledgeBases(ctx, callerOf(request))).knowledgeBases
   })
   app.addHook('preValidation', async (request, reply) => {
     if (request.session === undefined) return send(reply, keptFormPage(request), 401)
@@ -48,6 +51,10 @@ export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void
 /** Also without a cookie: signing out in another tab, or its age, has removed it. That the form is ours is checked in either case. */
 function mayKeepForm(request: FastifyRequest): boolean {
   return request.method === 'POST' && request.routeOptions.config.keepsForm === true && !isFragment(request)
+}
+
+function isPage(request: FastifyRequest): boolean {
+  return !isFragment(request) && request.headers.accept?.includes('text/html') === true
 }
 
 /** Where a person signs in to come back to a path of ours. */
@@ -67,8 +74,7 @@ function sendToSignIn(request: FastifyRequest, reply: FastifyReply, prefix: stri
 
 /** Answers any error as a page for people, and as the API does for programs. */
 export function answerWithPage(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (!isFragment(request) && request.headers.accept?.includes('text/html') !== true)
-    return answerError(error, request, reply)
+  if (!isFragment(request) && !isPage(request)) return answerError(error, request, reply)
   const { status, body } = refusalOf(error, request)
   return sendProblem(request, reply, status, messageOf(error, body))
 }

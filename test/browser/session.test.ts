@@ -42,6 +42,7 @@ test.each([
     await page.waitForURL((url) => url.pathname === '/')
 
     await page.goto('/account')
+    await page.locator('.account > button').click()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL('**/sign-in?done=out')
     await check()

@@ -42,7 +42,7 @@ test('what is not there is a page for people, and an envelope for programs', asy
   const page = await visit(app, { method: 'GET', url: '/nonsense', headers: accept })
   expect([page.status, ...page.texts('h1')]).toEqual([404, 'There is nothing here'])
   const framed = await (await browser('reader')).get('/nonsense')
-  expect([framed.status, ...framed.texts('.account a')]).toEqual([404, 'Some reader'])
+  expect([framed.status, ...framed.texts('.account bdi')]).toEqual([404, 'Some reader'])
   expect([framed.headers['cache-control'], framed.headers['referrer-policy']]).toEqual(['no-store', 'same-origin'])
   const forPrograms = await visit(app, { method: 'GET', url: '/nonsense' })
   expect(JSON.parse(forPrograms.body)).toEqual(noPage)

@@ -3,6 +3,7 @@ import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import { asset, island } from './asset.ts'
 import { form } from './form.ts'
 import { type Html, type HtmlPart, html } from './html-template.ts'
+import { icon } from './icon.ts'
 import type { Visit } from './visit.ts'
 
 /** The knowledge base that a page is of. */
@@ -14,6 +15,8 @@ type PageOptions = {
   /** Holds the page's one `h1`. */
   main: HtmlPart
   kb?: PageKb | undefined
+  /** Stands below the places of the knowledge base, as a tree of its pages. */
+  rail?: HtmlPart
   /** What has just happened, read out to those who cannot see it. */
   notice?: HtmlPart
   /** Modules of `islands/` that the page loads. */
@@ -25,52 +28,61 @@ type PageOptions = {
 }
 
 /** `holds`: where the pages of the place are, if not below its own path; of a place without, the path is one page. */
-type Link = { href: string; label: string; least?: PersonRole; holds?: readonly string[] }
+type Link = { href: string; label: string; icon: string; least?: PersonRole; holds?: readonly string[] }
 
 const places: readonly Link[] = [
-  { href: '/', label: 'Home', holds: [] },
-  { href: '/queue', label: 'Queue', least: 'curator' },
-  { href: '/activity', label: 'Activity' },
-  { href: '/settings', label: 'Settings', least: 'admin' },
+  { href: '/', label: 'Home', icon: 'house', holds: [] },
+  { href: '/queue', label: 'Queue', icon: 'inbox', least: 'curator' },
+  { href: '/activity', label: 'Activity', icon: 'activity' },
+  { href: '/settings', label: 'Settings', icon: 'settings', least: 'admin' },
 ]
 
 const placesOfKb = (slug: string): readonly Link[] => {
   const base = kbPage(slug)
   return [
-    { href: base, label: 'Overview', holds: [] },
-    { href: `${base}/tree`, label: 'Pages', holds: [`${base}/neurons`] },
-    { href: `${base}/tags`, label: 'Tags' },
-    { href: `${base}/graph`, label: 'Graph' },
-    { href: `${base}/search`, label: 'Search' },
-    { href: `${base}/chat`, label: 'Ask' },
-    { href: `${base}/sources`, label: 'Sources' },
-    { href: `${base}/findings`, label: 'Findings', least: 'curator' },
-    { href: `${base}/new`, label: 'New page', least: 'curator' },
-    { href: `${base}/settings`, label: 'Settings', least: 'admin' },
+    { href: base, label: 'Overview', icon: 'book-open', holds: [] },
+    { href: `${base}/tree`, label: 'Pages', icon: 'files', holds: [`${base}/neurons`] },
+    { href: `${base}/tags`, label: 'Tags', icon: 'tags' },
+    { href: `${base}/graph`, label: 'Graph', icon: 'waypoints' },
+    { href: `${base}/chat`, label: 'Ask', icon: 'message-circle' },
+    { href: `${base}/sources`, label: 'Sources', icon: 'file-text' },
+    { href: `${base}/findings`, label: 'Findings', icon: 'triangle-alert', least: 'curator' },
+    { href: `${base}/new`, label: 'New page', icon: 'plus', least: 'curator' },
+    { href: `${base}/settings`, label: 'Settings', icon: 'settings', least: 'admin' },
   ]
 }
 
+/** Knowledge bases in the rail; the start page has all. */
+const maxListed = 12
+
 /** A whole page, in the frame that all pages for signed-in people share. */
-export function page(visit: Visit, { kb, main, notice, hasCode, ...head }: PageOptions): Html {
-  const { session } = visit
+export function page(visit: Visit, { kb, main, notice, rail, hasCode, ...head }: PageOptions): Html {
   const styleNonce = hasCode === true ? visit.styleNonce() : undefined
   return html`${top({ ...head, styleNonce, islands: ['palette', ...(head.islands ?? [])] })}
     <header class="bar">
+      <button type="button" class="quiet menu" popovertarget="rail" aria-label="Menu">${icon('menu')}</button>
       <a class="brand" href="/">Ganglion</a>
-      ${navigation('Main', places, visit)}
       <form class="find" action="${kb === undefined ? '/search' : `${kbPage(kb.slug)}/search`}" role="search">
         <label class="unseen" for="find">Search</label>
-        <input type="search" id="find" name="q" placeholder="Search" autocomplete="off">
-        <a class="palette" href="/search" data-palette title="Jump to… (Ctrl+K)">Jump to…</a>
+        ${icon('search')}<input type="search" id="find" name="q" placeholder="Search${kb && ` ${kb.title}`}" autocomplete="off">
+        <a class="palette" href="/search" data-palette title="Jump to… (Ctrl+K)"><span class="unseen">Jump to…</span><kbd aria-hidden="true">Ctrl K</kbd></a>
       </form>
       ${account(visit)}
     </header>
-    ${kb && html`<div class="bar of-kb">${navigation(`Knowledge base ${kb.title}`, placesOfKb(kb.slug), { ...visit, name: kb.title })}</div>`}
-    <main id="main" tabindex="-1">
-      <div class="notices" role="status" aria-live="polite">${notice && html`<div class="notice">${notice}</div>`}</div>
-      ${main}
-    </main>
-    <footer class="foot"><a href="/docs">API reference</a> <span>${session.tenant.slug}</span></footer>
+    <div class="frame">
+      <div class="rail" id="rail" popover>
+        ${navigation('Main', places, visit)}
+        ${kb && html`<div class="of-kb">${navigation(`Knowledge base ${kb.title}`, placesOfKb(kb.slug), { ...visit, name: kb.title })}${rail}</div>`}
+        ${otherKbs(visit, kb)}
+      </div>
+      <div class="stage">
+        <main id="main" tabindex="-1">
+          <div class="notices" role="status" aria-live="polite">${notice && html`<div class="notice">${notice}</div>`}</div>
+          ${main}
+        </main>
+        <footer class="foot"><a href="/docs">API reference</a> <span>${visit.session.tenant.slug}</span></footer>
+      </div>
+    </div>
   </body></html>`
 }
 
@@ -116,15 +128,27 @@ function navigation(
   const current = shown.find(({ href, holds = [href] }) => {
     return here === href || holds.some((path) => here.startsWith(`${path}/`))
   })
-  return html`<nav aria-label="${label}">${name !== undefined && html`<strong dir="auto">${name}</strong>`}<ul>
-    ${shown.map((link) => html`<li><a href="${link.href}"${link === current && html` aria-current="page"`}>${link.label}</a></li>`)}
+  return html`<nav aria-label="${label}">${name !== undefined && html`<strong class="rail-title" dir="auto">${name}</strong>`}<ul>
+    ${shown.map((link) => html`<li><a href="${link.href}"${link === current && html` aria-current="page"`}>${icon(link.icon)} ${link.label}</a></li>`)}
+  </ul></nav>`
+}
+
+function otherKbs({ knowledgeBases = [] }: Visit, kb: PageKb | undefined): Html | undefined {
+  const others = knowledgeBases.filter(({ slug }) => slug !== kb?.slug)
+  if (others.length === 0) return undefined
+  return html`<nav aria-label="Knowledge bases"><strong class="rail-title">${kb === undefined ? 'Knowledge bases' : 'Others'}</strong><ul>
+    ${others.slice(0, maxListed).map(({ slug, title }) => html`<li><a href="${kbPage(slug)}">${icon('library')} <bdi>${title}</bdi></a></li>`)}
+    ${others.length > maxListed && html`<li><a href="/">All ${knowledgeBases.length}</a></li>`}
   </ul></nav>`
 }
 
 function account(visit: Visit): Html {
   const { user } = visit.session
   return html`<div class="account">
-    <a href="/account" dir="auto">${user.name}</a>
-    ${form(visit, { action: '/sign-out' }, html`<button class="quiet" type="submit">Sign out</button>`)}
+    <button type="button" class="quiet" popovertarget="account">${icon('user')} <bdi>${user.name}</bdi></button>
+    <div class="menu-list" id="account" popover>
+      <a href="/account">Your account</a>
+      ${form(visit, { action: '/sign-out' }, html`<button class="quiet" type="submit">${icon('log-out')} Sign out</button>`)}
+    </div>
   </div>`
 }

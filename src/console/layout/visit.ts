@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 import { formTokenOf } from '../../http/access/session-cookie.ts'
+import type { KbLabel } from '../../kb/kb-label.ts'
 import type { Session } from '../../people/person-session.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The knowledge bases of the tenant, for the rail of a page. */
+    knowledgeBases: readonly KbLabel[] | undefined
+  }
+}
 
 /** Who looks at a page, and at which. */
 export type Visit = {
@@ -12,15 +20,16 @@ export type Visit = {
   formToken: string
   /** Lets the styles in that a script of the page makes, as CodeMirror does. */
   styleNonce: () => string
+  knowledgeBases?: readonly KbLabel[] | undefined
 }
 
 const nonces = new WeakMap<FastifyRequest, string>()
 
 /** The visit of a request, if somebody is signed in. */
 export function visitIfAny(request: FastifyRequest): Visit | undefined {
-  const { session, url } = request
+  const { session, url, knowledgeBases } = request
   const styleNonce = () => nonces.getOrInsertComputed(request, () => randomBytes(16).toString('base64'))
-  return session && { session, path: url, formToken: formTokenOf(request), styleNonce }
+  return session && { session, path: url, formToken: formTokenOf(request), styleNonce, knowledgeBases }
 }
 
 /** @throws {GanglionError} `invalid_token` where nobody is signed in. */

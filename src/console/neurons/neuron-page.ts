@@ -3,6 +3,7 @@ import { reaches } from '../../contract/vocabulary.ts'
 import type { NeuronView } from '../../pages/read-page.ts'
 import { content } from '../layout/content.ts'
 import { type Html, html, trusted } from '../layout/html-template.ts'
+import { icon } from '../layout/icon.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
@@ -34,16 +35,21 @@ const mostHeadings = 200
 type Heading = { level: number; id: Html; label: Html }
 
 /** A Neuron as people read it. */
-export function neuronView(visit: Visit, view: NeuronView, done?: Done): Html {
+export function neuronView(
+  visit: Visit,
+  view: NeuronView,
+  { done, rail }: { done?: Done | undefined; rail: Html },
+): Html {
   const { kb, neuron, rendered } = view
   const main = html`<div class="neuron">
-    <article class="page">
-      ${crumbs(kb, neuron.path.split('/').slice(1, -1))}
-      <h1 dir="auto">${neuron.title}</h1>
+    <header class="page-head">
+      ${crumbs(kb, foldersOf(neuron.path))}
+      <div class="headline"><h1 dir="auto">${neuron.title}</h1>${actions(visit, view)}</div>
       ${facts(view)}
-      ${actions(visit, view)}
       ${pastNotice(view)}
-      ${headingList(rendered)}
+    </header>
+    ${headingList(rendered)}
+    <article class="page">
       ${rendered.blocks.length > 0 ? content(rendered) : html`<p class="empty">This page is empty.</p>`}
     </article>
     <aside class="page-about" aria-label="About this page">
@@ -51,14 +57,19 @@ export function neuronView(visit: Visit, view: NeuronView, done?: Done): Html {
     </aside>
   </div>`
   const islands = done === undefined ? ['copy'] : ['copy', 'drafts']
-  return page(visit, { title: neuron.title, main, kb, islands, notice: done && notices[done] })
+  return page(visit, { title: neuron.title, main, kb, rail, islands, notice: done && notices[done] })
+}
+
+/** The folders that the file of a Neuron stands in, from the outermost. */
+export function foldersOf(path: string): string[] {
+  return path.split('/').slice(1, -1)
 }
 
 function facts({ kb, neuron, approvedBy }: NeuronView): Html {
   const { seqId, version, updatedAt } = neuron
   return html`<p class="page-facts">
     <code>${seqId}</code>
-    <span>Version ${version}</span> <a href="${neuronPage(kb.slug, seqId)}/history">History</a>
+    <span>Version ${version}</span> <a href="${neuronPage(kb.slug, seqId)}/history">${icon('history')} History</a>
     <span>approved by <bdi>${approvedBy}</bdi> ${when(updatedAt)}</span>
   </p>`
 }
@@ -67,7 +78,7 @@ function actions({ session }: Visit, { kb, neuron, current }: NeuronView): Html 
   if (!reaches(session.role, 'curator') || current === null) return undefined
   const path = neuronPage(kb.slug, neuron.seqId)
   return html`<p class="row actions">
-    <a class="button" href="${path}/edit">Edit</a>
+    <a class="button" href="${path}/edit">${icon('pencil')} Edit</a>
     <a class="button second" href="${path}/rename">Rename</a>
     <a class="button second" href="${path}/remove">Remove</a>
   </p>`

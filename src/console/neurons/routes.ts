@@ -20,7 +20,8 @@ import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { graphPage } from './graph-page.ts'
 import { comparisonPage, historyPage } from './history-page.ts'
-import { neuronView } from './neuron-page.ts'
+import { foldersOf, neuronView } from './neuron-page.ts'
+import { kbRail } from './rail.ts'
 import { taggedPage, tagsPage } from './tags-page.ts'
 import { folderPage } from './tree-page.ts'
 
@@ -54,8 +55,11 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
     { schema: { hide: true, params: NeuronPath, querystring: ReadQuery } },
     async (request, reply) => {
       const { done, ...version } = request.query
-      const view = await readPage(ctx, callerOf(request), { ...request.params, ...version })
-      return send(reply, neuronView(visitOf(request), view, done))
+      const caller = callerOf(request)
+      const view = await readPage(ctx, caller, { ...request.params, ...version })
+      const { path, seqId } = view.neuron
+      const rail = await kbRail(ctx, caller, view.kb.slug, { folders: foldersOf(path), seqId })
+      return send(reply, neuronView(visitOf(request), view, { done, rail }))
     },
   )
 
@@ -85,8 +89,12 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
     '/kb/:kb/tree',
     { schema: { hide: true, params: KbParams, querystring: TreeQuery } },
     async (request, reply) => {
-      const query = { ...request.query, limit: treeLimit }
-      return send(reply, folderPage(visitOf(request), await readTree(ctx, callerOf(request), request.params.kb, query)))
+      const caller = callerOf(request)
+      const { kb } = request.params
+      const { folder } = request.query
+      const tree = await readTree(ctx, caller, kb, { ...request.query, limit: treeLimit })
+      const rail = await kbRail(ctx, caller, kb, { folders: folder === '' ? [] : folder.split('/') })
+      return send(reply, folderPage(visitOf(request), tree, rail))
     },
   )
 

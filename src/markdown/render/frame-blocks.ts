@@ -19,6 +19,10 @@ const directed = new Set([
   'dd',
   'summary',
 ])
+/** `auto` does not look into blocks that have a direction of their own. */
+const containers = new Set(['ul', 'ol', 'blockquote', 'table'])
+const rightToLeft =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u
 /** Wider than the page, they scroll: also by the keyboard. */
 const scrolled = { tabIndex: 0, role: 'group' }
 
@@ -27,6 +31,7 @@ export function frameBlocks(root: Root): void {
   for (const { element: found } of elementsOf(root)) {
     const { tagName, properties } = found
     if (directed.has(tagName)) properties.dir = 'auto'
+    if (containers.has(tagName) && rightToLeft.test(/\p{L}/u.exec(textOf(found))?.[0] ?? '')) properties.dir = 'rtl'
     if (tagName === 'input') properties.ariaLabel = properties.checked === true ? 'Done' : 'To do'
     if (tagName === 'th' && textOf(found).trim() === '' && !hasImage(found)) found.tagName = 'td'
     if (tagName === 'pre') Object.assign(properties, { ...scrolled, ariaLabel: 'Code' })

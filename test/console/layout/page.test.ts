@@ -40,7 +40,7 @@ test('the frame has landmarks, names its places by role, and marks the one where
   expect(textsOf(document, '[aria-current=page]')).toEqual(['Queue'])
   expect(document.querySelector('.of-kb a')?.getAttribute('href')).toBe('/kb/hand%2Fbook')
   expect([...document.querySelectorAll('main, header, footer')]).toHaveLength(3)
-  expect(textsOf(document, 'h1, [role=status], .account > a')).toEqual([hostile, hostile, hostile])
+  expect(textsOf(document, 'h1, [role=status], .account > button')).toEqual([hostile, hostile, hostile])
   expect(document.querySelector('img')).toBeNull()
   expect(textsOf(parsed(page(visit('reader'), { title: 'x', main: '' })), 'nav a')).toEqual(['Home', 'Activity'])
 })

@@ -43,8 +43,10 @@ test('shows the page with its way there, tags, links, mentions, Sources and cita
     '/kb/handbook/tree?folder=guides%2Fa%20b',
   )
   expect(page.texts('.content h2')).toEqual(['Who calls'])
-  expect(page.texts('.tags a')).toEqual(['policy', 'x/y & z'])
-  expect(page.document.querySelector('.tags li:last-child a')?.getAttribute('href')).toBe(
+  expect(page.texts('.rail-tree > ul > li > a')).toContain('guides')
+  expect(page.texts('.rail-tree [aria-current]')).toEqual(['On-call'])
+  expect(page.texts('aside .tags a')).toEqual(['policy', 'x/y & z'])
+  expect(page.document.querySelector('aside .tags li:last-child a')?.getAttribute('href')).toBe(
     '/kb/handbook/tags?tag=x%2Fy%20%26%20z',
   )
   expect(page.texts('aside h2')).toEqual(['Tags', 'Links', 'Mentioned in', 'Around this page', 'Sources', 'Cite'])

@@ -15,11 +15,11 @@ test('a person changes their name, which is what is shown from then on', async (
   const saved = await browser.post('/account/name', { name: '  Ada   Lovelace ' })
   expect([saved.status, saved.headers.location]).toEqual([303, '/account?done=name'])
   const page = await browser.get('/account?done=name')
-  expect(page.texts('.account a, .notice')).toEqual(['Ada Lovelace', 'Your name is saved.'])
+  expect(page.texts('.account bdi, .notice')).toEqual(['Ada Lovelace', 'Your name is saved.'])
   for (const name of ['', 'x'.repeat(101), 'Eve <user:1>', 'a\nApproved-By: root', '\u202eevil']) {
     const refused = await browser.post('/account/name', { name })
     expect([refused.status, refused.texts('.field .error').length]).toEqual([400, 1])
-    expect(refused.texts('.account a')).toEqual(['Ada Lovelace'])
+    expect(refused.texts('.account bdi')).toEqual(['Ada Lovelace'])
   }
   expect((await browser.get('/account?done=<script>')).texts('.notice')).toEqual([])
 })

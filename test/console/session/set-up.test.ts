@@ -52,7 +52,7 @@ test('the link of the first start makes an administrator: looked around first, a
   expect(String(entered.headers['set-cookie']), 'without a password').not.toContain('ganglion-device=')
   const cookie = cookieOf(entered)
   const account = await get('/account', { cookie })
-  expect(account.texts('.account a, .warning')).toEqual([
+  expect(account.texts('.account bdi, .warning')).toEqual([
     'Administrator',
     expect.stringContaining('You have no password yet.'),
   ])

@@ -47,7 +47,7 @@ test('a person is led to the sign-in page, signs in, arrives where they wanted t
   ])
   const cookie = cookieOf(answer)
   const account = await get('/account', { cookie })
-  expect(account.texts('h1, .account a')).toEqual(['Ada', 'Your account'])
+  expect(account.texts('h1, .account bdi')).toEqual(['Ada', 'Your account'])
   expect(account.headers['cache-control']).toBe('no-store')
   expect((await get('/sign-in?next=%2Fqueue', { cookie })).headers.location).toBe('/queue')
 

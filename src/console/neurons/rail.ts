@@ -1,0 +1,53 @@
+import type { AppContext } from '../../app/open-context.ts'
+import { neuronPage, tagPage, treePage } from '../../contract/console-paths.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { readTags } from '../../pages/read-tags.ts'
+import { readTree, type TreePage } from '../../pages/read-tree.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { type Html, html } from '../layout/html-template.ts'
+import { icon } from '../layout/icon.ts'
+
+/** Entries of a folder, and tags. The pages of both have all. */
+const most = { entries: 40, tags: 8 }
+
+/** Where a page stands: its folders from the outermost, and its seqId unless the page is a folder's. */
+type Place = { folders: readonly string[]; seqId?: string }
+
+/** The tree of a knowledge base with the folders of one page open, and its most used tags, for the rail. */
+export async function kbRail(ctx: AppContext, caller: Caller, kb: string, { folders, seqId }: Place): Promise<Html> {
+  const levels: TreePage[] = []
+  for (let depth = 0; depth <= folders.length; depth++) {
+    const folder = folders.slice(0, depth).join('/')
+    const level = await readTree(ctx, caller, kb, { folder, limit: most.entries }).catch(nothingThere)
+    if (level === undefined) break
+    levels.push(level)
+  }
+  const { tags } = await readTags(ctx, caller, kb, { q: '', page: 1 })
+  const used = tags.toSorted((one, other) => other.count - one.count).slice(0, most.tags)
+  const slug = levels[0]?.kb.slug ?? kb
+  return html`<nav class="rail-tree" aria-label="Tree"><strong class="rail-title">Tree</strong>${branch(levels, seqId)}</nav>
+    ${
+      used.length > 0 &&
+      html`<nav aria-label="Most used tags"><strong class="rail-title">Tags</strong><ul class="tags">
+        ${used.map(({ tag }) => html`<li><a class="badge" href="${tagPage(slug, tag)}" dir="auto">${tag}</a></li>`)}</ul></nav>`
+    }`
+}
+
+/** A version that is read may stand in a folder that is gone. */
+function nothingThere(error: unknown): undefined {
+  if (!(error instanceof GanglionError) || error.code !== 'not_found') throw error
+}
+
+function branch([level, ...deeper]: readonly TreePage[], seqId: string | undefined): Html | undefined {
+  if (level === undefined) return undefined
+  const { kb, folder, entries, nextCursor } = level
+  const open = deeper[0]?.folder
+  const isHere = (path: string) => seqId === undefined && deeper.length === 1 && path === open
+  return html`<ul>${entries.map((entry) =>
+    entry.kind === 'folder'
+      ? html`<li><a href="${treePage(kb.slug, entry.path)}"${isHere(entry.path) && html` aria-current="true"`}>${icon(entry.path === open ? 'chevron-down' : 'chevron-right')} <bdi>${entry.name}</bdi></a>
+        ${entry.path === open && branch(deeper, seqId)}</li>`
+      : html`<li><a class="page" href="${neuronPage(kb.slug, entry.seqId)}"${entry.seqId === seqId && html` aria-current="page"`}><bdi>${entry.title}</bdi></a></li>`,
+  )}
+  ${nextCursor !== null && html`<li><a href="${treePage(kb.slug, folder)}">More…</a></li>`}</ul>`
+}
