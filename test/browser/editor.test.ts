@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
 import { violationsOf } from './support/axe.ts'
 import { stageForFile, type Visitor } from './support/stage.ts'
+import { limitsOf } from './support/visitor.ts'
 
 const stage = stageForFile()
 
 /** What is typed into, and what the form sends. */
 const content = '#field-content'
 const field = 'textarea[name="content"]'
-/** Bytes of a page with an editor: those that any page may have, and CodeMirror. */
-const maxBytes = (100 + 180) * 1024
 const press = (label: string) => `form[data-editor] button:text-is("${label}")`
 
 /** Publishes a page and gives its address. */
@@ -45,7 +44,7 @@ test.each([
     await visit(what)
     expect(await violationsOf(page)).toEqual([])
     expect(transfer.requests).toBeLessThanOrEqual(10)
-    expect(transfer.bytes).toBeLessThanOrEqual(maxBytes)
+    expect(transfer.bytes).toBeLessThanOrEqual((await limitsOf(page)).bytes)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   }
   await visit(`${path}/edit`)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { violationsOf } from './support/axe.ts'
 import { submitted } from './support/candidates.ts'
 import { stageForFile } from './support/stage.ts'
+import { limitsOf } from './support/visitor.ts'
 
 const offered = {
   ...{ name: 'GitHub', tenant: 'acme', repositories: 'https://github.com/acme/', kind: undefined, apiUrl: undefined },
@@ -86,9 +87,6 @@ const brokenWords = `[...document.querySelectorAll('th, td')].flatMap((cell) => 
   }
   return broken
 })`
-const maxBytes = 100 * 1024
-/** Where pages have CodeMirror. */
-const maxCodeBytes = 180 * 1024
 const maxRequests = 10
 
 test.each(pages)('$name is accessible, small and still, in every window', async ({ path, role }) => {
@@ -98,8 +96,7 @@ test.each(pages)('$name is accessible, small and still, in every window', async 
     expect.soft(answer?.status()).toBe(path() === '/nonsense' ? 404 : 200)
     expect.soft(await violationsOf(page)).toEqual([])
     expect.soft(transfer.requests).toBeLessThanOrEqual(maxRequests)
-    const hasCode = (await page.locator('link[nonce]').count()) > 0
-    expect.soft(transfer.bytes).toBeLessThanOrEqual(maxBytes + (hasCode ? maxCodeBytes : 0))
+    expect.soft(transfer.bytes).toBeLessThanOrEqual((await limitsOf(page)).bytes)
     expect.soft(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
     expect.soft(await page.evaluate(brokenWords)).toEqual([])
     expect.soft(await page.evaluate(layoutShift)).toBeLessThan(0.001)

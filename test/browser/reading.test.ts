@@ -3,6 +3,7 @@ import { NativeWriter } from '../kb/support/native-writer.ts'
 import { neuronText, seq } from '../kb/support/written-neurons.ts'
 import { violationsOf } from './support/axe.ts'
 import { stageForFile } from './support/stage.ts'
+import { limitsOf } from './support/visitor.ts'
 
 const attack = '"><img src=x onerror=alert(1)>'
 const hostile = `# Formats ${attack}
@@ -68,7 +69,7 @@ test.each(pages)('%s is accessible, small, still and harmless', async (_name, pa
     await visit(path)
     expect(await violationsOf(page)).toEqual([])
     expect(transfer.requests).toBeLessThanOrEqual(10)
-    expect(transfer.bytes).toBeLessThanOrEqual(100 * 1024)
+    expect(transfer.bytes).toBeLessThanOrEqual((await limitsOf(page)).bytes)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(alarms).toEqual([])
     await context.close()

@@ -7,6 +7,7 @@ import { hostile } from '../console/queue/desk.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
 import { violationsOf } from './support/axe.ts'
 import { type EnterOptions, stageForFile, type Visitor } from './support/stage.ts'
+import { limitsOf } from './support/visitor.ts'
 
 const stage = stageForFile()
 let kbs = 0
@@ -63,13 +64,51 @@ test.each(narrowAndWide)(
     for (const path of paths) {
       await visit(path)
       expect([path, await violationsOf(page)]).toEqual([path, []])
-      expect(transfer.requests).toBeLessThanOrEqual(10)
-      expect(transfer.bytes).toBeLessThanOrEqual(100 * 1024)
+      expect(transfer.requests).toBeLessThanOrEqual((await limitsOf(page)).requests)
+      expect(transfer.bytes).toBeLessThanOrEqual((await limitsOf(page)).bytes)
       expect([path, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([path, true])
     }
     expect(alarms).toEqual([])
   },
 )
+
+test.each(['lines', 'split'])(
+  'a text is compared whole: what is the same is folded and opens, keys lead to changes (%s)',
+  async (show) => {
+    const { submit, approve, correct, slug, visit, page, press, alarms } = await review()
+    const lines = (changed: string) =>
+      Array.from({ length: 60 }, (_, at) => ([9, 49].includes(at) ? changed : `line ${at}`))
+    const { seqId } = await approve(await submit({ title: 'Base', content: lines('old words').join('\n\n') }))
+    const id = await correct(seqId, lines('new words').join('\n\n'))
+    const next = await submit({ title: 'Next', content: 'Quite new.' })
+    const shown = () => page.locator('.text-diff').innerText()
+    await visit(`/queue/${id}?kb=${slug}&show=${show}`)
+    expect(await page.locator('.cm-mergeView').count()).toBe(show === 'split' ? 1 : 0)
+    expect(await page.locator('.cm-collapsedLines').first().innerText()).toContain('unchanged lines')
+    await press('n', 'n')
+    expect(await page.evaluate('document.activeElement.className')).toContain('cm-content')
+    expect(await page.locator('.cm-changedText').last().innerText()).toBe('new')
+    await page.locator('.cm-collapsedLines').first().click()
+    expect(await shown()).toContain('line 2')
+    expect(await page.locator('.cm-collapsedLines').count()).toBeGreaterThan(0)
+    await page.getByRole('button', { name: 'Show all lines' }).press('Enter')
+    expect(await page.locator('.cm-collapsedLines').count()).toBe(0)
+    await press('j')
+    await page.locator('h1', { hasText: 'Next' }).waitFor()
+    await page.locator('.text-diff', { hasText: 'Quite new.' }).first().waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/queue/${next}`)
+    await visit(`/queue/${id}?kb=${slug}`)
+    await press('n')
+    expect(await page.evaluate('document.activeElement.className')).toBe('changed')
+    expect(alarms).toEqual([])
+  },
+)
+
+test('without scripts, the lines that change stand on the page', async () => {
+  const { submit, slug, visit, page } = await review({ javaScriptEnabled: false })
+  await visit(`/queue/${await submit({ title: 'Plain', content: 'One.' })}?kb=${slug}&show=split`)
+  expect(await page.locator('#change .diff tr.added').innerText()).toContain('One.')
+})
 
 test('keys rest in fields, with modifiers, while they are off, and while the help is open', async () => {
   const { submit, slug, visit, page, press, heading } = await review()

@@ -1,4 +1,10 @@
-/** What the islands use of CodeMirror. This module is bundled with its packages: the pages that need it load it once, together. */
+/** CodeMirror for the islands. This module is bundled with its packages: the pages that need it load it once. */
+import { markdown, markdownLanguage } from '@codemirror/lang-markdown'
+import { syntaxHighlighting } from '@codemirror/language'
+import type { Extension } from '@codemirror/state'
+import { Decoration, EditorView } from '@codemirror/view'
+import { classHighlighter } from '@lezer/highlight'
+
 // biome-ignore lint/performance/noBarrelFile: the bundler leaves out what is not used
 export {
   acceptCompletion,
@@ -9,11 +15,31 @@ export {
   startCompletion,
 } from '@codemirror/autocomplete'
 export { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-export { markdown, markdownLanguage } from '@codemirror/lang-markdown'
-export { syntaxHighlighting } from '@codemirror/language'
 export { type Diagnostic, lintKeymap, setDiagnostics } from '@codemirror/lint'
 export { goToNextChunk, goToPreviousChunk, MergeView, unifiedMergeView } from '@codemirror/merge'
 export { searchKeymap } from '@codemirror/search'
 export { EditorSelection, EditorState, type Extension } from '@codemirror/state'
-export { type Command, Decoration, EditorView, keymap } from '@codemirror/view'
-export { classHighlighter } from '@lezer/highlight'
+export { type Command, EditorView, keymap } from '@codemirror/view'
+
+/** Each line has the direction of its first letter, as in a text area with `dir="auto"`. */
+const ownDirection = Decoration.line({ attributes: { dir: 'auto' } })
+
+/** How every text looks. Its styles bear the nonce of the page. */
+export const looks: Extension = [
+  EditorView.cspNonce.of(document.querySelector<HTMLElement>('link[nonce]')?.nonce ?? ''),
+  EditorView.darkTheme.of(matchMedia('(prefers-color-scheme: dark)').matches),
+  EditorView.lineWrapping,
+  EditorView.perLineTextDirection.of(true),
+  EditorView.decorations.of(({ state, viewport }) => {
+    const found = []
+    for (let line = state.doc.lineAt(viewport.from); ; line = state.doc.line(line.number + 1)) {
+      found.push(ownDirection.range(line.from))
+      if (line.to >= viewport.to) return Decoration.set(found)
+    }
+  }),
+]
+
+export const markdownText: Extension = [
+  markdown({ base: markdownLanguage, completeHTMLTags: false }),
+  syntaxHighlighting(classHighlighter),
+]

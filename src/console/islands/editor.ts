@@ -5,8 +5,6 @@ import {
   type Completion,
   type CompletionContext,
   type CompletionResult,
-  classHighlighter,
-  Decoration,
   type Diagnostic,
   defaultKeymap,
   EditorSelection,
@@ -16,12 +14,11 @@ import {
   historyKeymap,
   keymap,
   lintKeymap,
-  markdown,
-  markdownLanguage,
+  looks,
+  markdownText,
   searchKeymap,
   setDiagnostics,
   startCompletion,
-  syntaxHighlighting,
 } from './codemirror.ts'
 import { chosen, type FieldKind, ownHeadings, type Query, queryAt } from './completion.ts'
 
@@ -43,11 +40,8 @@ function editorFor(area: HTMLTextAreaElement, form: HTMLFormElement, extensions:
   const view: EditorView = new EditorView({
     doc: area.value,
     extensions: [
-      EditorView.cspNonce.of(document.querySelector<HTMLElement>('link[nonce]')?.nonce ?? ''),
-      EditorView.darkTheme.of(matchMedia('(prefers-color-scheme: dark)').matches),
-      EditorView.lineWrapping,
+      looks,
       EditorView.contentAttributes.of(attributes),
-      ownDirections,
       history(),
       extensions,
       // Tab is not among the keys: without a list of suggestions it leaves the editor.
@@ -75,19 +69,6 @@ function editorFor(area: HTMLTextAreaElement, form: HTMLFormElement, extensions:
   }
   return view
 }
-
-/** Each line has the direction of its first letter, as in a text area with `dir="auto"`. */
-const ownDirection = Decoration.line({ attributes: { dir: 'auto' } })
-const ownDirections: Extension = [
-  EditorView.perLineTextDirection.of(true),
-  EditorView.decorations.of(({ state, viewport }) => {
-    const found = []
-    for (let line = state.doc.lineAt(viewport.from); ; line = state.doc.line(line.number + 1)) {
-      found.push(ownDirection.range(line.from))
-      if (line.to >= viewport.to) return Decoration.set(found)
-    }
-  }),
-]
 
 /** Sets asterisks around what is selected, or takes them off: one for emphasis, two for what is strong. */
 function marked(mark: '*' | '**'): Command {
@@ -126,8 +107,7 @@ const linked: Command = (view) => {
 }
 
 const ofText: Extension = [
-  markdown({ base: markdownLanguage, completeHTMLTags: false }),
-  syntaxHighlighting(classHighlighter),
+  markdownText,
   keymap.of([
     { key: 'Mod-b', run: marked('**') },
     { key: 'Mod-i', run: marked('*') },

@@ -7,7 +7,7 @@ import { forget, restoreDrafts } from './review-drafts.ts'
 const settingKey = 'ganglion.review.keys'
 /** Milliseconds on a candidate until its slow parts are loaded, so that passing by does not make the server search. */
 const fillDelay = 400
-const editable = 'input:not([type="checkbox"]), textarea, select, [contenteditable]'
+const editable = 'input:not([type="checkbox"]), textarea, select, [contenteditable="true"]'
 
 type Ahead = { url: string; text: Promise<string | undefined> }
 
@@ -32,6 +32,8 @@ const actions: Readonly<Record<string, () => void>> = {
   a: approve,
   d: () => find('[data-reason]')?.focus(),
   e: () => find('[data-edit]')?.click(),
+  n: () => toChange('n', 1),
+  p: () => toChange('p', -1),
   u: () => find('.notices [data-undo]')?.click(),
   '?': openHelp,
 }
@@ -44,7 +46,7 @@ document.addEventListener('keydown', (event) => {
   if (action === undefined) return
   event.preventDefault()
   // A held key must not decide on one candidate after the other.
-  if (!event.repeat || key === 'j' || key === 'k') action()
+  if (!event.repeat || 'jknp'.includes(key)) action()
 })
 
 /** Whether a key is pressed without modifiers other than Shift, and outside of an input method. */
@@ -64,6 +66,18 @@ function move(step: 1 | -1): void {
   const next = links[Math.min(links.length - 1, Math.max(0, at < 0 ? 0 : at + step))]
   next?.focus()
   next?.scrollIntoView({ block: 'nearest' })
+}
+
+/** Leads to the next change, of a text or of a page. */
+function toChange(key: string, step: 1 | -1): void {
+  find(`[data-change="${key}"]`)?.click()
+  const changes = [...document.querySelectorAll('.page-diff > :is(.added, .removed, .changed)')]
+  const at = document.activeElement === null ? -1 : changes.indexOf(document.activeElement)
+  const next = changes.at(at < 0 ? (step < 0 ? -1 : 0) : (at + step) % changes.length)
+  if (!(next instanceof HTMLElement)) return
+  next.tabIndex = -1
+  next.focus({ preventScroll: true })
+  next.scrollIntoView({ block: 'center' })
 }
 
 /** Approves the candidate. An edited text, as for a conflict, has a button of its own below it. */
@@ -231,6 +245,7 @@ function showSetting(): void {
 function begin(): void {
   showSetting()
   restoreDrafts()
+  if (find('[data-text-diff]') !== null) void import('./text-diff.ts').then(({ showTextDiffs }) => showTextDiffs())
   setTimeout(fillAll, fillDelay)
   fetchAhead()
 }

@@ -2,7 +2,7 @@ import { neuronPage, versionPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { BlockDiff, LineDiff } from '../../pages/compare-pages.ts'
 import type { PageHistory, PageVersion, VersionText } from '../../pages/read-history.ts'
-import { inlineDiff, pageDiff, sideBySideDiff } from '../layout/diff.ts'
+import { pageDiff, textDiff } from '../layout/diff.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -70,12 +70,10 @@ type Comparison = {
 export function comparisonPage(visit: Visit, { kb, seqId, before, after, view, difference }: Comparison): Html {
   const path = `${neuronPage(kb.slug, seqId)}/history`
   const title = after.title ?? before.title ?? seqId
-  const shown =
-    'blocks' in difference
-      ? pageDiff(difference)
-      : view === 'side'
-        ? sideBySideDiff(difference)
-        : inlineDiff(difference)
+  const isPage = 'blocks' in difference
+  const shown = isPage
+    ? pageDiff(difference)
+    : textDiff({ diff: difference, before: before.text, after: after.text }, view === 'side' ? 'split' : 'below')
   const main = html`
     <p class="crumbs"><a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a> · <a href="${path}">History</a></p>
     <h1>Changes of <bdi>${title}</bdi></h1>
@@ -85,7 +83,12 @@ export function comparisonPage(visit: Visit, { kb, seqId, before, after, view, d
         html`<li><a href="${path}?from=${before.version}&amp;to=${after.version}&amp;view=${name}"${name === view && html` aria-current="page"`}>${text}</a></li>`,
     )}</ul></nav>
     ${shown}`
-  return page(visit, { title: `Changes of ${title}`, main, kb })
+  return page(visit, {
+    title: `Changes of ${title}`,
+    main,
+    kb,
+    ...(!isPage && { islands: ['text-diff'], hasCode: true }),
+  })
 }
 
 function label({ kb, seqId }: Pick<Comparison, 'kb' | 'seqId'>, { version, title, commit, by, at }: VersionText): Html {

@@ -49,6 +49,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
   return page(visit, {
     title: `${entry.title} · Queue`,
     islands: ['review'],
+    hasCode: true,
     notice,
     main: html`<article class="candidate" data-candidate="${entry.id}">
       ${around(review, params)}

@@ -1,19 +1,19 @@
 import type { AppContext } from '../../app/open-context.ts'
-import type { BlockDiff, LineDiff } from '../../pages/compare-pages.ts'
+import type { BlockDiff } from '../../pages/compare-pages.ts'
 import { compareLines, comparePages } from '../../pages/compare-pages.ts'
 import type { Rendered } from '../../pages/render-page.ts'
 import { renderMarkdown } from '../../pages/render-page.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { content } from '../layout/content.ts'
-import { inlineDiff, pageDiff, sideBySideDiff } from '../layout/diff.ts'
+import { pageDiff, type TextDiff, textDiff } from '../layout/diff.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { candidateUrl, type QueueParams, type Show, shows } from './view.ts'
 
 /** What a candidate changes, as it is to be shown. */
 export type ShownChange =
   | { show: 'rendered'; diff: BlockDiff }
-  | { show: 'lines' | 'split'; diff: LineDiff }
+  | ({ show: 'lines' | 'split' } & TextDiff)
   | { show: 'sides'; before: Rendered | undefined; after: Rendered | undefined }
 
 const labels: Readonly<Record<Show, string>> = {
@@ -39,7 +39,9 @@ export async function changeOf(
   show: Show,
 ): Promise<ShownChange> {
   const versions = { before: sides.before?.content ?? null, after: sides.after?.content ?? '' }
-  if (show === 'lines' || show === 'split') return { show, diff: await compareLines(ctx, versions) }
+  if (show === 'lines' || show === 'split') {
+    return { show, ...versions, before: versions.before ?? '', diff: await compareLines(ctx, versions) }
+  }
   const place = { kb: kb.slug, path: sides.path }
   if (show === 'rendered') return { show, diff: await comparePages(ctx, caller, { ...place, ...versions }) }
   const render = (side: 'before' | 'after') => {
@@ -71,9 +73,9 @@ function view(change: ShownChange): Html {
     case 'rendered':
       return pageDiff(change.diff)
     case 'lines':
-      return inlineDiff(change.diff)
+      return textDiff(change, 'below')
     case 'split':
-      return sideBySideDiff(change.diff)
+      return textDiff(change, 'split')
     case 'sides':
       return html`<div class="sides">
         ${side('Before', change.before, 'There was no page.')}

@@ -5,6 +5,8 @@ const keys: readonly [key: string, does: string][] = [
   ['k', 'Previous candidate'],
   ['o', 'Open the candidate, or the first in the list (Enter opens the one in focus)'],
   ['x', 'Select the candidate in the list'],
+  ['n', 'Next change of the candidate'],
+  ['p', 'Previous change'],
   ['a', 'Approve'],
   ['d', 'Dismiss: type a reason, Enter sends it'],
   ['e', 'Edit before approving'],

@@ -47,3 +47,9 @@ export async function visitorIn(context: BrowserContext, url: string): Promise<V
     },
   }
 }
+
+/** What a page may take as a first visit: 100 KB in ten requests, and 180 KB in two for CodeMirror where it has that. */
+export async function limitsOf(page: Page): Promise<{ bytes: number; requests: number }> {
+  const hasCode = (await page.locator('.cm-editor').count()) > 0
+  return { bytes: (hasCode ? 280 : 100) * 1024, requests: hasCode ? 12 : 10 }
+}

@@ -1,11 +1,16 @@
 import { parseHTML } from 'linkedom'
 import { expect, test } from 'vitest'
 import { lineDiff } from '../../../src/compare/line-diff.ts'
-import { inlineDiff, pageDiff, sideBySideDiff } from '../../../src/console/layout/diff.ts'
+import { pageDiff, textDiff } from '../../../src/console/layout/diff.ts'
 import type { Html } from '../../../src/console/layout/html-template.ts'
 
 const hostile = '<img src=x onerror=alert(1)>'
-const diff = lineDiff(`a\nPage the lead now. ${hostile}\nz\n`, `a\nPage the boss now. ${hostile}\nnew\nz\n`)
+const texts = [`a\nPage the lead now. ${hostile}\nz\n`, `a\nPage the boss now. ${hostile}\nnew\nz\n`] as const
+
+/** A diff as a browser without scripts has it. */
+function inline(before: string, after: string): Html {
+  return textDiff({ diff: lineDiff(before, after), before, after }, 'below')
+}
 
 function parsed(markup: Html) {
   return parseHTML(`<html><body>${markup}</body></html>`).document
@@ -19,7 +24,7 @@ const rows = (document: Parsed) =>
   )
 
 test('lines stand below each other, with numbers, and words that say what became of them', () => {
-  const document = parsed(inlineDiff(diff))
+  const document = parsed(inline(...texts))
   expect(rows(document)).toEqual([
     ['1', '1', '', 'a'],
     ['2', '', '−Removed:', `Page the lead now. ${hostile}`],
@@ -33,20 +38,23 @@ test('lines stand below each other, with numbers, and words that say what became
   expect(document.querySelectorAll('th[scope=col]')).toHaveLength(4)
 })
 
-test('lines stand beside each other, those that changed in one row', () => {
-  expect(rows(parsed(sideBySideDiff(diff)))).toEqual([
-    ['1', 'a', '1', 'a'],
-    ['2', `−Removed: Page the lead now. ${hostile}`, '2', `+Added: Page the boss now. ${hostile}`],
-    ['', '', '3', '+Added: new'],
-    ['3', 'z', '4', 'z'],
-  ])
+test('scripts get both texts whole, as data that cannot end early', () => {
+  const [before, after] = [...texts.map((text) => `${text}</script><!--`)]
+  const place = parsed(inline(before ?? '', after ?? '')).querySelector('[data-text-diff=below]')
+  expect(JSON.parse(place?.querySelector('script[type="application/json"]')?.textContent ?? '')).toEqual({
+    before,
+    after,
+  })
+  expect(place?.querySelectorAll('script, img')).toHaveLength(1)
 })
 
 test('hunks are apart, and what is left out is said', () => {
   const lines = (last: string) => `first ${last}\n${'same\n'.repeat(30)}${last}\n`
-  expect(parsed(inlineDiff(lineDiff(lines('x'), lines('y')))).querySelectorAll('.gap')).toHaveLength(1)
-  expect(parsed(inlineDiff(lineDiff('a', 'a'))).body.textContent).toBe('The text is the same.')
-  expect(parsed(sideBySideDiff({ hunks: [], isTruncated: true })).body.textContent).toMatch(/left out/)
+  expect(parsed(inline(lines('x'), lines('y'))).querySelectorAll('.gap')).toHaveLength(1)
+  expect(parsed(inline('a', 'a')).body.textContent).toBe('The text is the same.')
+  expect(
+    parsed(textDiff({ diff: { hunks: [], isTruncated: true }, before: 'a', after: 'b' }, 'split')).body.textContent,
+  ).toMatch(/left out/)
 })
 
 test('a page shows its blocks with what came, went and changed', () => {

@@ -43,12 +43,7 @@ test('shows what has changed in lines, beside each other and as a page, whicheve
   expect(lines.texts('.views a[aria-current]')).toEqual(['Lines'])
   const side = await reader.get(`${path}?from=1&to=2&view=side`)
   expect(side.texts('.views a[aria-current]')).toEqual(['Side by side'])
-  expect(side.texts('tbody tr:first-child td')).toEqual([
-    '1',
-    '−Removed: Page the lead.',
-    '1',
-    '+Added: Page the boss.',
-  ])
+  expect(side.texts('tbody del, tbody ins')).toEqual(['lead', 'boss'])
   const page = await reader.get(`${path}?from=1&to=2&view=page`)
   expect(page.texts('.changed .removed p, .changed .added p')).toEqual(['Page the lead.', 'Page the boss.'])
   for (const { document } of [lines, side, page]) expect(document.querySelectorAll('main img, [style]')).toHaveLength(0)
