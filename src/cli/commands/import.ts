@@ -73,10 +73,14 @@ async function requireKb(ctx: Context, tenantSlug: string, slug: string): Promis
 
 /** What an import did, for a person: the first 20 of each list. */
 export function formatImport(report: ImportReport): string {
-  const { created, updated, unchanged, pending, attachments } = report
+  const { created, updated, unchanged, pending, attachments, files, links } = report
+  const types = files.attachments.map(({ type, files }) => `${files} ${type}`).join(', ')
+  const attached = files.attachments.reduce((sum, { files }) => sum + files, 0)
   const { renamed, skipped, unresolved, conflicts, notices, moved, vanished, removalsProposed, partial } = report
   const counts = [
     `${created} Neurons created, ${updated} updated, ${unchanged} unchanged; ${attachments} attachments imported.`,
+    `Files in the folder: ${files.notes} notes, ${attached} attachments${types === '' ? '' : ` (${types})`}, ${skipped.length} skipped.`,
+    `Links of what is new or changed: ${links.neurons} to Neurons, ${links.files} to files, ${links.otherKbs} to other knowledge bases, ${unresolved.length} that do not resolve.`,
     ...(pending === 0 ? [] : [`${pending} conflict with what a curator has changed, and wait in the queue.`]),
     ...(removalsProposed === 0 ? [] : [`${removalsProposed} removals are proposed, and wait in the queue.`]),
   ]
@@ -88,12 +92,9 @@ export function formatImport(report: ImportReport): string {
     ...section('Conflicts', conflicts, ({ path, candidateId }) => `${path}: candidate ${candidateId}`),
     ...section('Notices', notices, ({ path, line, message }) => `${path}:${line}: ${message}`),
     ...section('Skipped', skipped, ({ path, reason }) => `${path}: ${reason}`),
-    ...section('Links that lead nowhere', unresolved.filter(isMissing), linkLine),
-    ...section(
-      'Links that may mean several Neurons',
-      unresolved.filter((link) => !isMissing(link)),
-      linkLine,
-    ),
+    ...section('Links that lead nowhere', unresolved.filter(isFor('missing')), linkLine),
+    ...section('Links to folders that have no page of their own', unresolved.filter(isFor('folder')), linkLine),
+    ...section('Links that may mean several Neurons', unresolved.filter(isFor('ambiguous')), linkLine),
     ...section('Only partly parsed, since they are too complex or have too many links', partial, (path) => path),
   ].join('\n')
 }
@@ -105,8 +106,8 @@ function section<Item>(title: string, items: readonly Item[], lineOf: (item: Ite
   return ['', `${title} (${items.length}):`, ...lines, ...more]
 }
 
-function isMissing({ reason }: Link): boolean {
-  return reason === 'missing'
+function isFor(wanted: Link['reason']): (link: Link) => boolean {
+  return ({ reason }) => reason === wanted
 }
 
 function linkLine({ path, target }: Link): string {

@@ -1,4 +1,4 @@
-import { basename, resolve } from 'node:path'
+import { basename, extname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { consolidateImport, repositoryLoad } from '../../git/maintenance.ts'
 import { readAhead } from '../../kb/follow/read-ahead.ts'
@@ -16,18 +16,22 @@ import { fromDendron } from './dendron-links.ts'
 import { importAttachments } from './import-attachments.ts'
 import { type ImportConflict, type ImportCounts, importBatch } from './import-batch.ts'
 import { importConnector } from './import-candidate.ts'
-import { cutLinks, sameNames, type UnresolvedLink, unresolvedLinks } from './import-links.ts'
+import { accountForLinks, cutLinks, type LinksReport, sameNames, type UnresolvedLink } from './import-links.ts'
 import { findMoves } from './import-moves.ts'
 import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
 import { proposeRemovals } from './propose-removals.ts'
 import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
 
 export type ImportReport = ImportCounts & {
+  /** All that the folder holds, but for what is skipped. `attachments`: by the end of their names, the most first. */
+  files: { notes: number; attachments: { type: string; files: number }[] }
+  /** New and changed ones. */
   attachments: number
   /** New files whose path is not the one that they have in the folder. */
   renamed: { from: string; to: string }[]
   skipped: Skipped[]
-  /** Links of new and changed Neurons. */
+  /** Links of new and changed Neurons: where they lead, and those that lead nowhere. */
+  links: Omit<LinksReport, 'unresolved'>
   unresolved: UnresolvedLink[]
   /** Notes that were renamed in the folder since the last run, and stay the same Neurons. */
   moved: { from: string; to: string }[]
@@ -69,8 +73,16 @@ export async function importDirectory(
   const { attachments, skipped } = plan
   const report: ImportReport = {
     ...{ created: 0, updated: 0, unchanged: 0, pending: 0, attachments: 0 },
+    ...{ files: { notes: plan.notes.length, attachments: typesOf(attachments) } },
+    ...{ links: { neurons: 0, files: 0, otherKbs: 0 } },
     ...{ renamed: [], skipped, unresolved: [], conflicts: [], notices: [], partial: [] },
     ...{ moved: [], vanished: [], removalsProposed: 0 },
+  }
+  const known = broughtNeurons(kb.projection.read, importConnector, `${source}/`)
+  if (plan.notes.length === 0 && known.size === 0) throw new NothingToRead(report)
+  for (const { type, files } of report.files.attachments.filter(({ type }) => textTypes.has(type))) {
+    const message = `${files} ${type} ${files === 1 ? 'file' : 'files'} became attachments, whose text is not read.`
+    report.notices.push({ path: dir, line: 1, message })
   }
   const { obsidian, dendron } = plan.vaults
   if (
@@ -88,7 +100,6 @@ export async function importDirectory(
   if (dendron !== undefined) {
     report.notices.push({ path: dendron, line: 1, message: 'Links are read as Dendron writes them: [[label|target]].' })
   }
-  const known = broughtNeurons(kb.projection.read, importConnector, `${source}/`)
   const { moved, vanished } = await findMoves(kb, plan, { known, sourceName: source, ...options })
   const originOf = (path: string) => path.slice(source.length + 1)
   report.vanished = vanished.map(({ origin, seqId, path: neuronPath }) => ({
@@ -134,6 +145,8 @@ export async function importDirectory(
       for (const { origin, path } of created) noteRename(origin, path)
       advance(files)
     }
+    const isNothingRead = report.created + report.updated + report.unchanged + report.pending === 0
+    if (isNothingRead && known.size === 0) throw new NothingToRead(report)
     const brought = await importAttachments(kb, attachments, { actor, now, onRead: advance })
     report.attachments = brought.imported.length
     skipped.push(...brought.skipped)
@@ -143,12 +156,50 @@ export async function importDirectory(
   const isLarge = (await repositoryLoad(gitDir)).packs > packs + 1
   // What is imported stands; the server consolidates later what cannot be now.
   const consolidated = isLarge ? consolidateImport(gitDir).catch(() => {}) : undefined
-  report.unresolved = unresolvedLinks(kb, seqIds, attachments)
+  const { unresolved, ...links } = accountForLinks(kb, seqIds, attachments)
+  const left = new Set(skipped.map(({ path }) => path))
+  const isTaken = ({ origin }: PlannedFile) => !left.has(origin)
+  const files = { notes: notes.filter(isTaken).length, attachments: typesOf(attachments.filter(isTaken)) }
+  Object.assign(report, { unresolved, links, files })
   report.notices.push(...(await sameNames(kb, seqIds)))
   report.partial = partialPaths(kb.projection.read, seqIds)
   report.notices.push(...cutLinks(kb, seqIds))
   await consolidated
   return report
+}
+
+/** Of files that people write, which only other programs read. */
+const textTypes = new Set([
+  '.mdx',
+  '.mdown',
+  '.markdn',
+  '.rst',
+  '.org',
+  '.adoc',
+  '.txt',
+  '.html',
+  '.htm',
+  '.tex',
+  '.wiki',
+  '.textile',
+])
+
+/** The folder has no note that can be read. */
+class NothingToRead extends Error {
+  constructor({ files: { notes, attachments }, skipped }: Pick<ImportReport, 'files' | 'skipped'>) {
+    const others = attachments.map(({ type, files }) => `${files} ${type}`).join(', ') || 'none'
+    const [first] = skipped
+    const reason =
+      first === undefined ? '' : ` Skipped: ${skipped.length}, such as ${first.path}, which ${first.reason}.`
+    const found = notes === 0 ? 'The folder has no notes (.md, .markdown).' : `None of the ${notes} notes can be read.`
+    super(`${found} Other files: ${others}.${reason} Nothing was imported.`)
+    this.name = 'NothingToRead'
+  }
+}
+
+function typesOf(files: readonly PlannedFile[]): ImportReport['files']['attachments'] {
+  const types = Map.groupBy(files, ({ origin }) => extname(origin).toLowerCase() || 'without a type')
+  return [...types].map(([type, of]) => ({ type, files: of.length })).sort((a, b) => b.files - a.files)
 }
 
 /**

@@ -1,25 +1,29 @@
 import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { filePaths } from '../../kb/projection/file-queries.ts'
 import { type LinkRow, linksOf, namesByKey } from '../../kb/projection/link-queries.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import { maxLinks } from '../../markdown/links/links.ts'
 import { claimsIn, firstHolders, stubOf } from '../../push/checks/check-surroundings.ts'
 import { checkNames } from '../../rules/check/check-names.ts'
-import { fileLookup, resolveFile } from '../../rules/links/file-target.ts'
-import { type NamedNeuron, resolveTarget } from '../../rules/links/link-target.ts'
+import { fileLookup, placeFromFolder, resolveFile } from '../../rules/links/file-target.ts'
+import { isFolder, type NamedNeuron, resolveTarget } from '../../rules/links/link-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import type { PlannedFile } from './import-plan.ts'
 import type { NoteNotice } from './read-notes.ts'
 
-export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' }
+/** `folder`: the link leads to a folder that has no page of its own. */
+export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' | 'folder' }
 
-/** Links of these Neurons that lead to no Neuron, or to several, and to no file that came along or is there. */
-export function unresolvedLinks(
+/** Where each link of these Neurons leads: to a Neuron, to a file that came along or is there, to another knowledge base, or nowhere. */
+export type LinksReport = { neurons: number; files: number; otherKbs: number; unresolved: UnresolvedLink[] }
+
+export function accountForLinks(
   kb: KnowledgeBase,
   seqIds: readonly string[],
   attachments: readonly PlannedFile[],
-): UnresolvedLink[] {
+): LinksReport {
   const { read: sql } = kb.projection
   // As they are named in the folder, and where they are now.
   const brought = fileLookup(attachments.flatMap(({ origin, path }) => [...new Set([`neurons/${origin}`, path])]))
@@ -30,19 +34,29 @@ export function unresolvedLinks(
     known.set(key, neurons)
     return neurons
   }
-  const reasonOf = (link: LinkRow): UnresolvedLink['reason'] | undefined => {
+  const folders = new Set(Iterator.from(filePaths(sql)).flatMap(foldersOf))
+  const isToFolder = ({ target, from }: LinkRow) =>
+    isFolder(target) || folders.has((placeFromFolder(target, from) ?? '').toLowerCase())
+  const meaningOf = (link: LinkRow): 'neurons' | 'files' | 'otherKbs' | UnresolvedLink['reason'] => {
+    if (link.kb !== null && link.kb !== kb.identity.slug) return 'otherKbs'
     const found = resolveTarget(link, named)
-    const isFile = () => lookups.some((files) => resolveFile(link.target, link.from, files) !== undefined)
-    if ('seqId' in found || isFile()) return undefined
-    return 'missing' in found ? 'missing' : 'ambiguous'
+    if ('seqId' in found) return 'neurons'
+    if (lookups.some((files) => resolveFile(link.target, link.from, files) !== undefined)) return 'files'
+    if ('ambiguous' in found) return 'ambiguous'
+    return isToFolder(link) ? 'folder' : 'missing'
   }
-  return seqIds.flatMap((seqId) =>
-    linksOf(sql, seqId).flatMap((link): UnresolvedLink[] => {
-      const isForeign = link.kb !== null && link.kb !== kb.identity.slug
-      const reason = isForeign ? undefined : reasonOf(link)
-      return reason === undefined ? [] : [{ path: link.from, target: link.target, reason }]
-    }),
-  )
+  const report: LinksReport = { neurons: 0, files: 0, otherKbs: 0, unresolved: [] }
+  for (const link of seqIds.flatMap((seqId) => linksOf(sql, seqId))) {
+    const meaning = meaningOf(link)
+    if (meaning === 'neurons' || meaning === 'files' || meaning === 'otherKbs') report[meaning]++
+    else report.unresolved.push({ path: link.from, target: link.target, reason: meaning })
+  }
+  return report
+}
+
+function foldersOf(path: string): string[] {
+  const names = path.toLowerCase().split('/').slice(0, -1)
+  return names.map((_, depth) => names.slice(0, depth + 1).join('/'))
 }
 
 /** Where the links of a page are too many: which ones do not count. */

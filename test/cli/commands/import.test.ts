@@ -21,7 +21,9 @@ test('import reports what it did, as text and as one line of JSON', async () => 
   expect(await ganglion(['import', dir, ...options])).toMatchObject({
     ...{ code: 0, stderr: '' },
     stdout: [
-      '1 Neurons created, 0 updated, 0 unchanged; 0 attachments imported.\n',
+      '1 Neurons created, 0 updated, 0 unchanged; 0 attachments imported.',
+      'Files in the folder: 1 notes, 0 attachments, 1 skipped.',
+      'Links of what is new or changed: 0 to Neurons, 0 to files, 0 to other knowledge bases, 1 that do not resolve.\n',
       'Skipped (1):\n  .hidden: is hidden\n',
       'Links that lead nowhere (1):\n  neurons/a.md: [[nowhere]]\n',
     ].join('\n'),
@@ -30,6 +32,8 @@ test('import reports what it did, as text and as one line of JSON', async () => 
     code: 0,
     json: {
       ...{ created: 0, updated: 0, unchanged: 1, pending: 0, attachments: 0 },
+      files: { notes: 1, attachments: [] },
+      links: { neurons: 0, files: 0, otherKbs: 0 },
       ...{ renamed: [], skipped: [{ path: '.hidden', reason: 'is hidden' }], unresolved: [] },
       ...{ conflicts: [], notices: [], partial: [] },
       ...{ moved: [], vanished: [], removalsProposed: 0 },
@@ -80,17 +84,21 @@ test('the report shows the first 20 of each list, and each on its line', () => {
   const ambiguous = { path: 'neurons/b.md', target: 'x\u001b[2J', reason: 'ambiguous' } as const
   const report = formatImport({
     ...{ created: 1, updated: 2, unchanged: 3, pending: 1, attachments: 5, skipped: [] },
+    files: { notes: 6, attachments: [{ type: '.mdx', files: 289 }] },
+    links: { neurons: 7, files: 8, otherKbs: 0 },
     conflicts: [{ path: 'c.md', candidateId: '019caed1' }],
     notices: [{ path: 'd.md', line: 3, message: 'Something is said.' }],
     renamed: [{ from: 'a:b.md', to: 'neurons/a-b.md' }],
     moved: [{ from: 'old.md', to: 'new.md' }],
     vanished: [{ path: 'gone.md', seqId: 'notes_00000007', neuronPath: 'neurons/gone.md' }],
     removalsProposed: 1,
-    unresolved: [...unresolved, ambiguous],
+    unresolved: [...unresolved, { path: 'e.md', target: 'guide/', reason: 'folder' }, ambiguous],
     partial: [],
   })
   expect(report.split('\n')).toEqual([
     '1 Neurons created, 2 updated, 3 unchanged; 5 attachments imported.',
+    'Files in the folder: 6 notes, 289 attachments (289 .mdx), 0 skipped.',
+    'Links of what is new or changed: 7 to Neurons, 8 to files, 0 to other knowledge bases, 27 that do not resolve.',
     '1 conflict with what a curator has changed, and wait in the queue.',
     '1 removals are proposed, and wait in the queue.',
     '',
@@ -112,6 +120,9 @@ test('the report shows the first 20 of each list, and each on its line', () => {
     'Links that lead nowhere (25):',
     ...unresolved.slice(0, 20).map(({ target }) => `  neurons/a.md: [[${target}]]`),
     '  and 5 more',
+    '',
+    'Links to folders that have no page of their own (1):',
+    '  e.md: [[guide/]]',
     '',
     'Links that may mean several Neurons (1):',
     '  neurons/b.md: [[x [2J]]',

@@ -58,6 +58,8 @@ test('a second run over the same folder changes nothing', async () => {
   const refs = nativeGit(given.gitDir, ['for-each-ref'])
   expect(await given.run()).toEqual({
     ...{ created: 0, updated: 0, unchanged: 2, pending: 0, attachments: 0 },
+    files: { notes: 2, attachments: [{ type: '.png', files: 1 }] },
+    links: { neurons: 0, files: 0, otherKbs: 0 },
     ...{ renamed: [], skipped: [], unresolved: [], conflicts: [], notices: [], partial: [] },
     ...{ moved: [], vanished: [], removalsProposed: 0 },
   })
@@ -214,7 +216,7 @@ test('what a curator removed stays away until its file changes', async () => {
 })
 
 test('an attachment that was changed on both sides stays as it is in the knowledge base', async () => {
-  const given = await importing({ 'mine.png': '1', 'both.png': '1', 'theirs.png': '1' })
+  const given = await importing({ 'a.md': 'x', 'mine.png': '1', 'both.png': '1', 'theirs.png': '1' })
   await given.run()
   pushAsCurator(given, (clone) => {
     put(clone, 'neurons/both.png', 'curated')

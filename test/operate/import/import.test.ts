@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs'
+import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repositoryLoad } from '../../../src/git/maintenance.ts'
@@ -15,6 +15,7 @@ import {
   type Importing,
   importing,
   neuronOf,
+  put,
 } from '../../kb/support/import-support.ts'
 import { tempDir } from '../../support/temp.ts'
 
@@ -30,18 +31,30 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
   const given = await importing({
     'Index.md': '# Start\n\nSee [[On-call rotation]], [[Projects/Atlas|Atlas]] and ![[map.png]].\n',
     'Ops/On-call rotation.md': '---\naliases: [Rota]\n---\n\nWho is on call.\n',
-    'Projects/Atlas.md': '[[contradicts:Rota]] [[nowhere]] [home](../) [team](team/)\n',
+    'Projects/Atlas.md': '[[contradicts:Rota]] [[nowhere]] [home](../) [team](team/) [files](./files)\n',
+    'Projects/plan.mdx': '# Plan',
     'Projects/files/map.png': png,
     '.obsidian/app.json': '{}',
   })
   const commits = commitCount(given, 'main')
   expect(await given.run()).toEqual({
-    ...{ created: 3, updated: 0, unchanged: 0, pending: 0, attachments: 1 },
+    ...{ created: 3, updated: 0, unchanged: 0, pending: 0, attachments: 2 },
+    files: {
+      notes: 3,
+      attachments: [
+        { type: '.png', files: 1 },
+        { type: '.mdx', files: 1 },
+      ],
+    },
+    links: { neurons: 4, files: 1, otherKbs: 0 },
     ...{ renamed: [], conflicts: [], moved: [], vanished: [], removalsProposed: 0 },
-    notices: [{ path: 'kb.yaml', line: 1, message: expect.stringContaining('inlineTags is true') }],
+    notices: [
+      { path: given.vault, line: 1, message: '1 .mdx file became attachments, whose text is not read.' },
+      { path: 'kb.yaml', line: 1, message: expect.stringContaining('inlineTags is true') },
+    ],
     skipped: [{ path: '.obsidian', reason: 'is hidden' }],
-    unresolved: ['nowhere', 'team/'].map((target) => ({
-      ...{ path: 'neurons/Projects/Atlas.md', target, reason: 'missing' },
+    unresolved: ['nowhere', 'team/', './files'].map((target) => ({
+      ...{ path: 'neurons/Projects/Atlas.md', target, reason: target === 'nowhere' ? 'missing' : 'folder' },
     })),
     partial: [],
   })
@@ -50,6 +63,7 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
     'Ops/On-call rotation.md',
     'Projects/Atlas.md',
     'Projects/files/map.png',
+    'Projects/plan.mdx',
   ])
   expect(nativeGit(given.gitDir, ['rev-parse', 'main:neurons/Projects/files/map.png'])).toBe(
     nativeGit(given.gitDir, ['hash-object', '--stdin'], png),
@@ -368,6 +382,16 @@ test('names that some file system cannot hold are mended, reported, and still an
     neuronOf(given, 'neurons/Ideas- 2024/Plan.md'),
   ])
   expect(linking.links.map(({ target }) => target)).toEqual([device.seqId, plan.seqId])
+})
+
+test('a folder without a note that can be read is an error, and leaves no attachments', async () => {
+  const given = await importing({ 'a.png': 'x', 'b.PNG': 'y', 'c.mdx': '# C', '.obsidian/app.json': '{}' })
+  const before = commitCount(given, 'main')
+  await expect(given.run()).rejects.toThrow('The folder has no notes (.md, .markdown). Other files: 2 .png, 1 .mdx.')
+  put(given.vault, 'bad.md', 'a\0b')
+  rmSync(join(given.vault, '.obsidian'), { recursive: true })
+  await expect(given.run()).rejects.toThrow('None of the 1 notes can be read.')
+  expect(commitCount(given, 'main')).toBe(before)
 })
 
 test('what cannot be imported is skipped with the reason', async () => {
