@@ -1,12 +1,16 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { isBusy } from '../../state/database/engines/sqlite.ts'
 import { endSharedTurn, onceInTurn } from '../../system/concurrency/shared-turn.ts'
+import { readIfThere } from '../../system/read-if-there.ts'
 import { lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
 /** Its name in the folder of a knowledge base's indexes. */
 export const projectionFile = 'knowledge.db'
+
+/** At the end of the name of a file that holds the stamp of the tables' file as it was closed last. */
+const closedMark = '-closed'
 
 /** A batch of an import holds a transaction for this long at the very most. */
 const beginTimeoutMs = 30_000
@@ -199,6 +203,7 @@ export class Projection {
   close(): void {
     this.#reader.close()
     this.#writer.close()
+    noteClosed(this.#file)
   }
 }
 
@@ -219,12 +224,13 @@ function openFile(file: string): DatabaseSync {
 
 /** The file as it is, or made where it is not; undefined where it is of another version or damaged. */
 function openIfSound(file: string): DatabaseSync | undefined {
+  const isKnown = isAsClosed(file)
   const db = new DatabaseSync(file, { timeout: 10_000 })
   try {
     configure(db)
     const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
     if (version === 0) createTables(db)
-    const isSound = (version === 0 || version === projectionVersion) && isWhole(db)
+    const isSound = (version === 0 || version === projectionVersion) && (isKnown || isWhole(db))
     if (isSound) return db
   } catch (error) {
     if (!isDamage(error)) {
@@ -238,6 +244,24 @@ function openIfSound(file: string): DatabaseSync | undefined {
 
 function configure(db: DatabaseSync): void {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+}
+
+/** Whether nobody has changed the file since it was closed in order. To check all of it would take longer the larger it is. */
+function isAsClosed(file: string): boolean {
+  return !existsSync(`${file}-wal`) && existsSync(file) && readIfThere(file + closedMark) === stampOf(file)
+}
+
+function noteClosed(file: string): void {
+  try {
+    writeFileSync(file + closedMark, stampOf(file))
+  } catch {
+    // The disk is full, or the folder was removed: then all of the file is checked.
+  }
+}
+
+function stampOf(file: string): string {
+  const { ino, size, mtimeNs } = statSync(file, { bigint: true })
+  return [ino, size, mtimeNs].join(' ')
 }
 
 function isWhole(db: DatabaseSync): boolean {
