@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, MergeConflict, NextCursor, PageLimit } from './envelope.ts'
+import { Cursor, ErrorAnswer, MergeConflict, NextCursor, PageLimit } from './envelope.ts'
 import { KbUuid, ObjectId, TextOrUuid, Timestamp, Uuid } from './identifiers.ts'
 import { CandidateKind, CandidateStatus, SeqId, Zone } from './vocabulary.ts'
 
@@ -121,6 +121,47 @@ export const CandidateReceipt = z
     examples: [{ candidateId, status: 'pending', kbId, queueUrl: `/queue/${candidateId}` }],
   })
 export type CandidateReceipt = z.infer<typeof CandidateReceipt>
+
+export const maxSubmitted = 100
+
+export const CandidateBatch = z
+  .object({ candidates: z.array(CandidateInput).min(1).max(maxSubmitted).describe('1 to 100 candidates.') })
+  .meta({
+    id: 'CandidateBatch',
+    description: 'Candidates, 1 to 100, 2 MB together.',
+    examples: [{ candidates: [{ kb: 'handbook', kind: 'external-feed', title: 'Hours', content: 'Nine to five.' }] }],
+  })
+
+/** The same before each candidate is checked on its own. */
+export const UncheckedBatch = z.object({ candidates: z.array(z.unknown()).min(1).max(maxSubmitted) })
+
+export const CandidateResults = z
+  .object({
+    results: z
+      .array(
+        z.object({
+          status: z
+            .int()
+            .describe('Status that the candidate would have been answered with alone: 201 if it is stored.'),
+          candidate: CandidateReceipt.describe('The stored candidate.').exactOptional(),
+          error: ErrorAnswer.describe('What the candidate would have been rejected with alone.').exactOptional(),
+        }),
+      )
+      .describe('In the order of the candidates, each with `candidate` or `error`.'),
+  })
+  .meta({
+    id: 'CandidateResults',
+    description: 'What became of each candidate.',
+    examples: [
+      {
+        results: [
+          { status: 201, candidate: { candidateId, status: 'pending', kbId, queueUrl: `/queue/${candidateId}` } },
+          { status: 404, error: { error: 'not_found', message: 'There is nothing here.' } },
+        ],
+      },
+    ],
+  })
+export type CandidateResults = z.infer<typeof CandidateResults>
 
 const JudgedHead = ObjectId.describe(
   'Commit of `refs/candidates/<id>/head` that was reviewed. `stale_head` if a pending candidate has another head.',

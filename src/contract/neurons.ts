@@ -123,8 +123,16 @@ export const Neuron = z
   })
 export type Neuron = z.infer<typeof Neuron>
 
+const NeuronSort = z.enum(['seqId', 'updatedAt', '-updatedAt'])
+export type NeuronSort = z.infer<typeof NeuronSort>
+
 export const NeuronListQuery = z.object({
   tag: z.string().min(1).max(200).describe('Only Neurons with this tag. Case and accents are ignored.').exactOptional(),
+  updatedSince: z.iso
+    .datetime({ offset: true })
+    .describe('Only Neurons whose current version is of this time or later.')
+    .exactOptional(),
+  sort: NeuronSort.describe('Order; `-updatedAt`: latest change first. Default: `seqId`.').exactOptional(),
   cursor: Cursor.exactOptional(),
   limit: PageLimit,
 })
@@ -137,7 +145,7 @@ const ListedNeuron = Neuron.pick({
 
 export const NeuronPage = z
   .object({
-    neurons: z.array(ListedNeuron).describe('Neurons in the order of their seqId.'),
+    neurons: z.array(ListedNeuron).describe('Neurons in the order of `sort`.'),
     nextCursor: NextCursor,
   })
   .meta({

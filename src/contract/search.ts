@@ -46,6 +46,12 @@ export const SearchQuery = z.object({
     .default('all')
     .describe('`wiki`: only Neurons. `source`: only Sources. Default: `all`.'),
   limit: PageLimit,
+  offset: z
+    .string()
+    .regex(/^(?:0|[1-9][0-9]{0,2}|1000)$/, 'must be a whole number from 0 to 1,000')
+    .transform(Number)
+    .meta({ type: 'integer', minimum: 0, maximum: 1000, description: 'Results to skip, 0 to 1,000. Default: 0.' })
+    .optional(),
   interactive: Switch.describe('`true`: the last word is incomplete and also matches as a prefix. Default: `false`.')
     .meta({ type: 'boolean' })
     .optional(),
@@ -56,7 +62,9 @@ export const SearchQuery = z.object({
 export type SearchQuery = z.output<typeof SearchQuery>
 
 /** The search that names its knowledge base in the query string. */
-export const TenantSearchQuery = SearchQuery.extend({ kb: KbId })
+export const TenantSearchQuery = SearchQuery.extend({
+  kb: KbId.describe('Slug or UUID of one knowledge base. Default: every knowledge base of the tenant.').optional(),
+})
 export type TenantSearchQuery = z.output<typeof TenantSearchQuery>
 
 const Rank = z.number().gt(0).max(1).describe('Relevance, up to 1. Comparable within one response only.')
@@ -121,7 +129,9 @@ const understood = {
     .describe('Number of matches by tag, kind and folder, over all pages of results. Present with `facets=true`.'),
 }
 
-const TenantHit = SearchHit.omit({ knowledgeBaseId: true, filename: true, seq: true })
+const TenantHit = SearchHit.omit({ knowledgeBaseId: true, filename: true, seq: true }).extend({
+  kb: KbId.describe('Slug of the knowledge base. Present if the query names none.').exactOptional(),
+})
 const hit = {
   ...{ id: '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90', knowledgeBaseId: '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f' },
   ...{ filename: 'vip-escalation-policy.md', path: 'neurons/2026/01/vip-escalation-policy.md', kind: 'wiki' },
@@ -142,6 +152,10 @@ export const TenantSearchAnswer = z
   .object({
     hits: z.array(TenantHit).describe('Documents, best match first.'),
     total: z.int().nonnegative().describe('Number of all matches, also beyond `limit`.'),
+    unavailable: z
+      .array(z.string())
+      .describe('Slugs of knowledge bases that cannot be searched now. Absent if all can be.')
+      .exactOptional(),
     ...understood,
   })
   .meta({

@@ -157,7 +157,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     async (api: ZodFastify) => {
       guardRoutes(api, eitherAuthenticated, limits)
       const refuse = refuseOtherMethods(api)
-      apiRoutes(api, ctx)
+      apiRoutes(api, ctx, limits)
       await uploadRoutes(api, ctx)
       eventRoutes(api, ctx, { limits, maxAge: options.eventStreamAge ?? 3_600_000 })
       refuse()
@@ -234,9 +234,9 @@ function guardRoutes(app: ZodFastify, authenticated: ReturnType<typeof authentic
   })
 }
 
-function apiRoutes(api: ZodFastify, ctx: AppContext): void {
+function apiRoutes(api: ZodFastify, ctx: AppContext, limits: Limits): void {
   api.setNotFoundHandler(notFound)
-  queueRoutes(api, ctx)
+  queueRoutes(api, ctx, limits)
   neuronRoutes(api, ctx)
   knowledgeBaseRoutes(api, ctx)
   llmsRoutes(api, ctx)

@@ -34,9 +34,20 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     const parsed = schema.safeParse(httpPart === 'body' ? (data ?? {}) : data)
     if (parsed.success) return { value: parsed.data }
     if (httpPart === 'params') return { error: new GanglionError('not_found') }
-    const { fieldErrors, formErrors } = z.flattenError(parsed.error)
-    return { error: new ValidationError({ ...fieldErrors }, formErrors) }
+    return { error: faultsOf(parsed.error) }
   }
+
+/** Parses a part of a body. @throws {ValidationError} */
+export function parseBody<Schema extends z.ZodType>(schema: Schema, data: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(data)
+  if (!parsed.success) throw faultsOf(parsed.error)
+  return parsed.data
+}
+
+function faultsOf(error: z.ZodError): ValidationError {
+  const { fieldErrors, formErrors } = z.flattenError(error)
+  return new ValidationError({ ...fieldErrors }, formErrors)
+}
 
 /** Writes what the schema knows of the answer; an answer that breaks its schema throws a ZodError. */
 export const serializerCompiler: FastifySerializerCompiler<z.ZodType> =

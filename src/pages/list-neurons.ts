@@ -3,26 +3,35 @@ import type { NeuronListQuery, NeuronPage } from '../contract/neurons.ts'
 import { SeqId } from '../contract/vocabulary.ts'
 import { openView } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
-import { neuronsAfter } from '../kb/projection/neuron-queries.ts'
+import { type NeuronPlace, neuronsInOrder } from '../kb/projection/neuron-queries.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
 
 /**
- * A page of the Neurons that the caller may see, by seqId.
+ * A page of the Neurons that the caller may see, in the order that is asked for.
  * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
  */
 export async function listNeurons(
   ctx: Context,
   caller: Caller,
   kbName: string,
-  { tag, cursor, limit }: NeuronListQuery,
+  { tag, updatedSince, sort = 'seqId', cursor, limit }: NeuronListQuery,
 ): Promise<NeuronPage> {
-  const after = cursor === undefined ? '' : decodeCursor(cursor, isSeqId)
+  const placeOf = (place: NeuronPlace) => (sort === 'seqId' ? place.seqId : `${place.updatedAt} ${place.seqId}`)
+  const isPlace = (place: string) =>
+    isSeqId(place.slice(place.indexOf(' ') + 1)) && place.includes(' ') === (sort !== 'seqId')
+  const [seqId = '', updatedAt = ''] = cursor === undefined ? [] : decodeCursor(cursor, isPlace).split(' ').reverse()
+  const listing = {
+    tag: tag && tagKey(tag),
+    since: updatedSince && new Date(updatedSince).toISOString(),
+    sort,
+    after: cursor === undefined ? undefined : { seqId, updatedAt },
+  }
   const view = await openView(ctx, caller, kbName)
   const page: NeuronPage['neurons'] = []
-  for (const { audience: _audience, ...neuron } of view.rows((sql) => neuronsAfter(sql, after, tag && tagKey(tag)))) {
+  for (const { audience: _audience, ...neuron } of view.rows((sql) => neuronsInOrder(sql, listing))) {
     const last = page.at(-1)
-    if (page.length === limit && last !== undefined) return { neurons: page, nextCursor: encodeCursor(last.seqId) }
+    if (page.length === limit && last !== undefined) return { neurons: page, nextCursor: encodeCursor(placeOf(last)) }
     page.push(neuron)
   }
   return { neurons: page, nextCursor: null }

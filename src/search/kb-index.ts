@@ -197,7 +197,8 @@ export class KbIndex implements SearchIndex {
   near(vector: Float32Array, scope: Scope): PageHit[] {
     return this.#store.reading(() => {
       const nearness = this.vectors?.near(vector, this.#catalog.visible(scope))
-      return nearness === undefined ? [] : nearPages(nearness, scope.limit, this.#parts)
+      const { offset = 0, limit } = scope
+      return nearness === undefined ? [] : nearPages(nearness, offset + limit, this.#parts).slice(offset)
     })
   }
 

@@ -36,7 +36,8 @@ export type PagePart = IndexedDocument & {
 /** Who looks: what this audience may not see is not counted, ranked or found. */
 export type View = { audience: Audience; defaultAudience: readonly string[] }
 
-export type Scope = View & { kind?: DocumentKind; limit: number }
+/** `offset`: hits that are left out, before those that `limit` counts. */
+export type Scope = View & { kind?: DocumentKind; limit: number; offset?: number }
 
 export type PageHit = {
   key: string

@@ -43,6 +43,9 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
     return { path: { id: known(data?.candidateId) } }
   }
   const first = await submit('Opening hours')
+  await api.POST('/api/v1/queue/candidates/batch', {
+    body: { candidates: [{ kb, kind: 'external-feed', title: 'Prices', content: 'None.' }] },
+  })
   const second = await submit('Holidays')
   await api.GET('/api/v1/queue/candidates')
   await api.GET('/api/v1/queue/candidates/{id}', { params: first })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { startProduct } from './support.ts'
 
 const bases = '/api/v1/knowledge-bases'
@@ -114,5 +115,52 @@ test('without a token, or for another tenant, there is nothing', async () => {
     const send = body === undefined ? {} : { body }
     expect(await request(method, path, send)).toMatchObject({ status: 401 })
     expect(await request(method, path, { ...send, as: stranger })).toMatchObject({ status: 404 })
+  }
+})
+
+test('hits go on behind an offset, and a search without a knowledge base goes through all of the tenant', async () => {
+  const { request, tokens, newKey, ctx } = await startProduct()
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'annex' })
+  await createKnowledgeBase(ctx, { tenant: 'umbrella', slug: 'lab' })
+  const foreign = await newKey('umbrella', 'app')
+  const page = (kb: string, title: string, content: string, as = tokens.app) =>
+    request('POST', '/api/v1/queue/candidates', {
+      as,
+      body: { kb, kind: 'external-feed', title, content, confidence: 1 },
+    })
+  for (let n = 0; n < 5; n++) await page('handbook', `Page ${n}`, `Otters swim. ${'More words. '.repeat(n)}`)
+  await page('annex', 'Otters', 'Otters dive.')
+  await page('annex', 'Badgers', 'Badgers and otters.')
+  await page('lab', 'Secret', 'Otters.', foreign)
+  const find = async (query: string) =>
+    Object((await request('GET', `/api/v1/search?${query}`, { as: tokens.reader })).body)
+  const idsOf = ({ hits }: { hits: { seqId: string }[] }) => hits.map(({ seqId }) => seqId)
+
+  const whole = await find('kb=handbook&q=otters')
+  expect(whole.hits[0]).not.toHaveProperty('kb')
+  const parts = await Promise.all([0, 2, 4, 6].map((offset) => find(`kb=handbook&q=otters&limit=2&offset=${offset}`)))
+  expect(parts.map(idsOf)).toEqual([idsOf(whole).slice(0, 2), idsOf(whole).slice(2, 4), idsOf(whole).slice(4), []])
+  expect(parts.flatMap(({ hits }) => hits.map((hit: { rank: number }) => hit.rank))).toEqual(
+    whole.hits.map((hit: { rank: number }) => hit.rank),
+  )
+  expect(new Set(parts.map(({ total }) => total))).toEqual(new Set([5]))
+
+  const all = await find('q=otters&facets=true')
+  expect([all.total, all.matched, all.hits.length]).toEqual([7, 'all', 7])
+  expect(all.hits.map(({ rank }: { rank: number }) => rank)).toEqual(
+    all.hits.map(({ rank }: { rank: number }) => rank).toSorted((a: number, b: number) => b - a),
+  )
+  expect(all.hits.slice(0, 2)).toEqual([
+    expect.objectContaining({ kb: 'annex', title: 'Otters', rank: 1 }),
+    expect.objectContaining({ kb: 'handbook', rank: 1 }),
+  ])
+  expect(all.facets.kinds).toEqual([{ value: 'wiki', count: 7 }])
+  expect(idsOf(await find('q=otters&limit=3&offset=3'))).toEqual(idsOf(all).slice(3, 6))
+  // Only one has both words.
+  expect(await find('q=badgers otters')).toMatchObject({ total: 1, hits: [{ kb: 'annex', title: 'Badgers' }] })
+  for (const query of ['offset=1001', 'offset=-1', 'offset=01', 'kb=nowhere']) {
+    expect((await request('GET', `/api/v1/search?q=otters&${query}`, { as: tokens.reader })).status).toBeGreaterThan(
+      399,
+    )
   }
 })

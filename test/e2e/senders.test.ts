@@ -79,3 +79,43 @@ test('a key follows what it uploaded', async () => {
   expect((await read('', other)).body.documents).toEqual([])
   expect((await read(`/${id}`, other)).status).toBe(404)
 })
+
+test('a batch answers for each candidate, and counts each', async () => {
+  const { request, tokens } = await startProduct({ rateWrites: 120 })
+  const fine = Array.from({ length: 97 }, (_, n) => ({ ...candidate, title: `Page ${n}`, confidence: 1 }))
+  const wrong = [{ ...candidate, title: 42 }, 'none', { ...candidate, kb: 'nowhere' }]
+  const send = (as: string, headers = {}) =>
+    request('POST', `${queue}/batch`, { as, headers, body: { candidates: [...fine, ...wrong] } })
+  const { status, body, headers } = await send(tokens.app, { 'idempotency-key': 'a' })
+  const results = Object(body).results
+  expect([status, results.length]).toEqual([200, 100])
+  expect(results.slice(0, 97)).toEqual(
+    fine.map(() => ({ status: 201, candidate: expect.objectContaining({ status: 'approved' }) })),
+  )
+  expect(results.slice(97)).toMatchObject([
+    { status: 400, error: { error: { fieldErrors: { title: [expect.any(String)] } } } },
+    { status: 400, error: { error: { formErrors: [expect.any(String)] } } },
+    { status: 404, error: { error: 'not_found' } },
+  ])
+  expect([headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]).toEqual(['120', '20'])
+  expect(Number(headers.get('ratelimit-reset'))).toBeGreaterThan(0)
+  const more = await send(tokens.app, { 'idempotency-key': 'a' })
+  expect([more.status, more.headers.get('ratelimit-remaining')]).toEqual([429, '0'])
+  const { body: sent } = await request('GET', `${me}/candidates?limit=100`, { as: tokens.app })
+  expect(sent.candidates).toHaveLength(97)
+
+  expect((await send(tokens.reader)).status).toBe(403)
+  for (const candidates of [[], Array(101).fill(candidate), 'none']) {
+    expect((await request('POST', `${queue}/batch`, { as: tokens.curator, body: { candidates } })).status).toBe(400)
+  }
+})
+
+test('a batch that is sent again stores only what was not stored', async () => {
+  const { request, tokens } = await startProduct()
+  const send = (candidates: unknown[]) =>
+    request('POST', `${queue}/batch`, { as: tokens.app, headers: { 'idempotency-key': 'a' }, body: { candidates } })
+  const first = Object((await send([candidate, { ...candidate, kb: 'nowhere' }])).body).results
+  const second = Object((await send([candidate, { ...candidate, title: 'Badgers' }])).body).results
+  expect(second[0]).toEqual(first[0])
+  expect(second[1]).toMatchObject({ status: 201 })
+})

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ValidationError } from '../../src/contract/errors.ts'
+import type { NeuronListQuery } from '../../src/contract/neurons.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { listKnowledgeBases } from '../../src/pages/list-knowledge-bases.ts'
 import { listNeurons } from '../../src/pages/list-neurons.ts'
@@ -87,4 +88,29 @@ test("a tenant's knowledge bases are listed by slug, as their settings have them
       { id: kbId, slug: 'handbook', title: 'handbook', language: 'en', prefix: 'handbook' },
     ],
   })
+})
+
+test('Neurons are listed by their last change, and from a time on', async () => {
+  const bed = await writtenBed({ 'a.md': neuronText(1, {}), 'b.md': neuronText(2, {}), 'c.md': neuronText(3, {}) })
+  const { updatedAt = '' } = (await bed.read(1)) ?? {}
+  const later = new Date(Date.parse(updatedAt) + 60_000)
+  const again = new Map([['neurons/a.md', neuronText(1, { title: 'Again' })]])
+  bed.native.commit('refs/heads/main', again, { at: later.getTime() / 1000 })
+  const list = async (query: Partial<NeuronListQuery>) => {
+    const found: number[][] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = { limit: 2, ...query, ...(cursor === undefined ? {} : { cursor }) }
+      const { neurons, nextCursor } = await listNeurons(bed.ctx, bed.reader, 'handbook', page)
+      found.push(neurons.map(({ seqId }) => Number(seqId.slice(-8))))
+      cursor = nextCursor
+    }
+    return found
+  }
+  expect(await list({ sort: 'updatedAt' })).toEqual([[2, 3], [1]])
+  expect(await list({ sort: '-updatedAt' })).toEqual([[1, 3], [2]])
+  expect(await list({ updatedSince: updatedAt })).toEqual([[1, 2], [3]])
+  expect(await list({ updatedSince: later.toISOString().replace('Z', '+00:00'), sort: 'updatedAt' })).toEqual([[1]])
+  const { nextCursor } = await listNeurons(bed.ctx, bed.reader, 'handbook', { limit: 1 })
+  const other = { limit: 1, sort: 'updatedAt', cursor: nextCursor ?? '' } as const
+  await expect(listNeurons(bed.ctx, bed.reader, 'handbook', other)).rejects.toThrow(ValidationError)
 })

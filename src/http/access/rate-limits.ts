@@ -24,8 +24,11 @@ const maxStreams = { caller: 10, tenant: 100 }
 
 /** The limits of one server, checked once the caller is known. */
 export type Limits = {
-  /** Counts a request of a caller. Throws `rate_limited` and sets the header `retry-after` to the seconds to wait. */
-  countRequest(request: FastifyRequest, reply: FastifyReply, rate: keyof Rates): Promise<void>
+  /**
+   * Counts a request of a caller, or several, and sets the headers `ratelimit-…`. Throws `rate_limited` and sets the header
+   * `retry-after` to the seconds to wait.
+   */
+  countRequest(request: FastifyRequest, reply: FastifyReply, rate: keyof Rates, count?: number): Promise<void>
   /**
    * Counts an event stream as open until the returned function is called. Throws `rate_limited` if the caller or its tenant has
    * too many.
@@ -40,10 +43,15 @@ export function createLimits(rates: Rates, ctx: AppContext): Limits {
   let measured: { at: number; ratio: Promise<number> } | undefined
 
   return {
-    async countRequest(request, reply, rate) {
-      const { points, endsIn } = await ctx.requestCounter.add(`${rate} ${callerOf(request).id}`, 1)
-      if (points <= rates[rate]) return
-      const seconds = Math.max(1, Math.ceil(endsIn / 1000))
+    async countRequest(request, reply, rate, count = 1) {
+      const { points, endsIn } = await ctx.requestCounter.add(`${rate} ${callerOf(request).id}`, count)
+      const [limit, seconds] = [rates[rate], Math.max(1, Math.ceil(endsIn / 1000))]
+      reply.headers({
+        'ratelimit-limit': limit,
+        'ratelimit-remaining': Math.max(0, limit - points),
+        'ratelimit-reset': seconds,
+      })
+      if (points <= limit) return
       reply.header('retry-after', seconds)
       throw new GanglionError('rate_limited', `Too many requests; try again in ${seconds} s.`)
     },

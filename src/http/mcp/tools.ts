@@ -11,7 +11,7 @@ import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
-import { searchTenant } from '../../search/kb/search-kb.ts'
+import { searchTenant } from '../../search/kb/search-pages.ts'
 import { addTool, type Exchange } from './tool.ts'
 
 /** Sent to a client when it connects. */

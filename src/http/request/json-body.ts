@@ -3,17 +3,27 @@ import { GanglionError } from '../../contract/errors.ts'
 import { type JsonBounds, jsonExcess, prototypeKeys } from '../../contract/json.ts'
 
 const bounds: JsonBounds = { depth: 20, keys: 1000, values: 10_000 }
-const excessMessages: Readonly<Record<keyof JsonBounds, string>> = {
-  depth: `The body is nested deeper than ${bounds.depth} levels.`,
-  keys: `The body has more than ${bounds.keys} keys.`,
-  values: `The body has more than ${bounds.values} values.`,
+const excessWords: Readonly<Record<keyof JsonBounds, (bound: number) => string>> = {
+  depth: (bound) => `is nested deeper than ${bound} levels`,
+  keys: (bound) => `has more than ${bound} keys`,
+  values: (bound) => `has more than ${bound} values`,
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Keys of a body of JSON; without it, 1,000. */
+    jsonKeys?: number
+  }
 }
 
 /** Takes bodies of `application/json` in UTF-8, bounded in depth, keys and values before they are parsed, and empty bodies of any type. */
 export function parseJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
-    body.length === 0 ? undefined : parseJson(body),
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async ({ routeOptions }: FastifyRequest, body: Buffer) =>
+      body.length === 0 ? undefined : parseJsonBody(body, routeOptions.config.jsonKeys),
   )
   app.addContentTypeParser('*', async ({ headers, routeOptions }: FastifyRequest) => {
     if (headers['content-length'] === '0') return
@@ -22,12 +32,14 @@ export function parseJsonBodies(app: FastifyInstance): void {
   })
 }
 
-function parseJson(body: Buffer): unknown {
+function parseJsonBody(body: Buffer, keys = bounds.keys): unknown {
+  const allowed = { ...bounds, keys, values: Math.max(bounds.values, 2 * keys) }
   let value: unknown
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    const excess = jsonExcess(text, bounds)
-    if (excess !== undefined) throw new GanglionError('malformed_request', excessMessages[excess])
+    const excess = jsonExcess(text, allowed)
+    if (excess !== undefined)
+      throw new GanglionError('malformed_request', `The body ${excessWords[excess](allowed[excess])}.`)
     value = JSON.parse(text)
   } catch (error) {
     if (error instanceof GanglionError) throw error

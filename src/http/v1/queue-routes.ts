@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import {
   Approval,
+  CandidateBatch,
   CandidateComment,
   CandidateDetail,
   CandidateEdit,
@@ -10,9 +11,13 @@ import {
   CandidatePath,
   CandidateQuery,
   CandidateReceipt,
+  CandidateResults,
   CandidateState,
   Dismissal,
+  maxSubmitted,
+  UncheckedBatch,
 } from '../../contract/candidates.ts'
+import { ErrorAnswer } from '../../contract/envelope.ts'
 import type { Role } from '../../contract/vocabulary.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
@@ -21,9 +26,10 @@ import { listCandidates } from '../../queue/lists/list-candidates.ts'
 import { readCandidate } from '../../queue/read-candidate.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import { callerOf } from '../access/auth.ts'
+import type { Limits } from '../access/rate-limits.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
-import { readErrors, writeErrors } from '../response/error-answer.ts'
-import type { ZodFastify } from '../zod-compilers.ts'
+import { readErrors, refusalOf, writeErrors } from '../response/error-answer.ts'
+import { parseBody, validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
 
 const tags = ['Queue']
 const writers: readonly Role[] = ['app', 'curator']
@@ -36,7 +42,7 @@ const SubmitHeaders = IdempotencyHeader.extend({
     .exactOptional(),
 })
 
-export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
+export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
   app.post(
     '/queue/candidates',
     {
@@ -63,6 +69,49 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext): void {
       const options = { ...idempotencyOf(headers), ifMatch: headers['if-match'] }
       const receipt = await submitCandidate(ctx, callerOf(request), body, options)
       return reply.code(201).send(receipt)
+    },
+  )
+
+  app.post(
+    '/queue/candidates/batch',
+    {
+      config: { roles: writers, jsonKeys: maxSubmitted * 100 },
+      // Each candidate is checked on its own.
+      validatorCompiler: ({ schema, ...route }) =>
+        validatorCompiler({
+          ...route,
+          schema: route.httpPart !== 'body' && schema instanceof z.ZodType ? schema : UncheckedBatch,
+        }),
+      schema: {
+        tags,
+        operationId: 'submitCandidates',
+        summary: 'Submit candidates',
+        description:
+          'Adds up to 100 candidates to the queue, each for itself: one that is rejected changes nothing for the others. ' +
+          'Each counts as a request against the rate limit. Idempotent with an `Idempotency-Key`: a repeated request ' +
+          'submits only what was not stored.',
+        headers: IdempotencyHeader,
+        body: CandidateBatch,
+        response: { 200: CandidateResults, ...writeErrors('insufficient_role') },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { candidates } = UncheckedBatch.parse(request.body)
+      await limits.countRequest(request, reply, 'write', candidates.length - 1)
+      const { idempotencyKey } = idempotencyOf(request.headers)
+      const submit = async (sent: unknown, index: number): Promise<CandidateResults['results'][number]> => {
+        try {
+          const body = parseBody(CandidateInput, sent)
+          const request = { route: 'POST /api/v1/queue/candidates/batch', body }
+          const options = idempotencyKey === undefined ? {} : { idempotencyKey: `${idempotencyKey} ${index}`, request }
+          return { status: 201, candidate: await submitCandidate(ctx, caller, body, options) }
+        } catch (error) {
+          const { status, body } = refusalOf(error, request)
+          return { status, error: ErrorAnswer.parse(body) }
+        }
+      }
+      return { results: await Promise.all(candidates.map(submit)) }
     },
   )
 

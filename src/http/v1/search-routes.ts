@@ -9,7 +9,8 @@ import {
   TenantSearchQuery,
 } from '../../contract/search.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
-import { search, searchTenant } from '../../search/kb/search-kb.ts'
+import { search } from '../../search/kb/search-kb.ts'
+import { searchTenant } from '../../search/kb/search-pages.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors, writeErrors } from '../response/error-answer.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
@@ -45,7 +46,8 @@ export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
         operationId: 'searchTenant',
         summary: 'Search by keywords and count all matches',
         description:
-          'Works like `GET /api/v1/knowledge-bases/{kbId}/search`, and also returns the number of all matches. Fails with ' +
+          'Works like `GET /api/v1/knowledge-bases/{kbId}/search`, and also returns the number of all matches. Without `kb`, ' +
+          'searches every knowledge base of the tenant: documents are ranked within each and merged by rank. Fails with ' +
           '400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
         querystring: TenantSearchQuery,
         response: { ...taggedAnswers(TenantSearchAnswer), ...readErrors() },

@@ -1,4 +1,6 @@
+import type { NeuronSort } from '../../contract/neurons.ts'
 import type { AllTables, MainTables } from './projection.ts'
+import { eachRow, nothing, query, type SqlQuery } from './sql-query.ts'
 
 /** A Neuron as it stands at the head of main. */
 export type NeuronRow = {
@@ -50,13 +52,31 @@ export type NeuronSummaryRow = Pick<
   'seqId' | 'documentId' | 'path' | 'title' | 'version' | 'createdAt' | 'updatedAt' | 'tags' | 'audience'
 >
 
-/** Neurons after a seqId, by seqId, read as it goes; those with this key of a tag, or all. */
-export function* neuronsAfter(sql: Sql, after: string, tag: string | undefined): Generator<NeuronSummaryRow> {
-  const rows =
-    tag === undefined
-      ? sql.iterate`SELECT * FROM neurons WHERE seq_id > ${after} ORDER BY seq_id`
-      : sql.iterate`SELECT neurons.* FROM tags JOIN neurons USING (seq_id)
-          WHERE key = ${tag} AND tags.seq_id > ${after} ORDER BY tags.seq_id`
+/** A place in a list of Neurons. */
+export type NeuronPlace = { seqId: string; updatedAt: string }
+
+/** Which Neurons a list has, in what order, and behind which of them it goes on. */
+export type NeuronListing = {
+  tag?: string | undefined
+  /** ISO 8601, UTC. */
+  since?: string | undefined
+  sort?: NeuronSort | undefined
+  after?: NeuronPlace | undefined
+}
+
+/** Neurons in an order, read as they go. */
+export function* neuronsInOrder(
+  sql: Sql,
+  { tag, since, sort = 'seqId', after }: NeuronListing = {},
+): Generator<NeuronSummaryRow> {
+  const { behind, order } = orders[sort]
+  const rows = eachRow(
+    sql,
+    query`SELECT * FROM neurons WHERE true
+      ${tag === undefined ? nothing : query`AND seq_id IN (SELECT tags.seq_id FROM tags WHERE key = ${tag})`}
+      ${since === undefined ? nothing : query`AND updated_at >= ${since}`}
+      ${after === undefined ? nothing : behind(after)} ${order}`,
+  )
   for (const row of rows) {
     yield {
       seqId: String(row.seq_id),
@@ -70,6 +90,18 @@ export function* neuronsAfter(sql: Sql, after: string, tag: string | undefined):
       audience: audienceIn(row),
     }
   }
+}
+
+const orders: Readonly<Record<NeuronSort, { behind: (place: NeuronPlace) => SqlQuery; order: SqlQuery }>> = {
+  seqId: { behind: ({ seqId }) => query`AND seq_id > ${seqId}`, order: query`ORDER BY seq_id` },
+  updatedAt: {
+    behind: ({ updatedAt, seqId }) => query`AND (updated_at, seq_id) > (${updatedAt}, ${seqId})`,
+    order: query`ORDER BY updated_at, seq_id`,
+  },
+  '-updatedAt': {
+    behind: ({ updatedAt, seqId }) => query`AND (updated_at, seq_id) < (${updatedAt}, ${seqId})`,
+    order: query`ORDER BY updated_at DESC, seq_id DESC`,
+  },
 }
 
 export function* everySeqId(sql: Sql): Generator<{ seqId: string }> {

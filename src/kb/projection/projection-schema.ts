@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 20
+export const projectionVersion = 21
 
 export const projectionTables = [
   'meta',
@@ -100,6 +100,7 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
     { name: 'files_by_key', sql: 'ON files (path_key)' },
     { name: 'pages_without_seq_id', sql: `ON files (path) WHERE seq_id IS NULL AND path GLOB 'neurons/*.md'` },
     { name: 'neurons_by_document', sql: 'ON neurons (document_id)' },
+    { name: 'neurons_by_update', sql: 'ON neurons (updated_at, seq_id)' },
     { name: 'versions_by_number', sql: 'ON versions (number)' },
     { name: 'versions_by_position', sql: 'ON versions (position)' },
     { name: 'approvals_by_position', sql: 'ON approvals (position)' },

@@ -32,3 +32,8 @@ function isQuery(part: SQLInputValue | SqlQuery): part is SqlQuery {
 export function allRows(sql: SQLTagStore, { strings, values }: SqlQuery): Record<string, unknown>[] {
   return sql.all(Object.assign([...strings], { raw: strings }), ...values)
 }
+
+/** The rows of a query, read as they are asked for. */
+export function eachRow(sql: SQLTagStore, { strings, values }: SqlQuery): Iterable<Record<string, unknown>> {
+  return sql.iterate(Object.assign([...strings], { raw: strings }), ...values)
+}

@@ -2,7 +2,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidateOfFingerprint, neuronsOfConnector } from '../../kb/projection/candidate-index.ts'
-import { findNeuron, neuronsAfter, titleOf } from '../../kb/projection/neuron-queries.ts'
+import { findNeuron, neuronsInOrder, titleOf } from '../../kb/projection/neuron-queries.ts'
 import { surveyLinks } from '../../pages/graph/survey-links.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
@@ -110,7 +110,7 @@ async function relatedNeurons(kb: KnowledgeBase): Promise<(seqId: string) => str
     const pause = pauses()
     const features = new FeatureIndex()
     const own = neuronsOfConnector(sql, lintConnector)
-    for (const neuron of neuronsAfter(sql, '', undefined)) {
+    for (const neuron of neuronsInOrder(sql)) {
       await pause()
       if (!own.has(neuron.seqId)) features.add(neuron.seqId, featuresOf(neuron))
     }

@@ -25,11 +25,12 @@ export function answerQuery(
   { scope, hasFacets, deadline }: { scope: Scope; hasFacets: boolean; deadline: Deadline },
 ): PageHits {
   const { analyser, catalog } = parts
+  const { limit, offset = 0 } = scope
   const visible = catalog.visible(scope)
   const among = parsed.filters.length === 0 ? visible.pages : catalog.passing(parsed.filters, visible)
-  const within = { visible, among, limit: scope.limit, deadline }
+  const within = { visible, among, limit: offset + limit, deadline }
   const { pages, total, matching, matched, suggestion } = pagesForAnswer(q, parsed, parts, within)
-  const found = pages.map(({ found, leaves, rank }) => ({
+  const found = pages.slice(offset).map(({ found, leaves, rank }) => ({
     key: catalog.keyOf(found.page),
     highlight: pageExcerpt(found, leaves, parts),
     rank,
@@ -37,10 +38,11 @@ export function answerQuery(
   const query = wholeQuery(parsed)
   const leaves = leavesOf(query)
   const noted = parsed.required.length === 0 ? [] : notedPages(query, catalog, { among, matching, deadline })
-  const shown = noted.slice(0, scope.limit - found.length).map(({ page, note }) => ({
+  const skipped = Math.max(0, offset - pages.length)
+  const shown = noted.slice(skipped, skipped + limit - found.length).map(({ page, note }) => ({
     key: catalog.keyOf(page),
     highlight: highlight(note, leaves, analyser),
-    rank: (found.at(-1)?.rank ?? 2) / 2,
+    rank: (pages.at(-1)?.rank ?? 2) / 2,
   }))
   return {
     hits: [...found, ...shown],

@@ -1,11 +1,5 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import type {
-  SearchAnswer,
-  SearchHit,
-  SearchQuery,
-  TenantSearchAnswer,
-  TenantSearchQuery,
-} from '../../contract/search.ts'
+import type { SearchAnswer, SearchHit, SearchQuery, TenantSearchAnswer } from '../../contract/search.ts'
 import { type KbView, type ViewedKb, viewAs } from '../../kb/access/kb-view.ts'
 import { type Context, onePer } from '../../kb/context.ts'
 import { type NeuronOfHit, neuronsOfHits } from '../../kb/projection/neuron-queries.ts'
@@ -36,16 +30,8 @@ const documentsOf = onePer(
   }),
 )
 
-/** The same for the route that names the knowledge base in its query. */
-export async function searchTenant(
-  ctx: Context,
-  caller: Caller,
-  { kb, ...query }: TenantSearchQuery,
-): Promise<TenantSearchAnswer> {
-  return tenantHitsOf(await findPages(ctx, caller, kb, query))
-}
-
-const tenantHitsOf = onePer(
+/** The same, as the route answers that names the knowledge base in its query. */
+export const tenantHitsOf = onePer(
   ({ hits, ...found }: SearchFound): TenantSearchAnswer => ({
     hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit),
     ...found,
@@ -74,10 +60,10 @@ async function findIn(
   ctx: Context,
   kb: ReadableKb,
   audience: Audience,
-  { q, kind, limit, interactive, facets }: SearchQuery,
+  { q, kind, limit, offset = 0, interactive, facets }: SearchQuery,
 ): Promise<SearchFound> {
   const { defaultAudience, synonyms } = await kb.settings()
-  const scope = { audience, defaultAudience, limit, ...(kind === 'all' ? {} : { kind }) }
+  const scope = { audience, defaultAudience, limit, offset, ...(kind === 'all' ? {} : { kind }) }
   const options = { isTyped: interactive === true, hasFacets: facets === true, synonyms }
   const { hits, ...answer } = await answered(kbSearch(kb, ctx).search({ q, scope, options }))
   const shown = async (pages: readonly PageHit[]) => shownOf(ctx, await viewAs(kb, { audience }), pages)

@@ -1,11 +1,12 @@
-import type { SearchHit, SearchQuery } from '../../contract/search.ts'
+import type { SearchHit, SearchQuery, TenantSearchAnswer, TenantSearchQuery } from '../../contract/search.ts'
 import type { Context } from '../../kb/context.ts'
 import { isUnavailable } from '../../kb/failure.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Facets, PageHits } from '../search-index.ts'
 import type { PartialAnswer } from './kb-search.ts'
-import { findPages } from './search-kb.ts'
+import type { SearchFound } from './search-answers.ts'
+import { findPages, tenantHitsOf } from './search-kb.ts'
 
 export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
   /** The last word is still being typed: what begins so is found, too. */
@@ -35,6 +36,8 @@ const perPage = 20
 const maxPages = 25
 const perKb = 5
 const maxKbs = 50
+/** How many knowledge bases are searched at once. */
+const atOnce = 50
 
 /**
  * A page of what a person's query finds in a knowledge base.
@@ -48,10 +51,17 @@ export async function searchPages(
 ): Promise<HitPage> {
   const asked = Math.min(page, maxPages)
   const filter = tagFilter(tag)
-  const query = { q: filter + q, kind, limit: asked * perPage, interactive: isTyping, facets: true }
+  const query = {
+    q: filter + q,
+    kind,
+    limit: perPage,
+    offset: (asked - 1) * perPage,
+    interactive: isTyping,
+    facets: true,
+  }
   const { hits, total, matched, suggestion, facets, behind } = await findPages(ctx, caller, kbName, query)
   return {
-    hits: hits.slice((asked - 1) * perPage, asked * perPage),
+    hits,
     total,
     page: asked,
     pages: Math.min(maxPages, Math.ceil(total / perPage)),
@@ -72,20 +82,77 @@ export async function searchEverywhere(
   caller: Caller,
   { q, kind, isTyping }: PersonQuery,
 ): Promise<KbHits[]> {
-  const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
-  const query = { q, kind, limit: perKb, interactive: isTyping }
-  const found = await Promise.all(
-    knowledgeBases.slice(0, maxKbs).map(async ({ id, slug, title }): Promise<KbHits> => {
-      const kb = { slug, title }
-      try {
-        return { kb, ...(await findPages(ctx, caller, id, query)), isUnavailable: false }
-      } catch (error) {
-        if (!isUnavailable(error)) throw error
-        return { kb, hits: [], total: 0, isUnavailable: true }
-      }
-    }),
-  )
+  const found = await findInEach(ctx, caller, { q, kind, limit: perKb, interactive: isTyping }, maxKbs)
   return found.filter(({ total, isUnavailable, behind }) => total > 0 || isUnavailable || behind !== undefined)
+}
+
+/**
+ * Pages that match a query in one knowledge base, or in all of the tenant: then ranked within each and merged by rank. Where one has
+ * pages that match the whole query, pages of others that match only a part are left out.
+ * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a query beyond the limits.
+ */
+export async function searchTenant(
+  ctx: Context,
+  caller: Caller,
+  { kb, ...query }: TenantSearchQuery,
+): Promise<TenantSearchAnswer> {
+  if (kb !== undefined) return tenantHitsOf(await findPages(ctx, caller, kb, query))
+  const { limit, offset = 0 } = query
+  const all = await findInEach(ctx, caller, { ...query, limit: offset + limit, offset: 0 })
+  const isWhole = all.some(({ total, matched }) => total > 0 && matched === 'all')
+  const found = all.filter(({ total, matched }) => total > 0 && !(isWhole && matched === 'some'))
+  const hits = found.flatMap((one) => tenantHitsOf(one).hits.map((hit) => ({ ...hit, kb: one.kb.slug })))
+  const facets = found.flatMap((one) => one.facets ?? [])
+  const behind = all.reduce((sum, one) => sum + (one.behind?.pages ?? 0), 0)
+  const unavailable = all.filter((one) => one.isUnavailable).map((one) => one.kb.slug)
+  const suggestion = hits.length === 0 ? all.find((one) => one.suggestion)?.suggestion : undefined
+  return {
+    hits: hits.toSorted((a, b) => b.rank - a.rank).slice(offset, offset + limit),
+    total: found.reduce((sum, { total }) => sum + total, 0),
+    matched: isWhole || found.length === 0 ? 'all' : 'some',
+    ...(suggestion && { suggestion }),
+    ...(query.facets === true && { facets: joinedFacets(facets) }),
+    ...(behind > 0 && { behind: { pages: behind } }),
+    ...(unavailable.length > 0 && { unavailable }),
+  }
+}
+
+type KbFound = SearchFound & Pick<KbHits, 'kb' | 'isUnavailable'>
+
+/** What each knowledge base of the tenant has, by slug; one that cannot be read does not take the others with it. */
+async function findInEach(
+  ctx: Context,
+  caller: Caller,
+  query: SearchQuery,
+  most = Number.POSITIVE_INFINITY,
+): Promise<KbFound[]> {
+  const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
+  const find = async ({ id, slug, title }: { id: string; slug: string; title: string }): Promise<KbFound> => {
+    const kb = { slug, title }
+    try {
+      return { kb, ...(await findPages(ctx, caller, id, query)), isUnavailable: false }
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      return { kb, hits: [], total: 0, matched: 'all', isUnavailable: true }
+    }
+  }
+  const found: KbFound[] = []
+  const asked = knowledgeBases.slice(0, most)
+  for (let at = 0; at < asked.length; at += atOnce)
+    found.push(...(await Promise.all(asked.slice(at, at + atOnce).map(find))))
+  return found
+}
+
+function joinedFacets(all: readonly Facets[]): Facets {
+  const joined = (name: keyof Facets) => {
+    const counts = new Map<string, number>()
+    for (const { value, count } of all.flatMap((facets) => facets[name]))
+      counts.set(value, (counts.get(value) ?? 0) + count)
+    return Array.from(counts, ([value, count]) => ({ value, count }))
+      .toSorted((a, b) => b.count - a.count)
+      .slice(0, 50)
+  }
+  return { tags: joined('tags'), kinds: joined('kinds'), folders: joined('folders') }
 }
 
 /** A tag as a filter of the query language. */

@@ -3,7 +3,7 @@ import { followEvents } from '../../kb/events/follow-events.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { neuronsBelow } from '../../kb/projection/candidate-index.ts'
 import { titlesAndAliases } from '../../kb/projection/link-queries.ts'
-import { neuronsAfter } from '../../kb/projection/neuron-queries.ts'
+import { neuronsInOrder } from '../../kb/projection/neuron-queries.ts'
 import { seenWith } from '../../kb/writing/rename/name-change.ts'
 import { withoutComments } from '../../markdown/comments.ts'
 import { takenNames } from '../../queue/taken-names.ts'
@@ -106,7 +106,7 @@ export async function linkableNames(kb: KnowledgeBase, documentId: string, pages
   const { read: sql } = kb.projection
   const { defaultAudience } = await kb.settings()
   const excluded = neuronsBelow(sql, ingestConnector, originPrefix(documentId))
-  for (const neuron of neuronsAfter(sql, '', undefined)) {
+  for (const neuron of neuronsInOrder(sql)) {
     if (isSeenByMore(pages, neuron, defaultAudience)) excluded.add(neuron.seqId)
   }
   return titlesAndAliases(sql)
