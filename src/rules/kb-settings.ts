@@ -57,6 +57,14 @@ const Sources = z.object({
       }),
     )
     .default([]),
+  ocr: z
+    .preprocess(
+      notEmpty,
+      z
+        .array(z.string().regex(/^[a-z]{3}(?:_[a-z]{3,4})?$/, 'must be codes of Tesseract, such as deu or chi_sim'))
+        .max(5),
+    )
+    .default([]),
 })
 
 const Rename = z.object({ rewriteLinks: Flag.default(false) })
@@ -103,6 +111,8 @@ export type KbSettings = {
   synonyms: string[][]
   /** Extensions of the files that it takes as Sources. */
   sourceTypes: ReadonlySet<FileType>
+  /** Languages of what is recognised in pictures, as Tesseract calls them; English where there are none. */
+  ocrLanguages: readonly string[]
   /** When the server lints it, as in a crontab, in UTC. */
   lintSchedule: string | null
   /** Whether nobody may push to main, so that every change is proposed. */
@@ -162,6 +172,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
   }
 
   const search = read('search', parts.search, { engine: 'auto' as const, synonyms: [] })
+  const sources = read('sources', parts.sources, { types: [], ocr: [] })
   const settings: KbSettings = {
     id: read('id', parts.id, null),
     slug: read('slug', parts.slug, null),
@@ -174,7 +185,8 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
     searchEngine: search.engine,
     synonyms: search.synonyms,
-    sourceTypes: new Set([...defaultFileTypes, ...read('sources', parts.sources, { types: [] }).types]),
+    sourceTypes: new Set([...defaultFileTypes, ...sources.types]),
+    ocrLanguages: sources.ocr,
     lintSchedule: read('lint', parts.lint, { schedule: null }).schedule,
     protectMain: read('protectMain', parts.protectMain, true),
     inlineTags: read('inlineTags', parts.inlineTags, true),

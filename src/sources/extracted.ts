@@ -38,6 +38,8 @@ export type Recognised = {
   words: number
   /** Mean of the recogniser's confidence in each word, 0 to 1. */
   confidence: number
+  /** What was asked for; English where it is absent. */
+  languages?: string[]
 }
 
 /** What is to be read, and how. */
@@ -50,6 +52,8 @@ export type ExtractInput = {
   fileType: string
   /** What turns speech into text; without it, sound has none. */
   transcriber: Transcriber | undefined
+  /** Of print in pictures, as Tesseract calls them; English where there are none. */
+  ocrLanguages?: readonly string[] | undefined
 }
 
 /** An endpoint compatible with OpenAI's `/v1/audio/transcriptions`. */

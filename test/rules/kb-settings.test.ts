@@ -27,6 +27,7 @@ test('what is not said has its default', () => {
       protectMain: false,
       inlineTags: false,
       rewriteLinks: false,
+      ocrLanguages: [],
       sourceTypes: new Set(defaultFileTypes),
     },
     problems: [],
@@ -56,7 +57,7 @@ test('text is typed', () => {
     lint: { schedule: '0 4 * * *' },
     protectMain: 'true',
     rename: { rewriteLinks: 'true' },
-    sources: { types: ['odt', 'epub'] },
+    sources: { types: ['odt', 'epub'], ocr: ['deu', 'chi_sim'] },
     inlineTags: 'true',
   })
   expect(problems).toEqual([])
@@ -81,6 +82,7 @@ test('text is typed', () => {
     protectMain: true,
     inlineTags: true,
     rewriteLinks: true,
+    ocrLanguages: ['deu', 'chi_sim'],
     sourceTypes: new Set([...defaultFileTypes, 'odt', 'epub']),
   })
 })

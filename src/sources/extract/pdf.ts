@@ -21,15 +21,19 @@ const batchSize = 100
  * The text of a PDF in reading order, page by page. Pages that are pictures are recognised; scripts, attachments and pictures
  * are ignored, and nothing is fetched.
  */
-export const extractPdf: Extractor = async ({ file }, onProgress) => {
+export const extractPdf: Extractor = async ({ file, ocrLanguages }, onProgress) => {
   const bytes = await readPdf(file)
-  const reading = { isSpent: timeBudget(), onProgress }
+  const reading = { isSpent: timeBudget(), onProgress, languages: ocrLanguages }
   const parsed = await parsePages(bytes, reading)
   if (parsed === undefined) return secondReading(bytes)
   const sound = await unscrambled(bytes, parsed.pages)
   const ordered = await inLogicalOrder(bytes, withCompoundHyphens(sound))
-  const { texts, recognised, warnings } = await recogniseScans(bytes, ordered.pages, reading)
-  const doubts = [...ordered.doubts, ...garbledDoubts(ordered.pages.filter(({ number }) => !texts.has(number)))]
+  const { texts, recognised, warnings, doubts: ofScans } = await recogniseScans(bytes, ordered.pages, reading)
+  const doubts = [
+    ...ofScans,
+    ...ordered.doubts,
+    ...garbledDoubts(ordered.pages.filter(({ number }) => !texts.has(number))),
+  ]
   const pages = ordered.pages.map((page) => ({
     number: page.number,
     lines: [texts.get(page.number) ?? unrecognised(page), ...(page.fields.length > 0 ? ['', ...page.fields] : [])]

@@ -151,7 +151,11 @@ async function extractSource(
   options: Pick<ExtractOptions, 'signal' | 'onProgress'> & { transcriber: Transcriber | undefined },
 ): Promise<Extracted> {
   const { blobs, sources, directory, now } = ctx
-  const known = await sourceTexts(ctx).find(source)
+  const { ocrLanguages } = await (await ctx.kb(source.tenantId, source.kbId)).settings()
+  const kept = await sourceTexts(ctx).find(source)
+  // What was recognised in other languages is read again.
+  const isOutdated = kept?.recognised !== undefined && `${kept.recognised.languages ?? ''}` !== `${ocrLanguages}`
+  const known = isOutdated ? undefined : kept
   if (known !== undefined && source.extractedAt !== null) return known
   const { contentHash, filename, fileType } = source
   const { transcriber, ...more } = options
@@ -159,7 +163,10 @@ async function extractSource(
     blobs.withFile(contentHash, async (file) => {
       const problem = await formatProblem(file, fileType)
       if (problem !== undefined) throw new ExtractionError('wrong-type', problem)
-      return extractDocument({ file, filename, fileType, transcriber }, { ...more, scratchIn: directory.incoming })
+      return extractDocument(
+        { file, filename, fileType, transcriber, ocrLanguages },
+        { ...more, scratchIn: directory.incoming },
+      )
     })
   const extracted = known ?? (await read())
   // A process that was killed may have kept the text, and not said so.

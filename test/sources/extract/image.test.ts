@@ -45,6 +45,15 @@ test.for(['notice.png', 'notice.jpg', 'notice.gif', 'notice.webp', 'notice-turne
   },
 )
 
+test('a language whose data is not installed makes a curator decide; English takes its place', async () => {
+  const file = join(fixtures, 'notice.png')
+  const input = { file, filename: 'picture', fileType: 'png', transcriber: undefined }
+  const { markdown, doubts, recognised } = await extractImage({ ...input, ocrLanguages: ['xho', 'zza'] }, () => {})
+  expect(markdown).toContain(sentence)
+  expect(recognised?.languages).toEqual(['xho', 'zza'])
+  expect(doubts).toEqual(['Print was recognised as English: the data for Xhosa, Zaza is not installed.'])
+})
+
 /** The pixels of `notice.png`. */
 async function notice(): Promise<PNG> {
   return PNG.sync.read(await readFile(join(fixtures, 'notice.png')))
@@ -162,6 +171,11 @@ test('recognised words are read by columns, below what stands above both', () =>
   const markdown = layoutMarkdown([...above, ...column('First', 0), ...column('Other', 190)])
   expect(markdown.indexOf('above both')).toBeLessThan(markdown.indexOf('First column has its line 0'))
   expect(markdown.indexOf('First column has its line 7')).toBeLessThan(markdown.indexOf('Other column has its line 0'))
+})
+
+test('words that are read from the right are in that order, and those of scripts without blanks have none', () => {
+  expect(layoutMarkdown(words('בטון בנוי גשר', 0, 0))).toBe('גשר בנוי בטון')
+  expect(layoutMarkdown(words('橋 は PC コン クリート 製', 0, 0))).toBe('橋は PC コンクリート製')
 })
 
 test('blanks that are recognised as hyphens are blanks, and a line of them above text is a heading', () => {

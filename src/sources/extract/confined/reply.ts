@@ -21,7 +21,13 @@ const extracted = z.strictObject({
   doubts: z.array(cleanText.max(1000)).max(100).exactOptional(),
   tags: z.array(cleanText.max(1000)).max(10_000).exactOptional(),
   audience: z.array(cleanText.max(1000)).max(10_000).exactOptional(),
-  recognised: z.strictObject({ words: z.int().min(1), confidence: z.number().min(0).max(1) }).exactOptional(),
+  recognised: z
+    .strictObject({
+      words: z.int().min(1),
+      confidence: z.number().min(0).max(1),
+      languages: z.array(cleanText.max(20)).max(5).exactOptional(),
+    })
+    .exactOptional(),
 })
 
 const problem = z.enum([

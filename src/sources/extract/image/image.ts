@@ -4,27 +4,33 @@ import { ExtractionError } from '../../extracted.ts'
 import { type ImageHeader, imageHeader } from './image-header.ts'
 import { greyPdf, imagePageSide, jpegPdf } from './image-pdf.ts'
 import { greyPixels } from './image-pixels.ts'
-import { withOcr } from './ocr.ts'
+import { recognisedIn, withOcr } from './ocr.ts'
 
 const maxPixels = 50_000_000
 
 /** The text in a picture (PNG, JPEG, GIF, WebP, BMP), found by optical character recognition without any network. */
-export const extractImage: Extractor = async ({ file }) => {
+export const extractImage: Extractor = async ({ file, ocrLanguages }) => {
   const bytes = await readFile(file)
   const header = imageHeader(bytes)
   if (header === undefined)
     throw new ExtractionError('wrong-type', 'The file is not a picture of a type that can be read.')
   assertPixels(header.width, header.height)
   const page = await pageOf(header, bytes)
-  const read = await withOcr((ocr) => ocr.page({ source: page, number: 1, longSide: imagePageSide, mayBeTurned: true }))
+  const { read, languages, doubts } = await withOcr(ocrLanguages, async (ocr) => {
+    const read = await ocr.page({ source: page, number: 1, longSide: imagePageSide, mayBeTurned: true })
+    return { ...ocr, read }
+  })
   if (read === undefined || !/[\p{L}\p{N}]{2}/u.test(read.markdown))
     throw new ExtractionError('empty', 'No text was found in the picture.')
   return {
     title: undefined,
     markdown: read.markdown,
-    recognised: { words: read.words, confidence: read.confidence },
+    recognised: recognisedIn(ocrLanguages, read),
+    doubts,
     anchors: [],
-    warnings: ['The text was recognised in a picture, as English: letters may be wrong, and the layout is simplified.'],
+    warnings: [
+      `The text was recognised in a picture, as ${languages}: letters may be wrong, and the layout is simplified.`,
+    ],
   }
 }
 

@@ -26,6 +26,18 @@ export function isSideways({ text, width, height }: Pick<Box, 'text' | 'width' |
   return text.length > 2 && height > width * 2
 }
 
+const fromRight = /[\p{sc=Hebrew}\p{sc=Arabic}]/gu
+const unspaced = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]`
+const blankWithin = new RegExp(`(?<=${unspaced}) (?=${unspaced})`, 'gu')
+
+/** The words of a row as they are read, without blanks where a script has none. */
+function textOf(boxes: readonly Box[]): string {
+  const words = boxes.map((box) => box.text.trim())
+  const text = words.join(' ')
+  const isFromRight = 2 * (text.match(fromRight)?.length ?? 0) > (text.match(/\p{L}/gu)?.length ?? 0)
+  return (isFromRight ? words.toReversed().join(' ') : text).replace(blankWithin, '')
+}
+
 type Paragraph = { text: string; size: number; rows: number; isHyphenated: boolean }
 
 /** @param size of the print of the page */
@@ -33,7 +45,7 @@ function paragraphsOf(rows: readonly OcrRow[], size: number): string[] {
   const pitch = median(rows.slice(1).map(({ top }, at) => top - (rows[at]?.top ?? 0)))
   const left = median(rows.map((row) => row.left))
   const right = Math.max(...rows.map((row) => row.right))
-  const texts = rows.map((row) => row.boxes.map((box) => box.text.trim()).join(' '))
+  const texts = rows.map((row) => textOf(row.boxes))
   const paragraphs: Paragraph[] = []
   let previous: OcrRow | undefined
   for (const [at, row] of rows.entries()) {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,6 +10,7 @@ import type { Recognised } from '../../extracted.ts'
 import { countLetters } from '../pdf/pdf-read-page.ts'
 import { isSideways, layoutMarkdown } from './ocr-layout.ts'
 
+const english = 'eng'
 /** Pixels of the long side of what is recognised: less loses small print, more only takes longer. */
 const ocrPixels = 2400
 
@@ -20,8 +22,12 @@ const turned: readonly Angle[] = [90, 180, 270]
 /** What was read in a picture. */
 export type RecognisedPage = Recognised & { markdown: string }
 
-/** A recogniser of English print (Tesseract within liteparse); nothing is fetched. */
+/** A recogniser of print (Tesseract within liteparse); nothing is fetched. */
 type Ocr = {
+  /** The languages that it reads, for people. */
+  languages: string
+  /** What a curator must know, since a language that was asked for is not read. */
+  doubts: string[]
   /** Reads one page; `undefined` if there is no word on it. */
   page: (picture: PageOfSource) => Promise<RecognisedPage | undefined>
 }
@@ -37,17 +43,37 @@ export type PageOfSource = {
   mayBeTurned: boolean
 }
 
-/** Unpacks the language data into a folder of its own for as long as `use` takes. */
-export async function withOcr<T>(use: (ocr: Ocr) => Promise<T>): Promise<T> {
+/**
+ * Unpacks the data of the languages into a folder of its own for as long as `use` takes.
+ * @param asked as Tesseract calls them; English where there are none
+ */
+export async function withOcr<T>(asked: readonly string[] | undefined, use: (ocr: Ocr) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'ganglion-ocr-'))
   try {
-    await writeFile(join(folder, 'eng.traineddata'), await languageData())
+    const wanted = asked === undefined || asked.length === 0 ? [english] : asked
+    const missing = wanted.filter((language) => !isInstalled(language))
+    const found = wanted.filter(isInstalled)
+    const read = found.length === 0 ? [english] : found
+    for (const language of read) {
+      await writeFile(join(folder, `${language}.traineddata`), await languageData(language))
+    }
+    const names = new Intl.ListFormat('en').format(read.map(nameOf))
     return await use({
-      page: (picture) => recognise(picture, (angle) => wordsOf(folder, picture, angle)),
+      languages: names,
+      doubts:
+        missing.length === 0
+          ? []
+          : [`Print was recognised as ${names}: the data for ${missing.map(nameOf).join(', ')} is not installed.`],
+      page: (picture) => recognise(picture, (angle) => wordsOf(folder, picture, { angle, language: read.join('+') })),
     })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** What was recognised, with the languages that were asked for. */
+export function recognisedIn(asked: readonly string[] | undefined, { words, confidence }: Recognised): Recognised {
+  return { words, confidence, ...(asked !== undefined && asked.length > 0 && { languages: [...asked] }) }
 }
 
 /** @param read gives the words of a page that is turned clockwise by so many degrees */
@@ -89,10 +115,14 @@ function confidenceOf(items: readonly TextItem[]): Recognised {
   return { words, confidence: words === 0 ? 0 : Math.min(1, sum / words) }
 }
 
-async function wordsOf(folder: string, { source, number, longSide }: PageOfSource, angle: Angle): Promise<TextItem[]> {
+async function wordsOf(
+  folder: string,
+  { source, number, longSide }: PageOfSource,
+  { angle, language }: { angle: Angle; language: string },
+): Promise<TextItem[]> {
   const parser = new LiteParse({
     ocrEnabled: true,
-    ocrLanguage: 'eng',
+    ocrLanguage: language,
     tessdataPath: folder,
     targetPages: String(number),
     dpi: Math.max(1, Math.round((ocrPixels * 72) / longSide)),
@@ -104,7 +134,31 @@ async function wordsOf(folder: string, { source, number, longSide }: PageOfSourc
   return (pages[0]?.textItems ?? []).filter(({ text }) => text.trim() !== '')
 }
 
-async function languageData(): Promise<Buffer> {
-  const folder = dirname(fileURLToPath(import.meta.resolve('@tesseract.js-data/eng')))
-  return promisify(gunzip)(await readFile(join(folder, '4.0.0_best_int', 'eng.traineddata.gz')))
+async function languageData(language: string): Promise<Buffer> {
+  const file = join(dataFolder(language), '4.0.0_best_int', `${language}.traineddata.gz`)
+  return promisify(gunzip)(await readFile(file))
+}
+
+/** Of a package beside this one: that for English comes with it, others are installed on demand. */
+function dataFolder(language: string): string {
+  const index =
+    language === english
+      ? import.meta.resolve('@tesseract.js-data/eng')
+      : import.meta.resolve(`@tesseract.js-data/${language}`)
+  return dirname(fileURLToPath(index))
+}
+
+function isInstalled(language: string): boolean {
+  try {
+    return existsSync(dataFolder(language))
+  } catch {
+    return false
+  }
+}
+
+/** In English, for people: `deu` is German. */
+function nameOf(language: string): string {
+  const [code = language] = language.split('_')
+  const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(code) ?? code
+  return code === language ? name : `${name} (${language})`
 }

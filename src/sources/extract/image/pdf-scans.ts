@@ -1,7 +1,7 @@
 import type { OnProgress, Recognised } from '../../extracted.ts'
 import { pageList } from '../pdf/pdf-page-list.ts'
 import { countLetters, type ReadPage } from '../pdf/pdf-read-page.ts'
-import { withOcr } from './ocr.ts'
+import { recognisedIn, withOcr } from './ocr.ts'
 
 /** What became of the pages that are pictures. */
 type Scans = {
@@ -9,13 +9,18 @@ type Scans = {
   texts: Map<number, string>
   recognised: Recognised | undefined
   warnings: string[]
+  doubts: string[]
 }
 
 /** Recognises the pages that are pictures, or whose letters have no meaning for a program, those without any text first. */
 export async function recogniseScans(
   source: Buffer,
   pages: readonly ReadPage[],
-  { isSpent, onProgress }: { isSpent: () => boolean; onProgress: OnProgress },
+  {
+    isSpent,
+    onProgress,
+    languages,
+  }: { isSpent: () => boolean; onProgress: OnProgress; languages: readonly string[] | undefined },
 ): Promise<Scans> {
   const texts = new Map<number, string>()
   const scans = pages.filter(({ scan }) => scan !== undefined).toSorted((one, other) => urgency(one) - urgency(other))
@@ -24,7 +29,7 @@ export async function recogniseScans(
   let words = 0
   let sum = 0
   const recognise = scans.length === 0 ? undefined : withOcr
-  await recognise?.(async (ocr) => {
+  const read = await recognise?.(languages, async (ocr) => {
     for (const [index, { number, longSide, letters, scan }] of scans.entries()) {
       onProgress(pages.length - scans.length + index, pages.length)
       if (isSpent()) {
@@ -38,11 +43,17 @@ export async function recogniseScans(
         sum += page.words * page.confidence
       } else if (letters === 0) wordless.push(number)
     }
+    return ocr
   })
   return {
     texts,
-    recognised: words === 0 ? undefined : { words, confidence: sum / words },
-    warnings: warningsOf(texts, { blank: numbersOf(pages.filter(({ isBlank }) => isBlank)), wordless, unread }),
+    recognised: words === 0 ? undefined : recognisedIn(languages, { words, confidence: sum / words }),
+    doubts: words === 0 ? [] : (read?.doubts ?? []),
+    warnings: warningsOf(texts, read?.languages ?? '', {
+      blank: numbersOf(pages.filter(({ isBlank }) => isBlank)),
+      wordless,
+      unread,
+    }),
   }
 }
 
@@ -56,10 +67,11 @@ function numbersOf(pages: readonly ReadPage[]): number[] {
 
 function warningsOf(
   texts: ReadonlyMap<number, string>,
+  languages: string,
   { blank, wordless, unread }: Record<'blank' | 'wordless' | 'unread', number[]>,
 ): string[] {
   const told: [string, readonly number[]][] = [
-    ['Recognised as English print, so letters may be wrong and the layout is simplified', [...texts.keys()]],
+    [`Recognised as ${languages} print, so letters may be wrong and the layout is simplified`, [...texts.keys()]],
     ['Not recognised, since that would take too long: split the document', unread],
     ['Nothing was recognised on pages without text', wordless],
     ['Blank', blank],

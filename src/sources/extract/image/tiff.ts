@@ -6,12 +6,12 @@ import { pageList } from '../pdf/pdf-page-list.ts'
 import { assertPixels } from './image.ts'
 import { greyPdf, imagePageSide } from './image-pdf.ts'
 import { greyOf } from './image-pixels.ts'
-import { withOcr } from './ocr.ts'
+import { recognisedIn, withOcr } from './ocr.ts'
 
 const maxPages = 2_000
 
 /** The text in the pictures of a TIFF, each of which is a page, found by optical character recognition without any network. */
-export const extractTiff: Extractor = async ({ file }, onProgress) => {
+export const extractTiff: Extractor = async ({ file, ocrLanguages }, onProgress) => {
   const isSpent = timeBudget()
   const bytes = await readFile(file)
   const pages = picturesOf(bytes)
@@ -21,7 +21,7 @@ export const extractTiff: Extractor = async ({ file }, onProgress) => {
   const unread: number[] = []
   let words = 0
   let sum = 0
-  await withOcr(async (ocr) => {
+  const { languages, doubts } = await withOcr(ocrLanguages, async (ocr) => {
     for (const [at, page] of pages.entries()) {
       onProgress(at, pages.length)
       if (isSpent()) {
@@ -38,15 +38,17 @@ export const extractTiff: Extractor = async ({ file }, onProgress) => {
         sum += read.words * read.confidence
       }
     }
+    return ocr
   })
   if (words === 0) throw new ExtractionError('empty', 'No text was found in the picture.')
   return {
     title: undefined,
     markdown: lines.join('\n').trimEnd(),
     anchors,
-    recognised: { words, confidence: sum / words },
+    recognised: recognisedIn(ocrLanguages, { words, confidence: sum / words }),
+    doubts,
     warnings: [
-      'The text was recognised in pictures, as English: letters may be wrong, and the layout is simplified.',
+      `The text was recognised in pictures, as ${languages}: letters may be wrong, and the layout is simplified.`,
       ...(unread.length > 0
         ? [`Not recognised, since that would take too long: split the file: ${pageList(unread)}.`]
         : []),

@@ -76,6 +76,20 @@ test('lists keep their kind and their levels', async () => {
   expect(await markdownOf(docx(body, { numbering }))).toMatch(/^1\. one\n\s*- inner\n2\. two$/)
 })
 
+test('a list begins where it says, goes on behind other text, and begins anew where it says so', async () => {
+  const level = (depth: number, start: number) =>
+    `<w:lvl w:ilvl="${depth}"><w:start w:val="${start}"/><w:numFmt w:val="decimal"/></w:lvl>`
+  const num = (id: number, more = '') => `<w:num w:numId="${id}"><w:abstractNumId w:val="0"/>${more}</w:num>`
+  const restart = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="3"/></w:lvlOverride>'
+  const numbering = `<w:abstractNum w:abstractNumId="0">${level(0, 7)}${level(1, 2)}</w:abstractNum>${num(1)}${num(2, restart)}`
+  const item = (text: string, depth: number, list = 1) =>
+    p(text, `<w:numPr><w:ilvl w:val="${depth}"/><w:numId w:val="${list}"/></w:numPr>`)
+  const body = [item('a', 0), item('b', 1), item('c', 0), p('Text.'), item('d', 0), p('More.'), item('e', 0, 2)]
+  expect((await markdownOf(docx(body.join(''), { numbering }))).replace(/\n\s*/g, ' ')).toBe(
+    '7. a 2. b 8. c Text. 9. d More. 3. e',
+  )
+})
+
 test('footnotes and endnotes become notes', async () => {
   const note = (kind: string, id: number, text: string) => `<w:${kind} w:id="${id}">${p(text)}</w:${kind}>`
   const reference = (kind: string, id: number) => `<w:r><w:${kind}Reference w:id="${id}"/></w:r>`

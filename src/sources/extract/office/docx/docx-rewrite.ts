@@ -3,6 +3,7 @@ import { escapeXml, isTrue, relationshipId, scanXml, type XmlAttributes } from '
 import type { ChartTable } from '../office-chart.ts'
 import { EquationText } from './docx-equation.ts'
 import { FormField } from './docx-form-field.ts'
+import type { ListNumbers } from './docx-numbering.ts'
 import { levelOf, type ParagraphStyles } from './docx-styles.ts'
 
 /** Elements that are kept of a document. */
@@ -47,10 +48,10 @@ const dropped: ReadonlySet<string> = new Set([
  */
 export function rewritePart(
   part: Buffer,
-  styles: ParagraphStyles,
+  { styles, numbers }: { styles: ParagraphStyles; numbers: ListNumbers },
   chartOf: (id: string) => ChartTable | undefined = () => undefined,
 ): string {
-  const writer = new PartWriter(styles, chartOf)
+  const writer = new PartWriter(styles, numbers, chartOf)
   scanXml(part, writer)
   return writer.xml()
 }
@@ -59,6 +60,9 @@ type ParagraphProperties = { style?: string; outline?: string; level?: string; l
 
 class PartWriter {
   readonly #styles: ParagraphStyles
+  readonly #numbers: ListNumbers
+  /** The mark of the item whose text is to come. */
+  #number = ''
   readonly #chartOf: (id: string) => ChartTable | undefined
   /** The field of an older form that is open. */
   #field: FormField | undefined
@@ -83,8 +87,9 @@ class PartWriter {
   #equationAt = 0
   #isHiddenRun = false
 
-  constructor(styles: ParagraphStyles, chartOf: (id: string) => ChartTable | undefined) {
+  constructor(styles: ParagraphStyles, numbers: ListNumbers, chartOf: (id: string) => ChartTable | undefined) {
     this.#styles = styles
+    this.#numbers = numbers
     this.#chartOf = chartOf
   }
 
@@ -166,6 +171,7 @@ class PartWriter {
 
   /** A paragraph in which nothing stands leaves nothing, of which there may be a million. */
   #endParagraph(): void {
+    this.#number = ''
     const paragraph = this.#paragraphs.pop()
     if (paragraph?.at === this.#out.length - 1) {
       this.#out.pop()
@@ -204,6 +210,7 @@ class PartWriter {
     const paragraph = this.#paragraphs.at(-1)
     if (paragraph === undefined) return
     paragraph.isContents = this.#styles.contents.has(style)
+    if (list !== undefined) this.#number = this.#numbers.next(list, Number(level ?? 0) || 0)
     const heading = levelOf(outline) ?? this.#styles.headings.get(style)
     const name = heading === undefined ? style : `Heading${heading}`
     const written = [
@@ -281,7 +288,8 @@ class PartWriter {
 
   #write(text: string): void {
     if (text === '' || this.#isHiddenRun || this.#paragraphs.at(-1)?.isContents) return
-    this.#out.push(`${textBegin}${escapeXml(text)}</w:t>`)
+    this.#out.push(`${textBegin}${this.#number}${escapeXml(text)}</w:t>`)
+    this.#number = ''
   }
 }
 

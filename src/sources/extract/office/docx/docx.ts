@@ -7,6 +7,7 @@ import { escapeXml, scanXml } from '../../xml.ts'
 import { chartTable } from '../office-chart.ts'
 import { OfficePackage, type Relationship } from '../office-package.ts'
 import { docxHtmlToMarkdown } from './docx-html.ts'
+import { ListNumbers, withListStarts } from './docx-numbering.ts'
 import { rewritePart } from './docx-rewrite.ts'
 import { paragraphStyles } from './docx-styles.ts'
 
@@ -56,6 +57,7 @@ function rewriteDocument(document: OfficePackage): Buffer {
   }
   const stylesName = links.find(({ type }) => type === 'styles')?.target ?? ''
   const styles = paragraphStyles(document.xml(stylesName))
+  const numbers = new ListNumbers(document.xml(links.find(({ type }) => type === 'numbering')?.target ?? ''))
   const parts: Record<string, Uint8Array> = {
     '_rels/.rels': relationshipsPart([
       { id: 'main', type: 'officeDocument', target: 'word/document.xml', external: false },
@@ -67,7 +69,7 @@ function rewriteDocument(document: OfficePackage): Buffer {
     if (original === undefined) continue
     const isText = ['document', 'footnotes', 'endnotes'].includes(type)
     if (!isText) scanXml(original, { open: () => {}, text: () => {}, close: () => {} })
-    const xml = isText ? rewritePart(original, styles, chartOf) : original
+    const xml = isText ? rewritePart(original, { styles, numbers }, chartOf) : original
     if (type === 'document' && !xml.includes('<w:document')) {
       throw new ExtractionError('wrong-type', 'The file is an Office document, but no text document.')
     }
@@ -95,7 +97,7 @@ function relationshipsPart(links: readonly Relationship[]): Uint8Array {
 async function convert(buffer: Buffer): Promise<string> {
   try {
     const options = { styleMap, externalFileAccess: false, includeEmbeddedStyleMap: false }
-    return (await mammoth.convertToHtml({ buffer }, options)).value
+    return withListStarts((await mammoth.convertToHtml({ buffer }, options)).value)
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new ExtractionError('too-large', 'The document is nested too deeply to be read.', { cause })
