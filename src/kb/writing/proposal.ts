@@ -10,7 +10,7 @@ import { idTail } from '../../rules/candidates/candidate-id.ts'
 import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
-import { slugify, uniqueSlug, withSuffix } from '../../rules/paths/slug.ts'
+import { fileSlug, uniqueSlug, withSuffix } from '../../rules/paths/slug.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
 import { blockedFolder, isBlocked, isNameTaken } from '../projection/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
@@ -237,7 +237,7 @@ function wishedPath(candidate: Candidate): string | undefined {
 /** Folders by month keep trees small: a flat folder of 10,000 files costs a quarter of a megabyte a commit. */
 export function defaultPath(title: string, createdAt: string): string {
   const [year, month] = createdAt.split('-')
-  return `neurons/${year}/${month}/${slugify(title)}.md`
+  return `neurons/${year}/${month}/${fileSlug(title)}.md`
 }
 
 /**
@@ -250,7 +250,7 @@ function newPath({ sql }: MainView, candidate: Candidate, title: string): string
   const wish = wishedPath(candidate)
   const own = wish !== undefined && !isWholePage && fileFolder.test(wish) ? undefined : wish
   const wishes = [own, defaultPath(title, candidate.createdAt)].filter((wish) => wish !== undefined)
-  const path = wishes.find((wish) => blockedFolder(sql, wish) === undefined) ?? `neurons/${slugify(title)}.md`
+  const path = wishes.find((wish) => blockedFolder(sql, wish) === undefined) ?? `neurons/${fileSlug(title)}.md`
   const [folder, wished] = [
     path.slice(0, path.lastIndexOf('/') + 1),
     path.slice(path.lastIndexOf('/') + 1, -'.md'.length),

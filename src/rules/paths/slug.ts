@@ -3,14 +3,38 @@ import { fold } from '../text/fold.ts'
 import { isReservedName } from './portable-path.ts'
 
 /**
- * A file name (without extension) for a title: `[a-z0-9-]`, at most `maxBytes` (8 or more) bytes, safe on every file system.
- * A title without Latin letters or digits gets a short hash of itself, so that two such titles differ.
+ * A key for a title, in ASCII: `[a-z0-9-]`, at most `maxBytes` (8 or more) bytes. A title without Latin letters or digits gets a short
+ * hash of itself, so that two such titles differ.
  */
 export function slugify(title: string, maxBytes = 80): string {
   const words = fold(title)
     .replace(/['’]/g, '')
     .replace(/[^a-z0-9]+/g, '-')
-  const slug = trimHyphens(trimHyphens(words).slice(0, maxBytes))
+  return namedSlug(title, words, maxBytes)
+}
+
+/**
+ * A file name (without extension) for a title, safe on every file system: as {@link slugify} has it, but with the letters of all scripts, in
+ * NFC. At most `maxBytes` (8 or more) bytes.
+ */
+export function fileSlug(title: string, maxBytes = 80): string {
+  if (!hasOtherLetters(title)) return slugify(title, maxBytes)
+  const words = title
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\p{Script=Latin}\p{M}*/gu, fold)
+    .replace(/['’\p{Cf}\p{Me}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/(?:[^\p{L}\p{M}\p{N}]|(?<![\p{L}\p{M}\p{N}])\p{M})+/gu, '-')
+  return namedSlug(title, words.normalize('NFC'), maxBytes)
+}
+
+/** Whether a title has letters that {@link slugify} leaves out. */
+export function hasOtherLetters(title: string): boolean {
+  return /(?!\p{Script=Latin})\p{L}/u.test(title)
+}
+
+function namedSlug(title: string, words: string, maxBytes: number): string {
+  const slug = withSuffix(trimHyphens(words), '', maxBytes)
   if (slug === '') return title.trim() === '' ? 'untitled' : `n-${shortHash(title)}`
   return isReservedName(slug) ? `n-${slug}`.slice(0, maxBytes) : slug
 }

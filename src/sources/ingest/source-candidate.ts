@@ -12,7 +12,7 @@ import { narrowed } from '../../rules/access/audience.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { candidateIdFor, idTail } from '../../rules/candidates/candidate-id.ts'
 import type { SourceReference } from '../../rules/neurons/neuron.ts'
-import { slugify } from '../../rules/paths/slug.ts'
+import { fileSlug, hasOtherLetters, slugify } from '../../rules/paths/slug.ts'
 import { judge } from '../../rules/policy.ts'
 import type { CompiledPage, Span } from '../compile/compiled.ts'
 
@@ -200,7 +200,7 @@ function spanText([first, last]: Span): string {
 }
 
 /** Below `neurons/`. With a part of the document's id, so that it tells nothing of other documents of the same name. */
-function pathOf({ filename, editionOf }: IngestedSource, { kind, key }: CompiledPage): string {
-  const folder = `sources/${slugify(filename.replace(/\.[^.]*$/, ''))}-${idTail(editionOf)}`
-  return kind === 'summary' ? folder : `${folder}/${slugify(key)}`
+function pathOf({ filename, editionOf }: IngestedSource, { kind, key, title }: CompiledPage): string {
+  const folder = `sources/${fileSlug(filename.replace(/\.[^.]*$/, ''))}-${idTail(editionOf)}`
+  return kind === 'summary' ? folder : `${folder}/${hasOtherLetters(title) ? fileSlug(title) : slugify(key)}`
 }

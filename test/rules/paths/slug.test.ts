@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pathProblem } from '../../../src/rules/paths/portable-path.ts'
-import { slugify, uniqueSlug } from '../../../src/rules/paths/slug.ts'
+import { fileSlug, slugify, uniqueSlug } from '../../../src/rules/paths/slug.ts'
 import { fc } from '../../support/properties.ts'
 import { hostileText } from '../hostile-text.ts'
 
@@ -25,6 +25,25 @@ describe('slugify', () => {
     [' \n ', 'untitled'],
   ])('%j becomes %s', (title, slug) => {
     expect(slugify(title)).toBe(slug)
+  })
+
+  test.each([
+    ['日本語のページ（案）', '日本語のページ-案'],
+    ['Ｃ＋＋ 入門', 'c-入門'],
+    ['한국어 문서'.normalize('NFD'), '한국어-문서'],
+    ['Привет, мой Мир Ё', 'привет-мой-мир-ё'],
+    ['مرحبا\u200f بالعالم!', 'مرحبا-بالعالم'],
+    ['می\u200cخواهم', 'میخواهم'],
+    ['हिन्दी पृष्ठ', 'हिन्दी-पृष्ठ'],
+    ['Ελληνικά Œuvre', 'ελληνικά-oeuvre'],
+    ['東京 ❤️ \u0301Łódź', '東京-lodz'],
+    ['VIP policy', 'vip-policy'],
+    ['🎉', 'n-614629'],
+    ['知'.repeat(40), '知'.repeat(26)],
+    [`${'知'.repeat(26)} 識`, '知'.repeat(26)],
+  ])('a file for %j is named %s', (title, name) => {
+    expect(fileSlug(title)).toBe(name)
+    expect([name.normalize('NFC'), pathProblem(name)]).toEqual([name, undefined])
   })
 
   test('titles without Latin letters get stable slugs that differ', () => {
@@ -52,6 +71,9 @@ describe('slugify', () => {
         expect(slug.length).toBeLessThanOrEqual(max)
         expect(pathProblem(slug)).toBeUndefined()
         expect(pathProblem(`${slug}.md`)).toBeUndefined()
+        const name = fileSlug(title, max)
+        expect([pathProblem(`${name}.md`), Buffer.byteLength(name) <= max]).toEqual([undefined, true])
+        expect(pathProblem(`${fileSlug(`漢${title}й`, max)}.md`)).toBeUndefined()
       }),
       { numRuns: 1000 },
     )
