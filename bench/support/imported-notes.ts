@@ -42,7 +42,9 @@ export async function importAnew(count: number): Promise<Imported> {
   const { id } = await createKnowledgeBase(ctx, { tenant: 'bench', slug: 'bench' })
   const tenantId = (await ctx.tenants.find('bench'))?.id ?? ''
   const kb = await ctx.kb(tenantId, 'bench')
-  const importing = await milliseconds(() => importDirectory(kb, vault, { actor: operator, now: ctx.now }))
+  const importing = await milliseconds(() =>
+    importDirectory(kb, vault, { actor: operator, now: ctx.now, isAlone: true }),
+  )
   await ctx.close()
   return { dataDir, tenantId, kbId: id, importing }
 }

@@ -114,6 +114,11 @@ export class KnowledgeBase {
     await clearAbandonedLocks(gitDir, [mainRef, queueRef])
     await clearAbandonedPacks(gitDir)
     await clearAbandonedQuarantines(gitDir)
+    if (this.projection.hasAllIndexes()) return
+    // Slower without, and the next opening tries again.
+    await this.#alone(() => this.projection.completeIndexes()).catch((error: unknown) => {
+      if (!isStorageFull(error)) throw error
+    })
   }
 
   /** Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}. */
@@ -142,14 +147,36 @@ export class KnowledgeBase {
    */
   async followMainFirst(): Promise<void> {
     if (this.heads().main !== undefined) return
+    await this.#alone(async () => this.#follower.followMainFirst(await this.#refs.readHeads()))
+  }
+
+  /** One transaction of the projection, before anything is written or followed. */
+  async #alone(work: () => Promise<void>): Promise<void> {
     await this.projection.begin()
     try {
-      await this.#follower.followMainFirst(await this.#refs.readHeads())
+      await work()
       this.projection.commit()
     } catch (error) {
       this.projection.rollback()
       throw error
     }
+  }
+
+  /**
+   * Does work that writes many large commits.
+   * @param isFirst whether it brings more than there is, needs none of the scattered indexes, and nobody else reads meanwhile: they are
+   *   made at its end, and after a crash at the next opening
+   */
+  inBulk<T>(isFirst: boolean, work: () => Promise<T>): Promise<T> {
+    return this.projection.inBulk(async () => {
+      if (!isFirst) return work()
+      await this.write(async () => this.projection.dropScatteredIndexes())
+      try {
+        return await work()
+      } finally {
+        await this.write(() => this.projection.completeIndexes())
+      }
+    })
   }
 
   /** Whether only the candidates are not followed yet, and main is where it is followed to. */

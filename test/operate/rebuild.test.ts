@@ -57,7 +57,7 @@ async function differencesToRebuild(ctx: OpenContext, { curator, kbId, gitDir }:
   return differences
 }
 
-test('empty tables that are filled have every index', async () => {
+test('empty tables that are filled have every index, and so has what a first import left when it was cut off', async () => {
   const { bed } = await eventfulBed()
   const { ctx, dataDir, kbId } = bed
   const empty = join(tempDir(), projectionFile)
@@ -65,8 +65,20 @@ test('empty tables that are filled have every index', async () => {
   await ctx.close()
   rmSync(join(dataDir, 'index'), { recursive: true })
   const reopened = await bed.reopen()
-  await reopened.kb(bed.curator.tenantId, 'handbook')
-  expect(indexesOf(join(reopened.directory.index(kbId), projectionFile))).toEqual(indexesOf(empty))
+  const kb = await reopened.kb(bed.curator.tenantId, 'handbook')
+  const file = join(reopened.directory.index(kbId), projectionFile)
+  expect(indexesOf(file)).toEqual(indexesOf(empty))
+
+  const { promise: never } = Promise.withResolvers<void>()
+  await new Promise<void>((started) => {
+    void kb.inBulk(true, async () => {
+      started()
+      await never
+    })
+  })
+  expect(indexesOf(file).length).toBeLessThan(indexesOf(empty).length)
+  await (await bed.reopen()).kb(bed.curator.tenantId, 'handbook')
+  expect(indexesOf(file)).toEqual(indexesOf(empty))
 })
 
 function indexesOf(file: string): unknown[] {

@@ -6,6 +6,7 @@ import { operator } from '../../kb/create-kb.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { type ImportReport, importDirectory } from '../../operate/import/import-directory.ts'
 import { oneLine } from '../../rules/text/lines.ts'
+import { isLocked } from '../../state/directory/directory-lock.ts'
 import { act } from '../command.ts'
 import { folderProblem } from '../folder.ts'
 import { progressBar } from '../progress-bar.ts'
@@ -51,6 +52,7 @@ export function addImportCommand(program: Command): void {
             source,
             prune,
             inlineTags,
+            isAlone: !isLocked(ctx.directory),
             now: ctx.now,
             onProgress: progress.show,
           })

@@ -15,6 +15,18 @@ export function linksOf(sql: Sql, seqId: string): LinkRow[] {
   )
 }
 
+export function countLinks(sql: Sql, seqId: string): number {
+  return Number(sql.get`SELECT count(*) AS count FROM links WHERE seq_id = ${seqId}`?.count)
+}
+
+/** A Neuron's links, in order, but for plain names that one Neuron alone has: these lead to it. */
+export function doubtfulLinksOf(sql: Sql, seqId: string): LinkRow[] {
+  return sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE seq_id = ${seqId}
+    AND (form = 'wiki' AND kb IS NULL AND bare_key IS NULL AND target NOT GLOB '.*'
+      AND (SELECT min(names.seq_id) = max(names.seq_id) FROM names WHERE names.key = links.key)) IS NOT TRUE
+    ORDER BY ordinal`.map(toLink)
+}
+
 /** Every link, by Neuron and in order, read as it goes. */
 export function* everyLink(sql: Sql): Generator<LinkRow> {
   for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) ORDER BY seq_id, ordinal`)
@@ -53,6 +65,14 @@ function claimIn({ since, yields }: Record<string, unknown>): NameClaim {
 export function* everyName(sql: Sql): Generator<ClaimedName & { seqId: string }> {
   const rows = sql.iterate`SELECT key, seq_id, kind, exact, since, yields FROM names ORDER BY key, seq_id`
   for (const row of rows) yield { seqId: String(row.seq_id), ...toName(row) }
+}
+
+/** Whether another Neuron has a name by which people know this one, too. */
+export function sharesName(sql: Sql, seqId: string): boolean {
+  const row = sql.get`SELECT 1 FROM names WHERE seq_id = ${seqId} AND kind IN ('title', 'alias', 'file') AND EXISTS (
+    SELECT 1 FROM names AS other WHERE other.key = names.key AND other.seq_id <> names.seq_id
+      AND other.kind IN ('title', 'alias', 'file'))`
+  return row !== undefined
 }
 
 /** The keys of a Neuron's names, each once. */

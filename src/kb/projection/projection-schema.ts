@@ -55,15 +55,13 @@ export const projectionSchema = `
   -- since: position of the commit that gave the name; yields: to those that had it before
   CREATE TABLE names (
     key TEXT NOT NULL, seq_id TEXT NOT NULL, kind TEXT NOT NULL, exact TEXT NOT NULL,
-    since INTEGER NOT NULL, yields INTEGER NOT NULL, PRIMARY KEY (key, seq_id, kind, exact)
+    since INTEGER NOT NULL, yields INTEGER NOT NULL, PRIMARY KEY (seq_id, key, kind, exact)
   ) WITHOUT ROWID, STRICT;
-  CREATE INDEX names_by_seq_id ON names (seq_id);
 
   -- the names that links give to files that are no Neurons
   CREATE TABLE attachments (key TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (key, path)) WITHOUT ROWID, STRICT;
 
-  CREATE TABLE tags (key TEXT NOT NULL, seq_id TEXT NOT NULL, PRIMARY KEY (key, seq_id)) WITHOUT ROWID, STRICT;
-  CREATE INDEX tags_by_seq_id ON tags (seq_id);
+  CREATE TABLE tags (seq_id TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (seq_id, key)) WITHOUT ROWID, STRICT;
 
   -- links as written, not as they resolve, which changes with every name; no line: of the front matter
   CREATE TABLE links (
@@ -80,7 +78,7 @@ export const projectionSchema = `
     title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
 
-  CREATE TABLE candidate_tags (key TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (key, id)) WITHOUT ROWID, STRICT;
+  CREATE TABLE candidate_tags (id TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (id, key)) WITHOUT ROWID, STRICT;
 
   -- the words of candidates, which the queue is filtered by; a text that changes gets a new row, and the old one belongs to none
   CREATE TABLE candidate_rows (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, text_key TEXT NOT NULL) STRICT;
@@ -89,7 +87,12 @@ export const projectionSchema = `
   );
 `
 
-type Index = { name: string; sql: string }
+export type Index = {
+  name: string
+  sql: string
+  /** Its keys come in no order: each batch of an import would write most of its pages again. A first import needs none of them. */
+  isScattered?: true
+}
 
 /**
  * Indexes that nothing needs while the empty tables of main, or of candidates, are filled. They are made after the rows, which sorts
@@ -105,15 +108,17 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
     { name: 'versions_by_position', sql: 'ON versions (position)' },
     { name: 'approvals_by_position', sql: 'ON approvals (position)' },
     { name: 'approvals_by_document', sql: 'ON approvals (document_id) WHERE document_id IS NOT NULL' },
-    { name: 'names_to_find', sql: `ON names (key) WHERE kind IN ('title', 'alias')` },
-    { name: 'links_by_key', sql: 'ON links (key)' },
-    { name: 'links_by_file_key', sql: 'ON links (file_key) WHERE file_key IS NOT NULL' },
-    { name: 'links_by_bare_key', sql: 'ON links (bare_key) WHERE bare_key IS NOT NULL' },
+    { name: 'names_by_key', sql: 'ON names (key, seq_id, kind, exact, since, yields)', isScattered: true },
+    { name: 'names_to_find', sql: `ON names (key) WHERE kind IN ('title', 'alias')`, isScattered: true },
+    { name: 'tags_by_key', sql: 'ON tags (key)', isScattered: true },
+    { name: 'links_by_key', sql: 'ON links (key)', isScattered: true },
+    { name: 'links_by_file_key', sql: 'ON links (file_key) WHERE file_key IS NOT NULL', isScattered: true },
+    { name: 'links_by_bare_key', sql: 'ON links (bare_key) WHERE bare_key IS NOT NULL', isScattered: true },
   ],
   queue: [
     { name: 'candidates_by_target', sql: `ON candidates (target) WHERE status = 'pending'` },
-    { name: 'candidates_by_title', sql: `ON candidates (title_key) WHERE status = 'pending'` },
-    { name: 'candidates_by_text', sql: `ON candidates (text_key) WHERE status = 'pending'` },
+    { name: 'candidates_by_title', sql: `ON candidates (title_key) WHERE status = 'pending'`, isScattered: true },
+    { name: 'candidates_by_text', sql: `ON candidates (text_key) WHERE status = 'pending'`, isScattered: true },
     // with all that the queue is filtered by
     {
       name: 'candidates_in_order',
@@ -121,8 +126,12 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
     },
     { name: 'candidates_by_connector', sql: 'ON candidates (status, connector)' },
     { name: 'candidates_by_origin', sql: 'ON candidates (connector, origin) WHERE origin IS NOT NULL' },
-    { name: 'candidates_by_fingerprint', sql: 'ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL' },
+    {
+      name: 'candidates_by_fingerprint',
+      sql: 'ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL',
+      isScattered: true,
+    },
     { name: 'candidates_by_sender', sql: 'ON candidates (sender, id) WHERE sender IS NOT NULL' },
-    { name: 'candidate_tags_by_id', sql: 'ON candidate_tags (id)' },
+    { name: 'candidate_tags_by_key', sql: 'ON candidate_tags (key)', isScattered: true },
   ],
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { isBusy } from '../../state/database/engines/sqlite.ts'
 import { endSharedTurn, onceInTurn } from '../../system/concurrency/shared-turn.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
-import { lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
+import { type Index, lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
 /** Its name in the folder of a knowledge base's indexes. */
 export const projectionFile = 'knowledge.db'
@@ -25,6 +25,8 @@ export type AllTables = SQLTagStore & { readonly [hasCandidates]: true }
 const [ordinaryCache, fillingCache] = [-2_000, -64 * 1024]
 /** Pages of the log that are written before they are copied to the file. */
 const [ordinaryLog, bulkLog] = [1_000, 8_000]
+
+const allIndexes = [...lateIndexes.main, ...lateIndexes.queue]
 
 export type ProjectionHeads = { main: string | undefined; queue: string | undefined }
 
@@ -166,12 +168,9 @@ export class Projection {
     const { cache_size: before } = this.#writer.prepare('PRAGMA cache_size').get() ?? {}
     this.#writer.exec(`PRAGMA cache_size = ${fillingCache}`)
     try {
-      for (const { name } of lateIndexes[part]) this.#writer.exec(`DROP INDEX ${name}`)
+      for (const { name } of lateIndexes[part]) this.#writer.exec(`DROP INDEX IF EXISTS ${name}`)
       await work()
-      for (const index of lateIndexes[part]) {
-        await nextTurn()
-        createIndex(this.#writer, index)
-      }
+      await this.#makeIndexes(lateIndexes[part])
     } finally {
       this.#writer.exec(`PRAGMA cache_size = ${before}`)
     }
@@ -186,6 +185,29 @@ export class Projection {
       return await work()
     } finally {
       set(ordinaryCache, ordinaryLog)
+    }
+  }
+
+  /** Until {@link completeIndexes}. Within a transaction. */
+  dropScatteredIndexes(): void {
+    for (const { name, isScattered } of allIndexes) if (isScattered) this.#writer.exec(`DROP INDEX IF EXISTS ${name}`)
+  }
+
+  hasAllIndexes(): boolean {
+    const rows = this.#reader.prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").all()
+    const names = new Set(rows.map(({ name }) => name))
+    return allIndexes.every(({ name }) => names.has(name))
+  }
+
+  /** Makes those that are not there. Within a transaction. */
+  completeIndexes(): Promise<void> {
+    return this.#makeIndexes(allIndexes)
+  }
+
+  async #makeIndexes(indexes: readonly Index[]): Promise<void> {
+    for (const index of indexes) {
+      await nextTurn()
+      createIndex(this.#writer, index)
     }
   }
 
@@ -273,8 +295,8 @@ function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && [11, 26].includes(Number(error.errcode) & 0xff)
 }
 
-function createIndex(db: DatabaseSync, { name, sql }: { name: string; sql: string }): void {
-  db.exec(`CREATE INDEX ${name} ${sql}`)
+function createIndex(db: DatabaseSync, { name, sql }: Index): void {
+  db.exec(`CREATE INDEX IF NOT EXISTS ${name} ${sql}`)
 }
 
 function createTables(db: DatabaseSync): void {
@@ -282,7 +304,7 @@ function createTables(db: DatabaseSync): void {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
   if (version === 0) {
     db.exec(`${projectionSchema}; PRAGMA user_version = ${projectionVersion}`)
-    for (const index of [...lateIndexes.main, ...lateIndexes.queue]) createIndex(db, index)
+    for (const index of allIndexes) createIndex(db, index)
   }
   db.exec('COMMIT')
 }

@@ -56,6 +56,8 @@ export type ImportOptions = {
   prune?: boolean | undefined
   /** Whether to let tags in texts count; an Obsidian vault does so unless `kb.yaml` says otherwise. */
   inlineTags?: boolean | undefined
+  /** Whether no server reads the knowledge base meanwhile. */
+  isAlone?: boolean
   onProgress?: (done: number, total: number) => void
 }
 
@@ -67,9 +69,18 @@ export type ImportOptions = {
 export async function importDirectory(
   kb: KnowledgeBase,
   dir: string,
-  { actor, now, onProgress, prune = false, inlineTags = false, source = basename(resolve(dir)) }: ImportOptions,
+  {
+    actor,
+    now,
+    onProgress,
+    isAlone = false,
+    prune = false,
+    inlineTags = false,
+    source = basename(resolve(dir)),
+  }: ImportOptions,
 ): Promise<ImportReport> {
-  const plan = await planImport(dir, source, filePaths(kb.projection.read))
+  const there = filePaths(kb.projection.read)
+  const plan = await planImport(dir, source, there)
   const { attachments, skipped } = plan
   const report: ImportReport = {
     ...{ created: 0, updated: 0, unchanged: 0, pending: 0, attachments: 0 },
@@ -132,7 +143,8 @@ export async function importDirectory(
     files: batch.length,
     read: await readNotes(batch, { ...options, convert }),
   })
-  await kb.projection.inBulk(async () => {
+  const isFirst = isAlone && known.size === 0 && notes.length > there.length
+  await kb.inBulk(isFirst, async () => {
     for await (const { files, read } of readAhead(noteBatches(notes), reading)) {
       skipped.push(...read.skipped)
       report.notices.push(...read.notices)

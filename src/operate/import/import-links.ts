@@ -1,7 +1,7 @@
 import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { filePaths } from '../../kb/projection/file-queries.ts'
-import { type LinkRow, linksOf, namesByKey } from '../../kb/projection/link-queries.ts'
+import { countLinks, doubtfulLinksOf, type LinkRow, namesByKey, sharesName } from '../../kb/projection/link-queries.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import { maxLinks } from '../../markdown/links/links.ts'
 import { claimsIn, firstHolders, stubOf } from '../../push/checks/check-surroundings.ts'
@@ -46,10 +46,14 @@ export function accountForLinks(
     return isToFolder(link) ? 'folder' : 'missing'
   }
   const report: LinksReport = { neurons: 0, files: 0, otherKbs: 0, unresolved: [] }
-  for (const link of seqIds.flatMap((seqId) => linksOf(sql, seqId))) {
-    const meaning = meaningOf(link)
-    if (meaning === 'neurons' || meaning === 'files' || meaning === 'otherKbs') report[meaning]++
-    else report.unresolved.push({ path: link.from, target: link.target, reason: meaning })
+  for (const seqId of seqIds) {
+    const doubtful = doubtfulLinksOf(sql, seqId)
+    report.neurons += countLinks(sql, seqId) - doubtful.length
+    for (const link of doubtful) {
+      const meaning = meaningOf(link)
+      if (meaning === 'neurons' || meaning === 'files' || meaning === 'otherKbs') report[meaning]++
+      else report.unresolved.push({ path: link.from, target: link.target, reason: meaning })
+    }
   }
   return report
 }
@@ -77,7 +81,7 @@ export async function sameNames(
 ): Promise<Finding[]> {
   const stubs = (all: Iterable<string>) =>
     [...all].map((seqId) => stubOf(sql, namesInFile(sql, seqId)?.path ?? '', seqId))
-  const files = stubs(seqIds)
+  const files = stubs(seqIds.filter((seqId) => sharesName(sql, seqId)))
   const paths = new Set(files.map(({ path }) => path))
   const found = checkNames([...files, ...stubs(await firstHolders(sql, files))], claimsIn(sql))
   return found.filter(({ path }) => paths.has(path))
