@@ -144,10 +144,10 @@ export function neuronsOfDocument(sql: Sql, documentId: string): { seqId: string
   }))
 }
 
-export function partialPaths(sql: Sql, seqIds: readonly string[]): string[] {
+export function partialNeurons(sql: Sql, seqIds: readonly string[]): { seqId: string; path: string }[] {
   return seqIds.flatMap((seqId) => {
     const row = sql.get`SELECT path FROM neurons WHERE seq_id = ${seqId} AND partial = 1`
-    return row === undefined ? [] : [String(row.path)]
+    return row === undefined ? [] : [{ seqId, path: String(row.path) }]
   })
 }
 

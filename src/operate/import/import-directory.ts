@@ -5,7 +5,7 @@ import { readAhead } from '../../kb/follow/read-ahead.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { broughtNeurons } from '../../kb/projection/candidate-index.ts'
 import { blobAtPath, filePaths } from '../../kb/projection/file-queries.ts'
-import { partialPaths } from '../../kb/projection/neuron-queries.ts'
+import { partialNeurons } from '../../kb/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { checkShownFiles } from '../../push/checks/check-shown-files.ts'
@@ -174,8 +174,9 @@ export async function importDirectory(
   const files = { notes: notes.filter(isTaken).length, attachments: typesOf(attachments.filter(isTaken)) }
   Object.assign(report, { unresolved, links, files })
   report.notices.push(...(await sameNames(kb, seqIds)))
-  report.partial = partialPaths(kb.projection.read, seqIds)
-  report.notices.push(...cutLinks(kb, seqIds))
+  const partial = partialNeurons(kb.projection.read, seqIds)
+  report.partial = partial.map(({ path }) => path)
+  report.notices.push(...cutLinks(kb, partial))
   await consolidated
   return report
 }

@@ -1,7 +1,14 @@
 import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { filePaths } from '../../kb/projection/file-queries.ts'
-import { countLinks, doubtfulLinksOf, type LinkRow, namesByKey, sharesName } from '../../kb/projection/link-queries.ts'
+import {
+  countLinks,
+  doubtfulLinksOf,
+  type LinkRow,
+  linksOf,
+  namesByKey,
+  sharesName,
+} from '../../kb/projection/link-queries.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import { maxLinks } from '../../markdown/links/links.ts'
 import { claimsIn, firstHolders, stubOf } from '../../push/checks/check-surroundings.ts'
@@ -64,8 +71,11 @@ function foldersOf(path: string): string[] {
 }
 
 /** Where the links of a page are too many: which ones do not count. */
-export function cutLinks({ projection: { read: sql } }: KnowledgeBase, seqIds: readonly string[]): NoteNotice[] {
-  return seqIds.flatMap((seqId) => {
+export function cutLinks(
+  { projection: { read: sql } }: KnowledgeBase,
+  partial: readonly { seqId: string }[],
+): NoteNotice[] {
+  return partial.flatMap(({ seqId }) => {
     const links = linksOf(sql, seqId)
     const last = links.filter(({ line }) => line !== null)[maxLinks - 1]
     if (last === undefined) return []
