@@ -160,10 +160,17 @@ async function startDuties(
 }
 
 /** Standard output is left to the announcement. */
-function serverOptions({ logLevel, publicUrl, trustedProxies, node, ...rates }: Environment): ServerOptions {
+function serverOptions({
+  logLevel,
+  publicUrl,
+  metricsKey,
+  trustedProxies,
+  node,
+  ...rates
+}: Environment): ServerOptions {
   const { rateReads, rateWrites, rateChats } = rates
   return {
-    ...{ publicUrl, trustedProxies, node, rateReads, rateWrites, rateChats },
+    ...{ publicUrl, metricsKey, trustedProxies, node, rateReads, rateWrites, rateChats },
     pages: consoleRoutes,
     log: { level: logLevel, stream: process.stderr },
   }

@@ -1,3 +1,5 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
 import type { AppContext } from '../app/open-context.ts'
@@ -6,6 +8,7 @@ import { nativeGit } from '../git/native/native-git.ts'
 import { checkerPackage, checkerPath } from '../kb/checker-package.ts'
 import { health } from '../operate/health.ts'
 import { embeddingFigures } from '../search/kb/embedding-figures.ts'
+import { bearerToken } from './access/auth.ts'
 import { errorAnswers } from './response/error-answer.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
@@ -100,7 +103,12 @@ const Ready = z
 /** Adds `/healthz`, `/readyz`, `/metrics`, and the checker for CI. */
 export function operationRoutes(
   app: ZodFastify,
-  { metrics, isOpen, ctx }: { metrics: Metrics; isOpen: () => boolean; ctx: AppContext },
+  {
+    metrics,
+    isOpen,
+    ctx,
+    metricsKey,
+  }: { metrics: Metrics; isOpen: () => boolean; ctx: AppContext; metricsKey?: string | undefined },
 ): void {
   const config = { alwaysOpen: true }
   const described = { tags: ['Operations'], security: [] }
@@ -159,16 +167,36 @@ export function operationRoutes(
         ...described,
         operationId: 'readMetrics',
         summary: 'Read metrics for Prometheus',
-        description: 'Returns the metrics of the process and of the server.',
+        description:
+          'Returns the metrics of the process and of the server. They are about all tenants, so no API key opens them: only ' +
+          'the key that the operator has set for them, or if there is none, a request from the machine of the server.',
         produces: ['text/plain'],
         response: {
           200: z.string().meta({
             description: 'Metrics in the text format of Prometheus.',
             examples: ['ganglion_candidates_total{action="approve",status="approved"} 3\n'],
           }),
+          ...errorAnswers(['invalid_token']),
         },
       },
     },
-    async (_, reply) => reply.type(all.contentType).send(await all.metrics()),
+    async (request, reply) => {
+      if (!mayRead(request, metricsKey)) {
+        reply.header('www-authenticate', 'Bearer')
+        throw new GanglionError('invalid_token')
+      }
+      return reply.type(all.contentType).send(await all.metrics())
+    },
   )
+}
+
+/** Without a key, a request that comes from this machine and through no proxy. */
+function mayRead({ headers, raw }: FastifyRequest, key: string | undefined): boolean {
+  if (key !== undefined) return isSameText(bearerToken(headers.authorization) ?? '', key)
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
+  return !isForwarded && /^(?:::ffff:)?127\.|^::1$/.test(raw.socket.remoteAddress ?? '')
+}
+
+function isSameText(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }

@@ -17,6 +17,7 @@ import { refuseOtherMethods } from './other-methods.ts'
 import { answerBelow, routedPath } from './path-prefix.ts'
 import { holdKbs } from './request/hold-kbs.ts'
 import { parseJsonBodies } from './request/json-body.ts'
+import { compressAnswers } from './response/compress.ts'
 import { answerError } from './response/error-answer.ts'
 import { securityHeaders } from './response/security-headers.ts'
 import {
@@ -55,6 +56,8 @@ export type ServerOptions = {
   trustedProxies?: string[]
   /** Where clients reach the server, if that is not where it listens. */
   publicUrl?: string | undefined
+  /** What opens `/metrics`; without it, only requests from this machine do. */
+  metricsKey?: string | undefined
   /** Which of several nodes answers: told with each answer. */
   node?: string | undefined
   /** Whether requests can be served: false while starting. */
@@ -140,6 +143,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
   })
   app.addHook('onSend', lingerBeforeClosing)
   answerBelow(app, ctx.urls.root)
+  compressAnswers(app)
   measureRequests(app, metrics)
   measureEmbeddings(metrics, ctx)
 
@@ -149,7 +153,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
   await app.register(async (open: ZodFastify) => {
     const refuse = refuseOtherMethods(open)
     await descriptionRoutes(open)
-    operationRoutes(open, { metrics, isOpen: () => isOpen() && !isLeaving(), ctx })
+    operationRoutes(open, { metrics, isOpen: () => isOpen() && !isLeaving(), ctx, metricsKey: options.metricsKey })
     refuse()
   })
   const limits = createLimits(rates, ctx)

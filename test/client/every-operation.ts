@@ -74,11 +74,6 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
     params: inKb,
     body: { vote: 'up', question: 'When is it open?', answer: 'Nine to five.' },
   })
-  await api.POST('/mcp', {
-    headers: { accept: 'application/json, text/event-stream' },
-    body: { jsonrpc: '2.0', id: 1, method: 'ping' },
-  })
-
   const { data: source } = await api.POST('/api/v1/knowledge-bases/{kbId}/documents/upload', {
     params: { ...inKb, query: { force: true } },
     body: { file: 'Open from nine to five.' },

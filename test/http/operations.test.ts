@@ -86,6 +86,22 @@ test.each([
   expect(answer.text).not.toContain('/srv')
 })
 
+test('metrics are for who has their key, or without one for the machine itself', async () => {
+  const status = async (metricsKey: string | undefined, headers = {}, remoteAddress = '127.0.0.1') => {
+    const { app } = await testServer({}, { metricsKey, trustedProxies: ['loopback'] })
+    return (await app.inject({ url: '/metrics', headers, remoteAddress })).statusCode
+  }
+  const key = 'of-sixteen-signs'
+  const authorization = `Bearer ${key}`
+  expect(await status(undefined)).toBe(200)
+  expect(await status(undefined, {}, '::ffff:127.0.0.1')).toBe(200)
+  expect(await status(undefined, {}, '192.0.2.1')).toBe(401)
+  expect(await status(undefined, { 'x-forwarded-for': '127.0.0.1' })).toBe(401)
+  expect(await status(key)).toBe(401)
+  expect(await status(key, { authorization: `${authorization}x` }, '192.0.2.1')).toBe(401)
+  expect(await status(key, { authorization }, '192.0.2.1')).toBe(200)
+})
+
 test('metrics count requests by route, and candidates by what was done', async () => {
   const { request } = await testServer()
   const body = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }

@@ -27,6 +27,8 @@ export type Environment = {
   drain: number
   /** Where clients reach the server, without a slash at the end; undefined: where it listens. */
   publicUrl: string | undefined
+  /** What opens `/metrics` to other machines. */
+  metricsKey: string | undefined
   /** Addresses of proxies, whose word on who they speak for counts; as Fastify takes them. */
   trustedProxies: string[]
   logLevel: (typeof logLevels)[number]
@@ -84,6 +86,10 @@ const Variables = z.object({
     .regex(/^[\w.-]{1,100}$/, { error: 'must be letters, digits, dots, hyphens and underscores, 100 at most' })
     .optional(),
   GANGLION_DRAIN: wholeNumber(0, 20).default(0),
+  GANGLION_METRICS_KEY: z
+    .string()
+    .regex(/^[\w.~+/-]{16,512}=*$/, { error: 'must be 16 to 512 letters, digits and . _ ~ + / -' })
+    .optional(),
   GANGLION_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .transform((url) => url.replace(/\/+$/, ''))
@@ -143,6 +149,7 @@ const secrets: ReadonlySet<string> = new Set([
   ...['GANGLION_EMBEDDINGS_URL', 'GANGLION_EMBEDDINGS_KEY'],
   ...['GANGLION_TRANSCRIBER_URL', 'GANGLION_TRANSCRIBER_KEY'],
   'GANGLION_OIDC_CLIENT_SECRET',
+  'GANGLION_METRICS_KEY',
 ])
 
 /** Variables that go together: if one is set, these must be. */
@@ -180,6 +187,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     port: data.GANGLION_PORT,
     node: data.GANGLION_NODE,
     drain: data.GANGLION_DRAIN,
+    metricsKey: data.GANGLION_METRICS_KEY,
     publicUrl: data.GANGLION_PUBLIC_URL,
     trustedProxies: data.GANGLION_TRUSTED_PROXIES,
     logLevel: data.GANGLION_LOG_LEVEL,

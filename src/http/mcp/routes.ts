@@ -1,26 +1,14 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { ErrorAnswer } from '../../contract/envelope.ts'
 import { callerOf } from '../access/auth.ts'
 import { refuseForeignOrigin } from '../access/origin.ts'
 import { whenClientGone } from '../request/client-gone.ts'
-import { writeErrors } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import type { Exchange } from './tool.ts'
 
 const path = '/mcp'
 
-const Message = z.looseObject({ jsonrpc: z.literal('2.0').describe('Version of JSON-RPC.') }).meta({
-  id: 'McpMessage',
-  description: 'A message of JSON-RPC 2.0.',
-  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
-})
-const Stream = z.string().meta({
-  description: 'Messages of JSON-RPC 2.0 as server-sent events.',
-  examples: ['event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'],
-})
-
-const errors = writeErrors('foreign_origin')
+const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
 
 /**
  * Adds the Model Context Protocol over streamable HTTP, in the revision of 2026-07-28 and in earlier ones, without sessions: the
@@ -40,27 +28,9 @@ export function mcpRoutes(
       // A tool that writes or chats also counts as a write or chat.
       config: { rate: 'read' },
       schema: {
-        tags: ['Agents'],
-        operationId: 'mcp',
-        summary: 'Send a message of the Model Context Protocol',
-        description:
-          'Serves tools for agents over streamable HTTP without sessions. Connect a client of the protocol to this URL with an API key ' +
-          'as bearer token. `tools/call` of `submit_candidate` or `ask` is not idempotent; other messages change nothing. Fails with ' +
-          '`foreign_origin` for a request from a page of another site. The error of a tool is a result with `isError`, whose text has ' +
-          'the stable code.',
+        // Described by the protocol: clients generated from OpenAPI cannot speak it.
+        hide: true,
         body: Message,
-        response: {
-          200: {
-            description:
-              'The response to a request. JSON, unless the client subscribes to changes: then a stream that ends at once.',
-            content: { 'application/json': { schema: Message }, 'text/event-stream': { schema: Stream } },
-          },
-          202: z.null().describe('A notification was accepted.'),
-          ...errors,
-          400: ErrorAnswer.or(Message).describe('The request is not valid HTTP, JSON or JSON-RPC.'),
-          404: ErrorAnswer.or(Message).describe('The method does not exist.'),
-          406: Message.describe('`Accept` must have both `application/json` and `text/event-stream`.'),
-        },
       },
     },
     async (request, reply) => {

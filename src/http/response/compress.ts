@@ -1,0 +1,53 @@
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { negotiate } from '@fastify/accept-negotiator'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+
+/** Characters. */
+const minLength = 1024
+/** Texts that the API answers with: no pages, no streams of events. */
+const compressible = /^(?:application\/json|text\/(?:plain|markdown))\b/
+const codings = ['br', 'gzip'] as const
+/** Bytes of compressed answers that are kept, by their tags. */
+const maxKept = 16 * 2 ** 20
+const compressors = {
+  br: (text: string) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  gzip: (text: string) => promisify(gzip)(text),
+}
+
+/**
+ * Compresses texts of more than 1 KB for clients that accept it (RFC 9110, section 12.5.3). Streams, files and clones are sent as they
+ * are. So is what a browser's session asks for, and every page: there, secrets (tokens of forms, one-time links, new keys) stand
+ * beside text that another site may choose, and the compressed length would tell of them (BREACH, CVE-2013-3587). An answer to an
+ * API key holds no secret, and no other site can make a program ask for it.
+ */
+export function compressAnswers(app: FastifyInstance): void {
+  const kept = new LRUCache<string, Buffer>({ maxSize: maxKept, sizeCalculation: ({ length }) => length })
+  app.addHook('onSend', async (request, reply, payload) => {
+    const etag = reply.getHeader('etag')
+    // The tag under which a compressed answer was stored.
+    if (reply.statusCode === 304 && request.headers['if-none-match']?.includes(`W/${etag}`))
+      reply.header('etag', `W/${etag}`)
+    const isLong = typeof payload === 'string' && payload.length >= minLength && reply.statusCode !== 304
+    if (!isLong || request.session !== undefined) return payload
+    if (!compressible.test(String(reply.getHeader('content-type')))) return payload
+    reply.header('vary', 'accept-encoding')
+    const coding = codingFor(request)
+    if (coding === undefined) return payload
+    reply.header('content-encoding', coding)
+    if (etag === undefined) return compressors[coding](payload)
+    // The bytes are others than those that the tag names.
+    reply.header('etag', `W/${etag}`)
+    const name = `${coding} ${etag}`
+    const compressed = kept.get(name) ?? (await compressors[coding](payload))
+    kept.set(name, compressed)
+    return compressed
+  })
+}
+
+function codingFor({ headers }: FastifyRequest): (typeof codings)[number] | undefined {
+  const accepted = headers['accept-encoding']
+  const coding = accepted === undefined ? null : negotiate(String(accepted), [...codings, 'identity'])
+  return codings.find((name) => name === coding)
+}
