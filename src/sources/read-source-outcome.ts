@@ -1,10 +1,17 @@
+import type { SourcePlace } from '../contract/console-paths.ts'
 import { viewFor } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { pendingBelow, presentBelow } from '../kb/projection/candidate-index.ts'
+import { findNeuron } from '../kb/projection/neuron-queries.ts'
+import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Source as StoredSource } from '../state/sources/source.ts'
 import { findSource } from './find-source.ts'
 import { ingestConnector, originPrefix } from './ingest/source-candidate.ts'
+
+/** A Neuron, and where in the Source its text begins. */
+export type PlacedNeuron = { seqId: string; title: string; place: SourcePlace }
 
 /** The result of a Source. Counts are complete; lists have only the first entries. */
 export type SourceOutcome = {
@@ -19,15 +26,16 @@ export type SourceOutcome = {
 }
 
 const maxListed = 100
+/** More than the parts that a document has. */
+const maxPlaced = 600
 
 /** @throws {GanglionError} `not_found` */
 export async function readSourceOutcome(ctx: Context, caller: Caller, docId: string): Promise<SourceOutcome> {
   const { kbId, editionOf, uploader } = await findSource(ctx, caller, docId)
   const kb = await ctx.kb(caller.tenantId, kbId)
   const { read: sql } = kb.projection
-  const view = await viewFor(caller, kb)
   const prefix = originPrefix(editionOf)
-  const neurons = Array.from(presentBelow(sql, ingestConnector, prefix)).filter(({ seqId }) => view.seesNeuron(seqId))
+  const neurons = await seenNeurons(kb, caller, prefix)
   const isCurator = caller.role === 'curator'
   const pending = isCurator || uploader.id === caller.id ? pendingBelow(sql, ingestConnector, prefix) : []
   const editions = isCurator ? await ctx.sources.editions(editionOf) : []
@@ -42,4 +50,24 @@ export async function readSourceOutcome(ctx: Context, caller: Caller, docId: str
       ...{ id, seq, createdAt, archivedAt, uploader: uploader.name },
     })),
   }
+}
+
+/** The Neurons that were made of this edition of a Source, with their places in it. @throws {GanglionError} `not_found` */
+export async function readPlacedNeurons(ctx: Context, caller: Caller, docId: string): Promise<PlacedNeuron[]> {
+  const { kbId, editionOf } = await findSource(ctx, caller, docId)
+  const kb = await ctx.kb(caller.tenantId, kbId)
+  const neurons = (await seenNeurons(kb, caller, originPrefix(editionOf))).slice(0, maxPlaced)
+  const placed = neurons.map(async (neuron) => {
+    const row = findNeuron(kb.projection.read, neuron.seqId)
+    const { sources } = parseNeuronFile(row === undefined ? '' : await kb.repository.readTextOnce(row.blob)).fields
+    return sources.filter(({ id }) => id === docId).map((place) => ({ ...neuron, place }))
+  })
+  return (await Promise.all(placed)).flat()
+}
+
+async function seenNeurons(kb: KnowledgeBase, caller: Caller, prefix: string) {
+  const view = await viewFor(caller, kb)
+  return Array.from(presentBelow(kb.projection.read, ingestConnector, prefix)).filter(({ seqId }) =>
+    view.seesNeuron(seqId),
+  )
 }

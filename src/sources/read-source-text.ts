@@ -3,12 +3,20 @@ import { withoutComments } from '../markdown/comments.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Source } from '../state/sources/source.ts'
 import { divideText, partAt, type TextPassage } from './divide-text.ts'
-import type { Extracted } from './extracted.ts'
+import type { Anchor, Extracted } from './extracted.ts'
 import { findSource } from './find-source.ts'
 import { sourceTexts } from './ingest/source-texts.ts'
 
 /** A part of a Source's text. `part` counts from 1. */
-export type SourceText = { passages: TextPassage[]; part: number; parts: number }
+export type SourceText = {
+  passages: TextPassage[]
+  part: number
+  parts: number
+  /** Of the whole text. */
+  characters: number
+  /** Where its pages, slides, sheets or times begin. */
+  anchors: readonly Anchor[]
+}
 
 /** Selects a part by its number, or by a place in it. */
 export type AskedPart = {
@@ -40,7 +48,8 @@ export async function readSourceText(
   const markdown = caller.role === 'curator' ? extracted.markdown : shownMarkdown(source, extracted)
   const parts = divideText({ ...extracted, markdown }, maxPart)
   const index = part === undefined ? partAt(parts, place) : Math.min(part, Math.max(1, parts.length)) - 1
-  return { passages: parts[index] ?? [], part: index + 1, parts: parts.length }
+  const { anchors } = extracted
+  return { passages: parts[index] ?? [], part: index + 1, parts: parts.length, characters: markdown.length, anchors }
 }
 
 /** The text as readers see it: only notes can have comments, which are removed. */

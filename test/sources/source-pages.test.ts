@@ -6,7 +6,7 @@ import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
 import { sourceTexts } from '../../src/sources/ingest/source-texts.ts'
 import { listSources, type SourceSearch } from '../../src/sources/list-sources.ts'
 import { readSource } from '../../src/sources/read-source.ts'
-import { readSourceOutcome } from '../../src/sources/read-source-outcome.ts'
+import { readPlacedNeurons, readSourceOutcome } from '../../src/sources/read-source-outcome.ts'
 import { readSourceText } from '../../src/sources/read-source-text.ts'
 import { beginUpload } from '../../src/sources/receive/uploads/begin-upload.ts'
 import { finalizeUpload } from '../../src/sources/receive/uploads/finalize-upload.ts'
@@ -109,7 +109,7 @@ test('a Source tells which Neurons were made of it, what waits, and its editions
   const extracted = {
     title: 'Note',
     markdown: '# Paging\n\nThe lead is paged within ten minutes.\n',
-    anchors: [],
+    anchors: [{ line: 1, page: 4 }],
     warnings: [],
   }
   await ingest(ctx, { ...ingestSteps(ctx), extract: async () => extracted })
@@ -122,6 +122,8 @@ test('a Source tells which Neurons were made of it, what waits, and its editions
   if (waiting !== undefined) await approveCandidate(ctx, curator, waiting.candidateId, {})
   const after = await readSourceOutcome(ctx, curator, source.id)
   expect(after.neuronCount).toBeGreaterThan(0)
+  const [{ seqId = '' } = {}] = after.neurons
+  expect(await readPlacedNeurons(ctx, curator, source.id)).toMatchObject([{ seqId, place: { page: '4' } }])
   const seen = await readSourceOutcome(ctx, reader, source.id)
   expect(seen).toMatchObject({ candidates: [], candidateCount: 0, editions: [], neuronCount: after.neuronCount })
 })

@@ -17,7 +17,7 @@ import { archiveSource } from '../../sources/ingest/archive-source.ts'
 import { ingestDocument } from '../../sources/ingest/ingest-document.ts'
 import { listSources } from '../../sources/list-sources.ts'
 import { readSource, sourceContent } from '../../sources/read-source.ts'
-import { readSourceOutcome } from '../../sources/read-source-outcome.ts'
+import { readPlacedNeurons, readSourceOutcome } from '../../sources/read-source-outcome.ts'
 import { readSourceText } from '../../sources/read-source-text.ts'
 import { type FormPart, uploadSource } from '../../sources/receive/upload-source.ts'
 import { abandonUpload } from '../../sources/receive/uploads/abandon-upload.ts'
@@ -233,11 +233,12 @@ async function sendSource(
 ): Promise<FastifyReply> {
   const caller = callerOf(request)
   const { kb, source } = await findSource(ctx, request, path)
-  const [outcome, text] = await Promise.all([
+  const [outcome, text, placed] = await Promise.all([
     readSourceOutcome(ctx, caller, source.id),
     readSourceText(ctx, caller, source.id, place),
+    readPlacedNeurons(ctx, caller, source.id),
   ])
-  return send(reply, sourceDetailPage(visitOf(request), { kb, source, outcome, text, errors, notice }), status)
+  return send(reply, sourceDetailPage(visitOf(request), { kb, source, outcome, text, placed, errors, notice }), status)
 }
 
 /** @throws {GanglionError} `not_found`, also for a Source of another knowledge base. */

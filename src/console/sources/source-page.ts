@@ -1,7 +1,7 @@
 import { neuronPage, placeId, sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import type { SourceDetail } from '../../contract/documents.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { SourceOutcome } from '../../sources/read-source-outcome.ts'
+import type { PlacedNeuron, SourceOutcome } from '../../sources/read-source-outcome.ts'
 import type { SourceText } from '../../sources/read-source-text.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
@@ -17,6 +17,7 @@ export type SourceView = {
   source: SourceDetail
   outcome: SourceOutcome
   text: SourceText | undefined
+  placed: readonly PlacedNeuron[]
   /** Why a new edition was refused. */
   errors?: FormErrors | undefined
   notice?: string | undefined
@@ -24,17 +25,17 @@ export type SourceView = {
 
 /** A Source: what became of it, what may be done with it, and its text. */
 export function sourceDetailPage(visit: Visit, view: SourceView): Html {
-  const { kb, source, outcome, text, notice } = view
+  const { kb, source, outcome, text, placed, notice } = view
   const isCurator = reaches(visit.session.role, 'curator')
   const main = html`<nav aria-label="Where you are"><a href="${sourcesPage(kb.slug)}">Sources</a></nav>
     <h1><bdi>${source.filename}</bdi></h1>
     ${state(kb, source)}
-    ${facts(source)}
+    ${facts(source, text)}
     ${isCurator && source.archivedAt === null && actions(visit, view)}
     ${warnings(source)}
     ${outcomeLists(kb, outcome)}
     ${editions(kb, source, outcome)}
-    ${sourceText(kb.slug, source.id, text)}`
+    ${sourceText(kb.slug, source.id, text, placed)}`
   return page(visit, { title: `${source.filename} · ${kb.title}`, kb, main, notice, islands: ['live-sources'] })
 }
 
@@ -49,17 +50,10 @@ function state(kb: PageKb, { id, status, errorMessage, archivedAt }: SourceDetai
     ${archivedAt !== null && html`<p class="warning">Archived ${when(archivedAt)}. The pages that were made of it stay.</p>`}`
 }
 
-function facts({
-  path,
-  fileType,
-  fileSize,
-  seq,
-  createdAt,
-  tags,
-  connector,
-  sourceUrl,
-  contentHash,
-}: SourceDetail): Html {
+function facts(
+  { path, fileType, fileSize, seq, createdAt, tags, connector, sourceUrl, contentHash }: SourceDetail,
+  text: SourceText | undefined,
+): Html {
   const shown: [string, HtmlPart][] = [
     ['Folder', html`<bdi>${path}</bdi>`],
     ['Type', `.${fileType}, ${sizeInWords(fileSize)}`],
@@ -68,9 +62,17 @@ function facts({
     ['Tags', tags === null ? undefined : html`<bdi>${tags.replaceAll(',', ', ')}</bdi>`],
     ['Came by', connector],
     ['Found at', sourceUrl === null ? undefined : addressOf(sourceUrl)],
+    ['Read', text && readInWords(text)],
     ['SHA-256', html`<code>${contentHash}</code>`],
   ]
   return html`<dl class="facts">${shown.map(([name, value]) => value !== undefined && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+function readInWords({ characters, anchors }: SourceText): string {
+  const [first] = anchors
+  const unit = first && (['page', 'slide', 'sheet'] as const).find((key) => first[key] !== undefined)
+  const places = unit === undefined ? '' : `, ${anchors.length} ${unit}${anchors.length === 1 ? '' : 's'}`
+  return `${characters.toLocaleString('en')} characters${places}`
 }
 
 function addressOf(text: string): HtmlPart {
@@ -106,24 +108,22 @@ function actions(visit: Visit, { kb, source, errors }: SourceView): Html {
 
 function warnings({ warnings = [] }: SourceDetail): Html | undefined {
   if (warnings.length === 0) return undefined
-  return html`<section class="warning" aria-labelledby="warnings"><h2 id="warnings">What to check</h2>
+  return html`<section class="warning" aria-labelledby="warnings"><h2 id="warnings">What was left out, or is to be checked (${warnings.length})</h2>
     <ul>${warnings.map((text) => html`<li>${text}</li>`)}</ul></section>`
 }
 
 function outcomeLists(kb: PageKb, { neurons, neuronCount, candidates, candidateCount }: SourceOutcome): Html {
-  return html`<section aria-labelledby="neurons"><h2 id="neurons">Pages made of it</h2>
+  return html`<section aria-labelledby="neurons"><h2 id="neurons">Pages made of it${neuronCount > 0 && ` (${neuronCount})`}</h2>
       ${
         neurons.length === 0
           ? html`<p class="empty">None yet.</p>`
-          : html`<ul>${neurons.map(
-              ({ seqId, title }) => html`<li><a href="${neuronPage(kb.slug, seqId)}"><bdi>${title}</bdi></a></li>`,
-            )}</ul>`
+          : html`<ul>${neurons.map((neuron) => html`<li>${neuronLink(kb.slug, neuron)}</li>`)}</ul>`
       }
       ${more(neuronCount - neurons.length)}
     </section>
     ${
       candidates.length > 0 &&
-      html`<section aria-labelledby="candidates"><h2 id="candidates">Waiting for a decision</h2>
+      html`<section aria-labelledby="candidates"><h2 id="candidates">Waiting for a decision (${candidateCount})</h2>
         <ul>${candidates.map(
           ({ candidateId, title, removes, warnings }) =>
             html`<li><a href="/queue/${encodeURIComponent(candidateId)}"><bdi>${title}</bdi></a>${removes && ' (to be removed)'}
@@ -132,6 +132,10 @@ function outcomeLists(kb: PageKb, { neurons, neuronCount, candidates, candidateC
         ${more(candidateCount - candidates.length)}
       </section>`
     }`
+}
+
+function neuronLink(kbSlug: string, { seqId, title }: Pick<PlacedNeuron, 'seqId' | 'title'>): Html {
+  return html`<a href="${neuronPage(kbSlug, seqId)}"><bdi>${title}</bdi></a>`
 }
 
 function more(count: number): Html | undefined {
@@ -154,11 +158,11 @@ function editions(kb: PageKb, { id }: SourceDetail, { editions }: SourceOutcome)
 }
 
 /** A part of a Source's text, as it was read from the file: text, never markup. Where a page of it begins has an id. */
-function sourceText(kbSlug: string, id: string, text: SourceText | undefined): Html {
-  return html`<section class="source-text" aria-labelledby="text"><h2 id="text">Text</h2>${contents(kbSlug, id, text)}</section>`
+function sourceText(kbSlug: string, id: string, text: SourceText | undefined, neurons: readonly PlacedNeuron[]): Html {
+  return html`<section class="source-text" aria-labelledby="text"><h2 id="text">Text</h2>${contents(kbSlug, id, text, neurons)}</section>`
 }
 
-function contents(kbSlug: string, id: string, text: SourceText | undefined): Html {
+function contents(kbSlug: string, id: string, text: SourceText | undefined, neurons: readonly PlacedNeuron[]): Html {
   if (text === undefined) return html`<p class="empty">It has not been read yet.</p>`
   const { passages, part, parts } = text
   if (passages.length === 0) return html`<p class="empty">There is no text in it.</p>`
@@ -166,8 +170,11 @@ function contents(kbSlug: string, id: string, text: SourceText | undefined): Htm
   return html`${turn('Parts of the text')}
     ${passages.map(({ place, isBeginning, text }) => {
       const words = placeWords(place)
-      const heading = words !== undefined && isBeginning && html`<h3 id="${placeId(place)}">${words}</h3>`
-      return html`${heading}<div class="verbatim" dir="auto">${text}</div>`
+      const id = placeId(place)
+      const heading = words !== undefined && isBeginning && html`<h3 id="${id}">${words}</h3>`
+      const made = isBeginning && id !== undefined ? neurons.filter((one) => placeId(one.place) === id) : []
+      return html`<div class="passage"><div>${heading}<div class="verbatim" dir="auto">${text}</div></div>
+        ${made.length > 0 && html`<aside aria-label="Pages made of this"><ul>${made.map((neuron) => html`<li>${neuronLink(kbSlug, neuron)}</li>`)}</ul></aside>`}</div>`
     })}
     ${turn('Parts of the text, below it')}`
 }

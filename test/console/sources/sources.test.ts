@@ -204,6 +204,8 @@ test('the text stands there as text, with the pages of its original', async () =
   expect(page.texts('h1')).toEqual(['"><img src=x onerror=alert(1)>.pdf'])
   expect(page.document.querySelector('#page-4 + .verbatim')?.textContent).toContain(hostile)
   expect(page.texts('section.warning li')).toEqual(['The text of <i>2</i> pictures was left out.'])
+  expect(page.texts('#warnings')).toEqual(['What was left out, or is to be checked (1)'])
+  expect(page.texts('dd')).toContain(`${(markdown.length + 20_000).toLocaleString('en')} characters, 2 pages`)
   const second = await curator.get(`${list}/${source.id}?page=5`)
   expect(second.texts('#page-5')).toEqual(['Page 5'])
   expect(second.texts('.source-text nav span')[0]).toBe('Part 2 of 2')
