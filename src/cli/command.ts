@@ -28,8 +28,8 @@ export function act<Schema extends z.ZodType>(
     .option('--json', 'print one line of JSON')
     .action(async () => {
       const args = command.registeredArguments.map((argument, index) => [argument.name(), command.processedArgs[index]])
-      const { data, config, json } = parse(CommonOptions, command.opts())
-      const input = parse(schema, { ...command.opts(), ...Object.fromEntries(args) })
+      const { data, config, json } = parse(CommonOptions, command, command.opts())
+      const input = parse(schema, command, { ...command.opts(), ...Object.fromEntries(args) })
       addSettingsOfFiles(process.env, config)
       const environment = readEnvironment(data === undefined ? process.env : { ...process.env, GANGLION_DATA: data })
       const answer = await run(input, environment)
@@ -38,8 +38,17 @@ export function act<Schema extends z.ZodType>(
     })
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+function parse<Schema extends z.ZodType>(schema: Schema, command: Command, input: unknown): z.output<Schema> {
   const result = schema.safeParse(input)
   if (result.success) return result.data
-  throw new UsageError(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'))
+  throw new UsageError(result.error.issues.map((issue) => problemOf(issue, command)).join('\n'))
+}
+
+/** What is wrong, with the option or argument as people write it. */
+function problemOf(issue: z.core.$ZodIssue, command: Command): string {
+  const message = issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message
+  const [name] = issue.path
+  if (name === undefined) return message
+  const option = command.options.find((known) => known.attributeName() === name)
+  return `${option?.long ?? `<${String(name)}>`}: ${message}`
 }

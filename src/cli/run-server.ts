@@ -32,6 +32,7 @@ import { giveMemoryBackWhenIdle } from '../system/idle-memory.ts'
 import { Threads } from '../system/threads.ts'
 import { announcement } from './announcement.ts'
 import type { CommandAnswer } from './command.ts'
+import { rememberAddress } from './server-address.ts'
 import type { Environment } from './settings/environment.ts'
 
 /** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
@@ -105,6 +106,7 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
       else server.log.fatal(`The server has ended: ${err.message}`)
     })
     const url = publicUrl ?? address
+    await rememberAddress(dataDir, url)
     const setUp = await makeSetUpLink(ctx)
     const told = {
       ...(made && { first: { ...made, kb: made.kb.slug } }),

@@ -95,6 +95,12 @@ export async function endOwnSession({ sessions }: Context, { user }: Session, id
   await sessions.end(user.id, id)
 }
 
+/** Ends all of a person's sessions but this one. */
+export async function endOtherSessions(ctx: Context, session: Session, client: Client): Promise<void> {
+  const ended = await ctx.sessions.endAll(session.user.id, session.id)
+  if (ended > 0) await record(ctx, session, client, { action: 'user.sessions-ended', detail: String(ended) })
+}
+
 export async function signOut(ctx: Context, session: Session, client: Client): Promise<void> {
   await ctx.sessions.end(session.user.id, session.id)
   await record(ctx, session, client, { action: 'user.signed-out' })

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { changePassword, endOwnSession, readAccount, signOut, switchTenant } from '../../src/people/account.ts'
+import {
+  changePassword,
+  endOtherSessions,
+  endOwnSession,
+  readAccount,
+  signOut,
+  switchTenant,
+} from '../../src/people/account.ts'
 import { openSession } from '../../src/people/person-session.ts'
 import { signIn } from '../../src/people/sign-in.ts'
 import { client, password, people } from './support.ts'
@@ -64,6 +71,15 @@ test('a person sees their sessions, and ends one', async () => {
   expect(await openSession(ctx, other.token)).toBeDefined()
   await endOwnSession(ctx, here, there.id)
   expect(await openSession(ctx, there.token)).toBeUndefined()
+})
+
+test('a person ends all their other sessions', async () => {
+  const { ctx, session, audit } = await people()
+  const [here, there, other] = [await session('curator'), await session('curator'), await session('reader')]
+  await endOtherSessions(ctx, here, client)
+  const open = await Promise.all([here, there, other].map(({ token }) => openSession(ctx, token)))
+  expect(open.map((one) => one !== undefined)).toEqual([true, false, true])
+  expect(await audit()).toEqual(['user.sessions-ended curator@example.com 1'])
 })
 
 test('a new password ends the other sessions, moves this one, and needs the old one', async () => {

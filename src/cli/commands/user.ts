@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { Email, PersonName } from '../../contract/people.ts'
+import { Urls } from '../../contract/urls.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
 import {
@@ -15,6 +16,7 @@ import {
 } from '../../people/manage-people.ts'
 import type { Membership, User } from '../../state/accounts/users.ts'
 import { act } from '../command.ts'
+import { serverAddress } from '../server-address.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
@@ -38,8 +40,11 @@ export function addUserCommands(program: Command): void {
     ({ email, tenant, role, name = email.slice(0, email.indexOf('@')) }, environment) =>
       withContext(environment, async (ctx) => {
         const { id } = await requireTenant(ctx.tenants, tenant)
-        const link = urlOf(ctx, environment, await invitePerson(ctx, operatorOf(id), { email, name, role }))
-        return { json: { email, role, tenant, link }, text: `Made ${email}, ${role} of ${tenant}. ${linkText(link)}` }
+        const link = urlOf(environment, await invitePerson(ctx, operatorOf(id), { email, name, role }))
+        return {
+          json: { email, role, tenant, link },
+          text: `Made ${email}, ${role} of ${tenant}. ${linkText(link, 'a day')}`,
+        }
       }),
   )
 
@@ -111,8 +116,8 @@ export function addUserCommands(program: Command): void {
       withContext(environment, async (ctx) => {
         const { id, by } = await requireUser(ctx, email)
         const { token } = await makeResetLink(ctx, by, id)
-        const link = urlOf(ctx, environment, token)
-        return { json: { email, link }, text: linkText(link) }
+        const link = urlOf(environment, token)
+        return { json: { email, link }, text: `For ${email}. ${linkText(link, 'an hour')}` }
       }),
   )
 }
@@ -134,12 +139,14 @@ async function requireUser(ctx: Context, email: string): Promise<{ id: string; b
   return { id: user.id, by: operatorOf(membership.tenantId) }
 }
 
-function urlOf(ctx: Context, { publicUrl, host, port }: Environment, token: string): string {
-  return new URL(ctx.urls.setUp(token), publicUrl ?? `http://${host}:${port}`).href
+/** At the address of the server that serves the data directory, or served it last. */
+function urlOf({ publicUrl, host, port, dataDir }: Environment, token: string): string {
+  const base = publicUrl ?? serverAddress(dataDir) ?? `http://${host}:${port}`
+  return new Urls(base).setUp(token)
 }
 
-function linkText(link: string): string {
-  return `The link works once, shown only now:\n${link}`
+function linkText(link: string, time: string): string {
+  return `This link opens the page on which they choose a password and are signed in. It works once, for ${time}, and is shown only now:\n${link}`
 }
 
 type Listed = User & { memberships: Membership[] }

@@ -139,7 +139,8 @@ function sessions(visit: Visit, { sessions }: Account): Html {
           <td>${isThis ? 'Sign out, at the top' : form(visit, { action: `/account/sessions/${id}/end` }, button(html`End <span class="unseen">the session of ${browserName(agent)} at ${address}</span>`, { class: 'second' }))}</td>
         </tr>`,
       )}</tbody>
-    </table></div>`
+    </table></div>
+    ${sessions.length > 1 && form(visit, { action: '/account/sessions/end-others' }, button('End all other sessions', { class: 'second' }))}`
 }
 
 /** What a person calls the browser of a `User-Agent`. */

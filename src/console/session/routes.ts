@@ -5,7 +5,15 @@ import { GanglionError } from '../../contract/errors.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
-import { changeName, changePassword, endOwnSession, readAccount, signOut, switchTenant } from '../../people/account.ts'
+import {
+  changeName,
+  changePassword,
+  endOtherSessions,
+  endOwnSession,
+  readAccount,
+  signOut,
+  switchTenant,
+} from '../../people/account.ts'
 import type { Session } from '../../people/person-session.ts'
 import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
@@ -26,6 +34,7 @@ const notices: Readonly<Record<string, string>> = {
   name: 'Your name is saved.',
   password: 'Your password is saved. Your other sessions have ended.',
   session: 'The session has ended.',
+  sessions: 'All your other sessions have ended.',
   tenant: 'You have changed to another tenant.',
 }
 
@@ -74,6 +83,11 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/account/sessions/:id/end', { schema: { hide: true, params: SessionPath } }, async (request, reply) => {
     await endOwnSession(ctx, sessionOf(request), request.params.id)
     return reply.redirect('/account?done=session', 303)
+  })
+
+  app.post('/account/sessions/end-others', { schema: { hide: true } }, async (request, reply) => {
+    await endOtherSessions(ctx, sessionOf(request), clientAddress(request))
+    return reply.redirect('/account?done=sessions', 303)
   })
 
   async function sendAccount(

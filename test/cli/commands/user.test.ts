@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dataWithTenants, ganglion } from '../support.ts'
+import { tempDir } from '../../support/temp.ts'
+import { dataWithTenants, ganglion, serve } from '../support.ts'
 
 const link = expect.stringMatching(/^http:\/\/127\.0\.0\.1:4870\/set-up\?link=[\w-]{43}$/)
 
@@ -41,6 +43,28 @@ test('a user is made with a link, listed, changed, disabled and enabled', async 
     ['bob@example.com', 'enabled', 'acme:curator,umbrella:reader', 'Robert'],
     [''],
   ])
+})
+
+test('beside a server the link works, names its address, and says what it opens', async () => {
+  const data = join(tempDir(), 'data')
+  const { line } = await serve(data)
+  const made = await ganglion(['user', 'create', 'ada@example.com', '--tenant', 'default', '--data', data])
+  expect(made.stdout).toContain('This link opens the page on which they choose a password and are signed in.')
+  const url = made.stdout.trim().split('\n').at(-1) ?? ''
+  expect(url.startsWith(`${line.url}/set-up?link=`)).toBe(true)
+  const page = await fetch(url)
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('ada@example.com')])
+})
+
+test.each([
+  [['create', 'nobody', '--tenant', 'acme'], 'error: <email>: must be an e-mail address\n'],
+  [
+    ['set', 'ada@example.com', '--tenant', 'acme', '--role', 'boss'],
+    'error: --role: must be one of reader, curator, admin, none\n',
+  ],
+  [['set', 'ada@example.com', '--role', 'reader'], 'error: --tenant and --role go together\n'],
+])('user %j is refused in the words of the command line', async (args, stderr) => {
+  expect((await ganglion(['user', ...args, '--data', await dataWithTenants('acme')])).stderr).toBe(stderr)
 })
 
 test.each([

@@ -24,6 +24,16 @@ test('a person changes their name, which is what is shown from then on', async (
   expect((await browser.get('/account?done=<script>')).texts('.notice')).toEqual([])
 })
 
+test('a person ends all other sessions at once', async () => {
+  const browser = await console.browser('curator', { email: 'many@example.com' })
+  expect((await browser.get('/account')).body).not.toContain('End all other sessions')
+  const other = await signIn(console.ctx, 'acme', 'curator', { email: 'many@example.com' })
+  expect((await browser.get('/account')).body).toContain('End all other sessions')
+  const ended = await browser.post('/account/sessions/end-others', {})
+  expect([ended.status, ended.headers.location]).toEqual([303, '/account?done=sessions'])
+  expect(await openSession(console.ctx, other.token)).toBeUndefined()
+})
+
 test('a person sets a password, and changes it with the old one', async () => {
   const browser = await console.browser('curator', { email: 'pass@example.com' })
   const before = await browser.get('/account')

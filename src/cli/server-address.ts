@@ -1,0 +1,16 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readIfThere } from '../system/read-if-there.ts'
+
+const fileIn = (dataDir: string) => join(dataDir, 'server-address')
+
+/** Writes down at which address a data directory is served, for commands beside the server. */
+export async function rememberAddress(dataDir: string, url: string): Promise<void> {
+  await writeFile(fileIn(dataDir), `${url}\n`, { mode: 0o600 })
+}
+
+/** The address at which a data directory is served, or was served last. */
+export function serverAddress(dataDir: string): string | undefined {
+  const url = readIfThere(fileIn(dataDir))?.trim()
+  return url !== undefined && URL.canParse(url) ? url : undefined
+}
