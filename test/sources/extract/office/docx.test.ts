@@ -110,6 +110,16 @@ test('tracked changes are read as accepted, comments and hidden text not at all'
   )
 })
 
+test('heads, feet and comments are counted', async () => {
+  const bytes = docx(p('Text.'), {
+    header: p('Draft of the harbour office, 2026'),
+    comments: '<w:comment/><w:comment/>',
+  })
+  const { markdown, warnings } = await extractBytes('docx', bytes)
+  expect(markdown).toBe('Text.')
+  expect(warnings).toEqual(['Heads and feet of pages were left out: 5 words.', 'Comments were left out: 2.'])
+})
+
 test('runs that look the same are one, others keep their look', async () => {
   const run = (text: string, properties = '') =>
     `<w:r><w:rPr>${properties}<w:sz w:val="2"/></w:rPr><w:t>${text}</w:t></w:r>`

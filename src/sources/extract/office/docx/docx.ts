@@ -3,7 +3,7 @@ import mammoth from 'mammoth'
 import type { Extracted, ExtractInput } from '../../../extracted.ts'
 import { ExtractionError } from '../../../extracted.ts'
 import { htmlToMarkdown } from '../../html/html-to-markdown.ts'
-import { escapeXml, scanXml } from '../../xml.ts'
+import { descendants, escapeXml, scanXml } from '../../xml.ts'
 import { chartTable } from '../office-chart.ts'
 import { OfficePackage, type Relationship } from '../office-package.ts'
 import { docxHtmlToMarkdown } from './docx-html.ts'
@@ -12,7 +12,9 @@ import { rewritePart } from './docx-rewrite.ts'
 import { paragraphStyles } from './docx-styles.ts'
 
 const unread =
-  /(?:theme|glossary|customXml|embeddings|diagrams|media)\/|(?:comments\w*|settings|fontTable|webSettings)\.xml$/i
+  /(?:theme|glossary|customXml|embeddings|diagrams|media)\/|(?:comments\w+|settings|fontTable|webSettings)\.xml$/i
+/** Fewer words of heads and feet are page numbers and the like. */
+const fewestWords = 5
 const relationshipTypes = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 /** What mammoth's own list lacks. */
 const styleMap = [
@@ -40,7 +42,21 @@ export async function extractDocx({ file }: ExtractInput): Promise<Extracted> {
   const html = await convert(bytes)
   const markdown = docxHtmlToMarkdown(html)
   if (markdown === '') throw new ExtractionError('empty', 'The document has no text.')
-  return { title: document.title() ?? firstHeading(html), markdown, anchors: [], warnings: [] }
+  return { title: document.title() ?? firstHeading(html), markdown, anchors: [], warnings: leftOut(document) }
+}
+
+/** What is beside the text of a document. */
+function leftOut(document: OfficePackage): string[] {
+  const links = document.relationships(document.main()).filter(({ external }) => !external)
+  const parts = (...types: string[]) =>
+    links.filter(({ type }) => types.includes(type)).map(({ target }) => document.xml(target))
+  const texts = parts('header', 'footer').flatMap((part) => descendants(part, 't').map(({ text }) => text))
+  const words = texts.join(' ').match(/\p{L}{2,}/gu)?.length ?? 0
+  const comments = parts('comments').flatMap((part) => descendants(part, 'comment')).length
+  return [
+    ...(words >= fewestWords ? [`Heads and feet of pages were left out: ${words} words.`] : []),
+    ...(comments > 0 ? [`Comments were left out: ${comments}.`] : []),
+  ]
 }
 
 /** A small document of the parts that are read, each checked and cut down before a library sees it. */
