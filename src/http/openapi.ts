@@ -14,7 +14,8 @@ Every response has a header \`x-request-id\`, which is also in the server's log.
 parameters and unknown body fields are ignored. A \`GET\` changes nothing. A failed request changes nothing unless its description
 says otherwise.
 
-If a response has an \`ETag\`, send it as \`If-None-Match\` with the next request: an unchanged response is 304 without a body.`
+Requests of a key are limited by the minute: \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) say what is
+left. If a response has an \`ETag\`, send it as \`If-None-Match\` with the next request: an unchanged response is 304 without a body.`
 
 const sessionDescription = `A person who is signed in with a browser. A write must come from a page of this server, with the token of
 the page in the header \`x-csrf-token\`. If a request has a header \`authorization\`, the cookie is ignored. A person has the role

@@ -76,6 +76,10 @@ test.each([
   await page.getByText(`Approved`).first().waitFor()
   expect(new URL(page.url()).pathname).toMatch(/^\/kb\/queue/)
 
+  await page.goto(`${publicUrl}/kb/handbook/new?title=Stoat`)
+  await page.locator('.cm-content').first().pressSequentially('[[seq')
+  await page.locator('.cm-tooltip [role="option"]').first().waitFor()
+
   await page.goto(`${publicUrl}/kb/handbook/sources`)
   const file = { name: `${name}.md`, mimeType: 'text/markdown', buffer: Buffer.from(`# Of ${name}\n\nText.`) }
   await page.setInputFiles('#upload input[type=file]', file)
@@ -104,6 +108,7 @@ test.each([
   }
   expect(await strayAddresses(publicUrl, get)).toEqual([])
   await page.goto(publicUrl)
+  await page.locator('.account > button').click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await isAt('/sign-in')
   expect(alarms).toEqual([])

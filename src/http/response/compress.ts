@@ -26,10 +26,13 @@ export function compressAnswers(app: FastifyInstance): void {
   const kept = new LRUCache<string, Buffer>({ maxSize: maxKept, sizeCalculation: ({ length }) => length })
   app.addHook('onSend', async (request, reply, payload) => {
     const etag = reply.getHeader('etag')
-    // The tag under which a compressed answer was stored.
-    if (reply.statusCode === 304 && request.headers['if-none-match']?.includes(`W/${etag}`))
-      reply.header('etag', `W/${etag}`)
-    const isLong = typeof payload === 'string' && payload.length >= minLength && reply.statusCode !== 304
+    if (reply.statusCode === 304) {
+      // The tag that a compressed answer had.
+      const isWeak = etag !== undefined && request.headers['if-none-match']?.includes(`W/${etag}`)
+      if (isWeak) reply.headers({ etag: `W/${etag}`, vary: 'accept-encoding' })
+      return payload
+    }
+    const isLong = typeof payload === 'string' && payload.length >= minLength
     if (!isLong || request.session !== undefined) return payload
     if (!compressible.test(String(reply.getHeader('content-type')))) return payload
     reply.header('vary', 'accept-encoding')
