@@ -6,6 +6,9 @@ import { keysOf, type LinkRow, linksByBareKey, linksByKey, linksOf, namesByKey }
 import { titleOf } from '../projection/neuron-queries.ts'
 import type { KbView } from './kb-view.ts'
 
+/** Names of so many Neurons have their links read once. */
+const many = 50
+
 /** A link between two Neurons of one knowledge base. */
 export type GraphEdge = { source: string; target: string; type: EdgeType }
 
@@ -17,6 +20,7 @@ export class LinkView {
   readonly #view: KbView
   readonly #names = new Map<string, NamedNeuron[]>()
   readonly #meanings = new Map<string, LinkMeaning>()
+  readonly #edges = new Map<string, Map<string, GraphEdge[]>>()
 
   constructor(view: KbView) {
     this.identity = view.kb.identity
@@ -70,21 +74,27 @@ export class LinkView {
   /** The edges to a Neuron from the first `maxSources` Neurons, each once, by source and type. */
   edgesTo(seqId: string, maxSources: number): GraphEdge[] {
     const view = this.#view
-    const edges = (view.about(seqId, keysOf) ?? []).flatMap((key) => [
-      ...this.#firstEdgesTo(
-        seqId,
-        view.rows((sql) => linksByKey(sql, key)),
-        maxSources,
-      ),
-      ...this.#firstEdgesTo(
-        seqId,
-        view.rows((sql) => linksByBareKey(sql, key)),
-        maxSources,
-      ),
-    ])
+    const edges = (view.about(seqId, keysOf) ?? []).flatMap((key) => {
+      if (this.#visibleNames(key).length >= many) return this.#edgesByName(key).get(seqId) ?? []
+      const [links, bare] = [view.rows((sql) => linksByKey(sql, key)), view.rows((sql) => linksByBareKey(sql, key))]
+      return [...this.#firstEdgesTo(seqId, links, maxSources), ...this.#firstEdgesTo(seqId, bare, maxSources)]
+    })
     const sources = [...new Set(edges.map(({ source }) => source))].sort()
     const [beyond] = sources.slice(maxSources)
     return distinctEdges(beyond === undefined ? edges : edges.filter(({ source }) => source < beyond))
+  }
+
+  /** The edges that links by a name of many Neurons make, by their targets: read once, and not for each of the Neurons. */
+  #edgesByName(key: string): Map<string, GraphEdge[]> {
+    const known = this.#edges.get(key)
+    if (known !== undefined) return known
+    const links = [linksByKey, linksByBareKey].flatMap((query) => [...this.#view.rows((sql) => query(sql, key))])
+    const edges = Map.groupBy(
+      links.flatMap((link) => this.edgeOf(link) ?? []),
+      ({ target }) => target,
+    )
+    this.#edges.set(key, edges)
+    return edges
   }
 
   /** @param links by Neuron: those of the Neurons after the first ones need not be read. */

@@ -14,7 +14,10 @@ export function meaningOf(
 ): LinkMeaning {
   const { target, from } = link
   const file = fileNameKey(target) === undefined ? undefined : resolveFile(target, from, files)
-  const found = resolveTarget(link, (key) => names(key).filter((name) => file === undefined || !yieldsToFile(name)))
+  const found = resolveTarget(
+    link,
+    file === undefined ? names : (key) => names(key).filter((name) => !yieldsToFile(name)),
+  )
   if (!('missing' in found)) return found
   const meant = file ?? hiddenFile(link, files)
   return meant === undefined ? found : { file: meant }

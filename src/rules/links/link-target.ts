@@ -144,14 +144,49 @@ export function fileKeys(path: string): string[] {
 export function resolveTarget(link: LinkAddress, lookup: (key: string) => readonly NamedNeuron[]): Resolution {
   const { place, names, kinds } = readAddress(link)
   if (place?.startsWith('neurons/')) {
-    const found = bestOf(answers(nameAt(place), lookup, ['path', 'folder', 'alias']), '/', link.from)
+    const found = bestOf(
+      levelsOf([nameAt(place)], lookup, { kinds: ['path', 'folder', 'alias'], levels: slashed }),
+      link.from,
+    )
     if (found !== undefined) return found
   }
-  const named = names.flatMap((name) => answers(name, lookup, kinds))
-  return bestOf(named, names.at(-1) ?? '', link.from) ?? { missing: true }
+  const levels = names.at(-1)?.includes('/') ? slashed : bare
+  return bestOf(levelsOf(names, lookup, { kinds, levels }), link.from) ?? { missing: true }
 }
 
 type Answer = NamedNeuron & { isSpelled: boolean }
+type Asked = { kinds: readonly NameKind[]; levels: readonly (readonly NameKind[])[] }
+/** What a name means on one level: to a page of a folder that has a file of that name, by the folder, and to all others. */
+type Level = { beside: ReadonlyMap<string, Resolution>; elsewhere: Resolution | undefined }
+
+const slashed: Asked['levels'] = [['seqId'], ['path'], ['file'], ['folder'], ['title'], ['alias']]
+/** A bare name means a file in any folder, the outermost one included. */
+const bare: Asked['levels'] = [['seqId'], ['path', 'file'], ['title'], ['alias'], ['stamp']]
+/** Names with so many Neurons are ordered once, and not for each link: thousands of pages may link to their own `README`. */
+const many = 50
+const ordered = new WeakMap<readonly NamedNeuron[], Map<string, Level[]>>()
+
+/** @param lookup what it gives is not changed afterwards */
+function levelsOf(
+  names: readonly string[],
+  lookup: (key: string) => readonly NamedNeuron[],
+  asked: Asked,
+): Iterable<Level> {
+  const [name = '', ...others] = names
+  const key = linkKey(name)
+  const named = others.length > 0 || key === '' ? [] : lookup(key)
+  if (named.length < many)
+    return orderedLevels(
+      names.flatMap((each) => answers(each, lookup, asked.kinds)),
+      asked.levels,
+    )
+  const known = ordered.get(named) ?? new Map<string, Level[]>()
+  ordered.set(named, known)
+  const question = JSON.stringify([name, asked])
+  const levels = known.get(question) ?? [...orderedLevels(answers(name, lookup, asked.kinds), asked.levels)]
+  known.set(question, levels)
+  return levels
+}
 
 function answers(name: string, lookup: (key: string) => readonly NamedNeuron[], kinds: readonly NameKind[]): Answer[] {
   const key = linkKey(name)
@@ -161,26 +196,45 @@ function answers(name: string, lookup: (key: string) => readonly NamedNeuron[], 
   return named.map((neuron) => ({ ...neuron, isSpelled: neuron.exact === exact }))
 }
 
-function bestOf(all: readonly Answer[], name: string, from: string): Resolution | undefined {
+function bestOf(levels: Iterable<Level>, from: string): Resolution | undefined {
+  const folder = barePath(folderOf(from))
+  for (const { beside, elsewhere } of levels) {
+    const found = beside.get(folder) ?? elsewhere
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function* orderedLevels(all: readonly Answer[], levels: Asked['levels']): Generator<Level> {
   const named = claimed(all)
-  // A bare name means a file in any folder, the outermost one included.
-  const levels: NameKind[][] = name.includes('/')
-    ? [['seqId'], ['path'], ['file'], ['folder'], ['title'], ['alias']]
-    : [['seqId'], ['path', 'file'], ['title'], ['alias'], ['stamp']]
   for (const spelled of [named.filter(({ isSpelled }) => isSpelled), named]) {
     for (const kinds of levels) {
       const found = spelled.filter(({ kind }) => kinds.includes(kind))
-      const nearest = kinds.includes('file')
-        ? nearestOf(found, from)
-        : kinds.includes('folder')
-          ? indexOf(found)
-          : found
-      const seqIds = [...new Set(nearest.map(({ seqId }) => seqId))].sort()
-      const [seqId] = seqIds
-      if (seqId !== undefined) return seqIds.length === 1 ? { seqId } : { ambiguous: seqIds }
+      if (kinds.includes('file')) yield { beside: besides(found), elsewhere: onlyOf(shortestOf(found)) }
+      else yield { beside: new Map(), elsewhere: onlyOf(kinds.includes('folder') ? indexOf(found) : found) }
     }
   }
-  return undefined
+}
+
+function onlyOf(named: readonly Answer[]): Resolution | undefined {
+  const seqIds = [...new Set(named.map(({ seqId }) => seqId))].sort()
+  const [seqId] = seqIds
+  if (seqId === undefined) return undefined
+  return seqIds.length === 1 ? { seqId } : { ambiguous: seqIds }
+}
+
+/** Those that a name leads to from their own folder. */
+function besides(named: readonly Answer[]): Map<string, Resolution> {
+  const folders = Map.groupBy(named, ({ path, exact }) => {
+    const file = barePath(path)
+    return file.endsWith(exact) && barePath(exact) === exact ? file.slice(0, file.length - exact.length) : undefined
+  })
+  return new Map(
+    [...folders].flatMap(([folder, files]) => {
+      const found = folder === undefined ? undefined : onlyOf(files)
+      return folder === undefined || found === undefined ? [] : [[folder, found] as const]
+    }),
+  )
 }
 
 /** Without those that yield to another Neuron. */
@@ -205,10 +259,7 @@ export function wasBefore(a: Claimant, b: Claimant): boolean {
   return one === other ? a.seqId < b.seqId : Number(one) < Number(other)
 }
 
-/** Those in the folder from which the name leads to them, or else those with the shortest path. */
-function nearestOf(named: readonly Answer[], from: string): readonly Answer[] {
-  const own = named.filter(({ path, exact }) => barePath(path) === barePath(folderOf(from) + exact))
-  if (own.length > 0) return own
+function shortestOf(named: readonly Answer[]): readonly Answer[] {
   const shortest = Math.min(...named.map(({ path }) => path.length))
   return named.filter(({ path }) => path.length === shortest)
 }

@@ -33,7 +33,13 @@ export type LintFinding =
   | { rule: 'contradiction'; pair: [string, string] }
   | { rule: 'taken-name'; key: string; name: string; holder: string | undefined; others: string[] }
 
-type Target = { found: TargetFinding; meanings: Set<string>; isFile: boolean; lastSeqId: string }
+type Target = {
+  found: TargetFinding
+  meanings: Set<string>
+  last?: readonly string[]
+  isFile: boolean
+  lastSeqId: string
+}
 
 export type LintedName = NeuronName & { seqId: string; claim: NameClaim }
 
@@ -81,10 +87,13 @@ export class LinkSurvey {
     else if ('seqId' in meaning) this.#addEdge(link, meaning.seqId)
     else if ('ambiguous' in meaning) {
       this.#linked.add(seqId)
-      const { meanings } = noteTarget(this.#ambiguous, link)
+      const target = noteTarget(this.#ambiguous, link)
+      // A name of thousands gives thousands of links the same list.
+      if (target.last === meaning.ambiguous) return
+      target.last = meaning.ambiguous
       for (const each of meaning.ambiguous) {
         this.#linked.add(each)
-        meanings.add(each)
+        target.meanings.add(each)
       }
     } else if ('missing' in meaning || link.form === 'edge') {
       this.#linked.add(seqId)
@@ -132,7 +141,7 @@ export class LinkSurvey {
 }
 
 function noteTarget(targets: Map<string, Target>, { key, target, seqId, line, embed }: LintedLink): Target {
-  const known = targets.get(key) ?? {
+  const known: Target = targets.get(key) ?? {
     found: { key, target, links: 0, neurons: 0, places: [] },
     ...{ meanings: new Set(), isFile: true, lastSeqId: '' },
   }
