@@ -13,6 +13,7 @@ import { ParserPool } from '../markdown/pool/parser-pool.ts'
 import type { EmbeddingModel } from '../models/embedding-model.ts'
 import type { IdentityProviderOptions } from '../people/identity-provider.ts'
 import { blobBucket } from '../state/blobs/open-source-stores.ts'
+import type { Database } from '../state/database/database.ts'
 import { RestoreUnfinished } from '../state/database/database-errors.ts'
 import type { WhenOlder } from '../state/database/migrations/migrate.ts'
 import { openDatabase } from '../state/database/open-database.ts'
@@ -75,7 +76,7 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
   const onError = (error: unknown) => watch?.onError(error)
   const kbs = new OpenKbs((identity) => loadKb(ctx, identity, watch), onError)
   const stores = openStores({ directory, database, now, bucket, objects })
-  const find = identityFinder(stores.knowledgeBases)
+  const find = identityFinder(stores.knowledgeBases, database)
   const ctx: OpenContext = {
     ...stores,
     directory,
@@ -109,14 +110,24 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
   throw new RestoreUnfinished()
 }
 
-/** Finds knowledge bases by tenant and name, and remembers them: they never change, and none is ever removed. */
-function identityFinder(knowledgeBases: KnowledgeBases) {
-  const identities = new LRUCache<string, KbIdentity>({ max: maxIdentities })
+/** Finds knowledge bases that are served by tenant and name, and remembers them until any may have been renamed or disabled. */
+function identityFinder(knowledgeBases: KnowledgeBases, { notifications, revision }: Database) {
+  const none = () => new LRUCache<string, KbIdentity>({ max: maxIdentities })
+  let identities = none()
+  let known = revision()
+  notifications.listen('life', () => {
+    identities = none()
+  })
   return async (tenantId: string, slugOrId: string): Promise<KbIdentity> => {
+    // The command line writes to the same file, and notifies no other process.
+    const current = revision()
+    if (current !== known) identities = none()
+    known = current
+    const cache = identities
     const name = `${tenantId} ${slugOrId}`
-    const identity = identities.get(name) ?? (await knowledgeBases.find(tenantId, slugOrId))
+    const identity = cache.get(name) ?? (await knowledgeBases.find(tenantId, slugOrId))
     if (identity === undefined) throw new GanglionError('not_found')
-    identities.set(name, identity)
+    cache.set(name, identity)
     return identity
   }
 }

@@ -8,6 +8,7 @@ type Adder = (program: Command) => void
 /** In the order of the help. A command line loads what its own first word needs, and no more. */
 const commands: readonly { words: readonly string[]; load: () => Promise<Adder> }[] = [
   { words: ['serve'], load: async () => (await import('./commands/serve.ts')).addServeCommand },
+  { words: ['tenant'], load: async () => (await import('./commands/tenant.ts')).addTenantCommands },
   { words: ['kb'], load: async () => (await import('./commands/kb.ts')).addKnowledgeBaseCommands },
   { words: ['key'], load: async () => (await import('./commands/key.ts')).addKeyCommands },
   { words: ['user'], load: async () => (await import('./commands/user.ts')).addUserCommands },

@@ -17,7 +17,7 @@ export function selecting(command: Command): Command {
 /** The knowledge bases that are selected. Throws where there is none of that name. */
 export async function select(ctx: Context, { tenant, kb }: Selection): Promise<KbRecord[]> {
   const owner = tenant === undefined ? undefined : await requireTenant(ctx.tenants, tenant)
-  const all = await ctx.knowledgeBases.list(owner?.id)
+  const all = await ctx.knowledgeBases.all(owner?.id)
   if (kb === undefined) return all
   const selected = all.filter(({ id, slug }) => id === kb || slug === kb)
   if (selected.length > 0) return selected

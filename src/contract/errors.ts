@@ -12,6 +12,7 @@ export const errorTable = {
   sign_in_failed: { status: 401, message: 'The e-mail or the password is wrong.' },
   no_role: { status: 403, message: 'You have no role here. Ask an administrator for one.' },
   insufficient_role: { status: 403, message: 'The role of the API key or person does not allow this.' },
+  tenant_disabled: { status: 403, message: 'The tenant is disabled. Ask the operator of the server.' },
   stale_form: { status: 403, message: 'The form has expired. Reload the page and submit it again.' },
   foreign_origin: { status: 403, message: 'The request comes from a page of another site.' },
   not_found: { status: 404, message: 'There is nothing here.' },
@@ -28,6 +29,7 @@ export const errorTable = {
   },
   stale_head: { status: 409, message: 'The candidate has changed since it was reviewed.' },
   record_full: { status: 409, message: 'The record of the candidate is full.' },
+  not_disabled: { status: 409, message: 'The knowledge base is served. Disable it first.' },
   last_administrator: {
     status: 409,
     message: 'A tenant needs an administrator. Make another person an administrator first.',
@@ -56,6 +58,7 @@ export const errorTable = {
     message: 'The single sign-on provider cannot be reached. Try again later, or sign in with a password.',
   },
   unavailable: { status: 503, message: 'The service is starting, draining or busy; try again.' },
+  quota_exceeded: { status: 507, message: 'The tenant has used up its quota. Ask the operator of the server.' },
   insufficient_storage: { status: 507, message: 'The disk is nearly full; the service is read-only.' },
 } as const satisfies Record<string, { status: number; message: string }>
 

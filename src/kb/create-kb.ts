@@ -7,7 +7,7 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { Repository } from '../git/repository.ts'
 import type { Actor } from '../rules/candidates/candidate.ts'
 import { derivePrefix, SeqPrefix, Slug } from '../rules/neurons/seq-id.ts'
-import { SlugTaken } from '../state/kb-store.ts'
+import { SlugTaken } from '../state/life.ts'
 import { checkerPackage } from './checker-package.ts'
 import type { Context } from './context.ts'
 import { KnowledgeBase } from './knowledge-base.ts'
@@ -38,7 +38,11 @@ export async function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase)
   const slug = parse('slug', Slug, input.slug)
   const prefix = parse('prefix', SeqPrefix, input.prefix ?? derivePrefix(slug))
   const tenant = await ctx.tenants.ensure(parse('tenant', Slug, input.tenant), ctx.now())
-  if ((await ctx.knowledgeBases.find(tenant.id, slug)) !== undefined) throw alreadyExists(slug)
+  if ((await ctx.knowledgeBases.find(tenant.id, slug, { disabled: true })) !== undefined) throw alreadyExists(slug)
+  const most = tenant.quotas.knowledgeBases
+  if (most !== null && (await ctx.knowledgeBases.all(tenant.id)).length >= most) {
+    throw new GanglionError('quota_exceeded', `The tenant may have ${most} knowledge bases.`)
+  }
   const identity = { id: uuidv7(), tenantId: tenant.id, slug, prefix }
   const gitDir = ctx.directory.repository(identity.id)
   try {

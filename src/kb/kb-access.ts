@@ -15,15 +15,15 @@ import { mainRef, queueRef } from './refs/kb-refs.ts'
 
 /** Opens the knowledge base that a candidate's id names. @throws {GanglionError} `not_found` */
 export async function kbOfCandidate(
-  { kbs, knowledgeBases }: Pick<Context, 'kbs' | 'knowledgeBases'>,
+  { kb, kbs, knowledgeBases }: Pick<Context, 'kb' | 'kbs' | 'knowledgeBases'>,
   tenantId: string,
   candidateId: string,
 ): Promise<KnowledgeBase> {
   if (!isUuid(candidateId)) throw new GanglionError('not_found')
-  const isNamed = (kb: KbIdentity) => kb.tenantId === tenantId && candidateBelongsTo(candidateId, kb.id)
-  const identity = kbs.identities().find(isNamed) ?? (await knowledgeBases.list(tenantId)).find(isNamed)
+  const isItsKb = (kb: KbIdentity) => kb.tenantId === tenantId && candidateBelongsTo(candidateId, kb.id)
+  const identity = kbs.identities().find(isItsKb) ?? (await knowledgeBases.list(tenantId)).find(isItsKb)
   if (identity === undefined) throw new GanglionError('not_found')
-  return kbs.open(identity)
+  return kb(tenantId, identity.id)
 }
 
 /** Brings the repository in the data directory up to date where it is a copy: for who reads it without opening it. */

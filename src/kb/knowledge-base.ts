@@ -47,7 +47,17 @@ export type MainCommit = {
   mergeParent?: Oid
 }
 
-export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string }
+export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string; formerSlugs?: readonly string[] }
+
+/** Whether a name is that of a knowledge base, or was. */
+export function goesBy({ id, slug, formerSlugs = [] }: KbIdentity, name: string): boolean {
+  return name === slug || name === id || formerSlugs.includes(name)
+}
+
+/** Whether a value of `kb.yaml` is what the server has. A rename leaves the file as it is. */
+export function isOwnValue(identity: KbIdentity, key: 'id' | 'slug' | 'prefix', value: string | null): boolean {
+  return key === 'slug' && value !== null ? goesBy(identity, value) : value === identity[key]
+}
 
 type KbOptions = {
   /** Of the repository or, in a cluster, of this machine's copy. */

@@ -29,15 +29,24 @@ export async function evictCopies(ctx: Context, maxBytes: number, now = Date.now
   const { cluster, directory } = ctx
   if (cluster === undefined) return
   const copies = []
+  const known = new Set([
+    ...(await ctx.knowledgeBases.all()).map(({ id }) => id),
+    ...(await ctx.knowledgeBases.deleted()),
+  ])
   for (const { id, gitDir, usedAt } of await copiesIn(directory.repositories)) {
+    if (!known.has(id) && (await ctx.kbs.closeUnused(id))) await removeCopy(ctx, id) // it was deleted
     copies.push({ id, usedAt, bytes: (await folderSize(gitDir)) + (await folderSize(directory.index(id))) })
   }
   copies.sort((a, b) => a.usedAt - b.usedAt)
   let total = copies.reduce((sum, { bytes }) => sum + bytes, 0)
   for (const { id, usedAt, bytes } of copies) {
     if (total <= maxBytes || now - usedAt < spared) return
-    const removed = setAside(ctx, id)
-    for (const path of removed) await rm(path, { recursive: true, force: true })
-    if (removed.length > 0) total -= bytes
+    if (await removeCopy(ctx, id)) total -= bytes
   }
+}
+
+async function removeCopy(ctx: Context, id: string): Promise<boolean> {
+  const removed = setAside(ctx, id)
+  for (const path of removed) await rm(path, { recursive: true, force: true })
+  return removed.length > 0
 }

@@ -1,8 +1,12 @@
 import type { Context } from '../kb/context.ts'
 import { sweepBlobs, sweepUploads } from '../sources/receive/sweep.ts'
 import { sweepRates } from '../state/rate-counter.ts'
+import { coalesce } from '../system/concurrency/coalesce.ts'
+import { removeDeleted } from './life-cycle.ts'
 
 const interval = 3_600_000
+/** Of what is deleted. */
+const removalInterval = 15_000
 
 /**
  * Removes what has expired, and what nothing names: now, and every hour. For one of the nodes that share the state. What one sweep
@@ -17,8 +21,10 @@ export async function startSweeping(ctx: Context, onError: (error: unknown) => v
     ctx.cluster?.sweep(ctx.now()).catch(onError)
   }
   await sweep()
-  const sweeping = setInterval(sweep, interval)
-  return () => clearInterval(sweeping)
+  const remove = coalesce(() => removeDeleted(ctx).catch(onError))
+  void remove()
+  const timers = [setInterval(sweep, interval), setInterval(remove, removalInterval)]
+  return () => timers.forEach(clearInterval)
 }
 
 async function sweepRows(ctx: Context): Promise<void> {

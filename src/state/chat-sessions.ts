@@ -4,6 +4,7 @@ import type { ChatCitation } from '../contract/chat.ts'
 import type { Audience } from '../rules/access/audience.ts'
 import type { Schema } from './database/schema.ts'
 import { inTransaction } from './database/transaction.ts'
+import { servedKbs } from './life.ts'
 
 /** A conversation with one knowledge base. Its answers may hold whatever its audience may see. */
 export type ChatSession = {
@@ -59,6 +60,7 @@ export class ChatSessions {
       .select(['id', 'tenant_id as tenantId', 'kb_id as kbId', 'audience', 'owner_id as ownerId'])
       .where('tenant_id', '=', tenantId)
       .where('id', '=', id)
+      .where('kb_id', 'in', servedKbs(this.#db))
       .where('used_at', '>', expiry(now))
       .executeTakeFirst()
   }

@@ -4,6 +4,7 @@ import { EventData, type EventKind } from '../contract/events.ts'
 import { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
 import { inTransaction } from './database/transaction.ts'
+import { servedKbs } from './life.ts'
 
 /** What decides who is told of a candidate. */
 const EventCandidate = z.object({
@@ -131,6 +132,7 @@ export class EventLog {
       .select(columns)
       .where('tenant_id', '=', tenantId)
       .where('id', '>', id)
+      .where('kb_id', 'in', servedKbs(this.#db))
       .orderBy('id')
       .limit(limit)
       .execute()
@@ -155,6 +157,7 @@ export class EventLog {
       .where('id', '<', before)
       .where('id', '>=', from)
       .where('kind', 'in', kinds)
+      .where('kb_id', 'in', servedKbs(this.#db))
       .$if(kbId !== undefined, (query) => query.where('kb_id', '=', kbId ?? ''))
       .orderBy('id', 'desc')
       .limit(limit)

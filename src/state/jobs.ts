@@ -3,6 +3,7 @@ import { isPostgres } from './database/is-postgres.ts'
 import { Notifications } from './database/notifications.ts'
 import type { JobRow, Schema } from './database/schema.ts'
 import { within } from './database/transaction.ts'
+import { servedKbs } from './life.ts'
 
 /** A Source that is to be ingested. */
 export type NewJob = { documentId: string; tenantId: string; kbId: string }
@@ -72,6 +73,7 @@ export class Jobs {
             return or([and([eb('owner', 'is', null), isPast('due_at')]), isPast('leased_until')])
           })
           .where(hasNoOlderEdition)
+          .where('kb_id', 'in', servedKbs(this.#db))
           .$if(except.length > 0, (query) => query.where('document_id', 'not in', except))
           .orderBy('turn')
           .orderBy('document_id')
@@ -145,6 +147,7 @@ export class Jobs {
       .select(({ fn }) => fn.min(sql<string>`coalesce(leased_until, due_at)`).as('at'))
       .where('owner', 'is distinct from', owner)
       .where(hasNoOlderEdition)
+      .where('kb_id', 'in', servedKbs(this.#db))
       .executeTakeFirstOrThrow()
     return at === null ? undefined : new Date(at)
   }

@@ -1,55 +1,64 @@
 import type { Kysely } from 'kysely'
+import type { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
+import { formerSlug, type Life, Lives, SlugTaken, servedKbs } from './life.ts'
 
-/** The slug is held by another knowledge base of the same tenant. */
-export class SlugTaken extends Error {
-  readonly slug: string
-
-  constructor(slug: string) {
-    super(`There is a knowledge base ${slug} already.`)
-    this.name = 'SlugTaken'
-    this.slug = slug
-  }
-}
-
-export type KbRecord = {
-  /** UUIDv7; the name of its repository. */
-  id: string
+export type KbRecord = Life & {
   tenantId: string
-  slug: string
   /** What its seqIds begin with. */
   prefix: string
-  /** ISO 8601, UTC. */
-  createdAt: string
 }
 
 /** Which knowledge bases there are and whose they are. Their settings live in their repositories. */
 export class KnowledgeBases {
   readonly #db: Kysely<Schema>
+  readonly life: Lives
 
-  constructor(db: Kysely<Schema>) {
+  constructor(db: Kysely<Schema>, notifications?: Notifications) {
     this.#db = db
+    this.life = new Lives(db, 'knowledge_bases', notifications)
   }
 
-  /** By slug or UUID, within a tenant; no slug is shaped like a UUID, so the two never meet. */
-  async find(tenantId: string, slugOrId: string): Promise<KbRecord | undefined> {
-    return this.#select()
+  /** By slug, former slug or UUID, within a tenant; no slug is shaped like a UUID. None that is disabled, unless they are asked for. */
+  async find(tenantId: string, slugOrId: string, { disabled = false } = {}): Promise<KbRecord | undefined> {
+    const row = await select(this.#db)
       .where('tenant_id', '=', tenantId)
-      .where((where) => where.or([where('slug', '=', slugOrId), where('id', '=', slugOrId)]))
+      .where((where) =>
+        where.or([
+          where('slug', '=', slugOrId),
+          where('id', '=', slugOrId),
+          where('former_slugs', 'like', formerSlug(slugOrId)),
+        ]),
+      )
+      .$if(!disabled, (query) => query.where('id', 'in', servedKbs(this.#db)))
       .executeTakeFirst()
+    return row && toRecord(row)
   }
 
-  /** Of one tenant, or of all; by slug. */
+  /** Of one tenant, or of all; by slug. None that is disabled. */
   async list(tenantId?: string): Promise<KbRecord[]> {
-    return this.#select()
+    const served = new Set((await servedKbs(this.#db).execute()).map(({ id }) => id))
+    return (await this.all(tenantId)).filter(({ id }) => served.has(id))
+  }
+
+  /** The same, with those that are disabled. */
+  async all(tenantId?: string): Promise<KbRecord[]> {
+    const rows = await select(this.#db)
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('slug')
       .orderBy('id')
       .execute()
+    return rows.map(toRecord)
+  }
+
+  /** The ids of those that are to be removed. */
+  async deleted(): Promise<string[]> {
+    const query = this.#db.selectFrom('knowledge_bases').select('id').where('deleted_at', 'is not', null)
+    return (await query.execute()).map(({ id }) => id)
   }
 
   /** Throws {@link SlugTaken} when the tenant has a knowledge base of that slug. */
-  async create(knowledgeBase: Omit<KbRecord, 'createdAt'>, now: Date): Promise<KbRecord> {
+  async create(knowledgeBase: Pick<KbRecord, 'id' | 'tenantId' | 'slug' | 'prefix'>, now: Date): Promise<KbRecord> {
     const { id, tenantId, slug, prefix } = knowledgeBase
     const createdAt = now.toISOString()
     const row = await this.#db
@@ -59,12 +68,23 @@ export class KnowledgeBases {
       .returning('id')
       .executeTakeFirst()
     if (row === undefined) throw new SlugTaken(slug)
-    return { id, tenantId, slug, prefix, createdAt }
+    return { id, tenantId, slug, prefix, createdAt, formerSlugs: [], disabledAt: null }
   }
 
-  #select() {
-    return this.#db
-      .selectFrom('knowledge_bases')
-      .select(['id', 'tenant_id as tenantId', 'slug', 'prefix', 'created_at as createdAt'])
+  /** @throws {SlugTaken} */
+  rename(kb: KbRecord, slug: string): Promise<void> {
+    return this.life.rename(kb, slug, (db) => new KnowledgeBases(db).find(kb.tenantId, slug, { disabled: true }))
   }
+}
+
+function select(db: Kysely<Schema>) {
+  return db
+    .selectFrom('knowledge_bases')
+    .select(['id', 'tenant_id as tenantId', 'slug', 'prefix', 'created_at as createdAt'])
+    .select(['former_slugs as formerSlugs', 'disabled_at as disabledAt'])
+    .where('deleted_at', 'is', null)
+}
+
+function toRecord(row: Omit<KbRecord, 'formerSlugs'> & { formerSlugs: string }): KbRecord {
+  return { ...row, formerSlugs: JSON.parse(row.formerSlugs) }
 }

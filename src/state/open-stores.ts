@@ -26,8 +26,8 @@ export function openStores(places: Places) {
   const { db, notifications } = database
   const events = new EventLog(db, { notifications })
   return {
-    tenants: new Tenants(db),
-    knowledgeBases: new KnowledgeBases(db),
+    tenants: new Tenants(db, notifications),
+    knowledgeBases: new KnowledgeBases(db, notifications),
     apiKeys: new ApiKeys(database),
     users: new Users(db),
     sessions: new Sessions(db),

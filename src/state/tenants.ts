@@ -1,46 +1,88 @@
 import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
+import type { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
+import { formerSlug, type Life, Lives } from './life.ts'
 
-export type Tenant = {
-  /** UUIDv7. */
-  id: string
-  slug: string
-  /** ISO 8601, UTC. */
-  createdAt: string
-}
+/** What a tenant may have at most; null: as much as it likes. */
+export type Quotas = { sourceBytes: number | null; knowledgeBases: number | null }
+
+export type Tenant = Life & { quotas: Quotas }
 
 export class Tenants {
   readonly #db: Kysely<Schema>
+  readonly life: Lives
 
-  constructor(db: Kysely<Schema>) {
+  constructor(db: Kysely<Schema>, notifications?: Notifications) {
     this.#db = db
+    this.life = new Lives(db, 'tenants', notifications)
   }
 
+  /** By slug, or by a slug that it had. */
   async find(slug: string): Promise<Tenant | undefined> {
-    return this.#select().where('slug', '=', slug).executeTakeFirst()
+    const row = await this.#select()
+      .where((where) => where.or([where('slug', '=', slug), where('former_slugs', 'like', formerSlug(slug))]))
+      .executeTakeFirst()
+    return row && toTenant(row)
   }
 
   async get(id: string): Promise<Tenant | undefined> {
-    return this.#select().where('id', '=', id).executeTakeFirst()
+    const row = await this.#select().where('id', '=', id).executeTakeFirst()
+    return row && toTenant(row)
   }
 
   /** By slug. */
   async list(): Promise<Tenant[]> {
-    return this.#select().orderBy('slug').execute()
+    return (await this.#select().orderBy('slug').execute()).map(toTenant)
+  }
+
+  /** The ids of those that are to be removed. */
+  async deleted(): Promise<string[]> {
+    const query = this.#db.selectFrom('tenants').select('id').where('deleted_at', 'is not', null)
+    return (await query.execute()).map(({ id }) => id)
   }
 
   /** Returns the tenant with a slug, and makes it if there is none. Concurrent callers get the same one. */
   async ensure(slug: string, now: Date): Promise<Tenant> {
+    const known = await this.find(slug)
+    if (known !== undefined) return known
     await this.#db
       .insertInto('tenants')
       .values({ id: uuidv7(), slug, created_at: now.toISOString() })
       .onConflict((conflict) => conflict.column('slug').doNothing())
       .execute()
-    return this.#select().where('slug', '=', slug).executeTakeFirstOrThrow()
+    return toTenant(await this.#select().where('slug', '=', slug).executeTakeFirstOrThrow())
+  }
+
+  /** @throws {SlugTaken} */
+  rename(tenant: Tenant, slug: string): Promise<void> {
+    return this.life.rename(tenant, slug, (db) => new Tenants(db).find(slug))
+  }
+
+  async setQuotas({ id }: Pick<Tenant, 'id'>, { sourceBytes, knowledgeBases }: Quotas): Promise<void> {
+    const quotas = { max_source_bytes: sourceBytes, max_kbs: knowledgeBases }
+    await this.#db.updateTable('tenants').set(quotas).where('id', '=', id).execute()
   }
 
   #select() {
-    return this.#db.selectFrom('tenants').select(['id', 'slug', 'created_at as createdAt'])
+    return this.#db
+      .selectFrom('tenants')
+      .select(['id', 'slug', 'created_at', 'former_slugs', 'disabled_at', 'max_source_bytes', 'max_kbs'])
+      .where('deleted_at', 'is', null)
+  }
+}
+
+type Row = Pick<Schema['tenants'], 'id' | 'slug' | 'created_at'> & {
+  former_slugs: string
+  disabled_at: string | null
+  max_source_bytes: number | null
+  max_kbs: number | null
+}
+
+function toTenant(row: Row): Tenant {
+  return {
+    ...{ id: row.id, slug: row.slug, createdAt: row.created_at, formerSlugs: JSON.parse(row.former_slugs) },
+    disabledAt: row.disabled_at,
+    quotas: { sourceBytes: row.max_source_bytes, knowledgeBases: row.max_kbs },
   }
 }

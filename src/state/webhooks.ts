@@ -6,6 +6,7 @@ import type { WebhookDelivery } from '../contract/administration.ts'
 import { EventKind } from '../contract/events.ts'
 import type { Schema, WebhookRow } from './database/schema.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
+import { servedKbs, servedTenants } from './life.ts'
 
 /** Where a tenant's events are sent. */
 export type Webhook = {
@@ -72,6 +73,8 @@ export class Webhooks {
     const rows = await this.#db
       .selectFrom('webhooks')
       .selectAll()
+      .where('tenant_id', 'in', servedTenants(this.#db))
+      .where((where) => where.or([where('kb_id', 'is', null), where('kb_id', 'in', servedKbs(this.#db))]))
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('id')
       .execute()

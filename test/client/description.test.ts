@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
 import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
 import { startProduct } from '../e2e/support.ts'
+import { signIn } from '../support/person.ts'
 
 const Calls = z.array(z.object({ operation: z.string(), status: z.number() }))
 const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
@@ -52,8 +53,9 @@ test('a generated client compiles with what is required alone, and calls every o
   // Its types are there since they were generated.
   const { callEveryOperation } = await import(join(folder, 'every-operation.ts'))
   const seqId = String(approved.body.seqId)
+  const session = (await signIn(ctx, 'acme', 'admin')).headers
   const calls = Calls.parse(
-    await callEveryOperation({ url, token: tokens.curator, kb: 'handbook', seqId, file: 'README.md' }),
+    await callEveryOperation({ url, token: tokens.curator, session, kb: 'handbook', seqId, file: 'README.md' }),
   )
   expect(errors).toEqual([])
   expect(calls.filter(({ status }) => status >= 300)).toEqual([])

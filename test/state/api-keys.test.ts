@@ -30,7 +30,7 @@ test('a key is known by its token, with what it was made with', async () => {
     createdBy: null,
     git: 'none',
   })
-  expect(await keys.authenticate(token, at('11:00'))).toEqual(key)
+  expect(await keys.authenticate(token, at('11:00'))).toEqual({ ...key, isTenantDisabled: false })
 })
 
 test('the token itself is stored nowhere', async () => {

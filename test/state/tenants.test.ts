@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { KnowledgeBases, SlugTaken } from '../../src/state/kb-store.ts'
+import { KnowledgeBases } from '../../src/state/kb-store.ts'
+import { SlugTaken } from '../../src/state/life.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { at, testDatabase } from './support.ts'
 
@@ -40,6 +41,8 @@ test('a knowledge base is found by slug and id, by its own tenant only', async (
     slug: 'handbook',
     prefix: 'hb',
     createdAt: '2026-03-01T10:00:00.000Z',
+    formerSlugs: [],
+    disabledAt: null,
   })
   expect(await knowledgeBases.find(acme.id, 'handbook')).toEqual(handbook)
   expect(await knowledgeBases.find(acme.id, handbookId)).toEqual(handbook)

@@ -1,14 +1,18 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { openContext } from '../../app/open-context.ts'
-import { createKnowledgeBase } from '../../kb/create-kb.ts'
+import type { Context } from '../../kb/context.ts'
+import { createKnowledgeBase, operator } from '../../kb/create-kb.ts'
+import { changeKb, type LifeChange } from '../../operate/life-cycle.ts'
 import { SeqPrefix, Slug } from '../../rules/neurons/seq-id.ts'
 import { act } from '../command.ts'
+import { addDelete } from '../delete-option.ts'
+import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
 import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
 
 export function addKnowledgeBaseCommands(program: Command): void {
-  const kb = program.command('kb').description('make and list knowledge bases')
+  const kb = program.command('kb').description('make, list, rename, disable and delete knowledge bases')
 
   act(
     kb
@@ -46,19 +50,23 @@ export function addKnowledgeBaseCommands(program: Command): void {
     z.object({ tenant: z.string().optional() }),
     ({ tenant }, environment) =>
       withContext(environment, async ({ directory, tenants, knowledgeBases }) => {
-        const found = await knowledgeBases.list(
+        const found = await knowledgeBases.all(
           tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id,
         )
         const slugs = await tenantSlugs(tenants)
-        const listed = found.map(({ id, slug, prefix, tenantId, createdAt }) => ({
+        const listed = found.map(({ id, slug, prefix, tenantId, createdAt, disabledAt }) => ({
           id,
           slug,
           prefix,
           tenant: slugs.get(tenantId) ?? tenantId,
           gitDir: directory.repository(id),
           createdAt,
+          ...(disabledAt === null ? {} : { disabledAt }),
         }))
-        const rows = listed.map((row) => [row.id, row.tenant, row.slug, row.prefix, row.gitDir])
+        const rows = listed.map((row) => [
+          ...[row.id, row.tenant, `${row.slug}${row.disabledAt === undefined ? '' : ' (disabled)'}`],
+          ...[row.prefix, row.gitDir],
+        ])
         return {
           json: { knowledgeBases: listed },
           text:
@@ -68,4 +76,37 @@ export function addKnowledgeBaseCommands(program: Command): void {
         }
       }),
   )
+
+  const one = (name: string, description: string) =>
+    kb.command(name).description(description).argument('<kb>').requiredOption('--tenant <slug>', 'whose it is')
+  const change = (input: z.output<typeof One>, environment: Environment, change: LifeChange, done: string) =>
+    withContext(environment, async (ctx) => {
+      const { tenant, kb } = await findKb(input, ctx)
+      await changeKb(ctx, { ...operator, tenantId: tenant.id }, kb, change)
+      return { json: { id: kb.id, slug: change.slug ?? kb.slug }, text: done }
+    })
+  act(
+    one('rename', 'give a knowledge base another name; the old one goes on leading to it').argument(
+      '<slug>',
+      'the new name: a-z, 0-9 and -',
+    ),
+    One.extend({ slug: Slug }),
+    ({ slug, ...input }, environment) => change(input, environment, { slug }, `Renamed ${input.kb} to ${slug}.`),
+  )
+  act(one('disable', 'serve a knowledge base no more; nothing is lost'), One, (input, environment) =>
+    change(input, environment, { isDisabled: true }, `Disabled ${input.kb}.`),
+  )
+  act(one('enable', 'serve a knowledge base again'), One, (input, environment) =>
+    change(input, environment, { isDisabled: false }, `Enabled ${input.kb}.`),
+  )
+  addDelete(one('delete', 'delete a knowledge base, after an export'), One, findKb)
+}
+
+const One = z.object({ kb: z.string(), tenant: z.string() })
+
+async function findKb({ tenant: slug, kb: name }: z.output<typeof One>, { tenants, knowledgeBases }: Context) {
+  const tenant = await requireTenant(tenants, slug)
+  const kb = await knowledgeBases.find(tenant.id, name, { disabled: true })
+  if (kb === undefined) throw new Error(`The tenant ${slug} has no knowledge base ${name}.`)
+  return { tenant, kb }
 }

@@ -23,6 +23,13 @@ const phrases: Readonly<Record<string, string>> = {
   'webhook.removed': 'removed the webhook',
   'webhook.replayed': 'sent events again to the webhook',
   'settings.changed': 'changed the settings of',
+  'kb.renamed': 'renamed the knowledge base',
+  'kb.disabled': 'disabled the knowledge base',
+  'kb.enabled': 'enabled the knowledge base',
+  'kb.deleted': 'deleted the knowledge base',
+  'tenant.renamed': 'renamed the tenant',
+  'tenant.disabled': 'disabled the tenant',
+  'tenant.enabled': 'enabled the tenant',
 }
 
 /** Who did what to the tenant, the latest first. */

@@ -66,6 +66,7 @@ function fromFastify(error: unknown): GanglionError {
 const common = [
   'malformed_request',
   'invalid_token',
+  'tenant_disabled',
   'not_found',
   'request_timeout',
   'rate_limited',

@@ -1,7 +1,7 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
 import { type LinkMeaning, meaningOf } from '../../rules/links/link-meaning.ts'
 import type { LinkAddress, NamedNeuron } from '../../rules/links/link-target.ts'
-import type { KbIdentity } from '../knowledge-base.ts'
+import { goesBy, type KbIdentity } from '../knowledge-base.ts'
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, linksOf, namesByKey } from '../projection/link-queries.ts'
 import { titleOf } from '../projection/neuron-queries.ts'
 import type { KbView } from './kb-view.ts'
@@ -29,7 +29,7 @@ export class LinkView {
 
   /** Whether the `kb` of a link names this knowledge base. */
   isOwn(kb: string | null): boolean {
-    return kb === null || kb === this.identity.slug || kb === this.identity.id
+    return kb === null || goesBy(this.identity, kb)
   }
 
   titleOf(seqId: string): string {

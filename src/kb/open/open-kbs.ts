@@ -78,7 +78,7 @@ export class OpenKbs {
 
   async #use(identity: KbIdentity): Promise<OpenKb> {
     const entry = this.#find(identity) ?? (await this.#waitFor(identity))
-    this.#closeUnused()
+    this.#closeLongUnused()
     try {
       return await entry.opening
     } catch (error) {
@@ -91,6 +91,7 @@ export class OpenKbs {
   #find(identity: KbIdentity): Entry | undefined {
     const known = this.#open.get(identity.id)
     if (known?.closing !== undefined || (known === undefined && this.#open.size >= this.most)) return undefined
+    if (known !== undefined) Object.assign(known.identity, identity) // it may have been renamed
     const entry = known ?? { identity, opening: this.#load(identity), users: 0, usedAt: 0, heldUntil: 0 }
     this.#open.delete(identity.id)
     this.#open.set(identity.id, entry)
@@ -123,6 +124,13 @@ export class OpenKbs {
     return this.#open.has(id)
   }
 
+  /** Closes one that nobody uses. @returns whether it is closed */
+  async closeUnused(id: string): Promise<boolean> {
+    const entry = this.#open.get(id)
+    if (entry !== undefined && isIdle(entry) && Date.now() >= entry.heldUntil) await this.#close(entry)
+    return !this.#open.has(id)
+  }
+
   identities(): KbIdentity[] {
     return this.#entries().map(({ identity }) => identity)
   }
@@ -142,7 +150,7 @@ export class OpenKbs {
   }
 
   /** Closes those that nobody has used for a while. */
-  #closeUnused(): void {
+  #closeLongUnused(): void {
     for (const entry of this.#open.values()) {
       if (this.#open.size <= openAtOnce || Date.now() - entry.usedAt < idleMs) return
       if (isIdle(entry)) void this.#close(entry)

@@ -1,5 +1,6 @@
 import { chmod, mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { sql } from 'kysely'
 import { writeBundle } from '../../git/bundle.ts'
 import { GitError } from '../../git/git-error.ts'
 import type { Oid } from '../../git/objects/object.ts'
@@ -13,7 +14,9 @@ import { candidateRefs } from '../../kb/refs/candidate-head-names.ts'
 import { mainRef, queueRef, RefMissing } from '../../kb/refs/kb-refs.ts'
 import { nextNumber } from '../../kb/writing/seq-numbers.ts'
 import { openDatabase } from '../../state/database/open-database.ts'
+import { inTransaction } from '../../state/database/transaction.ts'
 import { KnowledgeBases } from '../../state/kb-store.ts'
+import { removeKbRows, removeTenantRows } from '../../state/removal.ts'
 import { Tenants } from '../../state/tenants.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../system/durable-file.ts'
 import { copyProjection } from '../copy-projection.ts'
@@ -21,6 +24,9 @@ import { blobsOf, copyBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, latestSchema, type Manifest } from './backup-manifest.ts'
 
 const attempts = 100
+
+/** What a backup holds, if not everything: a tenant with the knowledge bases of these ids. */
+export type BackupPart = { tenantId: string; kbIds: readonly string[] }
 
 /**
  * Copies everything that is not derived into a folder that is empty or does not exist, while servers are running too. The
@@ -32,15 +38,15 @@ const attempts = 100
 export async function backup(
   ctx: Context,
   target: string,
-  { version }: { version: string },
+  { version, only }: { version: string; only?: BackupPart },
 ): Promise<{ dir: string; manifest: Manifest }> {
   const dir = resolve(target)
   const damaged = await ctx.database.problems()
   if (damaged.length > 0) throw new BackupError(`The database is damaged, nothing was backed up: ${damaged.join('; ')}`)
   const isNew = await makeEmptyFolder(dir)
   try {
-    const manifest = await fill(ctx, dir, version)
-    await ctx.stamps.set('backup', manifest.createdAt)
+    const manifest = await fill(ctx, dir, { version, only })
+    if (only === undefined) await ctx.stamps.set('backup', manifest.createdAt)
     return { dir, manifest }
   } catch (error) {
     await removeMade(dir, isNew).catch(() => {}) // the error says more
@@ -48,10 +54,15 @@ export async function backup(
   }
 }
 
-async function fill(ctx: Context, dir: string, version: string): Promise<Manifest> {
+async function fill(
+  ctx: Context,
+  dir: string,
+  { version, only }: { version: string; only: BackupPart | undefined },
+): Promise<Manifest> {
   const files = backupFiles(dir)
   const createdAt = ctx.now().toISOString()
   await ctx.database.copyTo(files.database)
+  if (only !== undefined) await leaveOnly(files.database, only)
   await mkdir(files.repositories, { mode: 0o700 })
   const kbs: Manifest['kbs'] = []
   for (const { tenant, ...identity } of await registered(files.database)) {
@@ -74,6 +85,25 @@ async function fill(ctx: Context, dir: string, version: string): Promise<Manifes
   await syncDirectory(dir)
   await syncDirectory(dirname(dir))
   return manifest
+}
+
+/** Removes the rows of all others from a copy of the database, and from its free pages. */
+async function leaveOnly(file: string, { tenantId, kbIds }: BackupPart): Promise<void> {
+  const { db, close } = await openDatabase(file)
+  try {
+    await inTransaction(db, async (transaction) => {
+      const kbs = await transaction.selectFrom('knowledge_bases').select('id').execute()
+      for (const { id } of kbs) if (!kbIds.includes(id)) await removeKbRows(transaction, id)
+      const tenants = await transaction.selectFrom('tenants').select('id').where('id', '!=', tenantId).execute()
+      for (const { id } of tenants) await removeTenantRows(transaction, id)
+      for (const table of ['tenants', 'knowledge_bases'] as const) {
+        await transaction.updateTable(table).set({ disabled_at: null }).execute()
+      }
+    })
+    await sql`vacuum`.execute(db)
+  } finally {
+    await close()
+  }
 }
 
 /** @returns whether it was not there. */
@@ -101,7 +131,7 @@ async function registered(file: string): Promise<(KbIdentity & { tenant: string 
   const { db, close } = await openDatabase(file)
   try {
     const slugs = new Map((await new Tenants(db).list()).map(({ id, slug }) => [id, slug]))
-    const kbs = await new KnowledgeBases(db).list()
+    const kbs = await new KnowledgeBases(db).all()
     return kbs.map(({ id, tenantId, slug, prefix }) => ({
       id,
       tenantId,

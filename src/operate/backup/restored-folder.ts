@@ -72,7 +72,7 @@ export async function buildFolder(
     }
     const kbs: RestoredKb[] = []
     const blobs = new Map<string, ReceivedFile>()
-    for (const identity of await ctx.knowledgeBases.list()) {
+    for (const identity of await ctx.knowledgeBases.all()) {
       const { id, slug } = identity
       const entry = manifest.kbs.find((kb) => kb.id === id)
       if (entry === undefined) throw new BackupError(`${dir} has no repository of ${slug} (${id}).`)

@@ -1,5 +1,5 @@
 import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
-import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { goesBy, type KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { filePaths } from '../../kb/projection/file-queries.ts'
 import {
   countLinks,
@@ -45,7 +45,7 @@ export function accountForLinks(
   const isToFolder = ({ target, from }: LinkRow) =>
     isFolder(target) || folders.has((placeFromFolder(target, from) ?? '').toLowerCase())
   const meaningOf = (link: LinkRow): 'neurons' | 'files' | 'otherKbs' | UnresolvedLink['reason'] => {
-    if (link.kb !== null && link.kb !== kb.identity.slug) return 'otherKbs'
+    if (link.kb !== null && !goesBy(kb.identity, link.kb)) return 'otherKbs'
     const found = resolveTarget(link, named)
     if ('seqId' in found) return 'neurons'
     if (lookups.some((files) => resolveFile(link.target, link.from, files) !== undefined)) return 'files'

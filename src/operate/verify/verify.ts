@@ -9,7 +9,7 @@ import { brokenRefs } from '../../git/refs/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { fetchWhole } from '../../kb/cluster/fetch-whole.ts'
 import type { Context } from '../../kb/context.ts'
-import { type KbIdentity, KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { isOwnValue, type KbIdentity, KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { compareProjections, type RowSample, type TableDifference } from '../../kb/projection/compare-projections.ts'
 import { type ProjectionHeads, projectionFile } from '../../kb/projection/projection.ts'
 import { mainRef, queueRef } from '../../kb/refs/kb-refs.ts'
@@ -52,7 +52,7 @@ export async function verify(ctx: Context, selection?: readonly KbIdentity[]): P
     shared.push(...problems('database', await ctx.database.problems()))
     shared.push(...problems('owner', await foreignFiles(ctx.directory.root)))
   }
-  for (const identity of selection ?? (await ctx.knowledgeBases.list())) {
+  for (const identity of selection ?? (await ctx.knowledgeBases.all())) {
     kbs.push(await verifyKb(ctx, identity))
   }
   if (selection === undefined) {
@@ -243,7 +243,7 @@ async function verifySettings(repository: Repository, main: string, identity: Kb
   if (blob === undefined) return ['There is no kb.yaml.']
   const { settings } = parseKbFile(await repository.readText(blob))
   return (['id', 'slug', 'prefix'] as const)
-    .filter((key) => settings[key] !== identity[key])
+    .filter((key) => !isOwnValue(identity, key, settings[key]))
     .map((key) => `kb.yaml has the ${key} ${settings[key]}, but it is ${identity[key]}`)
 }
 
@@ -255,7 +255,8 @@ async function unregistered({ directory, knowledgeBases, cluster }: Context): Pr
     for (const name of await readdir(directory.repositories)) {
       places.set(name.replace(/\.git$/, ''), join(directory.repositories, name))
     }
-    for (const { id } of await knowledgeBases.list()) places.delete(id)
+    for (const { id } of await knowledgeBases.all()) places.delete(id)
+    for (const id of await knowledgeBases.deleted()) places.delete(id)
     return [...places]
   })
   return strays.map(([id, place]) => ({

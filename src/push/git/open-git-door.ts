@@ -21,8 +21,8 @@ export async function openGitDoor(
   caller: Caller,
   { tenant, kb: name, reachedAt }: GitAddress,
 ): Promise<GitDoor> {
-  const own = await ctx.tenants.get(caller.tenantId)
-  if (own === undefined || (tenant !== own.slug && tenant !== own.id)) throw new GanglionError('not_found')
+  const named = tenant === caller.tenantId ? caller.tenantId : (await ctx.tenants.find(tenant))?.id
+  if (named !== caller.tenantId) throw new GanglionError('not_found')
   const kb = await ctx.kb(caller.tenantId, name)
   const fetches = caller.role === 'curator' ? 'all' : (caller.git ?? 'none')
   if (fetches === 'none') throw new GanglionError('insufficient_role', noFetch)

@@ -53,6 +53,11 @@ export class SourceTexts {
     return extracted
   }
 
+  async remove(document: Document): Promise<void> {
+    await this.#kept.remove(nameOf(document))
+    this.#recent.delete(nameOf(document))
+  }
+
   async keep(document: Document, extracted: Extracted): Promise<void> {
     await this.#kept.keep(nameOf(document), { ok: true, extracted }, { flush: false })
     this.#recent.delete(nameOf(document))

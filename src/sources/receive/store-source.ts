@@ -43,6 +43,7 @@ export async function storeSource(
   // Another node may have made this very Source.
   const isVisible = (other: Source) => other.id !== id && sees(other)
   if (!force) await refuseDuplicate(ctx, { kbId, sha256: file.sha256, isVisible })
+  await requireRoom(ctx, tenantId, file.size)
   return blobs.keep(file, async (note) => {
     try {
       return await sources.add(source, now(), {
@@ -59,6 +60,13 @@ export async function storeSource(
       throw error instanceof SourceExists ? duplicateSource(error.existing) : error
     }
   })
+}
+
+/** @throws {GanglionError} `quota_exceeded` if a tenant would have more bytes of Sources than it may. */
+export async function requireRoom({ tenants, sources }: Context, tenantId: string, bytes: number): Promise<void> {
+  const most = (await tenants.get(tenantId))?.quotas.sourceBytes ?? null
+  if (most === null || (await sources.totalSize(tenantId)).size + bytes <= most) return
+  throw new GanglionError('quota_exceeded', `The tenant may have ${most} bytes of Sources.`)
 }
 
 /** @throws {GanglionError} `duplicate_source` if the knowledge base has these bytes in a visible Source that is not archived. */

@@ -25,6 +25,8 @@ export type ApiKey = {
   createdBy: string | null
 }
 
+type KnownKey = ApiKey & { isTenantDisabled: boolean }
+
 export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & {
   expiresAt: Date | null
   createdBy?: string
@@ -42,7 +44,7 @@ const Connectors = z.array(z.string())
 export class ApiKeys {
   readonly #db: Kysely<Schema>
   /** By the hash of their token. */
-  readonly #known: RevisedCache<ApiKey>
+  readonly #known: RevisedCache<KnownKey>
   /** When the use of a key was last recorded, in milliseconds since the epoch. */
   readonly #lastUses = new Map<string, number>()
 
@@ -73,7 +75,7 @@ export class ApiKeys {
   }
 
   /** The key of a token, or undefined when it is malformed, unknown, expired or revoked. Records its use. */
-  async authenticate(token: string, now: Date): Promise<ApiKey | undefined> {
+  async authenticate(token: string, now: Date): Promise<KnownKey | undefined> {
     if (!isToken(token)) return undefined
     const hash = hashToken(token)
     const key = await this.#known.get(hash, () => this.#findUnrevoked(hash))
@@ -82,10 +84,17 @@ export class ApiKeys {
     return key
   }
 
-  async #findUnrevoked(hash: string): Promise<ApiKey | undefined> {
-    const query = this.#db.selectFrom('api_keys').selectAll().where('hash', '=', hash).where('revoked_at', 'is', null)
-    const row = await query.executeTakeFirst()
-    return row && toApiKey(row)
+  async #findUnrevoked(hash: string): Promise<KnownKey | undefined> {
+    const row = await this.#db
+      .selectFrom('api_keys')
+      .innerJoin('tenants', 'tenants.id', 'api_keys.tenant_id')
+      .selectAll('api_keys')
+      .select('tenants.disabled_at as tenantDisabledAt')
+      .where('hash', '=', hash)
+      .where('revoked_at', 'is', null)
+      .where('tenants.deleted_at', 'is', null)
+      .executeTakeFirst()
+    return row && { ...toApiKey(row), isTenantDisabled: row.tenantDisabledAt !== null }
   }
 
   /** Of one tenant, or of all; oldest first, revoked and expired ones included. */

@@ -120,6 +120,7 @@ export class Users {
       .innerJoin('tenants', 'tenants.id', 'memberships.tenant_id')
       .select(['tenants.id as tenantId', 'tenants.slug as tenantSlug', 'memberships.role'])
       .where('user_id', '=', userId)
+      .where('tenants.disabled_at', 'is', null)
       .orderBy('tenants.slug')
       .execute()
   }

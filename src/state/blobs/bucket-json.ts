@@ -31,6 +31,11 @@ export class BucketJson implements KeptJson {
   }
 
   /** @throws {S3Error} */
+  remove(name: string): Promise<void> {
+    return this.#bucket.delete(name)
+  }
+
+  /** @throws {S3Error} */
   async keep(name: string, value: unknown): Promise<void> {
     await this.#bucket.putBytes(name, Buffer.from(JSON.stringify(value)))
   }

@@ -26,6 +26,10 @@ export class FolderJson implements KeptJson {
     return (await this.find(name)) !== undefined
   }
 
+  async remove(name: string): Promise<void> {
+    await rm(join(this.#directory, name), { force: true })
+  }
+
   async keep(name: string, value: unknown, { flush }: { flush: boolean }): Promise<void> {
     const temporary = join(this.#incoming, randomUUID())
     try {

@@ -14,6 +14,8 @@ export type Topic =
   | 'forge'
   /** Refs of a knowledge base have moved. Its id. */
   | 'refs'
+  /** A tenant or a knowledge base was renamed, disabled, enabled or deleted. Its id. */
+  | 'life'
 
 /** `subject`: undefined where some may have been missed. */
 export type NotificationListener = (subject: string | undefined) => void

@@ -37,21 +37,30 @@ export type Schema = {
   repository_packs: RepositoryPackRow
 }
 
-type TenantRow = {
+/** What tenants and knowledge bases have alike. */
+type LifeRow = {
   /** UUIDv7. */
   id: string
   slug: string
   created_at: string
+  /** JSON array of strings: the slugs that it had before. They are its own for ever. */
+  former_slugs: Generated<string>
+  /** Since when it is not served. */
+  disabled_at: Generated<string | null>
+  /** Since when it is to be removed; it is then disabled, too, and its slug is its id. */
+  deleted_at: Generated<string | null>
 }
 
-type KnowledgeBaseRow = {
-  /** UUIDv7. */
-  id: string
+type TenantRow = LifeRow & {
+  /** Null: unlimited. */
+  max_source_bytes: Generated<number | null>
+  max_kbs: Generated<number | null>
+}
+
+type KnowledgeBaseRow = LifeRow & {
   tenant_id: string
-  slug: string
   /** What a seqId begins with. */
   prefix: string
-  created_at: string
 }
 
 export type ApiKeyRow = {

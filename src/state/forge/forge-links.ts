@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { ForgeLinkRow, Schema } from '../database/schema.ts'
+import { servedKbs } from '../life.ts'
 
 /** Where a secret is: never the secret itself. */
 const Reference = z.string().regex(/^(?:env|file):/)
@@ -92,6 +93,7 @@ export class ForgeLinks {
     const rows = await this.#db
       .selectFrom('forge_links')
       .selectAll()
+      .where('kb_id', 'in', servedKbs(this.#db))
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('id')
       .execute()
@@ -99,7 +101,12 @@ export class ForgeLinks {
   }
 
   async find(id: string): Promise<ForgeLink | undefined> {
-    const row = await this.#db.selectFrom('forge_links').selectAll().where('id', '=', id).executeTakeFirst()
+    const row = await this.#db
+      .selectFrom('forge_links')
+      .selectAll()
+      .where('id', '=', id)
+      .where('kb_id', 'in', servedKbs(this.#db))
+      .executeTakeFirst()
     return row && toLink(row)
   }
 

@@ -3,6 +3,7 @@ import type { SourceStatus } from '../../contract/documents.ts'
 import type { Schema } from '../database/schema.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import type { EventLog } from '../event-store.ts'
+import { servedKbs } from '../life.ts'
 import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from './insert-source.ts'
 import { type Source, toSource } from './source.ts'
 
@@ -68,7 +69,9 @@ export class Sources {
 
   async find(tenantId: string, id: string): Promise<Source | undefined> {
     const source = await this.get(id)
-    return source?.tenantId === tenantId ? source : undefined
+    if (source?.tenantId !== tenantId) return undefined
+    const isServed = await servedKbs(this.#db).where('knowledge_bases.id', '=', source.kbId).executeTakeFirst()
+    return isServed && source
   }
 
   /** Whosever it is. */
@@ -142,6 +145,7 @@ export class Sources {
       .selectAll()
       .where('tenant_id', '=', tenantId)
       .where('uploader_id', '=', uploader)
+      .where('kb_id', 'in', servedKbs(this.#db))
       .where('archived_at', 'is', null)
       .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'pending'))
       .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema, UploadRow } from '../database/schema.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
+import { servedKbs } from '../life.ts'
 
 /** A file that comes in chunks. */
 export type Upload = {
@@ -95,6 +96,7 @@ export class Uploads {
       .selectAll()
       .where('tenant_id', '=', tenantId)
       .where('id', '=', id)
+      .where('kb_id', 'in', servedKbs(this.#db))
       .executeTakeFirst()
     return row && toUpload(row)
   }

@@ -19,6 +19,52 @@ test('a knowledge base is made with its tenant, and listed', async () => {
   expect(stdout).toMatch(/^ID +TENANT +SLUG +PREFIX +REPOSITORY\n\S{36} {2}acme +handbook +hb +\//)
 })
 
+test('tenants and knowledge bases are renamed, disabled and deleted beside no server, and the audit says so', async () => {
+  const data = join(tempDir(), 'data')
+  const run = (...args: string[]) => ganglionJson([...args, '--data', data])
+  const made = await run('kb', 'create', 'handbook', '--tenant', 'acme')
+  const { id, gitDir } = made.json as { id: string; gitDir: string }
+  await run('kb', 'create', 'theirs', '--tenant', 'umbrella')
+  expect(await run('kb', 'rename', 'handbook', 'guide', '--tenant', 'acme')).toMatchObject({
+    json: { id, slug: 'guide' },
+  })
+  expect(await run('kb', 'rename', 'guide', 'A b', '--tenant', 'acme')).toMatchObject({ code: 2 })
+  expect(await run('tenant', 'rename', 'acme', 'umbrella')).toMatchObject({ code: 1 })
+  expect(await run('tenant', 'rename', 'acme', 'corp')).toMatchObject({ code: 0 })
+  expect(await run('kb', 'disable', 'handbook', '--tenant', 'acme')).toMatchObject({ code: 0 })
+  expect(await run('kb', 'list', '--tenant', 'corp')).toMatchObject({
+    json: { knowledgeBases: [{ slug: 'guide', disabledAt: expect.any(String) }] },
+  })
+  expect(await run('tenant', 'quota', 'corp', '--source-bytes', '5', '--kbs', '1')).toMatchObject({ code: 0 })
+  expect(await run('kb', 'create', 'more', '--tenant', 'corp')).toMatchObject({ code: 1 })
+  expect(await run('tenant', 'list')).toMatchObject({
+    json: {
+      tenants: [
+        { slug: 'corp', quotas: { sourceBytes: 5, knowledgeBases: 1 }, usage: { knowledgeBases: [{ slug: 'guide' }] } },
+        { slug: 'umbrella', usage: { sources: 0 } },
+      ],
+    },
+  })
+  const { stdout } = await ganglion(['tenant', 'audit', 'corp', '--data', data])
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).action),
+  ).toEqual([...['kb.disabled', 'tenant.renamed', 'kb.renamed']])
+
+  expect(await run('kb', 'delete', 'guide', '--tenant', 'corp')).toMatchObject({ code: 2 })
+  const exported = join(tempDir(), 'export')
+  expect(await run('kb', 'delete', 'guide', '--tenant', 'corp', '--export', exported)).toEqual({
+    code: 0,
+    json: { id, slug: 'guide', export: exported, isRemoved: true },
+  })
+  expect([existsSync(join(exported, 'manifest.json')), existsSync(gitDir)]).toEqual([true, false])
+  expect(await run('tenant', 'delete', 'corp', '--no-export')).toMatchObject({ code: 0, json: { isRemoved: true } })
+  expect(await run('tenant', 'list')).toMatchObject({ json: { tenants: [{ slug: 'umbrella' }] } })
+  expect(await run('verify')).toMatchObject({ code: 0, json: { kbs: [{ slug: 'theirs' }] } })
+})
+
 test('a slug is taken within its tenant only', async () => {
   const data = join(tempDir(), 'data')
   const create = (tenant: string) => ganglionJson(['kb', 'create', 'handbook', '--data', data, '--tenant', tenant])

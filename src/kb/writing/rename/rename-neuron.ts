@@ -1,5 +1,5 @@
 import { exactKey, type NameKind, namesOf, placeOf } from '../../../rules/links/link-target.ts'
-import type { KnowledgeBase } from '../../knowledge-base.ts'
+import { goesBy, type KnowledgeBase } from '../../knowledge-base.ts'
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesOfNeuron } from '../../projection/link-queries.ts'
 import { titleOf } from '../../projection/neuron-queries.ts'
 import type { Projection } from '../../projection/projection.ts'
@@ -79,5 +79,5 @@ export function* linksToNamesOf(kb: KnowledgeBase, seqId: string, sql: Sql = kb.
 
 /** Whether a link that names a knowledge base stays in this one. */
 export function isOwnLink({ identity }: KnowledgeBase, kb: string | null): boolean {
-  return kb === null || kb === identity.slug || kb === identity.id
+  return kb === null || goesBy(identity, kb)
 }

@@ -11,6 +11,7 @@ export const migrations: Record<string, Migration> = {
   '0024-sources-by-uploader': {
     up: (db) => run(db, 'create index sources_uploader on sources (tenant_id, uploader_id, id);'),
   },
+  '0025-life-of-tenants': { up: (db) => run(db, lifeOfTenants) },
 }
 
 /** @param statements of SQLite, one after another */
@@ -28,6 +29,17 @@ function forPostgres(statements: string): string {
     .replaceAll(' without rowid', '')
     .replace('create table rate_uses', 'create unlogged table rate_uses')
 }
+
+const lifeOfTenants = /* sql */ `
+alter table tenants add column former_slugs text default '[]' not null;
+alter table tenants add column disabled_at text;
+alter table tenants add column deleted_at text;
+alter table tenants add column max_source_bytes integer;
+alter table tenants add column max_kbs integer;
+alter table knowledge_bases add column former_slugs text default '[]' not null;
+alter table knowledge_bases add column disabled_at text;
+alter table knowledge_bases add column deleted_at text;
+`
 
 const schema = /* sql */ `
 create table tenants (id text primary key, slug text not null unique, created_at text not null);

@@ -1,0 +1,133 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { operator } from '../../kb/create-kb.ts'
+import { changeTenant, type LifeChange } from '../../operate/life-cycle.ts'
+import { type TenantUsage, usageOf } from '../../operate/usage.ts'
+import { Slug } from '../../rules/neurons/seq-id.ts'
+import type { StoredAuditEntry } from '../../state/accounts/audit-store.ts'
+import type { Quotas } from '../../state/tenants.ts'
+import { act } from '../command.ts'
+import { addDelete } from '../delete-option.ts'
+import type { Environment } from '../settings/environment.ts'
+import { table } from '../table.ts'
+import { requireTenant, withContext } from '../with-ganglion.ts'
+
+const One = z.object({ tenant: z.string() })
+const entriesAtOnce = 500
+const limit = /^(?:\d{1,15}|none)$/
+const Limit = z.string().regex(limit, 'must be a whole number, or none').exactOptional()
+
+/** `tenant list`, `rename`, `disable`, `enable`, `quota`, `audit`, `delete`. */
+export function addTenantCommands(program: Command): void {
+  const tenant = program.command('tenant').description('list, rename, disable and delete tenants')
+  const change = (environment: Environment, slug: string, change: LifeChange, done: string) =>
+    withContext(environment, async (ctx) => {
+      const found = await requireTenant(ctx.tenants, slug)
+      await changeTenant(ctx, { ...operator, tenantId: found.id }, found, change)
+      return { json: { id: found.id, slug: change.slug ?? found.slug }, text: done }
+    })
+
+  act(
+    tenant.command('list').description('list tenants, with what they use and may use'),
+    z.object({}),
+    (_, environment) =>
+      withContext(environment, async (ctx) => {
+        const tenants = []
+        for (const each of await ctx.tenants.list()) tenants.push({ ...each, usage: await usageOf(ctx, each) })
+        const rows = tenants.map(({ slug, disabledAt, quotas, usage }) => [
+          slug,
+          disabledAt === null ? 'enabled' : 'disabled',
+          ...usageCells(usage, quotas),
+        ])
+        return {
+          json: { tenants },
+          text: rows.length === 0 ? 'There are no tenants.' : table([...columns], rows),
+        }
+      }),
+  )
+
+  act(
+    tenant
+      .command('rename')
+      .description('give a tenant another name; the old one goes on leading to it')
+      .argument('<tenant>')
+      .argument('<slug>', 'the new name: a-z, 0-9 and -'),
+    One.extend({ slug: Slug }),
+    ({ tenant, slug }, environment) => change(environment, tenant, { slug }, `Renamed ${tenant} to ${slug}.`),
+  )
+  act(
+    tenant
+      .command('disable')
+      .description('refuse all requests for a tenant, and do no work for it; nothing is lost')
+      .argument('<tenant>'),
+    One,
+    ({ tenant }, environment) => change(environment, tenant, { isDisabled: true }, `Disabled ${tenant}.`),
+  )
+  act(
+    tenant.command('enable').description('serve a tenant again').argument('<tenant>'),
+    One,
+    ({ tenant }, environment) => change(environment, tenant, { isDisabled: false }, `Enabled ${tenant}.`),
+  )
+
+  act(
+    tenant
+      .command('quota')
+      .description('bound what a tenant may have')
+      .argument('<tenant>')
+      .option('--source-bytes <bytes>', 'of all its Sources, or none for no bound')
+      .option('--kbs <count>', 'knowledge bases, or none'),
+    One.extend({ sourceBytes: Limit, kbs: Limit }),
+    ({ tenant, sourceBytes, kbs }, environment) =>
+      withContext(environment, async (ctx) => {
+        const found = await requireTenant(ctx.tenants, tenant)
+        const read = (text: string | undefined, known: number | null) =>
+          text === undefined ? known : text === 'none' ? null : Number(text)
+        const quotas = {
+          sourceBytes: read(sourceBytes, found.quotas.sourceBytes),
+          knowledgeBases: read(kbs, found.quotas.knowledgeBases),
+        }
+        await ctx.tenants.setQuotas(found, quotas)
+        const text = `${tenant} may have ${quotas.sourceBytes ?? 'any number of'} bytes of Sources and ${quotas.knowledgeBases ?? 'any number of'} knowledge bases.`
+        return { json: { tenant, quotas }, text }
+      }),
+  )
+
+  act(
+    tenant
+      .command('audit')
+      .description('print who did what to a tenant, a line of JSON each, the latest first')
+      .argument('<tenant>')
+      .option('--since <time>', 'from then on, e.g. 2026-01-31'),
+    One.extend({ since: z.coerce.date().exactOptional() }),
+    ({ tenant, since }, environment) =>
+      withContext(environment, async ({ audit, tenants }) => {
+        const { id } = await requireTenant(tenants, tenant)
+        const entries: StoredAuditEntry[] = []
+        for (let before: number | undefined; ; before = entries.at(-1)?.id) {
+          const page = await audit.list(id, { before, limit: entriesAtOnce })
+          entries.push(...page.filter(({ at }) => since === undefined || at >= since.toISOString()))
+          if (page.length < entriesAtOnce || entries.at(-1)?.id !== page.at(-1)?.id) break
+        }
+        return { json: { entries }, text: entries.map((entry) => JSON.stringify(entry)).join('\n') }
+      }),
+  )
+
+  addDelete(
+    tenant.command('delete').description('delete a tenant with all that it has, after an export').argument('<tenant>'),
+    One,
+    async ({ tenant }, ctx) => ({ tenant: await requireTenant(ctx.tenants, tenant) }),
+  )
+}
+
+const columns = ['TENANT', 'STATE', 'KBS', 'NEURONS', 'PENDING', 'SOURCES', 'SOURCE BYTES', 'DISK BYTES'] as const
+
+function usageCells({ knowledgeBases, sources, sourceBytes }: TenantUsage, quotas: Quotas): string[] {
+  const sum = (figure: 'neurons' | 'pending' | 'diskBytes') =>
+    String(knowledgeBases.reduce((total, kb) => total + (kb[figure] ?? 0), 0))
+  const of = (used: number, most: number | null) => (most === null ? String(used) : `${used} of ${most}`)
+  return [
+    of(knowledgeBases.length, quotas.knowledgeBases),
+    ...[sum('neurons'), sum('pending'), String(sources)],
+    ...[of(sourceBytes, quotas.sourceBytes), sum('diskBytes')],
+  ]
+}

@@ -1,0 +1,62 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { recordAct } from '../kb/access/audit.ts'
+import type { Context } from '../kb/context.ts'
+import { operator } from '../kb/create-kb.ts'
+import { markDeleted, removeDeleted } from '../operate/life-cycle.ts'
+import { acquireLock, DataDirectoryInUse } from '../state/directory/directory-lock.ts'
+import type { KbRecord } from '../state/kb-store.ts'
+import type { Tenant } from '../state/tenants.ts'
+import { act } from './command.ts'
+import type { Environment } from './settings/environment.ts'
+import { withContext } from './with-ganglion.ts'
+
+const Export = z.object({ export: z.union([z.string().min(1), z.literal(false)], 'give --export DIR, or --no-export') })
+
+/** Lets a command delete what `find` finds. */
+export function addDelete<Names extends z.ZodRawShape>(
+  command: Command,
+  names: z.ZodObject<Names>,
+  find: (input: z.output<z.ZodObject<Names>>, ctx: Context) => Promise<{ tenant: Tenant; kb?: KbRecord }>,
+): void {
+  act(
+    command
+      .option('--export <dir>', 'a backup of it alone, which "ganglion restore" takes; empty, or not there yet')
+      .option('--no-export', 'it is lost')
+      .addHelpText('after', '\nSafe beside a running server, which then removes the files. It cannot be undone.'),
+    names.and(Export),
+    async (input, environment) =>
+      withContext(environment, async (ctx) => {
+        const subject = await find(input as z.output<typeof names>, ctx)
+        const { id, slug } = subject.kb ?? subject.tenant
+        await markDeleted(ctx, subject, input.export || undefined)
+        if (subject.kb !== undefined) {
+          const by = { ...operator, tenantId: subject.tenant.id }
+          await recordAct(ctx, by, { action: 'kb.deleted', subject: slug, detail: input.export || 'not exported' })
+        }
+        const isRemoved = await removeNow(ctx, environment)
+        const rest = isRemoved ? '' : ' The running server removes its files within a minute.'
+        const exported = input.export ? ` It is exported to ${input.export}.` : ''
+        return {
+          json: { id, slug, export: input.export || null, isRemoved },
+          text: `Deleted ${slug}.${exported}${rest}`,
+        }
+      }),
+  )
+}
+
+/** Where no server runs that would do it. */
+async function removeNow(ctx: Context, { objects }: Environment): Promise<boolean> {
+  if (objects !== undefined) return false
+  try {
+    const release = await acquireLock(ctx.directory, { waitMs: 0 })
+    try {
+      return await removeDeleted(ctx)
+    } finally {
+      release()
+    }
+  } catch (error) {
+    if (error instanceof DataDirectoryInUse) return false
+    throw error
+  }
+}

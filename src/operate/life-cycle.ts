@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { type Acting, recordAct } from '../kb/access/audit.ts'
+import type { Context } from '../kb/context.ts'
+import { setAside } from '../kb/kb-access.ts'
+import { Slug } from '../rules/neurons/seq-id.ts'
+import { sourceTexts } from '../sources/ingest/source-texts.ts'
+import { inTransaction } from '../state/database/transaction.ts'
+import type { KbRecord } from '../state/kb-store.ts'
+import { SlugTaken } from '../state/life.ts'
+import { removeKbRows, removeTenantRows } from '../state/removal.ts'
+import type { Tenant } from '../state/tenants.ts'
+import { backup } from './backup/backup.ts'
+import { packageVersion } from './package-version.ts'
+
+export type LifeChange = { slug?: string | undefined; isDisabled?: boolean | undefined }
+/** A knowledge base of the tenant, or, without one, the tenant with all that it has. */
+type Subject = { tenant: Pick<Tenant, 'id'>; kb?: KbRecord }
+
+/** Renames a knowledge base, stops serving it, or serves it again. @throws {GanglionError} `already_exists` @throws {ValidationError} */
+export async function changeKb(ctx: Context, by: Acting, kb: KbRecord, change: LifeChange): Promise<void> {
+  const { slug, isDisabled } = change
+  if (slug !== undefined && slug !== kb.slug) {
+    requireSlug(slug)
+    await ctx.knowledgeBases.rename(kb, slug).catch(refuseTaken)
+    await recordAct(ctx, by, { action: 'kb.renamed', subject: kb.slug, detail: `to ${slug}` })
+  }
+  if (isDisabled === undefined || isDisabled === (kb.disabledAt !== null)) return
+  await ctx.knowledgeBases.life.setDisabled(kb, isDisabled ? ctx.now() : null)
+  await recordAct(ctx, by, { action: isDisabled ? 'kb.disabled' : 'kb.enabled', subject: slug ?? kb.slug })
+}
+
+/** The same for a tenant. @throws {GanglionError} `already_exists` */
+export async function changeTenant(ctx: Context, by: Acting, tenant: Tenant, change: LifeChange): Promise<void> {
+  const { slug, isDisabled } = change
+  if (slug !== undefined && slug !== tenant.slug) {
+    requireSlug(slug)
+    await ctx.tenants.rename(tenant, slug).catch(refuseTaken)
+    await recordAct(ctx, by, { action: 'tenant.renamed', subject: tenant.slug, detail: `to ${slug}` })
+  }
+  if (isDisabled === undefined || isDisabled === (tenant.disabledAt !== null)) return
+  await ctx.tenants.life.setDisabled(tenant, isDisabled ? ctx.now() : null)
+  await recordAct(ctx, by, { action: isDisabled ? 'tenant.disabled' : 'tenant.enabled', subject: slug ?? tenant.slug })
+}
+
+/**
+ * Stops serving a knowledge base or a tenant, exports it as a backup of its own, and marks it as deleted: {@link removeDeleted} does the
+ * rest. Where the export fails, it is as it was before.
+ * @param exportTo a folder that is empty or not there; undefined: no export
+ */
+export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportTo: string | undefined): Promise<void> {
+  const { life } = kb === undefined ? ctx.tenants : ctx.knowledgeBases
+  const subject = kb ?? (await ctx.tenants.get(tenant.id))
+  if (subject === undefined) throw new GanglionError('not_found')
+  const { disabledAt } = subject
+  if (disabledAt === null) await life.setDisabled(subject, ctx.now())
+  const kbs = kb === undefined ? await ctx.knowledgeBases.all(tenant.id) : [kb]
+  try {
+    const only = { tenantId: tenant.id, kbIds: kbs.map(({ id }) => id) }
+    if (exportTo !== undefined) await backup(ctx, exportTo, { version: packageVersion, only })
+  } catch (error) {
+    if (disabledAt === null) await life.setDisabled(subject, null)
+    throw error
+  }
+  for (const each of kbs) await ctx.knowledgeBases.life.setDeleted(each, ctx.now())
+  if (kb === undefined) await ctx.tenants.life.setDeleted(tenant, ctx.now())
+}
+
+/**
+ * Removes what is marked as deleted. Each step may be cut off, and is done again. For one process of those that share the state; in
+ * others, what is still open is left.
+ * @returns whether nothing is left
+ */
+export async function removeDeleted(ctx: Context): Promise<boolean> {
+  let isDone = true
+  for (const id of await ctx.knowledgeBases.deleted()) {
+    if (await ctx.kbs.closeUnused(id)) await removeKb(ctx, id)
+    else isDone = false
+  }
+  if (!isDone) return false
+  for (const id of await ctx.tenants.deleted()) {
+    await inTransaction(ctx.database.db, (transaction) => removeTenantRows(transaction, id))
+  }
+  return true
+}
+
+/** Files first: what has no row any more would not be found again. */
+async function removeKb(ctx: Context, id: string): Promise<void> {
+  for (const source of await ctx.sources.all(id)) await sourceTexts(ctx).remove(source)
+  const aside = setAside(ctx, id)
+  const vectors = ['', '-wal', '-shm'].map((ending) => `${ctx.directory.vectors(id)}${ending}`)
+  for (const path of [...aside, ...vectors]) await rm(path, { recursive: true, force: true })
+  await inTransaction(ctx.database.db, (transaction) => removeKbRows(transaction, id))
+}
+
+/** Where the server exports what administrators delete; a name says what and when. */
+export function exportFolder({ directory, now }: Pick<Context, 'directory' | 'now'>, slug: string): string {
+  const name = `${slug}-${now()
+    .toISOString()
+    .replaceAll(/[-:]|\.\d+/g, '')}`
+  for (let count = 1; ; count++) {
+    const path = join(directory.root, 'exports', count === 1 ? name : `${name}-${count}`)
+    if (!existsSync(path)) return path
+  }
+}
+
+function requireSlug(slug: string): void {
+  const { error } = Slug.safeParse(slug)
+  if (error !== undefined) throw new ValidationError({ slug: error.issues.map(({ message }) => message) })
+}
+
+function refuseTaken(error: unknown): never {
+  throw error instanceof SlugTaken ? new GanglionError('already_exists', error.message) : error
+}

@@ -1,0 +1,39 @@
+import type { Context } from '../kb/context.ts'
+import { kbFigures } from '../queue/lists/kb-figures.ts'
+import type { Tenant } from '../state/tenants.ts'
+import { folderSize } from '../system/folder-size.ts'
+
+export type KbUsage = {
+  id: string
+  slug: string
+  isDisabled: boolean
+  /** Null: it cannot be read now. So are pending candidates. */
+  neurons: number | null
+  pending: number | null
+  /** Bytes of the repository and the indexes on this machine. */
+  diskBytes: number
+}
+
+export type TenantUsage = {
+  knowledgeBases: KbUsage[]
+  sources: number
+  sourceBytes: number
+}
+
+/** What a tenant has, disabled knowledge bases included. */
+export async function usageOf(ctx: Context, { id: tenantId }: Pick<Tenant, 'id'>): Promise<TenantUsage> {
+  const kbs: KbUsage[] = []
+  for (const kb of await ctx.knowledgeBases.all(tenantId)) {
+    const { id, slug, disabledAt } = kb
+    // One that cannot be read must not take the others with it.
+    const figures = await kbFigures(ctx)
+      .of(kb)
+      .catch(() => undefined)
+    const [neurons, waiting] = [figures?.neurons.total ?? null, figures?.waiting]
+    const pending = waiting?.reduce((sum, { count }) => sum + count, 0) ?? null
+    const diskBytes = (await folderSize(ctx.directory.repository(id))) + (await folderSize(ctx.directory.index(id)))
+    kbs.push({ id, slug, isDisabled: disabledAt !== null, neurons, pending, diskBytes })
+  }
+  const { count, size } = await ctx.sources.totalSize(tenantId)
+  return { knowledgeBases: kbs, sources: count, sourceBytes: size }
+}

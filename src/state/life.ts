@@ -1,0 +1,101 @@
+import type { Kysely } from 'kysely'
+import { Notifications } from './database/notifications.ts'
+import type { Schema } from './database/schema.ts'
+import { inTransaction, lockRow } from './database/transaction.ts'
+
+/** The slug is held by another tenant, or another knowledge base of the same one, or was once. */
+export class SlugTaken extends Error {
+  readonly slug: string
+
+  constructor(slug: string) {
+    super(`The name ${slug} is taken.`)
+    this.name = 'SlugTaken'
+    this.slug = slug
+  }
+}
+
+/** What tenants and knowledge bases have alike. */
+export type Life = {
+  /** UUIDv7. */
+  id: string
+  slug: string
+  /** ISO 8601, UTC; so are the other times. */
+  createdAt: string
+  /** It is found by them, too. */
+  formerSlugs: string[]
+  /** Since when it is not served; null: it is. */
+  disabledAt: string | null
+}
+
+/**
+ * The ids of the knowledge bases that are served: neither they nor their tenants are disabled or deleted. Whatever is read for a
+ * caller by another id than theirs is looked up among those.
+ */
+export function servedKbs(db: Kysely<Schema>) {
+  return db
+    .selectFrom('knowledge_bases')
+    .innerJoin('tenants', 'tenants.id', 'knowledge_bases.tenant_id')
+    .select('knowledge_bases.id')
+    .where('knowledge_bases.disabled_at', 'is', null)
+    .where('tenants.disabled_at', 'is', null)
+}
+
+export function servedTenants(db: Kysely<Schema>) {
+  return db.selectFrom('tenants').select('id').where('disabled_at', 'is', null)
+}
+
+/** What is in `former_slugs` where a name is one; no name that is not a slug is. */
+export function formerSlug(name: string): string {
+  return /^[a-z0-9-]+$/.test(name) ? `%"${name}"%` : ''
+}
+
+/** Changes names and states of tenants, or of knowledge bases. All processes hear of it. */
+export class Lives {
+  readonly #db: Kysely<Schema>
+  readonly #table: 'tenants' | 'knowledge_bases'
+  readonly #notifications: Notifications
+
+  constructor(db: Kysely<Schema>, table: 'tenants' | 'knowledge_bases', notifications = new Notifications()) {
+    this.#db = db
+    this.#table = table
+    this.#notifications = notifications
+  }
+
+  /** @param holder finds who has, or had, a name. @throws {SlugTaken} */
+  async rename(
+    { id, slug, formerSlugs }: Life,
+    to: string,
+    holder: (db: Kysely<Schema>) => Promise<Life | undefined>,
+  ): Promise<void> {
+    await inTransaction(this.#db, async (transaction) => {
+      await lockRow(transaction, this.#table, id)
+      if (((await holder(transaction))?.id ?? id) !== id) throw new SlugTaken(to)
+      const former = JSON.stringify([...formerSlugs, slug].filter((name) => name !== to))
+      await transaction.updateTable(this.#table).set({ slug: to, former_slugs: former }).where('id', '=', id).execute()
+      await this.#notifications.send(transaction, 'life', id)
+    })
+  }
+
+  /** @param at null: it is served again */
+  async setDisabled({ id }: Pick<Life, 'id'>, at: Date | null): Promise<void> {
+    await this.#change(id, { disabled_at: at?.toISOString() ?? null })
+  }
+
+  /** It is not found any more, and to be removed. Its names are free. */
+  async setDeleted({ id }: Pick<Life, 'id'>, at: Date): Promise<void> {
+    const [deleted_at, former_slugs] = [at.toISOString(), '[]']
+    await this.#change(id, { deleted_at, disabled_at: deleted_at, slug: id, former_slugs })
+  }
+
+  async #change(id: string, values: Record<string, string | null>): Promise<void> {
+    await inTransaction(this.#db, async (transaction) => {
+      await transaction
+        .updateTable(this.#table)
+        .set(values)
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .execute()
+      await this.#notifications.send(transaction, 'life', id)
+    })
+  }
+}

@@ -1,0 +1,39 @@
+import type { Transaction } from 'kysely'
+import type { Schema } from './database/schema.ts'
+
+/** In this order: a table comes before those that it refers to. Rows that refer to these in turn go with them. */
+const ofKb = [
+  ...(['forge_links', 'webhooks', 'jobs', 'uploads', 'sources'] as const),
+  ...(['event_cursors', 'events', 'chat_sessions'] as const),
+  ...(['repository_packs', 'repository_refs', 'repositories'] as const),
+] as const
+const ofTenant = [
+  ...(['webhooks', 'audit', 'tour_marks', 'sessions', 'one_time_links', 'memberships'] as const),
+  ...(['api_keys', 'idempotency_keys', 'event_counters'] as const),
+] as const
+const ofUser = ['tour_marks', 'sessions', 'one_time_links', 'memberships'] as const
+
+/** Removes a knowledge base with all rows that are its own. What they name in stores of bytes is left to the sweeps. */
+export async function removeKbRows(transaction: Transaction<Schema>, id: string): Promise<void> {
+  const uploads = transaction.selectFrom('uploads').select('id').where('kb_id', '=', id)
+  await transaction.deleteFrom('upload_chunks').where('upload_id', 'in', uploads).execute()
+  for (const table of ofKb) await transaction.deleteFrom(table).where('kb_id', '=', id).execute()
+  await transaction.deleteFrom('knowledge_bases').where('id', '=', id).execute()
+}
+
+/** Removes a tenant, whose knowledge bases are removed, with all rows that are its own, and the people who are in no other tenant. */
+export async function removeTenantRows(transaction: Transaction<Schema>, id: string): Promise<void> {
+  const people = await transaction
+    .selectFrom('memberships')
+    .select('user_id')
+    .groupBy('user_id')
+    .having((having) => having.fn.countAll(), '=', 1)
+    .having((having) => having.fn.max('tenant_id'), '=', id)
+    .execute()
+  for (const table of ofTenant) await transaction.deleteFrom(table).where('tenant_id', '=', id).execute()
+  for (const { user_id } of people) {
+    for (const table of ofUser) await transaction.deleteFrom(table).where('user_id', '=', user_id).execute()
+    await transaction.deleteFrom('users').where('id', '=', user_id).execute()
+  }
+  await transaction.deleteFrom('tenants').where('id', '=', id).execute()
+}

@@ -1,0 +1,257 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, test, vi } from 'vitest'
+import { openContext } from '../../../src/app/open-context.ts'
+import { consoleRoutes } from '../../../src/console/console.ts'
+import { createKnowledgeBase, operator } from '../../../src/kb/create-kb.ts'
+import { restore } from '../../../src/operate/backup/restore.ts'
+import { changeKb, changeTenant, markDeleted, removeDeleted } from '../../../src/operate/life-cycle.ts'
+import { verify } from '../../../src/operate/verify/verify.ts'
+import { signIn } from '../../support/person.ts'
+import { tempDir } from '../../support/temp.ts'
+import { type Product, startProduct } from '../support.ts'
+
+const candidate = { kb: 'handbook', kind: 'external-feed', title: 'Hours', content: 'Nine to five.' }
+
+/** A deployment with something in every place, of `acme`, and a second tenant. */
+async function deployment() {
+  const product = await startProduct({ pages: consoleRoutes })
+  const { ctx, request, tokens, newKey, kbId } = product
+  const acme = (await ctx.tenants.find('acme'))?.id ?? ''
+  const theirs = await newKey('umbrella', 'curator')
+  await createKnowledgeBase(ctx, { tenant: 'umbrella', slug: 'theirs' })
+  const form = new FormData()
+  form.set('file', new Blob(['Open from nine to five.']), 'hours.txt')
+  const { body: source } = await request('POST', '/api/v1/knowledge-bases/handbook/documents/upload', {
+    as: tokens.app,
+    body: form,
+  })
+  const { body: sent } = await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body: candidate })
+  const { body: upload } = await request('POST', '/api/v1/knowledge-bases/handbook/documents/upload/init', {
+    as: tokens.app,
+    body: { filename: 'note.txt', fileSize: 4 },
+  })
+  const { body: chat } = await request('POST', '/api/v1/chat', {
+    as: tokens.app,
+    body: { knowledgeBaseId: 'handbook', message: 'When?' },
+  })
+  vi.stubEnv('GANGLION_FORGE_H', 'hush')
+  const link = await ctx.forgeLinks.create(
+    {
+      ...{ tenantId: acme, kbId, kind: 'gitea', url: 'https://forge.example/a/b', apiUrl: null },
+      ...{ credential: { token: 'env:GANGLION_FORGE_T' }, webhookSecret: 'env:GANGLION_FORGE_H', maxOpen: 5 },
+    },
+    ctx.now(),
+  )
+  await ctx.webhooks.create({ tenantId: acme, kbId: null, url: 'https://h.example', kinds: [], cursor: 0 }, ctx.now())
+  const admin = await signIn(ctx, 'acme', 'admin')
+  const doors: [string, () => Promise<number>][] = [
+    ['search', () => get('/api/v1/search?kb=handbook&q=hours')],
+    ['neurons', () => get('/api/v1/knowledge-bases/handbook/neurons')],
+    ['by id', () => get(`/api/v1/knowledge-bases/${kbId}/neurons`)],
+    ['candidate', () => get(`/api/v1/queue/candidates/${sent.candidateId}`, tokens.curator)],
+    ['approve', () => post(`/api/v1/queue/candidates/${sent.candidateId}/approve`, {}, tokens.curator)],
+    ['submit', () => post('/api/v1/queue/candidates', candidate)],
+    ['my candidate', () => get(`/api/v1/me/candidates/${sent.candidateId}`)],
+    ['my source', () => get(`/api/v1/me/sources/${source.id}`)],
+    ['source', () => get(`/api/v1/documents/${source.id}`, tokens.curator)],
+    ['upload', () => get(`/api/v1/uploads/${upload.uploadId}`)],
+    ['chat', () => post('/api/v1/chat', { knowledgeBaseId: 'handbook', message: 'When?', sessionId: chat.sessionId })],
+    ['events', () => get('/api/v1/events?kb=handbook')],
+    ['git', () => basic('/git/acme/handbook.git/info/refs?service=git-upload-pack')],
+    ['mcp', () => mcp()],
+    ['console', async () => (await fetch(`${product.url}/kb/handbook`, browser)).status],
+    ['forge', () => post(`/forge/${link?.id}/events`, {})],
+  ]
+  const browser = { headers: { cookie: admin.headers.cookie, accept: 'text/html' }, redirect: 'manual' } as const
+  const get = async (path: string, as = tokens.app) => {
+    const response = await fetch(product.url + path, { headers: { authorization: `Bearer ${as}` } })
+    await response.body?.cancel()
+    return response.status
+  }
+  const post = async (path: string, body: unknown, as = tokens.app) =>
+    (await request('POST', path, { as, body })).status
+  const basic = async (path: string) => {
+    const authorization = `Basic ${Buffer.from(`x:${tokens.curator}`).toString('base64')}`
+    const response = await fetch(product.url + path, { headers: { authorization } })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const mcp = async () => {
+    const call = { name: 'search', arguments: { kb: 'handbook', q: 'hours' } }
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
+    const { status, text } = await request('POST', '/mcp', {
+      as: tokens.app,
+      headers: { accept: 'application/json, text/event-stream' },
+      body,
+    })
+    return text.includes('"isError":true') ? 404 : status
+  }
+  const through = async () => {
+    const statuses: Record<string, number> = {}
+    for (const [name, ask] of doors) statuses[name] = await ask()
+    return statuses
+  }
+  return { ...product, acme, theirs, admin, through, by: { ...operator, tenantId: acme } }
+}
+
+const served = {
+  ...{ search: 200, neurons: 200, 'by id': 200, candidate: 200, approve: 200, submit: 201, source: 200, upload: 200 },
+  ...{ 'my candidate': 200, 'my source': 200, chat: 200, events: 200, git: 200, mcp: 200, console: 200, forge: 401 },
+}
+const all = (status: number) => Object.fromEntries(Object.keys(served).map((door) => [door, status]))
+
+test('what is disabled is behind no door, and comes back whole', async () => {
+  const { ctx, through, by, acme, request, tokens, theirs } = await deployment()
+  expect(await through()).toEqual(served)
+  const kb = async () => {
+    const found = await ctx.knowledgeBases.find(acme, 'handbook', { disabled: true })
+    if (found === undefined) throw new Error('gone')
+    return found
+  }
+  await changeKb(ctx, by, await kb(), { isDisabled: true })
+  expect(await through()).toEqual(all(404))
+  const { body: listed } = await request('GET', '/api/v1/knowledge-bases', { as: tokens.app })
+  expect(listed.knowledgeBases).toEqual([])
+  expect((await request('GET', '/api/v1/me/sources', { as: tokens.app })).body.documents).toEqual([])
+  expect((await request('GET', '/api/v1/me/candidates', { as: tokens.app })).body.candidates).toEqual([])
+  expect(await ctx.events.after(acme, 0, 100)).toEqual([])
+  expect(await ctx.jobs.claim('x', { now: new Date(Date.now() + 1000), leaseMs: 1 })).toBeUndefined()
+  await changeKb(ctx, by, await kb(), { isDisabled: false })
+  expect(await through()).toEqual(served)
+
+  const tenant = await ctx.tenants.get(acme)
+  if (tenant === undefined) throw new Error('no tenant')
+  await changeTenant(ctx, by, tenant, { isDisabled: true })
+  // A person is asked to sign in, which then fails.
+  expect(await through()).toEqual({ ...all(403), console: 302, forge: 404 })
+  expect(await ctx.webhooks.list()).toEqual([])
+  expect((await request('GET', '/api/v1/knowledge-bases', { as: theirs })).body.knowledgeBases).toHaveLength(1)
+  await changeTenant(ctx, by, { ...tenant, disabledAt: 'now' }, { isDisabled: false })
+  expect(await through()).toEqual(served)
+})
+
+test('what is renamed is found by both names, also by git, and the old one stays its own', async () => {
+  const { ctx, through, acme, admin, request, tokens, kbId } = await deployment()
+  const path = '/api/v1/knowledge-bases/handbook'
+  const rename = (slug: string, headers: Record<string, string>) => request('PATCH', path, { headers, body: { slug } })
+  expect(await request('PATCH', path, { as: tokens.curator, body: { slug: 'guide' } })).toMatchObject({ status: 403 })
+  expect(await rename('guide', admin.headers)).toMatchObject({ status: 200, body: { id: kbId, slug: 'guide' } })
+  expect(await rename(kbId, admin.headers)).toMatchObject({ status: 400 })
+  expect(await through()).toEqual(served)
+  const { body } = await request('GET', '/api/v1/knowledge-bases', { as: tokens.app })
+  expect(body.knowledgeBases).toMatchObject([{ id: kbId, slug: 'guide' }])
+  const [open] = await ctx.kbs.all()
+  expect(open?.identity.slug).toBe('guide')
+  await expect(createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })).rejects.toThrow('already')
+  const tenant = await ctx.tenants.get(acme)
+  if (tenant === undefined) throw new Error('no tenant')
+  await changeTenant(ctx, { ...operator, tenantId: acme }, tenant, { slug: 'acme-corp' })
+  expect(await through()).toEqual(served)
+  expect((await verify(ctx)).ok).toBe(true)
+  expect((await request('GET', '/api/v1/tenant', { headers: admin.headers })).body).toMatchObject({
+    slug: 'acme-corp',
+    knowledgeBases: [{ id: kbId, slug: 'guide', neurons: 1, diskBytes: expect.any(Number) }],
+    sources: 1,
+    sourceBytes: 23,
+  })
+  const { body: audit } = await request('GET', '/api/v1/audit', { headers: admin.headers })
+  expect(audit.entries).toMatchObject([{ action: 'tenant.renamed' }, { action: 'kb.renamed', detail: 'to guide' }])
+})
+
+/** How many rows each table has that names a tenant or a knowledge base. */
+async function rowsOf({ ctx }: Pick<Product, 'ctx'>, id: string): Promise<Record<string, number>> {
+  const found: Record<string, number> = {}
+  for (const { name, columns } of await ctx.database.db.introspection.getTables()) {
+    const own = columns.map(({ name }) => name).filter((column) => ['tenant_id', 'kb_id'].includes(column))
+    for (const column of [...own, ...(['tenants', 'knowledge_bases'].includes(name) ? ['id'] : [])]) {
+      const query = sql<{
+        count: number
+      }>`select count(*) as count from ${sql.table(name)} where ${sql.ref(column)} = ${id}`
+      const count = Number((await query.execute(ctx.database.db)).rows[0]?.count)
+      if (count > 0) found[`${name}.${column}`] = count
+    }
+  }
+  return found
+}
+
+test('a deleted knowledge base leaves nothing, takes nothing else along, and its export restores it', async () => {
+  const made = await deployment()
+  const { ctx, dataDir, admin, request, kbId, acme, theirs, through } = made
+  await made.newKey('acme', 'reader')
+  const path = '/api/v1/knowledge-bases/handbook'
+  const { headers } = admin
+  expect(await request('DELETE', path, { headers })).toMatchObject({ status: 409, body: { error: 'not_disabled' } })
+  await request('PATCH', path, { headers, body: { disabled: true } })
+  const { status, body } = await request('DELETE', path, { headers })
+  expect(status).toBe(200)
+  expect(await through()).toEqual({ ...all(404) })
+  await vi.waitFor(async () => expect(await removeDeleted(ctx)).toBe(true), 10_000)
+  expect(await rowsOf(made, kbId)).toEqual({})
+  expect(readdirSync(join(dataDir, 'repos'))).toHaveLength(1)
+  expect(existsSync(join(dataDir, 'index', kbId))).toBe(false)
+  expect(readdirSync(join(dataDir, 'extracts'))).toEqual([])
+  expect((await verify(ctx)).ok).toBe(true)
+  expect((await request('GET', '/api/v1/knowledge-bases', { as: theirs })).body.knowledgeBases).toHaveLength(1)
+  expect((await ctx.apiKeys.list(acme)).length).toBe(4)
+  // The name is free.
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+
+  const exported = join(dataDir, 'exports', String(body.export))
+  expect(readFileSync(join(exported, 'ganglion.db'), 'latin1')).not.toContain('umbrella')
+  const target = join(tempDir(), 'restored')
+  await restore(exported, { dataDir: target }, {})
+  const restored = await openContext({ dataDir: target })
+  const [again] = await restored.knowledgeBases.list()
+  expect(again).toMatchObject({ id: kbId, disabledAt: null })
+  expect((await verify(restored)).ok).toBe(true)
+  expect((await restored.sources.all(kbId)).length).toBe(1)
+  await restored.close()
+})
+
+test('a deletion that is cut off anywhere goes on, and the tenant goes with its people', async () => {
+  const made = await deployment()
+  const { ctx, acme, kbId, admin, theirs, request, through } = made
+  const shared = await signIn(ctx, 'umbrella', 'reader', { email: 'both@example.com' })
+  await ctx.users.setRole(shared.userId, acme, 'reader')
+  await markDeleted(ctx, { tenant: { id: acme } }, undefined)
+  expect(await through()).toEqual({ ...all(401), console: 302, forge: 404 })
+  await vi.waitFor(() => ctx.kbs.closeUnused(kbId).then((isClosed) => expect(isClosed).toBe(true)), 10_000)
+  for (const broken of ['texts', 'database'] as const) {
+    const spy =
+      broken === 'texts'
+        ? vi.spyOn(ctx.texts, 'remove').mockRejectedValueOnce(new Error('cut off'))
+        : vi.spyOn(ctx.database.db, 'transaction').mockImplementationOnce(() => {
+            throw new Error('cut off')
+          })
+    await expect(removeDeleted(ctx)).rejects.toThrow('cut off')
+    spy.mockRestore()
+  }
+  expect(await removeDeleted(ctx)).toBe(true)
+  expect({ ...(await rowsOf(made, acme)), ...(await rowsOf(made, kbId)) }).toEqual({})
+  expect(await ctx.users.get(admin.userId)).toBeUndefined()
+  expect(await ctx.users.memberships(shared.userId)).toMatchObject([{ tenantSlug: 'umbrella' }])
+  expect((await request('GET', '/api/v1/knowledge-bases', { as: theirs })).body.knowledgeBases).toHaveLength(1)
+  expect(await verify(ctx)).toMatchObject({ ok: true, kbs: [{ slug: 'theirs' }] })
+})
+
+test('a quota bounds the bytes of Sources and the knowledge bases', async () => {
+  const { ctx, acme, request, tokens } = await deployment()
+  await ctx.tenants.setQuotas({ id: acme }, { sourceBytes: 30, knowledgeBases: 1 })
+  await expect(createKnowledgeBase(ctx, { tenant: 'acme', slug: 'more' })).rejects.toMatchObject({
+    code: 'quota_exceeded',
+  })
+  const begin = (fileSize: number) =>
+    request('POST', '/api/v1/knowledge-bases/handbook/documents/upload/init', {
+      as: tokens.app,
+      body: { filename: 'note.txt', fileSize },
+    })
+  expect((await begin(7)).status).toBe(201)
+  expect(await begin(8)).toMatchObject({ status: 507, body: { error: 'quota_exceeded' } })
+  const form = new FormData()
+  form.set('file', new Blob(['12345678']), 'more.txt')
+  const upload = '/api/v1/knowledge-bases/handbook/documents/upload'
+  expect((await request('POST', upload, { as: tokens.app, body: form })).status).toBe(507)
+  expect(await ctx.sources.totalSize(acme)).toMatchObject({ count: 1 })
+})
