@@ -1,10 +1,12 @@
 import { lineChanges } from './line-changes.ts'
+import { markedBlock } from './marked-block.ts'
 
-/** A block of one page or of both; of one that changed, both are there. */
+/** A block of one page or of both; of one that changed, both are there, and `marked`, if its words can be marked in one. */
 export type BlockChange =
-  | { type: 'same' | 'added'; after: string }
+  | { type: 'same'; after: string }
+  | { type: 'added'; after: string }
   | { type: 'removed'; before: string }
-  | { type: 'changed'; before: string; after: string }
+  | { type: 'changed'; before: string; after: string; marked?: string | undefined }
 
 /** `isTruncated`: the pages go on. */
 export type BlockDiff = { blocks: BlockChange[]; isTruncated: boolean }
@@ -29,7 +31,8 @@ export function blockDiff(before: readonly string[], after: readonly string[]): 
       blocks.push({ type: 'same', after: block })
     } else {
       const old = removed.shift()
-      blocks.push(old === undefined ? { type: 'added', after: block } : { type: 'changed', before: old, after: block })
+      if (old === undefined) blocks.push({ type: 'added', after: block })
+      else blocks.push({ type: 'changed', before: old, after: block, marked: markedBlock(old, block) })
     }
   }
   flush()

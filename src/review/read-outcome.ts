@@ -1,4 +1,4 @@
-import type { CandidateStatus } from '../contract/vocabulary.ts'
+import type { CandidateStatus, Zone } from '../contract/vocabulary.ts'
 import type { Context } from '../kb/context.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import { approvalDecision } from '../queue/read-candidate.ts'
@@ -12,6 +12,7 @@ export type ReviewOutcome = {
   /** Slug. */
   kb: string
   status: CandidateStatus
+  zone: Zone | null
   /** Of the Neuron that it became, or that it removed. */
   seqId?: string
   isRemoval: boolean
@@ -23,12 +24,12 @@ export type ReviewOutcome = {
 /** @throws {GanglionError} `not_found` */
 export async function readOutcome(ctx: Context, caller: Caller, candidateId: string): Promise<ReviewOutcome> {
   const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
-  const { id, title, status, approval, removes: isRemoval } = row
+  const { id, title, status, zone, approval, removes: isRemoval } = row
   const [approved] = await approvalDecision(kb, row)
   const verdict = lastVerdict(candidate)
   const decision = approved ?? (verdict && { by: verdict.by.name, at: verdict.at })
   return {
-    ...{ id, title, status, isRemoval },
+    ...{ id, title, status, zone, isRemoval },
     kb: kb.identity.slug,
     ...(approval === undefined ? {} : { seqId: approval.seqId }),
     ...(decision === undefined ? {} : { by: decision.by, at: decision.at }),

@@ -33,17 +33,35 @@ function inlineDiff({ hunks, isTruncated }: LineDiff): Html {
   ${isTruncated && leftOut}`
 }
 
-/** A page with the blocks that came, went and changed marked in it. */
+/** Unchanged blocks that are shown on both sides of a change. */
+const near = 1
+
+/** A page with what came, went and changed marked in it; what is the same is folded. A new page stands as it will be. */
 export function pageDiff({ blocks, isTruncated }: BlockDiff): Html {
+  const isNew = blocks.every(({ type }) => type === 'added')
+  const runs: BlockDiff['blocks'][] = []
+  for (const block of blocks) {
+    const last = runs.at(-1)
+    if (last !== undefined && (last[0]?.type === 'same') === (block.type === 'same')) last.push(block)
+    else runs.push([block])
+  }
   return html`<div class="content page-diff">
-    ${blocks.map((block) => {
-      if (block.type === 'same') return trusted(block.after)
-      if (block.type !== 'changed') return marked(block.type, 'after' in block ? block.after : block.before)
-      return html`<div class="changed" role="group" aria-label="${words.changed}">
-        ${marked('removed', block.before)}${marked('added', block.after)}</div>`
+    ${runs.map((run, at) => {
+      const all = run.map((block) => shown(block, isNew))
+      const [from, to] = [at > 0 ? near : 0, run.length - (at < runs.length - 1 ? near : 0)]
+      if (run[0]?.type !== 'same' || runs.length === 1 || to - from < 2) return all
+      return html`${all.slice(0, from)}<details class="gap"><summary>${to - from} unchanged blocks</summary>${all.slice(from, to)}</details>${all.slice(to)}`
     })}
     ${isTruncated && leftOut}
   </div>`
+}
+
+function shown(block: BlockDiff['blocks'][number], isNew: boolean): Html {
+  if (block.type === 'same') return trusted(block.after)
+  if (block.type === 'removed') return marked('removed', block.before)
+  if (block.type === 'added') return isNew ? trusted(block.after) : marked('added', block.after)
+  return html`<div class="changed" role="group" aria-label="${words.changed}">
+    ${block.marked === undefined ? html`${marked('removed', block.before)}${marked('added', block.after)}` : html`<div class="words">${trusted(block.marked)}</div>`}</div>`
 }
 
 const leftOut = html`<p class="warning">There is more: the rest is left out.</p>`

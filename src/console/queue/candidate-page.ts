@@ -10,7 +10,7 @@ import { changeSection, type ShownChange } from './change-section.ts'
 import { decidePanel } from './decide-panel.ts'
 import { editConflict, editForm, type TypedEdit } from './edit-form.ts'
 import { badges, confidenceText, countText, intentText, kindLabels } from './entry-parts.ts'
-import { duplicateSection, fieldSection, linkSection, type Similar, similarSection, sourceSection } from './facts.ts'
+import { duplicateSection, fieldSection, linkSection, type Similar, similarSection } from './facts.ts'
 import { keysHelp } from './keys-help.ts'
 import { talkSection } from './talk.ts'
 import { candidateUrl, listPath, type QueueParams } from './view.ts'
@@ -55,29 +55,23 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
       ${around(review, params)}
       <header>
         <h1 tabindex="-1" dir="auto">${entry.title}</h1>
-        <p>${badges(entry)} ${intentText(entry)} · <a href="${listPath({ ...params, kb: kb.slug })}" dir="auto">${kb.title}</a></p>
+        <p>${badges(entry)} ${intentText(entry)} · <a href="${listPath({ ...params, kb: kb.slug })}" dir="auto">${kb.title}</a> ${entry.tags.map((tag) => html`<span class="badge" dir="auto">#${tag}</span> `)}</p>
         <p class="soft">${kindLabels[entry.kind]} · ${confidenceText(entry.confidence)} · from <bdi>${entry.connector}</bdi> by <bdi>${entry.createdBy}</bdi>, ${when(entry.createdAt)}</p>
-        ${entry.tags.length > 0 && html`<p>${entry.tags.map((tag) => html`<span class="badge" dir="auto">#${tag}</span> `)}</p>`}
-        ${keysHelp()}
       </header>
       ${refusal !== undefined && html`<div class="problems" role="alert" tabindex="-1" autofocus>${refusal}</div>`}
       ${sides.problem !== undefined && sides.conflict === undefined && html`<p class="warning">${problems[sides.problem] ?? errorTable[sides.problem].message}</p>`}
       ${sides.movedFrom !== undefined && html`<p class="warning">It moves the page from <code>${sides.movedFrom}</code> to <code>${sides.path}</code>.</p>`}
-      <div class="desk">
-        <div class="reading">
-          ${editConflict(review)}
-          ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
-          ${!isPending && lostEdit(typed.edit)}
-          <div class="change-with-source">${changeSection(change, review, params)}${sourceSection(review.sources, kb.slug)}</div>
-          ${fieldSection(review.fields)}
-        </div>
-        <aside aria-label="Decision and context">
-          ${decidePanel(visit, review, { params, isEditing, reason: typed.reason, errors: errors.dismiss })}
-          ${duplicateSection(review.duplicates, params)}
-          ${similarSection(review, { similar: shown.similar, params })}
-          ${linkSection(review.links, kb.slug)}
-          ${talkSection(visit, review, { comments: shown.comments, params, typed: typed.comment ?? (isPending ? undefined : typed.reason), errors: errors.comment })}
-        </aside>
+      ${editConflict(review)}
+      ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
+      ${!isPending && lostEdit(typed.edit)}
+      ${changeSection(change, review, params)}
+      ${decidePanel(visit, review, { params, isEditing, reason: typed.reason, errors: errors.dismiss })}
+      <div class="context">
+        ${fieldSection(review.fields)}
+        ${duplicateSection(review.duplicates, params)}
+        ${linkSection(review.links, kb.slug)}
+        ${similarSection(review, { similar: shown.similar, params })}
+        ${talkSection(visit, review, { comments: shown.comments, params, typed: typed.comment ?? (isPending ? undefined : typed.reason), errors: errors.comment })}
       </div>
     </article>`,
   })
@@ -95,6 +89,7 @@ function around({ previous, next, count }: CandidateReview, params: QueueParams)
     ${link(next, 'next', 'Next')}
     <span class="soft">${countText(count)} in this filter</span>
     <a href="#decide">Go to the decision</a>
+    ${keysHelp()}
   </nav>`
 }
 

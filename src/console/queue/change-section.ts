@@ -8,6 +8,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { content } from '../layout/content.ts'
 import { pageDiff, type TextDiff, textDiff } from '../layout/diff.ts'
 import { type Html, html } from '../layout/html-template.ts'
+import { sourceSection } from './facts.ts'
 import { candidateUrl, type QueueParams, type Show, shows } from './view.ts'
 
 /** What a candidate changes, as it is to be shown. */
@@ -55,17 +56,20 @@ export async function changeOf(
 
 export function changeSection(
   change: ShownChange,
-  { entry }: Pick<CandidateReview, 'entry'>,
+  { entry, sides, sources, kb }: Pick<CandidateReview, 'entry' | 'sides' | 'sources' | 'kb'>,
   params: QueueParams,
 ): Html {
+  const source = sourceSection(sources, kb.slug)
+  // A new page has nothing before it.
+  const offered = sides.before === undefined ? shows.filter((show) => show === 'rendered' || show === 'lines') : shows
   const tab = (show: Show) =>
     html`<li><a href="${candidateUrl(entry.id, { ...params, show })}#change"${
       show === change.show && html` aria-current="true"`
     }>${labels[show]}</a></li>`
   return html`<section id="change" aria-labelledby="change-title">
-    <h2 id="change-title">What it changes</h2>
-    <nav aria-label="How the change is shown"><ul class="tabs">${shows.map(tab)}</ul></nav>
-    ${view(change)}
+    <h2 id="change-title" class="unseen">What it changes</h2>
+    <nav aria-label="How the change is shown"><ul class="tabs">${offered.map(tab)}</ul></nav>
+    <div class="change-with-source">${source}<div class="shown">${view(change)}</div></div>
   </section>`
 }
 
@@ -78,6 +82,7 @@ function view(change: ShownChange): Html {
     case 'split':
       return textDiff(change, 'split')
     case 'sides':
+      if (change.before === undefined && change.after !== undefined) return content(change.after)
       return html`<div class="sides">
         ${side('Before', change.before, 'There was no page.')}
         ${side('After', change.after, 'There is no page any more.')}

@@ -19,10 +19,10 @@ type Deciding = {
 export function decidePanel(visit: Visit, review: CandidateReview, deciding: Deciding): Html {
   const { entry } = review
   return html`<section class="decide" id="decide" aria-labelledby="decide-title">
-    <h2 id="decide-title">${entry.status === 'pending' ? 'Decide' : statusLabels[entry.status]}</h2>
-    <p>${verdictText(entry)}</p>
-    ${warningList(entry.warnings)}
-    ${entry.status === 'pending' ? decisions(visit, review, deciding) : undone(visit, review, deciding.params)}
+    <div><h2 id="decide-title"${entry.status === 'pending' && html` class="unseen"`}>${entry.status === 'pending' ? 'Decide' : statusLabels[entry.status]}</h2>
+      <p class="soft">${verdictText(entry)}</p>
+      ${warningList(entry.warnings)}</div>
+    <div class="row">${entry.status === 'pending' ? decisions(visit, review, deciding) : undone(visit, review, deciding.params)}</div>
   </section>`
 }
 
@@ -35,26 +35,24 @@ function decisions(
   const seenField = html`<input type="hidden" name="seen" value="${seen}">`
   const canApprove = sides.problem === undefined && !isEditing
   const isEditable = canApprove && entry.intent.does !== 'remove'
-  return html`<div class="row">
-      ${
-        canApprove &&
-        form(
-          visit,
-          { action: candidateUrl(id, params, {}, 'approve'), attributes: { 'data-decide': 'approve' } },
-          html`${seenField}${button('Approve', { 'aria-keyshortcuts': 'a' })}`,
-        )
-      }
+  return html`${
+    canApprove &&
+    form(
+      visit,
+      { action: candidateUrl(id, params, {}, 'approve'), attributes: { 'data-decide': 'approve' } },
+      html`${seenField}${button('Approve', { 'aria-keyshortcuts': 'a' })}`,
+    )
+  }
       ${isEditable && html`<a class="button second" href="${candidateUrl(id, params, { edit: '1' })}#edit" data-edit aria-keyshortcuts="e">Edit, then approve</a>`}
-    </div>
     ${form(
       visit,
       {
         action: candidateUrl(id, params, {}, 'dismiss'),
         errors,
-        attributes: { 'data-decide': 'dismiss', 'data-keep': `dismiss-${id}` },
+        attributes: { class: 'dismiss', 'data-decide': 'dismiss', 'data-keep': `dismiss-${id}` },
       },
       html`${seenField}
-      ${field({ name: 'reason', label: 'Reason to dismiss (optional)', value: reason, errors, attributes: { maxlength: 2000, dir: 'auto', autocomplete: 'off', 'data-reason': true } })}
+      ${field({ name: 'reason', label: 'Reason to dismiss (optional)', value: reason, errors, attributes: { maxlength: 2000, dir: 'auto', autocomplete: 'off', placeholder: 'Reason (optional)', 'data-reason': true } })}
       ${button('Dismiss', { class: 'danger', 'aria-keyshortcuts': 'd' })}`,
     )}`
 }

@@ -4,10 +4,12 @@ import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
 import type { ReviewOutcome } from '../../review/read-outcome.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
+import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { decidedBy, undoForm } from './outcome-notice.ts'
-import { candidateUrl, type QueueParams, type Result } from './view.ts'
+import { candidateUrl, listPath, type QueueParams, type Result } from './view.ts'
 
 export type Together = {
   decision: 'approve' | 'dismiss' | 'reopen'
@@ -49,6 +51,33 @@ async function decideOne(
     if (error.code === 'stale_head') return 'changed'
     return error.code === 'not_pending' || error.code === 'not_dismissed' ? 'decided' : 'failed'
   }
+}
+
+/** Asks before candidates of the red zone are approved with others, unread. `picks`: all that were selected, as the list sent them. */
+export function askRed(
+  visit: Visit,
+  { red, picks, params }: { red: readonly ReviewOutcome[]; picks: readonly string[]; params: QueueParams },
+): Html {
+  const isRed = (pick: string) => red.some(({ id }) => pick.startsWith(`${id} `))
+  const others = picks.filter((pick) => !isRed(pick))
+  const approve = (label: string, some: readonly string[], more = {}) =>
+    form(
+      visit,
+      { action: listPath(params) },
+      html`<input type="hidden" name="sure" value="1">${some.map((pick) => html`<input type="hidden" name="pick" value="${pick}">`)}
+      ${button(label, { name: 'decision', value: 'approve', ...more })}`,
+    )
+  return page(visit, {
+    title: 'Approve the red zone?',
+    main: html`<h1>Approve the red zone?</h1>
+      <p>You selected ${picks.length}, of which these are in the red zone. Open each, and check it with care:</p>
+      <ul>${red.map(({ id, title }) => html`<li><a href="${candidateUrl(id, params)}" dir="auto">${title}</a></li>`)}</ul>
+      <div class="row">
+        ${others.length > 0 && approve(`Approve the other ${others.length}`, others)}
+        ${approve(`Approve all ${picks.length}`, picks, { class: 'danger' })}
+        <a class="button second" href="${listPath(params)}">Back to the queue</a>
+      </div>`,
+  })
 }
 
 /** Says of each candidate what came of the decision on it, by what it is now. */

@@ -65,6 +65,11 @@ export function verdictText({ reason, isHeldBack }: Pick<QueueEntry, 'reason' | 
   return html`The policy would approve it (${said}), but it conflicts, shows the page to more readers or takes comments away: a curator decides.`
 }
 
+/** Whether the reason says more than the zone and the confidence, which stand beside it. */
+export function saysMore({ reason, isHeldBack }: Pick<QueueEntry, 'reason' | 'isHeldBack'>): boolean {
+  return isHeldBack || plainReason(reason) === reason
+}
+
 /** What the policy said, for those who do not know its settings. */
 function plainReason(reason: string): string {
   const [, zone] = /^zone (red|yellow)$/.exec(reason) ?? []

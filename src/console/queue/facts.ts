@@ -63,8 +63,7 @@ function linkText({ target, leadsTo, kb: other }: LinkChange, kb: string): Html 
 export function sourceSection(sources: readonly SourcePassage[], kb: string): Html | undefined {
   const shown = sources.filter(({ id, text }) => id !== undefined || text !== undefined)
   if (shown.length === 0) return undefined
-  return html`<section class="source" aria-labelledby="source-title">
-    <h2 id="source-title">What the Source says</h2>
+  return html`<details class="source"><summary>What the Source says</summary>
     ${shown.map(
       ({ id, filename, place, text, isCut }) => html`<h3>${
         id === undefined
@@ -77,7 +76,7 @@ export function sourceSection(sources: readonly SourcePassage[], kb: string): Ht
           : html`<pre class="passage" dir="auto" tabindex="0">${text}</pre>${isCut && html`<p class="hint">The passage goes on: open the Source to read all of it.</p>`}`
       }`,
     )}
-  </section>`
+  </details>`
 }
 
 /** Pages that may say the same. They take a while to find, so scripts fetch them when the rest is there, or a link does. */

@@ -1,4 +1,5 @@
 import { type Html, html } from '../layout/html-template.ts'
+import { icon } from '../layout/icon.ts'
 
 const keys: readonly [key: string, does: string][] = [
   ['j', 'Next candidate'],
@@ -17,7 +18,7 @@ const keys: readonly [key: string, does: string][] = [
 /** What the keys do, and the switch that turns them off. Only scripts show it, since only they make keys work. */
 export function keysHelp(): Html {
   return html`<div class="keys with-scripts" data-keys>
-    <button type="button" class="quiet" data-keys-open>Keyboard shortcuts</button>
+    <button type="button" class="quiet" data-keys-open>${icon('keyboard')} Keyboard shortcuts</button>
     <dialog aria-labelledby="keys-title">
       <h2 id="keys-title">Keyboard shortcuts</h2>
       <table>

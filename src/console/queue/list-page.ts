@@ -3,6 +3,7 @@ import type { FailingLink } from '../../forge/bridge/manage-links.ts'
 import type { QueueCounts, QueueEntry, QueuePage } from '../../queue/lists/list-queue.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { icon } from '../layout/icon.ts'
 import { liveNotice } from '../layout/live-notice.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -13,6 +14,7 @@ import {
   countText,
   intentText,
   kindLabels,
+  saysMore,
   statusLabels,
   verdictText,
   warningList,
@@ -44,14 +46,11 @@ export function queueListPage(visit: Visit, list: ListPage): Html {
     title: 'Queue',
     islands: ['review', ...(isLive ? ['live'] : [])],
     notice,
-    main: html`<h1>Queue</h1>
-      <p class="hint">Proposed changes to pages. Open one to see what it changes, then approve or dismiss it.</p>
+    main: html`<div class="headline"><h1>Queue</h1>
+        ${isLive && liveNotice({ kinds: 'candidate.created', kb, path: listPath(params) })}${keysHelp()}</div>
       ${list.failingLinks.map(failingNotice)}
       ${queue.unavailable.map((slug) => html`<p class="warning">The queue of ${slug} cannot be read. Ask your administrator to look at Health.</p>`)}
-      ${keysHelp()}
-      ${filterForm(queue, params)}
-      ${zoneLinks(queue.counts, params)}
-      ${isLive && liveNotice({ kinds: 'candidate.created', kb, path: listPath(params) })}
+      ${filters(queue, params)}
       ${queue.entries.length === 0 ? nothingHere(params) : entryForm(visit, list)}`,
   })
 }
@@ -61,45 +60,57 @@ function failingNotice({ kb, url, failingSince }: FailingLink): Html {
     requests</a>: what was decided there is not here yet. The server goes on trying.</p>`
 }
 
-function filterForm({ counts, connectors, knowledgeBases }: QueuePage, params: QueueParams): Html {
+/** Each filter is a list of links, so that it applies at once, also without scripts. */
+function filters({ counts, connectors, knowledgeBases }: QueuePage, params: QueueParams): Html {
   const { kb, status = 'pending', kind, connector, tag, text, zone, show } = params
+  const names = connector === undefined || connectors.includes(connector) ? connectors : [connector, ...connectors]
   const statuses = (['pending', 'approved', 'dismissed'] as const).map((value) => ({
     value,
     label: `${statusLabels[value]} (${countText(counts.status[value])})`,
   }))
-  const names = connector === undefined || connectors.includes(connector) ? connectors : [connector, ...connectors]
-  return html`<form class="filters" action="/queue" role="search" aria-label="Filter the queue">
-    ${choice('status', 'Status', status, [...statuses, { value: 'any', label: 'Any' }])}
-    ${
-      knowledgeBases.length > 1 &&
-      choice('kb', 'Knowledge base', kb, [
-        { value: '', label: 'All' },
-        ...knowledgeBases.map(({ slug, title }) => ({ value: slug, label: title })),
-      ])
-    }
-    ${choice('kind', 'Kind', kind, [{ value: '', label: 'All' }, ...candidateKinds.map((value) => ({ value, label: kindLabels[value] }))])}
-    ${choice('connector', 'From', connector, [{ value: '', label: 'All' }, ...names.map((value) => ({ value, label: value }))])}
-    ${entry('tag', 'Tag', tag)}
-    ${entry('text', 'Words', text)}
-    ${zone !== undefined && html`<input type="hidden" name="zone" value="${zone}">`}
-    ${show !== undefined && html`<input type="hidden" name="show" value="${show}">`}
-    <div class="row"><button type="submit">Filter</button> ${isFiltered(params) && html`<a href="/queue">Clear filters</a>`}</div>
-  </form>`
+  const chip = (
+    name: 'status' | 'kb' | 'kind' | 'connector',
+    label: string,
+    value: string | undefined,
+    choices: Choice[],
+  ) => filterChip({ name, label, value, choices }, params)
+  const all = { value: '', label: 'All' }
+  const hidden = { kb, status, kind, connector, tag, zone, show }
+  return html`<div class="filters">
+    ${zoneLinks(counts, params)}
+    <div class="chips" role="group" aria-label="Filters">
+      ${chip('status', 'Status', status, [...statuses, { value: 'any', label: 'Any' }])}
+      ${knowledgeBases.length > 1 && chip('kb', 'Knowledge base', kb, [all, ...knowledgeBases.map(({ slug, title }) => ({ value: slug, label: title }))])}
+      ${chip('kind', 'Kind', kind, [all, ...candidateKinds.map((value) => ({ value, label: kindLabels[value] }))])}
+      ${chip('connector', 'From', connector, [all, ...names.map((value) => ({ value, label: value }))])}
+      ${tag !== undefined && html`<a class="chip active" href="${listPath({ ...params, tag: undefined })}"><bdi>#${tag}</bdi> ${icon('x')}<span class="unseen">remove</span></a>`}
+      <form class="words" action="/queue" role="search" aria-label="Filter the queue">
+        ${Object.entries(hidden).map(([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`)}
+        <label class="unseen" for="filter-text">Words</label>
+        <input id="filter-text" name="text" type="search" value="${text ?? ''}" placeholder="Words" dir="auto" autocomplete="off">
+        <button type="submit" class="unseen">Filter</button>
+      </form>
+      ${isFiltered(params) && html`<a class="chip" href="/queue">Clear filters</a>`}
+    </div>
+  </div>`
 }
 
 type Choice = { value: string; label: string }
-
-function choice(name: string, label: string, value: string | undefined, choices: readonly Choice[]): Html {
-  return html`<div><label for="filter-${name}">${label}</label>
-    <select id="filter-${name}" name="${name}">${choices.map(
-      (each) =>
-        html`<option value="${each.value}"${each.value === (value ?? '') && html` selected`}>${each.label}</option>`,
-    )}</select></div>`
+type Chip = {
+  name: 'status' | 'kb' | 'kind' | 'connector'
+  label: string
+  value: string | undefined
+  choices: Choice[]
 }
 
-function entry(name: string, label: string, value: string | undefined): Html {
-  return html`<div><label for="filter-${name}">${label}</label>
-    <input id="filter-${name}" name="${name}" value="${value ?? ''}" dir="auto" autocomplete="off"></div>`
+function filterChip({ name, label, value = '', choices }: Chip, params: QueueParams): Html {
+  const chosen = choices.find((choice) => choice.value === value)
+  const isActive = value !== '' && value !== 'pending'
+  return html`<details class="chip-menu" name="filter"><summary class="chip${isActive && ' active'}">${value === '' ? label : html`<span class="unseen">${label}:</span> <bdi>${chosen?.label ?? value}</bdi>`} ${icon('chevron-down')}</summary>
+    <ul class="menu-list">${choices.map(
+      (choice) =>
+        html`<li><a href="${listPath({ ...params, [name]: choice.value === '' ? undefined : choice.value })}"${choice.value === value && html` aria-current="true"`}><bdi>${choice.label}</bdi></a></li>`,
+    )}</ul></details>`
 }
 
 function isFiltered({ show: _, status, ...others }: QueueParams): boolean {
@@ -128,26 +139,29 @@ function entryForm(visit: Visit, { queue, params, place, isAllPicked, problem, r
   return form(
     visit,
     { action, attributes: { class: 'bulk', 'data-bulk': true }, ...(problem && { errors: { formErrors: [problem] } }) },
-    html`${bulkBar(params, { place, isAllPicked, reason })}
+    html`${listHead(params, { place, isAllPicked })}
       <ol class="entries" data-entries>${queue.entries.map((each) => row(each, params, isAllPicked))}</ol>
+      ${bulkBar(params, reason)}
       ${pager(queue, params)}`,
   )
 }
 
-function bulkBar(
-  params: QueueParams,
-  { place, isAllPicked, reason }: Pick<ListPage, 'place' | 'isAllPicked'> & { reason: string | undefined },
-): Html {
-  const { status = 'pending' } = params
+function listHead(params: QueueParams, { place, isAllPicked }: Pick<ListPage, 'place' | 'isAllPicked'>): Html {
   const toggle = listPath(params, { ...place, pick: isAllPicked ? undefined : 'all' })
+  return html`<div class="list-head"><a class="chip" href="${toggle}" data-pick-all>${isAllPicked ? 'Select none' : 'Select all on this page'}</a></div>`
+}
+
+/** Stays in sight while something is selected. Behind the list, since the style sheet counts what comes before. */
+function bulkBar(params: QueueParams, reason: string | undefined): Html {
+  const { status = 'pending' } = params
   return html`<fieldset class="bulk-bar">
-    <legend>Decide together</legend>
-    <a class="button second" href="${toggle}" data-pick-all>${isAllPicked ? 'Select none' : 'Select all on this page'}</a>
+    <legend class="unseen">Decide together</legend>
+    <span class="picked" aria-hidden="true"></span>
     ${
       (status === 'pending' || status === 'any') &&
       // Enter in the reason sends the first button.
-      html`<div class="reason"><label for="bulk-reason">Reason to dismiss (optional)</label>
-        <input id="bulk-reason" name="reason" maxlength="2000" dir="auto" autocomplete="off" value="${reason ?? ''}"></div>
+      html`<label class="unseen" for="bulk-reason">Reason to dismiss (optional)</label>
+        <input id="bulk-reason" name="reason" maxlength="2000" dir="auto" autocomplete="off" placeholder="Reason to dismiss (optional)" value="${reason ?? ''}">
       ${button('Dismiss selected', { name: 'decision', value: 'dismiss', class: 'danger' })}
       ${button('Approve selected', { name: 'decision', value: 'approve' })}`
     }
@@ -155,21 +169,24 @@ function bulkBar(
   </fieldset>`
 }
 
-function row(each: QueueEntry, params: QueueParams, isPicked: boolean): Html {
-  const { id, kb, title, kind, status, confidence, connector, createdAt, createdBy, tags, warnings } = each
-  const isDecided = status === 'approved'
+function row(each: QueueEntry, params: QueueParams, isAllPicked: boolean): Html {
+  const { id, kb, title, kind, status, zone, confidence, connector, createdAt, createdBy, tags } = each
+  // The badge says the same.
+  const warnings = zone === 'red' ? each.warnings.filter((warning) => !warning.includes('red zone')) : each.warnings
   return html`<li class="entry" data-entry>
     <div class="pick">${
-      !isDecided &&
-      html`<input type="checkbox" id="pick-${id}" name="pick" value="${id} ${each.seen}" aria-label="Select ${title}"${isPicked && html` checked`}>`
+      status !== 'approved' &&
+      html`<input type="checkbox" id="pick-${id}" name="pick" value="${id} ${each.seen}" aria-label="Select ${title}"${isAllPicked && html` checked`}>`
     }</div>
     <div class="what">
       <h2><a href="${candidateUrl(id, params)}" dir="auto" data-open>${title}</a></h2>
-      <p>${badges(each)} ${intentText(each)}${tags.slice(0, 8).map((tag) => html` <a class="badge" href="${listPath({ ...params, tag })}" dir="auto">#${tag}</a>`)}</p>
-      <p class="soft">${kindLabels[kind]} · ${confidenceText(confidence)} · <bdi>${kb}</bdi> · from <bdi>${connector}</bdi> by <bdi>${createdBy}</bdi>, ${when(createdAt)}</p>
-      <p class="soft">${verdictText(each)}</p>
-      ${warningList(warnings)}
+      ${badges(each)}
+      <span>${intentText(each)}</span>
+      ${tags.slice(0, 4).map((tag) => html`<a class="badge" href="${listPath({ ...params, tag })}" dir="auto">#${tag}</a> `)}
     </div>
+    <div class="who soft">${kindLabels[kind]} · ${confidence === null ? '' : html`${confidenceText(confidence)} · `}<bdi>${kb}</bdi>${connector !== 'api' && html` · from <bdi>${connector}</bdi>`} · by <bdi>${createdBy}</bdi>, ${when(createdAt)}</div>
+    ${status === 'pending' && saysMore(each) && html`<p class="soft why">${verdictText(each)}</p>`}
+    ${warningList(warnings)}
   </li>`
 }
 

@@ -8,9 +8,12 @@ import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
 import { proposeReverse } from '../../review/propose-reverse.ts'
+import { readOutcome } from '../../review/read-outcome.ts'
 import { reviewCandidate } from '../../review/review-candidate.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
 import { ApproveForm, CommentForm, commentOf, DismissForm, dismissalOf, editOf, typedEdit } from './decide.ts'
-import { decideTogether } from './decide-together.ts'
+import { askRed, decideTogether } from './decide-together.ts'
 import { answersOf } from './queue-answers.ts'
 import { CandidateParams, candidateUrl, ListParams, listPath, pageLength, QueueParams, viewOf } from './view.ts'
 
@@ -22,6 +25,8 @@ const BulkForm = z.object({
   decision: z.enum(['approve', 'dismiss', 'reopen']),
   pick: z.union([Picked.transform((one) => [one]), z.array(Picked).max(2 * pageLength)]).default([]),
   reason: z.string().max(2000).default(''),
+  /** Whether the red zone has been asked about. */
+  sure: z.literal('1').optional(),
 })
 
 /** Adds the queue: its list, and the page of a candidate with the forms that decide on it. */
@@ -38,11 +43,16 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post('/queue', { config, schema: { ...ofList, body: BulkForm } }, async (request, reply) => {
     const { query, body } = request
-    const { decision, pick, reason } = body
+    const { decision, pick, reason, sure } = body
     if (pick.length === 0) {
       return sendList(request, reply, query, { problem: 'Select at least one candidate.', reason })
     }
     const picks = pick.map((each) => each.split(' ')).map(([id = '', seen = '']) => ({ id, seen }))
+    if (decision === 'approve' && sure === undefined) {
+      const outcomes = await Promise.all(picks.map(({ id }) => readOutcome(ctx, callerOf(request), id)))
+      const red = outcomes.filter(({ zone, status }) => zone === 'red' && status === 'pending')
+      if (red.length > 0) return send(reply, askRed(visitOf(request), { red, picks: pick, params: query }))
+    }
     const given = reason.trim() === '' ? undefined : reason
     const did = await decideTogether(ctx, callerOf(request), { decision, picks, reason: given })
     return reply.redirect(listPath(query, { after: query.after, before: query.before, did }), 303)

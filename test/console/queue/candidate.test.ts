@@ -21,8 +21,7 @@ test('a candidate shows what it changes, in four ways, and all that one decides 
   const page = await curator.get(`/queue/${id}`)
   expect(page.texts('h1')).toEqual(['Deputies'])
   expect(page.texts('header p')[0]).toContain('Changes Escalation')
-  expect(page.texts('.page-diff .removed')).toContainEqual(expect.stringContaining('Page the lead.'))
-  expect(page.texts('.page-diff .added')).toContainEqual(expect.stringContaining('Page the deputy.'))
+  expect([page.texts('.page-diff del'), page.texts('.page-diff ins')]).toEqual([['lead'], ['deputy']])
   expect(page.texts('#decide')[0]).toContain('Why it waits: its confidence of 50 % is too low')
   expect(page.texts('.fields ins')).toContain('two')
   expect(page.texts('.links li')).toEqual(['Escalation', 'Old leads nowhere'])
@@ -234,7 +233,7 @@ test('similar pages are found by a link, and by scripts when the rest is there',
   const page = await curator.get(`/queue/${id}`)
   const link = page.document.querySelector('[data-fill] a')?.getAttribute('href') ?? ''
   const why = /Night shift .* title shares shift · 100 % of the text is the same/
-  expect((await curator.get(link.replace(/#.*/, ''))).texts('aside li a + .soft')).toContainEqual(
+  expect((await curator.get(link.replace(/#.*/, ''))).texts('.context li a + .soft')).toContainEqual(
     expect.stringContaining('100 % of the text'),
   )
   const address = page.document.querySelector('[data-fill]')?.getAttribute('data-fill') ?? ''

@@ -25,8 +25,8 @@ test('the queue lists what waits, the most urgent first, with all that one choos
   const [first, second] = page.texts('[data-entry]')
   expect(first).toContain('Red zone Changes Escalation')
   expect(first).toContain('#ops')
-  expect(first).toContain('Why it waits: a curator decides on everything in the red zone.')
-  expect(first).toContain('check it with care')
+  // The badge and the confidence say it already.
+  expect(page.texts('.why, .entry .warnings')).toEqual([])
   expect(second).toContain('Adds a new page')
   expect(second).toContain('Confidence 40 %')
   expect(second).toContain('by The app')
@@ -109,6 +109,28 @@ test('several are decided together, each on its own, and the page says what beca
     reason: '',
   })
   expect((await follow(curator, back)).texts('.notice li')).toEqual(['Second change: waits in the queue again.'])
+})
+
+test('the red zone is asked about before it is approved with others', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  await kb.submit({ title: 'Danger', metadata: '{"actionZone":"red"}' })
+  for (const title of ['One', 'Two']) await kb.submit({ title })
+  const path = `/queue?kb=${kb.slug}`
+  const approval = { decision: 'approve', pick: picks(await curator.get(path)), reason: '' }
+  const asked = await curator.post(path, approval)
+  expect([asked.status, ...asked.texts('main li, main button')]).toEqual([
+    200,
+    'Danger',
+    'Approve the other 2',
+    'Approve all 3',
+  ])
+  const [others] = asked.document.querySelectorAll('main form')
+  const rest = [...(others?.querySelectorAll('[name=pick]') ?? [])].map((pick) => pick.getAttribute('value') ?? '')
+  await follow(curator, await curator.post(path, { ...approval, pick: rest, sure: '1' }))
+  expect(titles(await curator.get(path))).toEqual(['Danger'])
+  await curator.post(path, { ...approval, pick: picks(await curator.get(path)), sure: '1' })
+  expect(titles(await curator.get(path))).toEqual([])
 })
 
 test('nothing selected is said beside the buttons, and the reason that was typed stays', async () => {
