@@ -2,10 +2,10 @@ import { candidatePage, kbPage, neuronPage, sourcePage } from '../../contract/co
 import type { ActivityItem } from '../../events/activity-item.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { when } from '../layout/when.ts'
-import { counted } from './counts.ts'
+import { counted, numberText } from './counts.ts'
 
-/** Things of one kind that one after the other happened in one knowledge base, by one hand; the latest first. */
-export type ActivityGroup = [ActivityItem, ...ActivityItem[]]
+/** Things of one kind by one hand in one knowledge base, of one hour; the latest first. `isCut`: there may be more of them. */
+type ActivityGroup = { items: [ActivityItem, ...ActivityItem[]]; isCut: boolean }
 
 /** Fewer are told one by one. */
 const minGroup = 3
@@ -23,40 +23,56 @@ const nouns: Partial<Record<ActivityItem['kind'], string>> = {
   'ingest.failed': 'Source',
 }
 
-/** Takes together what says the same of many things. */
-function groupActivity(items: readonly ActivityItem[]): ActivityGroup[] {
-  const runs: ActivityGroup[] = []
-  for (const item of items) {
-    const run = runs.at(-1)
-    if (run !== undefined && isAlike(run[0], item)) run.push(item)
-    else runs.push([item])
-  }
-  return runs.flatMap((run) => (run.length < minGroup ? run.map((item): ActivityGroup => [item]) : [run]))
+/** Takes together what says the same of many things, whatever others did meanwhile. */
+function groupActivity(items: readonly ActivityItem[], hasOlder: boolean): ActivityGroup[] {
+  const last = items.at(-1)
+  const groups = [...Map.groupBy(items, keyOf)].flatMap(([, [first, ...others]]): ActivityGroup[] => {
+    if (first === undefined) return []
+    const isGroup = nouns[first.kind] !== undefined && others.length + 1 >= minGroup
+    if (!isGroup) return [first, ...others].map((item) => ({ items: [item], isCut: false }))
+    return [{ items: [first, ...others], isCut: hasOlder && hourOf(first) === (last && hourOf(last)) }]
+  })
+  return groups.sort(({ items: [one] }, { items: [other] }) => other.id - one.id)
 }
 
-function isAlike(one: ActivityItem, other: ActivityItem): boolean {
-  return (
-    one.kind === other.kind && one.by === other.by && one.kb.slug === other.kb.slug && nouns[one.kind] !== undefined
-  )
+function keyOf(item: ActivityItem): string {
+  return JSON.stringify([item.kind, item.by === undefined ? '' : [item.by], item.kb.slug, hourOf(item)])
+}
+
+function hourOf({ at }: ActivityItem): string {
+  return at.slice(0, 'YYYY-MM-DDTHH'.length)
 }
 
 type FeedOptions = {
   now: Date
   /** Whether the knowledge base is named, as where there are several. */
   namesKb: boolean
+  /** Whether what happened before is left out. */
+  hasOlder?: boolean
+  /** Lines that are shown. */
+  most?: number
 }
 
+/** Of a group, those that are named. */
+const maxNamed = 50
+
 /** What happened, as a list. */
-export function activityFeed(items: readonly ActivityItem[], { now, namesKb }: FeedOptions): Html {
+export function activityFeed(
+  items: readonly ActivityItem[],
+  { now, namesKb, hasOlder = false, most }: FeedOptions,
+): Html {
   return html`<ol class="feed">
-    ${groupActivity(items).map((group) => {
-      const [first] = group
-      const where = namesKb && html` in <a href="${kbPage(first.kb.slug)}"><bdi>${first.kb.title}</bdi></a>`
-      return html`<li class="event ${first.kind === 'ingest.failed' && 'failed'}">
-        <p>${group.length === 1 ? sentence(first) : groupSentence(group)}${where} ${when(first.at, now)}</p>
-        ${group.length === 1 ? details(first) : members(group)}
+    ${groupActivity(items, hasOlder)
+      .slice(0, most)
+      .map((group) => {
+        const { items: all } = group
+        const [first] = all
+        const where = namesKb && html` in <a href="${kbPage(first.kb.slug)}"><bdi>${first.kb.title}</bdi></a>`
+        return html`<li class="event ${first.kind === 'ingest.failed' && 'failed'}">
+        <p>${all.length === 1 ? sentence(first) : groupSentence(group)}${where} ${when(first.at, now)}</p>
+        ${all.length === 1 ? details(first) : members(all)}
       </li>`
-    })}
+      })}
   </ol>`
 }
 
@@ -65,9 +81,9 @@ function sentence(item: ActivityItem): Html {
   return told(item, subjectOf(item))
 }
 
-function groupSentence(group: ActivityGroup): Html {
-  const [first] = group
-  return told(first, html`${counted(group.length, nouns[first.kind] ?? 'thing')}`, true)
+function groupSentence({ items: { length, 0: first }, isCut }: ActivityGroup): Html {
+  const noun = nouns[first.kind] ?? 'thing'
+  return told(first, isCut ? `${numberText(length)} ${noun}s or more` : counted(length, noun), true)
 }
 
 function told({ kind, by, neurons }: ActivityItem, subject: HtmlPart, isMany = false): Html {
@@ -118,6 +134,7 @@ function details({ kind, kb, subject, reason, problems = [] }: ActivityItem): Ht
     ${problems.length > 0 && html`<ul class="aside">${problems.slice(0, 10).map((problem) => html`<li dir="auto">${problem}</li>`)}</ul>`}`
 }
 
-function members(group: ActivityGroup): Html {
-  return html`<details><summary>Which</summary><ul>${group.map((item) => html`<li>${subjectOf(item)}${item.reason && html`: <span dir="auto">${item.reason}</span>`}</li>`)}</ul></details>`
+function members(group: readonly ActivityItem[]): Html {
+  return html`<details><summary>Which</summary><ul>${group.slice(0, maxNamed).map((item) => html`<li>${subjectOf(item)}${item.reason && html`: <span dir="auto">${item.reason}</span>`}</li>`)}
+    ${group.length > maxNamed && html`<li>and ${numberText(group.length - maxNamed)} more</li>`}</ul></details>`
 }

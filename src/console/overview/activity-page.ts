@@ -52,7 +52,11 @@ export function activitySection(view: ActivityView): Html {
     ${
       activity.items.length === 0
         ? html`<p class="empty">${activity.older === null ? 'Nothing has happened yet, of what is kept: events stay for 7 days.' : 'Nothing here: look further back.'}</p>`
-        : activityFeed(activity.items, { now, namesKb: kb === undefined && kbs.length > 1 })
+        : activityFeed(activity.items, {
+            now,
+            namesKb: kb === undefined && kbs.length > 1,
+            hasOlder: activity.older !== null,
+          })
     }
     <nav class="row" aria-label="Pages of the list">
       ${before !== undefined && html`<a href="${path()}">Latest</a>`}

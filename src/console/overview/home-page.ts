@@ -1,6 +1,6 @@
 import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { ActivityItem } from '../../events/activity-item.ts'
+import type { ActivityPage } from '../../events/read-activity.ts'
 import type { KbOverview } from '../../operate/overview/read-overview.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
@@ -10,13 +10,15 @@ import { activityFeed } from './activity-feed.ts'
 import { counted } from './counts.ts'
 import { broken, workTable } from './work-table.ts'
 
+type Latest = Pick<ActivityPage, 'items' | 'older'>
+
 export type HomeView = {
   /** A page of them. */
   kbs: readonly KbOverview[]
   /** Which page, from 1, and of how many. */
   number: number
   pages: number
-  latest: readonly ActivityItem[]
+  latest: Latest
   /** For a newcomer. */
   tour?: HtmlPart
   now: Date
@@ -66,11 +68,14 @@ function cards(kbs: readonly KbOverview[]): Html {
   )}</ul>`
 }
 
+/** Lines of what happened last. */
+const latestShown = 8
+
 /** What happened last, of what is kept. */
-export function latestSection(items: readonly ActivityItem[], now: Date, namesKb: boolean, kb?: string): Html {
+export function latestSection({ items, older }: Latest, now: Date, namesKb: boolean, kb?: string): Html {
   return html`<section aria-labelledby="latest">
     <h2 id="latest">What happened last</h2>
-    ${items.length === 0 ? html`<p class="empty">Nothing in the last 7 days.</p>` : activityFeed(items, { now, namesKb })}
+    ${items.length === 0 ? html`<p class="empty">Nothing in the last 7 days.</p>` : activityFeed(items, { now, namesKb, hasOlder: older !== null, most: latestShown })}
     <p><a href="${withQuery('/activity', { kb })}">All activity</a></p>
   </section>`
 }

@@ -1,6 +1,6 @@
 import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { ActivityItem } from '../../events/activity-item.ts'
+import type { ActivityPage } from '../../events/read-activity.ts'
 import type { KbOverview } from '../../operate/overview/read-overview.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
@@ -11,7 +11,7 @@ import { broken, brokenLinks, failedSources, waiting } from './work-table.ts'
 
 export type KbHomeView = {
   overview: KbOverview
-  latest: readonly ActivityItem[]
+  latest: Pick<ActivityPage, 'items' | 'older'>
   /** Where its repository is cloned from. */
   cloneUrl: string
   tour?: HtmlPart

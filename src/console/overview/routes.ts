@@ -20,8 +20,8 @@ import { kbHomePage } from './kb-home-page.ts'
 import { tourPart, tourPath } from './tour-page.ts'
 
 const kbsOnPage = 100
-const latestShown = 8
-const eventsOnPage = 50
+/** Events from which the last lines of a home page, or a page of lines, are made. */
+const eventsRead = { home: 150, page: 200 }
 
 const Count = z
   .string()
@@ -45,9 +45,9 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
     const pages = Math.max(1, Math.ceil(all.length / kbsOnPage))
     const number = Math.min(request.query.page ?? 1, pages)
     const kbs = all.slice((number - 1) * kbsOnPage, number * kbsOnPage)
-    const view = { kbs, number, pages, latest: [], now: new Date() }
+    const view = { kbs, number, pages, latest: { items: [], older: null }, now: new Date() }
     if (isFragment(request)) return send(reply, homeWork(visit, view))
-    const { items: latest } = await readActivity(ctx, caller, { limit: latestShown })
+    const latest = await readActivity(ctx, caller, { limit: eventsRead.home })
     return send(reply, homePage(visit, { ...view, latest, tour: await tourOf(visit, caller) }))
   })
 
@@ -55,9 +55,9 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
     const caller = callerOf(request)
     const overview = await readKbOverview(ctx, caller, request.params.kb)
     const { slug } = overview
-    const { items: latest } = overview.isBroken
-      ? { items: [] }
-      : await readActivity(ctx, caller, { kb: slug, limit: latestShown })
+    const latest = overview.isBroken
+      ? { items: [], older: null }
+      : await readActivity(ctx, caller, { kb: slug, limit: eventsRead.home })
     const visit = visitOf(request)
     const path = ctx.urls.clone(visit.session.tenant.slug, slug)
     const cloneUrl = new URL(path, `${request.protocol}://${request.host}`).href
@@ -69,7 +69,7 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
     const caller = callerOf(request)
     const { kb, kind, before } = request.query
     const kbs = (await readOverview(ctx, caller)).map(({ slug, title }) => ({ slug, title }))
-    const activity = await readActivity(ctx, caller, { kb, kind, before, limit: eventsOnPage })
+    const activity = await readActivity(ctx, caller, { kb, kind, before, limit: eventsRead.page })
     const view = { activity, kbs, kb, kind, before, now: new Date() }
     return send(reply, isFragment(request) ? activitySection(view) : activityPage(visitOf(request), view))
   })

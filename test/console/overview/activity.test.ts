@@ -45,6 +45,15 @@ test.each<[Partial<ActivityItem>, string]>([
   expect(told([item(changes)])).toEqual([sentence])
 })
 
+test('what several do at the same time is told in total, by each of them', () => {
+  const mixed = Array.from({ length: 8 }, (_, at) => item({ id: 20 - at, by: at % 2 === 0 ? 'Ada' : 'Bo' }))
+  const sums = told([...mixed, item({ id: 1, at: '2026-03-02T10:00:00Z' })]).map((line) => line.replace(/ ago.*/, ''))
+  expect(sums).toEqual(['Ada approved 4 changes 1 hour', 'Bo approved 4 changes 1 hour', 'Ada approved Leave 2 hours'])
+  const cut = String(activityFeed(mixed, { now, namesKb: false, hasOlder: true, most: 1 }))
+  expect(cut).toContain('4 changes or more')
+  expect(cut).not.toContain('Bo')
+})
+
 test('many of one kind by one hand are one line', () => {
   const many = ['A', 'B', 'C'].map((title) => item({ subject: { title, candidateId: title } }))
   const failed = [1, 2, 3].map((id) => item({ id, kind: 'ingest.failed', by: undefined, subject: source }))
@@ -66,7 +75,7 @@ beforeAll(async () => {
   const { candidateId } = await submitCandidate(ctx, ada, candidate({ title: hostile }))
   await dismissCandidate(ctx, ada, candidateId, { reason: hostile })
   await eventually(async () => expect((await ctx.events.range(tenantId)).last).toBe(2))
-  for (let number = 0; number < 60; number++) await addSource(ctx, { kbId, filename: `${number}.md` })
+  for (let number = 0; number < 210; number++) await addSource(ctx, { kbId, filename: `${number}.md` })
 })
 afterAll(() => started.close())
 
@@ -80,11 +89,11 @@ test('activity is filtered in the address and read page by page', async () => {
   expect(decisions.document.querySelector('option[value="decisions"]')?.hasAttribute('selected')).toBe(true)
 
   const first = await curator.get('/activity')
-  expect(first.texts('summary + ul li')).toHaveLength(50)
+  expect(first.texts('.event > p')[0]).toMatch(/^The app uploaded 200 Sources or more/)
+  expect(first.texts('summary + ul li')).toHaveLength(51)
   const older = first.document.querySelector('a[rel=next]')?.getAttribute('href') ?? ''
-  expect(older).toBe('/activity?before=13')
   const second = await curator.get(older)
-  expect(second.texts('summary + ul li')).toHaveLength(10)
+  expect(second.texts('.event')).toHaveLength(3)
   expect(second.document.querySelector('a[rel=next]')).toBeNull()
   expect((await curator.get('/activity?kb=&kind=')).status).toBe(200)
   expect((await curator.get('/activity?before=x')).status).toBe(400)
