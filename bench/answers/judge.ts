@@ -16,11 +16,20 @@ export type Verdict = (typeof verdicts)[number]
 /** An answer that cites nothing is a refusal. Right is one that says all that is asked for and cites a page that holds it. */
 export function judge({ says, pages }: Pick<Answerable, 'says' | 'pages'>, { text, paths }: Given): Verdict {
   if (paths.length === 0) return 'wrongly refused'
-  const shown = comparable(text)
-  const said = says.filter((choice) => [choice].flat().some((one) => shown.includes(comparable(one))))
+  const said = saidIn(says, text)
   if (said.length === 0) return 'wrong but cited'
   const isCited = paths.some((path) => pages.some((page) => nameOf(path).endsWith(nameOf(page))))
   return said.length === says.length && isCited ? 'right' : 'in part'
+}
+
+/** Whether a text has all that a right answer says. */
+export function holdsAnswer({ says }: Pick<Answerable, 'says'>, text: string): boolean {
+  return saidIn(says, text).length === says.length
+}
+
+function saidIn(says: Answerable['says'], text: string): Answerable['says'] {
+  const shown = comparable(text)
+  return says.filter((choice) => [choice].flat().some((one) => shown.includes(comparable(one))))
 }
 
 /** The verdict on an answer to a question that the manual does not answer. */

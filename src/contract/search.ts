@@ -181,7 +181,7 @@ export const RetrieveInput = z
       .max(16_000)
       .default(2000)
       .describe('Maximum total length of all `content`, 1 to 16,000 characters.'),
-    topK: z.int().min(1).max(50).default(5).describe('Maximum number of passages, 1 to 50.'),
+    topK: z.int().min(1).max(50).default(5).describe('Maximum number of passages, 1 to 50, each of a page of its own.'),
   })
   .meta({
     id: 'RetrieveInput',
@@ -196,8 +196,12 @@ export const RetrieveChunk = z
     seqId: SeqId,
     title: z.string().describe('Title of the Neuron.'),
     neuronPath: z.string().describe('Path of the Neuron below `neurons/`, without `.md`.'),
-    content: z.string().describe('The passage in Markdown.'),
-    headerBreadcrumb: z.string().describe('Headings above the passage, separated by ` > `.'),
+    content: z
+      .string()
+      .describe(
+        'The parts of the page that hold most of the question, in Markdown, with `…` for what is left out between them.',
+      ),
+    headerBreadcrumb: z.string().describe('Headings above all of the passage, separated by ` > `.'),
     rank: Rank,
   })
   .meta({ id: 'RetrieveChunk' })

@@ -5,17 +5,23 @@ import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { type PlacedPassage, packPassages } from '../answer/pack-passages.ts'
 import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
 import type { Reach } from '../search-index.ts'
+import { analyserFor } from '../text/analyser.ts'
 import { kbSearch, type PartialAnswer } from './kb-search.ts'
 import { answered, scopeOf } from './search-kb.ts'
 
-/** So many more than asked for, since some may be too long for what is left of `maxChars`. */
+/** Chunks to choose from, by page: some pages have several that say something on a question. */
 const overfetch = 3
+const minChunks = 30
+/** Characters of a part of a page that is worth telling: a tool reads on by itself, people do not. */
+const least = { chunk: 250, section: 600 }
 
 /**
- * Chunks that hold something on a question in natural language, best first, within bounds.
+ * What pages say on a question in natural language, best first, within bounds: of each page one text, of the parts of its chunks
+ * that hold most of the question.
  * @throws {GanglionError} `not_found`, `unavailable`
  */
 export async function retrieve(
@@ -27,8 +33,11 @@ export async function retrieve(
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
   const reach = audience === 'tool' ? 'chunk' : 'section'
-  const { passages, behind } = await retrievePassages(ctx, kb, { query, audience, limit: overfetch * topK, reach })
-  const chunks = withinBounds(passages, { maxChars, topK }).map(toChunk)
+  const limit = Math.max(overfetch * topK, minChunks)
+  const { passages, behind } = await retrievePassages(ctx, kb, { query, audience, limit, reach })
+  const { language } = await kb.settings()
+  const packing = { maxChars, topK, least: least[reach], language, analyser: analyserFor(language) }
+  const chunks = packPassages(passages, packing).map(toChunk)
   const isByMeaning = passages.some(({ byMeaning }) => byMeaning)
   return {
     ...(ctx.embeddingModel && { ranking: isByMeaning ? ('words+meaning' as const) : ('words' as const) }),
@@ -45,13 +54,13 @@ export async function retrievePassages(
   ctx: Context,
   kb: ReadableKb,
   { query, audience, limit, reach = 'chunk' }: { query: string; audience: Audience; limit: number; reach?: Reach },
-): Promise<{ passages: Passage[] } & PartialAnswer> {
+): Promise<{ passages: PlacedPassage[] } & PartialAnswer> {
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
   const { synonyms } = await kb.settings()
   const { hits, ...behind } = await answered(kbSearch(kb, ctx).retrieve({ question: query, scope, reach, synonyms }))
   const view = await viewAs(kb, { audience })
-  const passages = hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
+  const passages = hits.flatMap(({ key, ...hit }) => {
     const neuron = view.about(key, findNeuron)
     // It can be removed or hidden after the index was asked.
     if (neuron === undefined) return []
@@ -59,27 +68,6 @@ export async function retrievePassages(
     return [{ ...hit, seqId, documentId: documentId ?? seqId, title, path, commit }]
   })
   return { passages, ...behind }
-}
-
-/** The first that fit; if even the best is too long, it is cut. Lengths are in UTF-16 code units. */
-function withinBounds(passages: readonly Passage[], { maxChars, topK }: { maxChars: number; topK: number }): Passage[] {
-  const chosen: Passage[] = []
-  let left = maxChars
-  for (const passage of passages) {
-    if (chosen.length === topK) break
-    const content = chosen.length === 0 ? cut(passage.content, maxChars) : passage.content
-    if (content.length === 0 || content.length > left) continue
-    chosen.push({ ...passage, content })
-    left -= content.length
-  }
-  return chosen
-}
-
-function cut(text: string, maxLength: number): string {
-  if (text.length <= maxLength) return text
-  // Half of a surrogate pair is no character.
-  const end = /[\ud800-\udbff]$/.test(text.slice(0, maxLength - 1)) ? maxLength - 2 : maxLength - 1
-  return `${text.slice(0, Math.max(0, end))}…`
 }
 
 function toChunk({ documentId, seqId, title, path, content, headings, rank }: Passage): RetrieveChunk {

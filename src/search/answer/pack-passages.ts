@@ -1,0 +1,157 @@
+import type { Analyser } from '../text/analyser.ts'
+import type { Passage } from './passage.ts'
+import { type PassageUnit, passageUnits } from './passage-units.ts'
+
+/** A passage, and the place of its chunk in its Neuron. */
+export type PlacedPassage = Passage & { ordinal: number }
+
+/** Lengths are in UTF-16 code units; `least` is that of a part that is worth a budget of its own. */
+type Packing = { maxChars: number; topK: number; least: number; language: string; analyser: Analyser }
+
+type Read = {
+  passage: PlacedPassage
+  units: readonly PassageUnit[]
+  /** The terms of the question that each unit holds. */
+  held: readonly (readonly string[])[]
+}
+
+/** A part of a passage, from one of its units to another. */
+type Window = { of: Read; from: number; to: number }
+
+/** What a passage is worth beside the one before it, and a term beside its last occurrence. */
+const decay = 0.8
+const repeated = 0.3
+/** Between parts of a page that do not follow one another. */
+const gap = '\n\n…\n\n'
+/** So little left is not worth another window. */
+const small = 60
+
+/**
+ * Fits what passages say on a question into a budget: of each the units that hold most of its rarer terms, those of one page
+ * together in the page's order. Pages stand in the order of their best passages, and are `topK` at most. The best passage is always
+ * there, cut if need be.
+ */
+export function packPassages(passages: readonly PlacedPassage[], packing: Packing): Passage[] {
+  const { maxChars, topK, least } = packing
+  let windows: Window[] = []
+  let left = maxChars
+  const keep = (changed: Window[]) => {
+    const pages = pagesOf(changed)
+    const length = pages.reduce((sum, { content }) => sum + content.length, 0)
+    if (pages.length > topK || length > maxChars) return false
+    windows = changed
+    left = maxChars - length
+    return true
+  }
+  const take = (passage: PlacedPassage, budget: number) => {
+    const window = bestWindow(readPassage(passage, packing), Math.min(budget, left))
+    return window !== undefined && keep([...windows, window])
+  }
+  const shares = passages.slice(0, Math.max(1, Math.floor(maxChars / least))).map((_, at) => decay ** at)
+  const whole = shares.reduce((sum, share) => sum + share, 0)
+  for (const [at, passage] of passages.slice(0, shares.length).entries()) {
+    const isTaken = take(passage, Math.max(least, ((shares[at] ?? 0) / whole) * maxChars))
+    if (!isTaken && at === 0 && !take(passage, left)) return [{ ...passage, content: cut(passage.content, maxChars) }]
+  }
+  for (const at of windows.keys()) {
+    const grow = (by: { from: number; to: number }) => {
+      const { of, from, to } = windows[at] as Window
+      const grown = { of, from: from + by.from, to: to + by.to }
+      return grown.from >= 0 && grown.to < of.units.length && keep(windows.with(at, grown))
+    }
+    while (grow({ from: 0, to: 1 }) || grow({ from: -1, to: 0 }));
+  }
+  for (const passage of passages) {
+    if (left < small) break
+    if (!windows.some(({ of }) => of.passage === passage)) take(passage, left)
+  }
+  return pagesOf(windows)
+}
+
+function readPassage(passage: PlacedPassage, { language, analyser }: Packing): Read {
+  const units = passageUnits(passage.content, language)
+  const held = units.map(({ start, end }) => {
+    const terms = new Set<string>()
+    analyser.eachToken(passage.content.slice(start, end), ({ term, also }) => {
+      for (const one of [term, ...also]) if (Object.hasOwn(passage.rarity, one)) terms.add(one)
+    })
+    return [...terms]
+  })
+  return { passage, units, held }
+}
+
+/** The window of at most so many characters that holds most of the question; of two the shorter, of two alike the first. */
+function bestWindow(of: Read, maxLength: number): Window | undefined {
+  const { units, held, passage } = of
+  let best: Window | undefined
+  let [most, shortest] = [-1, 0]
+  for (const from of units.keys()) {
+    const counts = new Map<string, number>()
+    let score = 0
+    for (let to = from; to < units.length; to++) {
+      const window = { of, from, to }
+      const { length } = textOf(window)
+      if (length > maxLength) break
+      for (const term of held[to] ?? []) {
+        const count = counts.get(term) ?? 0
+        counts.set(term, count + 1)
+        score += (passage.rarity[term] ?? 0) * repeated ** count
+      }
+      if (score > most || (score === most && length < shortest)) {
+        best = window
+        ;[most, shortest] = [score, length]
+      }
+    }
+  }
+  return best
+}
+
+/** The windows of each page as one passage. */
+function pagesOf(windows: readonly Window[]): Passage[] {
+  return Array.from(Map.groupBy(windows, ({ of }) => of.passage.seqId).values(), ([first, ...others]) =>
+    pageOf(first as Window, others),
+  )
+}
+
+/** The breadcrumb has the headings that all of it stands under; the others are told where they begin. */
+function pageOf(best: Window, others: readonly Window[]): Passage {
+  const windows = [best, ...others].sort((a, b) => a.of.passage.ordinal - b.of.passage.ordinal)
+  const paths = windows.map(({ of }) => of.passage.headings)
+  const [shortest = []] = paths.toSorted((a, b) => a.length - b.length)
+  const apart = shortest.findIndex((heading, depth) => paths.some((path) => path[depth] !== heading))
+  const headings = apart < 0 ? shortest : shortest.slice(0, apart)
+  let under = headings.join('\n')
+  let content = ''
+  for (const [at, window] of windows.entries()) {
+    const { passage } = window.of
+    const path = passage.headings.join('\n')
+    if (at > 0) content += follows(window, windows[at - 1]) ? '\n\n' : gap
+    if (path !== under) content += `## ${passage.headings.at(-1) ?? passage.title}\n\n`
+    content += textOf(window)
+    under = path
+  }
+  return { ...best.of.passage, headings, content }
+}
+
+function follows({ of, from }: Window, before: Window | undefined): boolean {
+  if (before === undefined || from > 0 || before.to < before.of.units.length - 1) return false
+  return of.passage.ordinal === before.of.passage.ordinal + 1
+}
+
+/** A window's Markdown, after what it is not understood without. */
+function textOf({ of, from, to }: Window): string {
+  const { passage, units } = of
+  const leads: string[] = []
+  const start = units[from]?.start ?? 0
+  for (let lead = units[from]?.lead; lead !== undefined; lead = lead.lead) {
+    leads.unshift(`${passage.content.slice(lead.start, lead.end)}\n`)
+  }
+  return `${leads.join('')}${passage.content.slice(start, units[to]?.end)}`
+}
+
+function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  // Half of a surrogate pair is no character.
+  const end = /[\ud800-\udbff]$/.test(text.slice(0, maxLength - 1)) ? maxLength - 2 : maxLength - 1
+  return `${text.slice(0, Math.max(0, end))}…`
+}

@@ -1,0 +1,81 @@
+import { atxHeading } from '../../rules/text/atx-heading.ts'
+import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
+import { type Range, sentencesOf } from '../../rules/text/sentences.ts'
+
+/** What a passage is cut between, in UTF-16 units of it: a sentence, an item of a list, a row of a table, or code. */
+export type PassageUnit = Range & {
+  /** Without which it is not understood: the heading above, what announces a list or code, the head of a table. */
+  lead: PassageUnit | undefined
+}
+
+const item = /^\s*(?:[-*+]|\d{1,9}[.)])\s/
+const dashes = /^[\s|:-]+$/
+
+/** The units of a chunk's Markdown, in order. A rough reading: whatever it takes wrongly is still text of the chunk. */
+export function passageUnits(content: string, language: string): PassageUnit[] {
+  const units: PassageUnit[] = []
+  let heading: PassageUnit | undefined
+  let announced: PassageUnit | undefined
+  let head: PassageUnit | undefined
+  let paragraph: Range | undefined
+  const add = (range: Range, lead = announced ?? heading) => {
+    const unit = { ...range, lead }
+    units.push(unit)
+    return unit
+  }
+  const endParagraph = () => {
+    if (paragraph === undefined) return
+    const { start, end } = paragraph
+    paragraph = undefined
+    announced = undefined
+    // The end of a line ends no sentence.
+    for (const sentence of sentencesOf(content.slice(start, end).replaceAll('\n', ' '), language)) {
+      add({ start: start + sentence.start, end: start + sentence.end })
+    }
+    if (content.charAt(end - 1) === ':') announced = units.at(-1)
+  }
+  const lines = linesOf(content)
+  for (let at = 0; at < lines.length; at++) {
+    const range = lines[at] ?? { start: 0, end: 0 }
+    const line = content.slice(range.start, range.end)
+    const marker = fenceMarker(line.trimStart())
+    const isRow = line.trimStart().startsWith('|')
+    if (!isRow) head = undefined
+    const last = units.at(-1)
+    if (marker === undefined && !isRow && !item.test(line) && atxHeading(line) === undefined && line.trim() !== '') {
+      // The rest of an item.
+      if (paragraph === undefined && last !== undefined && /^\s/.test(line)) last.end = range.end
+      else paragraph = { start: paragraph?.start ?? range.start, end: range.end }
+      continue
+    }
+    endParagraph()
+    if (marker !== undefined) {
+      do at++
+      while (at < lines.length && !closesFence(textOf(content, lines[at]).trim(), marker))
+      add({ start: range.start, end: lines[at]?.end ?? content.length })
+    } else if (isRow && head !== undefined) {
+      if (dashes.test(line)) head.end = range.end
+      else add(range, head)
+    } else if (isRow) head = add(range)
+    else if (item.test(line)) add(range)
+    else if (line.trim() !== '') {
+      announced = undefined
+      heading = add(range, undefined)
+    }
+  }
+  endParagraph()
+  return units
+}
+
+function linesOf(content: string): Range[] {
+  let start = 0
+  return content.split('\n').map((line) => {
+    const range = { start, end: start + line.length }
+    start = range.end + 1
+    return range
+  })
+}
+
+function textOf(content: string, { start, end }: Range = { start: 0, end: 0 }): string {
+  return content.slice(start, end)
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { type PlacedPassage, packPassages } from '../../../src/search/answer/pack-passages.ts'
+import { analyserFor } from '../../../src/search/text/analyser.ts'
+import { fc } from '../../support/properties.ts'
+
+const rarity = { gasket: 1, page: 0.2 }
+
+function passage(changes: Partial<PlacedPassage>): PlacedPassage {
+  const { seqId = 'kb_00000001', content = '' } = changes
+  return {
+    ...{ seqId, documentId: seqId, title: 'Parts', path: 'neurons/parts.md', commit: '0'.repeat(40), headings: [] },
+    ...{ content, text: content, rank: 1, rarity, ordinal: 0 },
+    ...changes,
+  }
+}
+
+function packed(passages: readonly PlacedPassage[], maxChars: number, { topK = 5, least = 100 } = {}): string[] {
+  const packing = { maxChars, topK, least, language: 'en', analyser: analyserFor('en') }
+  return packPassages(passages, packing).map(({ content }) => content)
+}
+
+test('an item comes with what announces it, a row with the head of its table, code whole, each under its heading', () => {
+  const filler = 'Nothing to see here, and more of it. '.repeat(4).trim()
+  const list = `${filler}\n\n## Spares\n\nOrder these:\n\n- a nut\n- a gasket,\n  of steel\n- a bolt`
+  expect(packed([passage({ content: list })], 60)).toEqual([
+    '## Spares\nOrder these:\n- a gasket,\n  of steel\n- a bolt',
+  ])
+  const table = `${filler}\n\n| Part | Size |\n|---|---|\n| nut | 1 |\n| gasket | 2 |\n| bolt | 3 |\n\n${filler}`
+  expect(packed([passage({ content: table })], 50)).toEqual(['| Part | Size |\n|---|---|\n| gasket | 2 |'])
+  const code = `${filler}\n\nRun it:\n\n\`\`\`sh\nmake clean\n\nmake gasket\n\`\`\`\n\n${filler}`
+  expect(packed([passage({ content: code })], 60)).toEqual(['Run it:\n\n```sh\nmake clean\n\nmake gasket\n```'])
+})
+
+test('the parts of a page are one text, in the order of the page, with its headings', () => {
+  const pieces = [
+    passage({ content: 'The gasket is of steel.', headings: ['Parts', 'Steel'], ordinal: 3 }),
+    passage({ content: 'Another page tells of a gasket.', seqId: 'kb_00000002' }),
+    passage({ content: 'A gasket comes first.', headings: ['Parts', 'All'], ordinal: 0 }),
+    passage({ content: 'A gasket, a nut.', headings: ['Parts', 'All'], ordinal: 1 }),
+  ]
+  const page = '## All\n\nA gasket comes first.\n\nA gasket, a nut.\n\n…\n\n## Steel\n\nThe gasket is of steel.'
+  expect(packed(pieces, 1000)).toEqual([page, 'Another page tells of a gasket.'])
+  expect(packed(pieces, 1000, { topK: 1 })).toEqual([page])
+})
+
+test('whatever the texts, contents keep within the budget and hold no half of a character', () => {
+  const line = fc.constantFrom(
+    '- gasket',
+    '| gasket | 😀 |',
+    '|---|---|',
+    '```',
+    '# Gasket',
+    'A gasket. Another page 😀.',
+    '',
+    '  more:',
+  )
+  const content = fc.array(line, { minLength: 1, maxLength: 20 }).map((lines) => lines.join('\n'))
+  const headings = fc.array(fc.constantFrom('One', 'Two'), { maxLength: 2 })
+  const seqId = fc.constantFrom('kb_00000001', 'kb_00000002', 'kb_00000003')
+  const places = { content, headings, seqId, ordinal: fc.nat(9) }
+  fc.assert(
+    fc.property(
+      fc.array(fc.record(places), { maxLength: 8 }),
+      fc.integer({ min: 1, max: 600 }),
+      fc.integer({ min: 1, max: 4 }),
+      (given, maxChars, topK) => {
+        const contents = packed(given.map(passage), maxChars, { topK })
+        expect(contents.length).toBeLessThanOrEqual(topK)
+        expect(contents.reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(maxChars)
+        for (const one of contents) expect(one.isWellFormed()).toBe(true)
+        expect(contents.length > 0).toBe(given.length > 0)
+      },
+    ),
+  )
+})
