@@ -98,10 +98,11 @@ test('a preview shows the text, what is wrong with it, and all that was typed', 
   }
   const page = await curator.post(`${edit}/preview`, formOf(await curator.get(edit), typed))
   expect(page.status).toBe(200)
-  expect(page.texts('#beside > h2')).toEqual(['Findings (2)', 'Preview'])
+  expect(page.texts('#beside > h2')).toEqual(['Findings (3)', 'Preview'])
   expect(page.texts('#beside .findings li')).toEqual([
     'edges: line 1 must be a type and a page, as in “supersedes: Old policy”',
     'Warning Line 3: No Neuron answers to [[Nowhere]].',
+    'Warning Line 3: No Neuron answers to the link to x.',
   ])
   expect(page.document.querySelector('#beside [data-line="3"]')?.getAttribute('href')).toBe('#field-content')
   expect(page.texts('#beside .content h2')).toEqual(['A'])
