@@ -194,7 +194,7 @@ test('a page that is renamed and moved warns of no link that its alias keeps', a
 
 test('a page that is moved warns of no Markdown link that its alias keeps', async () => {
   const { move, put, commit, judge } = await pushing({
-    'x/a.md': neuronText(1, { title: 'Alpha' }),
+    'x/a.md': neuronText(1, { title: 'Alpha' }, '## H\n'),
     'x/b.md': neuronText(2, { title: 'Beta' }, 'See [a](a.md), [a](./a.md#h) and [a](/x/a.md).\n'),
   })
   move('neurons/x/a.md', 'neurons/y/first.md')
@@ -293,11 +293,11 @@ describe('headings', () => {
     )
     put('neurons/c.md', neuronText(3, { title: 'Gamma' }, 'See [[Alpha#New heading]].\n'))
     expect(formatFindings(await findings(commit()))).toEqual([
-      'neurons/a.md:1: warning: Others link to headings that it no longer has: neurons/b.md (#Old heading).',
+      'neurons/a.md:1: warning: Others link to headings or blocks that it no longer has: neurons/b.md (#Old heading).',
     ])
     put('neurons/a.md', neuronText(1, { title: 'Alpha' }, 'Nothing left.\n'))
     expect(formatFindings(await findings(commit()))).toEqual([
-      'neurons/a.md:1: warning: Others link to headings that it no longer has: neurons/b.md (#Kept), neurons/b.md (#Old heading), neurons/b.md (#another).',
+      'neurons/a.md:1: warning: Others link to headings or blocks that it no longer has: neurons/b.md (#Kept), neurons/b.md (#Old heading), neurons/b.md (#another).',
       'neurons/c.md:5: warning: The page of [[Alpha#New heading]] has no such heading.',
     ])
   })
