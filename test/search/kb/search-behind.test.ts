@@ -9,9 +9,11 @@ import { tempDir } from '../../support/temp.ts'
 
 /** A parser that takes for ever for pages that say so, until it is let go on. */
 class SlowParser extends ParserPool {
+  parsed = 0
   readonly #gate = Promise.withResolvers<void>()
 
   override async chunks(content: string) {
+    this.parsed++
     if (content.includes('for ever')) await this.#gate.promise
     return super.chunks(content)
   }
@@ -28,23 +30,30 @@ async function slowSearch() {
   const write = (files: Record<string, string>) =>
     native.commit('refs/heads/main', new Map(Object.entries(files).map(([path, text]) => [`neurons/${path}`, text])))
   const kb = await ctx.kb(curator.tenantId, 'handbook')
-  const parser = new SlowParser()
-  const pool = new SearchPool()
-  const search = new KbSearch(kb, {
-    ...{ parser, pool, directory: tempDir(), updatePatience: 100 },
-    sources: {
-      changes: () => 0,
-      mark: async () => '',
-      versions: async () => new Map(),
-      document: async () => undefined,
-    },
-  })
-  onTestFinished(async () => {
-    parser.goOn()
-    await search.close()
-    await Promise.all([parser.close(), pool.close()])
-  })
-  return { kb, search, parser, write }
+  const directory = tempDir()
+  const open = () => {
+    const parser = new SlowParser()
+    const pool = new SearchPool()
+    const search = new KbSearch(kb, {
+      ...{ parser, pool, directory, updatePatience: 100 },
+      sources: {
+        changes: () => 0,
+        mark: async () => '',
+        versions: async () => new Map(),
+        document: async () => undefined,
+      },
+    })
+    const close = async () => {
+      const closed = search.close()
+      parser.goOn()
+      await closed
+      await Promise.all([parser.close(), pool.close()])
+    }
+    return { search, parser, close }
+  }
+  const opened = open()
+  onTestFinished(opened.close)
+  return { kb, write, open, ...opened }
 }
 
 const scope = { audience: 'tool', defaultAudience: ['tool'], limit: 10 } as const
@@ -67,6 +76,25 @@ test('while the index is built, search answers from what it has, newest first, a
   expect(await search.search({ q: 'ticket', scope })).toEqual(
     expect.not.objectContaining({ behind: expect.anything() }),
   )
+})
+
+test('an index that was being built when the server ended is built on from there', async () => {
+  const { kb, search, write, close, open } = await slowSearch()
+  const pages = Array.from({ length: 120 }, (_, n): [string, string] => [
+    `${n}.md`,
+    neuronText(n + 1, { title: `P${n}` }, n === 60 ? 'ticket, for ever\n' : 'ticket\n'),
+  ])
+  write(Object.fromEntries(pages))
+  await kb.sync()
+  while ((await search.search({ q: 'ticket', scope })).total < 50);
+  await close()
+
+  const again = open()
+  onTestFinished(again.close)
+  again.parser.goOn()
+  await again.search.follow()
+  expect((await again.search.search({ q: 'ticket', scope })).total).toBe(120)
+  expect(again.parser.parsed).toBeLessThanOrEqual(70)
 })
 
 test('while an update takes long, search answers from the index as it is, without what is hidden by now', async () => {
