@@ -104,7 +104,8 @@ function addSubmission(server: McpServer, exchange: Exchange): void {
       'Proposes a new Neuron. To propose a new text for a Neuron, read it first, and send the kind `user-correction` with its seqId as ' +
       '`metadata.targetNeuron`, its `version` as `metadata.baseVersion`, and its title unless you rename it. The proposal waits for ' +
       'a curator unless the policy of the knowledge base approves it. Use the tool only when the user asks to add or correct ' +
-      'something, and search first for a Neuron that already says it. Not idempotent: each call adds a candidate.',
+      'something, and search first for a Neuron that already says it. In `content`, link to a Neuron as `[[seqId]]` or `[[seqId|text]]`, which ' +
+      'is right whatever signs its title has. Not idempotent: each call adds a candidate.',
     input: z.object({
       kb,
       kind: candidate.kind.describe('`external-feed` for a new Neuron, `user-correction` for a change to one.'),

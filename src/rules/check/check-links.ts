@@ -3,6 +3,7 @@ import { lacksPlace } from '../links/headings.ts'
 import { type LinkMeaning, meaningOf } from '../links/link-meaning.ts'
 import { type LinkAddress, type NamedNeuron, namedNeurons } from '../links/link-target.ts'
 import type { Finding } from '../neurons/neuron.ts'
+import { parseSeqId } from '../neurons/seq-id.ts'
 import { oneLine } from '../text/lines.ts'
 import type { ClaimOf } from './check-names.ts'
 import type { CheckedFile } from './checked-file.ts'
@@ -18,6 +19,17 @@ export function checkLinks(
 ): Finding[] {
   const files = fileLookup(checked.flatMap((file) => (file.neuron === undefined ? [file.path] : [])))
   const resolve = resolverIn(checked, { previousNames, claimOf, files })
+  /** `[[C# basics]]`: a heading of `C`, where a page is called all of it. */
+  const meantWhole = (address: LinkAddress, heading: string | undefined) => {
+    if (heading === undefined || address.form !== 'wiki') return ''
+    for (const name of [`${address.target}# ${heading}`, `${address.target}#${heading}`]) {
+      const whole = resolve({ ...address, target: name })
+      if (!('seqId' in whole)) continue
+      const seqId = parseSeqId(whole.seqId) === undefined ? '' : `: [[${whole.seqId}]]`
+      return ` A page is called "${oneLine(name, 200)}": link to it by its seqId${seqId}.`
+    }
+    return ''
+  }
   const places = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, neuron?.places]))
   return checked.flatMap(({ path, neuron, links = [] }) => {
     const findings: Finding[] = []
@@ -36,7 +48,7 @@ export function checkLinks(
       const found = resolve(address)
       const shown = form === 'wiki' ? `[[${oneLine(target, 200)}]]` : `the link to ${oneLine(target, 200)}`
       if ('missing' in found && !isFile(target)) {
-        report('broken-link', line, `No Neuron answers to ${shown}.`)
+        report('broken-link', line, `No Neuron answers to ${shown}.${meantWhole(address, heading)}`)
       }
       const known = 'seqId' in found ? places.get(found.seqId) : undefined
       if (heading !== undefined && known !== undefined && lacksPlace(known, { heading, form })) {

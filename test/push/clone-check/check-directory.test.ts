@@ -166,6 +166,16 @@ test('links beyond the first 20,000 of a page are a warning that says from where
   expect(findings.filter(({ rule }) => rule === 'too-many-links')).toMatchObject([{ line: 40_006 }])
 })
 
+test('a link by a name that a link cannot hold is told the seqId', async () => {
+  const dir = folderOf({
+    'neurons/C# basics.md': neuron(2, ''),
+    'neurons/a.md': neuron(1, '[[C# basics]] [[notes_00000002|C sharp]] [x](C%23%20basics.md)'),
+  })
+  expect((await checkDirectory(dir, {})).findings.map(({ message }) => message)).toEqual([
+    'No Neuron answers to [[C]]. A page is called "C# basics": link to it by its seqId: [[notes_00000002]].',
+  ])
+})
+
 test('links to places that a page does not have are warnings', async () => {
   const places = "## What's new & old {#news}\n\n<a id='top'></a>\n\nA block ^b-1\n\n## Part\n\n## Part"
   const good =
