@@ -20,6 +20,7 @@ import { parseJsonBodies } from './request/json-body.ts'
 import { compressAnswers } from './response/compress.ts'
 import { answerError } from './response/error-answer.ts'
 import { securityHeaders } from './response/security-headers.ts'
+import { measureState } from './state-metrics.ts'
 import {
   answerBrokenRequest,
   boundArrival,
@@ -147,6 +148,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
   compressAnswers(app)
   measureRequests(app, metrics)
   measureEmbeddings(metrics, ctx)
+  measureState(metrics.registry, ctx)
 
   await readSessions(app, ctx, options.publicUrl)
 

@@ -152,6 +152,11 @@ export class Jobs {
     return at === null ? undefined : new Date(at)
   }
 
+  async count(): Promise<number> {
+    const query = this.#db.selectFrom('jobs').select(({ fn }) => fn.countAll<number>().as('count'))
+    return Number((await query.executeTakeFirstOrThrow()).count)
+  }
+
   /** Tells whoever runs jobs that there may be one, once the transaction is committed. */
   async wake(db: Kysely<Schema> = this.#db): Promise<void> {
     await this.#notifications.send(db, 'job-waiting', '')

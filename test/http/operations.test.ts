@@ -107,6 +107,10 @@ test('metrics count requests by route, and candidates by what was done', async (
   const body = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
   const { json } = await request('POST', '/api/v1/queue/candidates', { as: 'app', body })
   const path = `/api/v1/queue/candidates/${Object(json).candidateId}`
+  const { text: waiting } = await request('GET', '/metrics')
+  expect(waiting).toMatch(/^ganglion_queue_pending_candidates 1\n/m)
+  expect(waiting).toMatch(/^ganglion_queue_oldest_pending_seconds [\d.]+\n/m)
+  expect(waiting).not.toContain('NaN')
   for (const action of ['dismiss', 'reopen', 'approve']) await request('POST', `${path}/${action}`, { as: 'curator' })
   await request('GET', '/secret-of-a-user/x')
   await request('GET', '/api/v1/secret-of-a-user', { as: 'app' })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ganglion } from '../cli/support.ts'
 import { type Console, startConsole } from '../console/support.ts'
@@ -36,6 +37,9 @@ test('the routes that are not described are those that are recorded', async () =
 test('the metrics have the names that are recorded', async () => {
   const names = Array.from((await get('/metrics')).matchAll(/^# TYPE (\S+ \S+)$/gm), ([, name = '']) => name)
   await expect(`${names.sort().join('\n')}\n`).toMatchFileSnapshot('metrics.txt')
+  const known = new Set(names.map((name) => name.split(' ')[0]))
+  const rules = readFileSync('deploy/alerts.yaml', 'utf8').matchAll(/\b(?:ganglion|http|process|nodejs)_[a-z0-9_]+/g)
+  expect(Array.from(rules, ([name]) => name.replace(/_count$/, '')).filter((name) => !known.has(name))).toEqual([])
 })
 
 test('the help is the one that is recorded, of every command', async () => {
