@@ -23,6 +23,7 @@ import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audi
 import { type Actor, type Candidate, followsRename, queueStatus } from '../rules/candidates/candidate.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
+import { takePictures } from './take-pictures.ts'
 
 export type ApprovedNeuron = { seqId: string; documentId: string | null; commit: string }
 
@@ -204,7 +205,7 @@ export async function approveStaged(
     await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at: now })
   }
   const commit = await kb.commitToMain(staging, {
-    files,
+    files: takePictures(kb.projection.write, proposal.path, files),
     removals,
     message: commitMessage(`${text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'} "${title}"`, [
       ['Candidate', candidateId],

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ValidationError } from '../../src/contract/errors.ts'
 import { RetrieveInput } from '../../src/contract/search.ts'
+import { hashObject } from '../../src/git/objects/object.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
@@ -160,6 +161,20 @@ test("a curator's edit on the way is what is approved, beside the original", asy
   expect(await read(bed, seqId)).toMatchObject(edit)
   const queued = nativeGit(bed.gitDir, ['grep', '-h', 'page the lead', 'refs/ganglion/queue'])
   expect(queued).toContain('When a VIP customer raises a ticket, page the lead.')
+})
+
+test('a picture that stands in the text becomes a file beside the page, once for the same bytes', async () => {
+  const bed = await newTestBed()
+  const base64 = 'iVBORw0KGgo'.padEnd(64, 'A')
+  const content = `One ![A plan](data:image/png;base64,${base64} "T") ![](data:image/svg+xml;base64,${base64})\n`
+  const { seqId } = await approved(bed, candidate({ content }))
+  const { path, ...page } = await read(bed, seqId)
+  const [, name = ''] = /!\[A plan\]\((attachments\/a-plan-[0-9a-f]{12}\.png) "T"\)/.exec(page.content) ?? []
+  expect(page.content).toContain('data:image/svg+xml')
+  const file = `${dirname(path)}/${name}`
+  expect(nativeGit(bed.gitDir, ['rev-parse', `main:${file}`])).toBe(hashObject('blob', Buffer.from(base64, 'base64')))
+  await approved(bed, correction(seqId, `Two ![A plan](data:image/png;base64,${base64})\n`))
+  expect((await read(bed, seqId)).content).toBe(`Two ![A plan](${name})\n`)
 })
 
 test('a new title keeps the old one as an alias, so that links to it go on resolving', async () => {

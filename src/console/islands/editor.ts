@@ -106,8 +106,53 @@ const linked: Command = (view) => {
   return startCompletion(view) || true
 }
 
+/** Bytes of a picture beyond which it is made smaller: a page has room for 512 KB. */
+const maxPicture = 180 * 1024
+const keptPictures = /^image\/(?:png|jpeg|gif|webp|avif)$/
+
+/** Puts the pictures that are pasted or dropped where the caret is. They stand in the text until its approval makes files of them. */
+function takePictures(view: EditorView, data: DataTransfer | null): boolean {
+  const files = [...(data?.files ?? [])].filter(({ type }) => type.startsWith('image/'))
+  // Office programs add a picture to a text that is copied.
+  if (files.length === 0 || data?.types.includes('text/plain') === true) return false
+  void Promise.all(files.map(pictureOf)).then(
+    (pictures) => view.dispatch(view.state.replaceSelection(pictures.join('\n\n')), { scrollIntoView: true }),
+    () => beside && say(beside, 'This picture cannot be read, or is too large. Add it with git.'),
+  )
+  return true
+}
+
+async function pictureOf(file: File): Promise<string> {
+  let picture: Blob = file
+  const isKept = () => picture.size <= maxPicture && keptPictures.test(picture.type)
+  if (!isKept()) {
+    const bitmap = await createImageBitmap(file)
+    for (let side = 2400; !isKept() && side > 150; side *= 0.75) {
+      const scale = Math.min(1, side / Math.max(bitmap.width, bitmap.height))
+      const canvas = new OffscreenCanvas(Math.ceil(bitmap.width * scale), Math.ceil(bitmap.height * scale))
+      canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
+      picture = await canvas.convertToBlob({ type: 'image/webp', quality: 0.8 })
+    }
+    if (!isKept()) throw new Error('too large')
+  }
+  const reader = new FileReader()
+  reader.readAsDataURL(picture)
+  await new Promise((resolve) => reader.addEventListener('loadend', resolve))
+  const name = file.name.replace(/\.\w+$/, '').replace(/[[\]\\\n]/g, ' ')
+  return `![${name}](${reader.result})`
+}
+
 const ofText: Extension = [
   markdownText,
+  EditorView.domEventHandlers({
+    paste: (event, view) => takePictures(view, event.clipboardData),
+    drop(event, view) {
+      if (event.dataTransfer?.types.includes('Files') !== true) return false
+      event.preventDefault()
+      view.dispatch({ selection: { anchor: view.posAtCoords({ x: event.clientX, y: event.clientY }, false) } })
+      return takePictures(view, event.dataTransfer)
+    },
+  }),
   keymap.of([
     { key: 'Mod-b', run: marked('**') },
     { key: 'Mod-i', run: marked('*') },

@@ -86,8 +86,8 @@ function bundleOf(name: string): string {
 async function scriptOf(name: string, source: string): Promise<string> {
   if (!name.endsWith('.ts')) return source
   if (name !== 'islands/codemirror.ts') return withoutTypes(source)
-  const { bundleForBrowsers } = await import('./browser-bundle.ts')
-  return bundleForBrowsers(join(root, name))
+  const { browserBundle } = await import('./browser-bundle.ts')
+  return browserBundle(join(root, name))
 }
 
 /** Without Node's warning that this function may change: its version is pinned, and a release has no types to strip. */

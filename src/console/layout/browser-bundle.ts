@@ -13,7 +13,7 @@ const withoutHtml: Plugin = {
 const notice = '/*! CodeMirror and Lezer: MIT, Copyright (C) 2018 by Marijn Haverbeke and others */'
 
 /** A browser module with the packages that it imports. A checkout does this when the first browser asks, and a release once. */
-export async function bundleForBrowsers(path: string): Promise<string> {
+export async function browserBundle(path: string): Promise<string> {
   const build = await rolldown({ input: path, plugins: [withoutHtml] })
   const {
     output: [{ code }],

@@ -24,12 +24,13 @@ const labels: Readonly<Record<Show, string>> = {
   sides: 'Before and after',
 }
 
-/** Characters of both sides beyond which a change is shown as text: a page of that length takes seconds to render. */
+/** Characters of both sides, but for pictures, beyond which a change is shown as text: a page of that length takes seconds to render. */
 const longChange = 128 * 1024
 
 /** How a change is shown where nobody has chosen. */
 export function usualShow({ before, after }: CandidateReview['sides']): Show {
-  return (before?.content.length ?? 0) + (after?.content.length ?? 0) > longChange ? 'lines' : 'rendered'
+  const { length } = `${before?.content}${after?.content}`.replace(/\bdata:image\/[\w;,+/=]+/g, '')
+  return length > longChange ? 'lines' : 'rendered'
 }
 
 /** Compares the two sides of a candidate; of a conflict, what the Neuron says now and what is proposed. */

@@ -92,13 +92,16 @@ function placeImage(target: Element, isInLink: boolean): void {
   const { src, alt } = target.properties
   const label = typeof alt === 'string' ? alt.trim() : ''
   const address = addressOf(src)
-  if (address === undefined || isInLink) become(target, element('span', {}, [text(label || 'image')]))
+  // A picture that stands in the text: it becomes a file when its candidate is approved.
+  if (typeof src === 'string' && pictureData.test(src)) become(target, element('img', { src, alt: label }, []))
+  else if (address === undefined || isInLink) become(target, element('span', {}, [text(label || 'image')]))
   else {
     const name = label || new URL(address).host
     become(target, element('a', { href: address, className: ['outside'], rel: outside }, [text(`Image: ${name}`)]))
   }
 }
 
+const pictureData = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,[a-z0-9+/]+={0,2}$/i
 const outside = ['noopener', 'noreferrer', 'nofollow']
 
 function addressOf(href: unknown): string | undefined {

@@ -52,7 +52,7 @@ export function safeSchema(idPrefix: string): Options {
     },
     required: { input: { type: 'checkbox', disabled: true } },
     ancestors: { tbody: ['table'], td: ['table'], th: ['table'], thead: ['table'], tfoot: ['table'], tr: ['table'] },
-    protocols: { href: ['http', 'https', 'mailto'], src: ['http', 'https'] },
+    protocols: { href: ['http', 'https', 'mailto'], src: ['http', 'https', 'data'] },
     clobber: ['ariaDescribedBy', 'id'],
     clobberPrefix: idPrefix,
     strip: ['script', 'style', 'template', 'title', 'noscript', 'iframe', 'svg', 'math', 'select', 'textarea'],

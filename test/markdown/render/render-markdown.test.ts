@@ -153,6 +153,16 @@ describe('images and files', () => {
     expect(first('[[flow.png]]', 'a').hasAttribute('download')).toBe(false)
   })
 
+  test('that stand in the text are shown, but for those that may hold scripts', () => {
+    const document = rendered(
+      '![A](data:image/png;base64,AAAA) ![B](data:image/svg+xml;base64,AAAA) [c](data:text/html,x)',
+    )
+    expect([...document.querySelectorAll('img')].map(({ outerHTML }) => outerHTML)).toEqual([
+      '<img src="data:image/png;base64,AAAA" alt="A">',
+    ])
+    expect(document.querySelector('a')).toBeNull()
+  })
+
   test('of other places are never loaded', () => {
     const document = rendered('![A cat](https://evil.example/cat.png) <img src="https://evil.example/x.png" alt="y">')
     expect(document.querySelector('img')).toBeNull()
