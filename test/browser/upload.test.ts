@@ -75,6 +75,8 @@ test('a file that is chosen before the script of the page is there is uploaded',
   })
   chosen.resolve()
   await page.locator('.uploads').getByText('Uploaded.').waitFor()
+  await page.getByRole('button', { name: 'Clear done' }).click()
+  expect(await page.locator('.uploads li').count()).toBe(0)
   expect(alarms).toEqual([])
   await context.close()
 })

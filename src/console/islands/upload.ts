@@ -64,6 +64,9 @@ function takeFiles(section: HTMLElement): void {
     }
   }
 
+  section.querySelector('[data-clear-done]')?.addEventListener('click', () => {
+    for (const row of list.querySelectorAll('[data-done]')) row.remove()
+  })
   input.multiple = true
   input.required = false
   form.addEventListener('submit', (event) => {

@@ -207,9 +207,11 @@ async function sendList(
     isCurator ? listOpenUploads(ctx, caller, kbName) : [],
   ])
   const { documents: sources, nextCursor } = page
+  // Readers do not learn of Sources that they may not see.
+  const total = isCurator ? await ctx.sources.countOf(kb.id) : undefined
   return send(
     reply,
-    sourceListPage(visit, { kb, query, sources, nextCursor, ...accepted, openUploads, attempt, notice }),
+    sourceListPage(visit, { kb, query, total, sources, nextCursor, ...accepted, openUploads, attempt, notice }),
     status,
   )
 }

@@ -24,6 +24,8 @@ export type SourceListQuery = {
 export type SourceList = {
   kb: PageKb
   query: SourceListQuery
+  /** Of all that are not archived, whatever the filter; for curators. */
+  total: number | undefined
   sources: readonly SourceAnswer[]
   nextCursor: string | null
   fileTypes: readonly string[]
@@ -44,9 +46,9 @@ const states: readonly Choice[] = [
 
 /** The Sources of a knowledge base, with the form that uploads more. */
 export function sourceListPage(visit: Visit, list: SourceList): Html {
-  const { kb, query, notice } = list
+  const { kb, query, total, notice } = list
   const isCurator = reaches(visit.session.role, 'curator')
-  const main = html`<h1>Sources</h1>
+  const main = html`<h1>Sources${total !== undefined && html` <span class="tally">${total.toLocaleString('en')}</span>`}</h1>
     <p class="hint">Files that pages are made of.</p>
     ${isCurator && uploadSection(visit, list)}
     ${filters(list)}

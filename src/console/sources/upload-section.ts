@@ -50,6 +50,7 @@ export function uploadSection(visit: Visit, { kb, fileTypes, openUploads, attemp
     )}
     <p class="hint with-scripts">Or drop files here: several at once, up to ${sizeInWords(maxChunkedBytes)} each.</p>
     <p class="unseen" role="status" data-upload-news></p>
+    <button type="button" class="second with-scripts" data-clear-done>Clear done</button>
     <ul class="uploads" aria-label="Uploads">${openUploads.map((upload) => openUpload(visit, kb.slug, upload))}</ul>
   </section>`
 }

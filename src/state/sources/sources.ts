@@ -114,6 +114,17 @@ export class Sources {
     return new Map(rows.map(({ kb_id, count }) => [kb_id, Number(count)]))
   }
 
+  /** How many Sources of a knowledge base are not archived. */
+  async countOf(kbId: string): Promise<number> {
+    const row = await this.#db
+      .selectFrom('sources')
+      .select((select) => select.fn.countAll<number>().as('count'))
+      .where('kb_id', '=', kbId)
+      .where('archived_at', 'is', null)
+      .executeTakeFirst()
+    return Number(row?.count ?? 0)
+  }
+
   /** Sources of a knowledge base that are not archived, the newest first, from below a number. */
   async list(
     kbId: string,

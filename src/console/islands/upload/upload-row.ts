@@ -80,6 +80,7 @@ export class UploadRow {
 
   #finish(id: string): void {
     this.#bar.hidden = true
+    this.element.dataset.done = ''
     const link = document.createElement('a')
     link.href = `${root}/kb/${encodeURIComponent(this.#options.kb)}/sources/${encodeURIComponent(id)}`
     link.textContent = 'Open'
