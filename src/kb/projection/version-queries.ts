@@ -91,9 +91,9 @@ export function everyVersion(sql: Sql): VersionRecord[] {
 export function changedSince(sql: Sql, commit: string): string[] | undefined {
   const since = sql.get`SELECT position FROM commits WHERE oid = ${commit}`
   if (since === undefined) return undefined
-  return sql.all`SELECT DISTINCT seq_id FROM versions WHERE position > ${Number(since.position)}`.map(({ seq_id }) =>
-    String(seq_id),
-  )
+  // With `DISTINCT` SQLite would go through all versions in the order of their key.
+  const rows = sql.all`SELECT seq_id FROM versions WHERE position > ${Number(since.position)}`
+  return [...new Set(rows.map(({ seq_id }) => String(seq_id)))]
 }
 
 /** Whether a candidate has brought the Neuron of this seqId, also one that is deleted now; else somebody made it up. */
