@@ -195,6 +195,7 @@ function normal({ commit }: Twin): (line: string) => string {
       .replace(/\b[0-9a-f]{40}\b/g, nameOf)
       .replace(/-[0-9a-f]{6}(?=\.md\b|\\?")/g, '-id')
       .replace(/(name="_csrf" value|name="csrf-token" content|data-csrf)="[^"]*"/g, '$1')
+      .replace(/nonce-[\w+/=-]+|nonce=\\?"[^"]*"/g, 'nonce')
       .replace(/twin-[a-z]+-\d+-\d/g, 'tenant')
       .replace(
         /\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ \w{3} \d{4}, \d\d:\d\d UTC|just now|\d+ (?:seconds?|minutes?) ago/g,
