@@ -2,7 +2,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { neuronPage, tagPage, treePage } from '../../contract/console-paths.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { readTags } from '../../pages/read-tags.ts'
-import { readTree, type TreePage } from '../../pages/read-tree.ts'
+import { readTree, type TreeEntry, type TreePage } from '../../pages/read-tree.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { icon } from '../layout/icon.ts'
@@ -43,7 +43,10 @@ function branch([level, ...deeper]: readonly TreePage[], seqId: string | undefin
   const { kb, folder, entries, nextCursor } = level
   const open = deeper[0]?.folder
   const isHere = (path: string) => seqId === undefined && deeper.length === 1 && path === open
-  return html`<ul>${entries.map((entry) =>
+  // By what is shown: the path of a page can end in signs that say nothing.
+  const shown = (entry: TreeEntry) => (entry.kind === 'folder' ? `0 ${entry.name}` : `1 ${entry.title} ${entry.seqId}`)
+  const inOrder = entries.toSorted((one, other) => (shown(one) < shown(other) ? -1 : 1))
+  return html`<ul>${inOrder.map((entry) =>
     entry.kind === 'folder'
       ? html`<li><a href="${treePage(kb.slug, entry.path)}"${isHere(entry.path) && html` aria-current="true"`}>${icon(entry.path === open ? 'chevron-down' : 'chevron-right')} <bdi>${entry.name}</bdi></a>
         ${entry.path === open && branch(deeper, seqId)}</li>`

@@ -48,6 +48,8 @@ const starts: Record<ForgeName, () => Promise<FakeForge>> = {
   GitLab: startGitlab,
 }
 
+/** Milliseconds that git waits for a byte. */
+const transferTimeout = 60_000
 /** Seconds that a forge asks to be left alone for. */
 const rest = 3600
 const headers = { 'retry-after': String(rest) }
@@ -122,14 +124,22 @@ async function compare({ syncNoted, product: { ctx }, link }: Awaited<ReturnType
   if (asksForRest) expect(waits).toBeGreaterThan(rest / 2)
 }
 
-/** Time-outs that end when the test says so. */
+/** Time-outs that end when the test says so: of requests, and of a transfer by git. */
 function holdTimeouts(): () => void {
-  let last = new AbortController()
+  let last = () => {}
   vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
-    last = new AbortController()
-    return last.signal
+    const held = new AbortController()
+    last = () => held.abort(new DOMException('The operation timed out.', 'TimeoutError'))
+    return held.signal
   })
-  return () => last.abort(new DOMException('The operation timed out.', 'TimeoutError'))
+  const setTimer = globalThis.setTimeout
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(
+    Object.assign((run: (...args: unknown[]) => void, delay?: number, ...args: unknown[]) => {
+      if (delay === transferTimeout) last = run
+      return setTimer(run, delay, ...args)
+    }, setTimer),
+  )
+  return () => last()
 }
 
 /** What a request is for: its method and its path below the repository, without numbers, names and most of its query. */
