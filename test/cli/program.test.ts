@@ -63,7 +63,7 @@ test.each([
   ['a missing argument', ['key', 'revoke'], "missing required argument 'id'"],
   ['one argument too many', ['key', 'list', 'all'], 'too many arguments'],
   ['a value that is none', ['key', 'create', '--tenant', 'acme', '--role', 'root'], 'role: '],
-  ['a bad slug', ['kb', 'create', 'Hand Book', '--tenant', 'acme'], 'slug: must be 1 to 100 of a-z'],
+  ['a bad slug', ['kb', 'create', 'Hand Book', '--tenant', 'acme'], '<slug>: must be 1 to 100 of a-z'],
   ['a slug like a UUID', ['kb', 'create', '0199a5c2-0000-7000-8000-000000000001', '--tenant', 'acme'], 'a UUID'],
 ])('%s is wrong usage: exit code 2', async (_, args, message) => {
   const text = await ganglion(args)

@@ -113,7 +113,12 @@ test('two versions are compared as they are seen', async () => {
   const { blocks } = await compare(bed.curator)
   expect(blocks).toEqual([
     { type: 'same', after: '<h2 dir="auto">A</h2>' },
-    { type: 'changed', before: expect.stringContaining('href='), after: expect.stringContaining('b <a') },
+    {
+      type: 'changed',
+      before: expect.stringContaining('href='),
+      after: expect.stringContaining('b <a'),
+      marked: expect.stringContaining('<ins>b </ins><a'),
+    },
   ])
   expect(JSON.stringify(await compare(bed.reader))).not.toContain(seq(1))
   const added = await comparePages(bed.ctx, bed.curator, { kb: 'handbook', before: null, after: 'x' })

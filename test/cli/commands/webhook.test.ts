@@ -125,9 +125,9 @@ test('a webhook of one knowledge base says so; replay begins where it is told, o
 })
 
 test.each<[string, string[], string]>([
-  ['another scheme', ['ftp://example.org'], 'url: must be an http or https URL'],
-  ['a password in the URL', ['https://user:secret@example.org'], 'url: must be without user'],
-  ['a kind that is none', ['https://example.org', '--kind', 'ingest'], 'kind.0: '],
+  ['another scheme', ['ftp://example.org'], '<url>: must be an http or https URL'],
+  ['a password in the URL', ['https://user:secret@example.org'], '<url>: must be without user'],
+  ['a kind that is none', ['https://example.org', '--kind', 'ingest'], '--kind: must be one of'],
 ])('%s is wrong usage', async (_, args, message) => {
   const data = await dataWithTenants('acme')
   const { code, stderr } = await ganglion(['webhook', 'add', ...args, '--tenant', 'acme', '--data', data])

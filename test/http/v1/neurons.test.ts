@@ -87,7 +87,9 @@ test('an answer is tagged by its bytes, and not sent to whom has it', async () =
   })
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
     const again = await request('GET', path, { as: 'reader', headers: { 'if-none-match': known } })
-    expect(again).toMatchObject({ status: 304, text: '', headers: { etag } })
+    // A weak tag is that of a compressed answer.
+    const kept = known.startsWith('W/') ? known : etag
+    expect(again).toMatchObject({ status: 304, text: '', headers: { etag: kept } })
     expect(again.headers).not.toHaveProperty('content-type')
   }
   for (const other of ['"other"', etag.slice(1, -1), '']) {
