@@ -13,6 +13,8 @@ type Read = {
   units: readonly PassageUnit[]
   /** The terms of the question that each unit holds. */
   held: readonly (readonly string[])[]
+  /** How long what leads to each unit is. */
+  leading: readonly number[]
 }
 
 /** A part of a passage, from one of its units to another. */
@@ -44,6 +46,8 @@ export function packPassages(passages: readonly PlacedPassage[], packing: Packin
     return true
   }
   const take = (passage: PlacedPassage, budget: number) => {
+    const pages = new Set(windows.map(({ of }) => of.passage.seqId))
+    if (pages.size === topK && !pages.has(passage.seqId)) return false
     const window = bestWindow(readPassage(passage, packing), Math.min(budget, left))
     return window !== undefined && keep([...windows, window])
   }
@@ -54,12 +58,17 @@ export function packPassages(passages: readonly PlacedPassage[], packing: Packin
     if (!isTaken && at === 0 && !take(passage, left)) return [{ ...passage, content: cut(passage.content, maxChars) }]
   }
   for (const at of windows.keys()) {
+    let window = windows[at] as Window
+    // What is between windows gets no longer by it: to make their text for each step takes quadratic time.
+    const longest = lengthOf(window) + left
     const grow = (by: { from: number; to: number }) => {
-      const { of, from, to } = windows[at] as Window
-      const grown = { of, from: from + by.from, to: to + by.to }
-      return grown.from >= 0 && grown.to < of.units.length && keep(windows.with(at, grown))
+      const grown = { of: window.of, from: window.from + by.from, to: window.to + by.to }
+      if (grown.from < 0 || grown.to >= grown.of.units.length || lengthOf(grown) > longest) return false
+      window = grown
+      return true
     }
     while (grow({ from: 0, to: 1 }) || grow({ from: -1, to: 0 }));
+    keep(windows.with(at, window))
   }
   for (const passage of passages) {
     if (left < small) break
@@ -77,28 +86,29 @@ function readPassage(passage: PlacedPassage, { language, analyser }: Packing): R
     })
     return [...terms]
   })
-  return { passage, units, held }
+  const leading = units.map((unit) => leadsOf(unit).reduce((sum, { start, end }) => sum + end - start + 1, 0))
+  return { passage, units, held, leading }
 }
 
 /** The window of at most so many characters that holds most of the question; of two the shorter, of two alike the first. */
 function bestWindow(of: Read, maxLength: number): Window | undefined {
-  const { units, held, passage } = of
+  const { units, held, leading, passage } = of
   let best: Window | undefined
   let [most, shortest] = [-1, 0]
-  for (const from of units.keys()) {
-    const counts = new Map<string, number>()
+  for (const [from, { start }] of units.entries()) {
+    /** What one more occurrence of a term is worth. */
+    const worth = new Map<string, number>()
     let score = 0
     for (let to = from; to < units.length; to++) {
-      const window = { of, from, to }
-      const { length } = textOf(window)
+      const length = (leading[from] ?? 0) + (units[to]?.end ?? 0) - start
       if (length > maxLength) break
       for (const term of held[to] ?? []) {
-        const count = counts.get(term) ?? 0
-        counts.set(term, count + 1)
-        score += (passage.rarity[term] ?? 0) * repeated ** count
+        const value = worth.get(term) ?? passage.rarity[term] ?? 0
+        score += value
+        worth.set(term, value * repeated)
       }
       if (score > most || (score === most && length < shortest)) {
-        best = window
+        best = { of, from, to }
         ;[most, shortest] = [score, length]
       }
     }
@@ -141,12 +151,17 @@ function follows({ of, from }: Window, before: Window | undefined): boolean {
 /** A window's Markdown, after what it is not understood without. */
 function textOf({ of, from, to }: Window): string {
   const { passage, units } = of
-  const leads: string[] = []
-  const start = units[from]?.start ?? 0
-  for (let lead = units[from]?.lead; lead !== undefined; lead = lead.lead) {
-    leads.unshift(`${passage.content.slice(lead.start, lead.end)}\n`)
-  }
-  return `${leads.join('')}${passage.content.slice(start, units[to]?.end)}`
+  const leads = leadsOf(units[from]).map(({ start, end }) => `${passage.content.slice(start, end)}\n`)
+  return `${leads.join('')}${passage.content.slice(units[from]?.start, units[to]?.end)}`
+}
+
+function lengthOf({ of: { units, leading }, from, to }: Window): number {
+  return (leading[from] ?? 0) + (units[to]?.end ?? 0) - (units[from]?.start ?? 0)
+}
+
+/** Outermost first. */
+function leadsOf(unit: PassageUnit | undefined): PassageUnit[] {
+  return unit?.lead === undefined ? [] : [...leadsOf(unit.lead), unit.lead]
 }
 
 function cut(text: string, maxLength: number): string {

@@ -1,6 +1,6 @@
 import { atxHeading } from '../../rules/text/atx-heading.ts'
 import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
-import { type Range, sentencesOf } from '../../rules/text/sentences.ts'
+import { type Range, type Sentence, sentencesOf } from '../../rules/text/sentences.ts'
 
 /** What a passage is cut between, in UTF-16 units of it: a sentence, an item of a list, a row of a table, or code. */
 export type PassageUnit = Range & {
@@ -9,6 +9,9 @@ export type PassageUnit = Range & {
 }
 
 const item = /^\s*(?:[-*+]|\d{1,9}[.)])\s/
+/** Characters of a sentence that stays whole. */
+const longest = 400
+const words = new Intl.Segmenter('und', { granularity: 'word' })
 const dashes = /^[\s|:-]+$/
 
 /** The units of a chunk's Markdown, in order. A rough reading: whatever it takes wrongly is still text of the chunk. */
@@ -30,7 +33,7 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
     announced = undefined
     // The end of a line ends no sentence.
     for (const sentence of sentencesOf(content.slice(start, end).replaceAll('\n', ' '), language)) {
-      add({ start: start + sentence.start, end: start + sentence.end })
+      for (const part of partsOf(sentence)) add({ start: start + part.start, end: start + part.end })
     }
     if (content.charAt(end - 1) === ':') announced = units.at(-1)
   }
@@ -44,7 +47,7 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
     const last = units.at(-1)
     if (marker === undefined && !isRow && !item.test(line) && atxHeading(line) === undefined && line.trim() !== '') {
       // The rest of an item.
-      if (paragraph === undefined && last !== undefined && /^\s/.test(line)) last.end = range.end
+      if (paragraph === undefined && last !== undefined && last !== heading && /^\s/.test(line)) last.end = range.end
       else paragraph = { start: paragraph?.start ?? range.start, end: range.end }
       continue
     }
@@ -54,7 +57,8 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
       while (at < lines.length && !closesFence(textOf(content, lines[at]).trim(), marker))
       add({ start: range.start, end: lines[at]?.end ?? content.length })
     } else if (isRow && head !== undefined) {
-      if (dashes.test(line)) head.end = range.end
+      // Of cells that say nothing, too.
+      if (last === head && dashes.test(line)) head.end = range.end
       else add(range, head)
     } else if (isRow) head = add(range)
     else if (item.test(line)) add(range)
@@ -65,6 +69,19 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
   }
   endParagraph()
   return units
+}
+
+/** Thai ends no sentence, and neither does what has no full stops: it is cut between words. */
+function partsOf({ start, end, text }: Sentence): Range[] {
+  if (text.length <= longest) return [{ start, end }]
+  const parts: Range[] = []
+  let from = 0
+  for (const { index, segment } of words.segment(text)) {
+    if (index + segment.length - from <= longest || index === from || segment.trim() === '') continue
+    parts.push({ start: start + from, end: start + index })
+    from = index
+  }
+  return [...parts, { start: start + from, end }]
 }
 
 function linesOf(content: string): Range[] {

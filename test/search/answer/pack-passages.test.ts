@@ -31,6 +31,18 @@ test('an item comes with what announces it, a row with the head of its table, co
   expect(packed([passage({ content: code })], 60)).toEqual(['Run it:\n\n```sh\nmake clean\n\nmake gasket\n```'])
 })
 
+test('a row of dashes is no second head, code below a heading no part of it, and a text without full stops is cut at words', () => {
+  const filler = 'Nothing to see here, and more of it. '.repeat(4).trim()
+  const table = '| Part | Size |\n|---|---|\n| nut | 1 |\n| - | - |\n| gasket | 2 |\n| bolt | 3 |'
+  expect(packed([passage({ content: `${filler}\n\n${table}` })], 45)).toEqual([
+    '| Part | Size |\n|---|---|\n| gasket | 2 |',
+  ])
+  const code = `${filler}\n\n## Make\n\n    make clean\n    make all\n\nTake a gasket.\n\n${filler}`
+  expect(packed([passage({ content: code })], 30)).toEqual(['## Make\nTake a gasket.'])
+  const [thai = ''] = packed([passage({ content: `${'ประเทศไทย'.repeat(60)} gasket ${'ประเทศไทย'.repeat(60)}` })], 450)
+  expect(thai).toContain('gasket')
+})
+
 test('the parts of a page are one text, in the order of the page, with its headings', () => {
   const pieces = [
     passage({ content: 'The gasket is of steel.', headings: ['Parts', 'Steel'], ordinal: 3 }),
