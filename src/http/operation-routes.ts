@@ -190,10 +190,13 @@ export function operationRoutes(
   )
 }
 
+/** Proxies add at least one of them. */
+const ofProxies = /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|x-envoy-.*|cf-.*)$/
+
 /** Without a key, a request that comes from this machine and through no proxy. */
 function mayRead({ headers, raw }: FastifyRequest, key: string | undefined): boolean {
   if (key !== undefined) return isSameText(bearerToken(headers.authorization) ?? '', key)
-  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
+  const isForwarded = Object.keys(headers).some((name) => ofProxies.test(name))
   return !isForwarded && /^(?:::ffff:)?127\.|^::1$/.test(raw.socket.remoteAddress ?? '')
 }
 

@@ -32,17 +32,13 @@ export const operator: Actor = { id: 'cli', name: 'Operator' }
 
 /**
  * Makes a knowledge base: its repository from the template, then its entry, so that nobody sees half of one.
- * @throws {ValidationError} for a slug or prefix that cannot be used, {GanglionError} `already_exists`
+ * @throws {ValidationError} for a slug or prefix that cannot be used, {GanglionError} `already_exists`, `tenant_disabled`, `quota_exceeded`
  */
 export async function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase): Promise<CreatedKnowledgeBase> {
   const slug = parse('slug', Slug, input.slug)
   const prefix = parse('prefix', SeqPrefix, input.prefix ?? derivePrefix(slug))
   const tenant = await ctx.tenants.ensure(parse('tenant', Slug, input.tenant), ctx.now())
   if ((await ctx.knowledgeBases.find(tenant.id, slug, { disabled: true })) !== undefined) throw alreadyExists(slug)
-  const most = tenant.quotas.knowledgeBases
-  if (most !== null && (await ctx.knowledgeBases.all(tenant.id)).length >= most) {
-    throw new GanglionError('quota_exceeded', `The tenant may have ${most} knowledge bases.`)
-  }
   const identity = { id: uuidv7(), tenantId: tenant.id, slug, prefix }
   const gitDir = ctx.directory.repository(identity.id)
   try {

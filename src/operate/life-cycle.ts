@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
@@ -14,6 +14,8 @@ import { removeKbRows, removeTenantRows } from '../state/removal.ts'
 import type { Tenant } from '../state/tenants.ts'
 import { backup } from './backup/backup.ts'
 import { packageVersion } from './package-version.ts'
+
+const all = { disabled: true }
 
 export type LifeChange = { slug?: string | undefined; isDisabled?: boolean | undefined }
 /** A knowledge base of the tenant, or, without one, the tenant with all that it has. */
@@ -48,6 +50,7 @@ export async function changeTenant(ctx: Context, by: Acting, tenant: Tenant, cha
 /**
  * Stops serving a knowledge base or a tenant, exports it as a backup of its own, and marks it as deleted: {@link removeDeleted} does the
  * rest. Where the export fails, it is as it was before.
+ * @throws {GanglionError} `not_found`, `not_disabled` where another request deleted it, or served it again, meanwhile
  * @param exportTo a folder that is empty or not there; undefined: no export
  */
 export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportTo: string | undefined): Promise<void> {
@@ -64,6 +67,10 @@ export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportT
     if (disabledAt === null) await life.setDisabled(subject, null)
     throw error
   }
+  const now = kb === undefined ? await ctx.tenants.get(tenant.id) : await ctx.knowledgeBases.find(tenant.id, kb.id, all)
+  if (now === undefined) throw new GanglionError('not_found')
+  // Somebody served it again during the export, and it may have changed since.
+  if (now.disabledAt === null) throw new GanglionError('not_disabled')
   for (const each of kbs) await ctx.knowledgeBases.life.setDeleted(each, ctx.now())
   if (kb === undefined) await ctx.tenants.life.setDeleted(tenant, ctx.now())
 }
@@ -95,14 +102,21 @@ async function removeKb(ctx: Context, id: string): Promise<void> {
   await inTransaction(ctx.database.db, (transaction) => removeKbRows(transaction, id))
 }
 
-/** Where the server exports what administrators delete; a name says what and when. */
-export function exportFolder({ directory, now }: Pick<Context, 'directory' | 'now'>, slug: string): string {
+/** Makes a folder into which the server exports what administrators delete; a name says what and when. */
+export function makeExportFolder({ directory, now }: Pick<Context, 'directory' | 'now'>, slug: string): string {
+  const exports = join(directory.root, 'exports')
+  mkdirSync(exports, { recursive: true, mode: 0o700 })
   const name = `${slug}-${now()
     .toISOString()
     .replaceAll(/[-:]|\.\d+/g, '')}`
   for (let count = 1; ; count++) {
-    const path = join(directory.root, 'exports', count === 1 ? name : `${name}-${count}`)
-    if (!existsSync(path)) return path
+    const path = join(exports, count === 1 ? name : `${name}-${count}`)
+    try {
+      mkdirSync(path, { mode: 0o700 })
+      return path
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
   }
 }
 

@@ -40,7 +40,7 @@ export async function startSession(
   { address, agent }: Client,
   tenantId?: string,
 ): Promise<{ token: string; tenantId: string } | undefined> {
-  const memberships = await users.memberships(userId)
+  const memberships = await users.memberships(userId, { served: true })
   const membership = memberships.find((membership) => tenantId === undefined || membership.tenantId === tenantId)
   if (membership === undefined) return undefined
   const { token } = await sessions.create(
@@ -64,7 +64,10 @@ export async function openSession(
   const found = await sessions.find(token, now())
   if (found === undefined) return undefined
   const { session: stored, isReplaced } = found
-  const [user, memberships] = await Promise.all([users.get(stored.userId), users.memberships(stored.userId)])
+  const [user, memberships] = await Promise.all([
+    users.get(stored.userId),
+    users.memberships(stored.userId, { served: true }),
+  ])
   const membership = memberships.find(({ tenantId }) => tenantId === stored.tenantId) ?? memberships[0]
   if (user === undefined || membership === undefined) return undefined
   const { tenantId, role } = membership

@@ -1,7 +1,10 @@
 import type { Kysely } from 'kysely'
+import { GanglionError } from '../contract/errors.ts'
 import type { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
+import { inTransaction, lockRow } from './database/transaction.ts'
 import { formerSlug, type Life, Lives, SlugTaken, servedKbs } from './life.ts'
+import { Tenants } from './tenants.ts'
 
 export type KbRecord = Life & {
   tenantId: string
@@ -57,17 +60,23 @@ export class KnowledgeBases {
     return (await query.execute()).map(({ id }) => id)
   }
 
-  /** Throws {@link SlugTaken} when the tenant has a knowledge base of that slug. */
+  /** @throws {SlugTaken} @throws {GanglionError} `tenant_disabled`, `quota_exceeded` */
   async create(knowledgeBase: Pick<KbRecord, 'id' | 'tenantId' | 'slug' | 'prefix'>, now: Date): Promise<KbRecord> {
     const { id, tenantId, slug, prefix } = knowledgeBase
     const createdAt = now.toISOString()
-    const row = await this.#db
-      .insertInto('knowledge_bases')
-      .values({ id, tenant_id: tenantId, slug, prefix, created_at: createdAt })
-      .onConflict((conflict) => conflict.columns(['tenant_id', 'slug']).doNothing())
-      .returning('id')
-      .executeTakeFirst()
-    if (row === undefined) throw new SlugTaken(slug)
+    await inTransaction(this.#db, async (transaction) => {
+      await lockRow(transaction, 'tenants', tenantId)
+      const tenant = await new Tenants(transaction).get(tenantId)
+      if (tenant === undefined || tenant.disabledAt !== null) throw new GanglionError('tenant_disabled')
+      const store = new KnowledgeBases(transaction)
+      if ((await store.find(tenantId, slug, { disabled: true })) !== undefined) throw new SlugTaken(slug)
+      const most = tenant.quotas.knowledgeBases
+      if (most !== null && (await store.all(tenantId)).length >= most) {
+        throw new GanglionError('quota_exceeded', `The tenant may have ${most} knowledge bases.`)
+      }
+      const row = { id, tenant_id: tenantId, slug, prefix, created_at: createdAt }
+      await transaction.insertInto('knowledge_bases').values(row).execute()
+    })
     return { id, tenantId, slug, prefix, createdAt, formerSlugs: [], disabledAt: null }
   }
 

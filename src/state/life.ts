@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { GanglionError } from '../contract/errors.ts'
 import { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
@@ -61,16 +62,25 @@ export class Lives {
     this.#notifications = notifications
   }
 
-  /** @param holder finds who has, or had, a name. @throws {SlugTaken} */
+  /** @param holder finds who has, or had, a name. @throws {SlugTaken} @throws {GanglionError} `not_found` */
   async rename(
-    { id, slug, formerSlugs }: Life,
+    { id }: Pick<Life, 'id'>,
     to: string,
     holder: (db: Kysely<Schema>) => Promise<Life | undefined>,
   ): Promise<void> {
     await inTransaction(this.#db, async (transaction) => {
       await lockRow(transaction, this.#table, id)
       if (((await holder(transaction))?.id ?? id) !== id) throw new SlugTaken(to)
-      const former = JSON.stringify([...formerSlugs, slug].filter((name) => name !== to))
+      const row = await transaction
+        .selectFrom(this.#table)
+        .select(['slug', 'former_slugs'])
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst()
+      if (row === undefined) throw new GanglionError('not_found')
+      const names = new Set<string>([...JSON.parse(row.former_slugs), row.slug])
+      names.delete(to)
+      const former = JSON.stringify([...names])
       await transaction.updateTable(this.#table).set({ slug: to, former_slugs: former }).where('id', '=', id).execute()
       await this.#notifications.send(transaction, 'life', id)
     })

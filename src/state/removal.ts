@@ -31,9 +31,20 @@ export async function removeTenantRows(transaction: Transaction<Schema>, id: str
     .having((having) => having.fn.max('tenant_id'), '=', id)
     .execute()
   for (const table of ofTenant) await transaction.deleteFrom(table).where('tenant_id', '=', id).execute()
+  await removePeople(transaction, people)
+  await transaction.deleteFrom('tenants').where('id', '=', id).execute()
+}
+
+/** Removes the people who have a role in no tenant. */
+export async function removePeopleOfNone(transaction: Transaction<Schema>): Promise<void> {
+  const members = transaction.selectFrom('memberships').select('user_id')
+  const query = transaction.selectFrom('users').select('id as user_id').where('id', 'not in', members)
+  await removePeople(transaction, await query.execute())
+}
+
+async function removePeople(transaction: Transaction<Schema>, people: readonly { user_id: string }[]): Promise<void> {
   for (const { user_id } of people) {
     for (const table of ofUser) await transaction.deleteFrom(table).where('user_id', '=', user_id).execute()
     await transaction.deleteFrom('users').where('id', '=', user_id).execute()
   }
-  await transaction.deleteFrom('tenants').where('id', '=', id).execute()
 }

@@ -96,7 +96,9 @@ test('metrics are for who has their key, or without one for the machine itself',
   expect(await status(undefined)).toBe(200)
   expect(await status(undefined, {}, '::ffff:127.0.0.1')).toBe(200)
   expect(await status(undefined, {}, '192.0.2.1')).toBe(401)
-  expect(await status(undefined, { 'x-forwarded-for': '127.0.0.1' })).toBe(401)
+  for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-proto']) {
+    expect([name, await status(undefined, { [name]: '127.0.0.1' })]).toEqual([name, 401])
+  }
   expect(await status(key)).toBe(401)
   expect(await status(key, { authorization: `${authorization}x` }, '192.0.2.1')).toBe(401)
   expect(await status(key, { authorization }, '192.0.2.1')).toBe(200)

@@ -135,11 +135,15 @@ test('an administrator of one tenant does not reach into another', async () => {
   ]) {
     await expect(act()).rejects.toMatchObject({ code: 'not_found' })
   }
-  for (const act of [
-    () => changePerson(ctx, administrator, shared.user.id, 'disable'),
-    () => makeResetLink(ctx, administrator, shared.user.id),
-  ]) {
-    await expect(act()).rejects.toMatchObject({ code: 'insufficient_role' })
+  for (const disabledAt of [null, ctx.now(), null]) {
+    // A disabled tenant comes back, with all who may enter it.
+    await ctx.tenants.life.setDisabled(shared.tenant, disabledAt)
+    for (const act of [
+      () => changePerson(ctx, administrator, shared.user.id, 'disable'),
+      () => makeResetLink(ctx, administrator, shared.user.id),
+    ]) {
+      await expect(act()).rejects.toMatchObject({ code: 'insufficient_role' })
+    }
   }
   await changeRole(ctx, administrator, shared.user.id, 'none')
   const { tenants } = (await openSession(ctx, shared.token))?.session ?? {}

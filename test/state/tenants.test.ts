@@ -68,3 +68,28 @@ test('a slug is taken within its tenant, free in another', async () => {
   expect(await knowledgeBases.list()).toHaveLength(2)
   expect(await knowledgeBases.list(umbrella.id)).toEqual([second])
 })
+
+test('every name that a knowledge base had stays its own, whoever renames it at once', async () => {
+  const { knowledgeBases, acme } = await twoTenants()
+  const handbook = { id: handbookId, tenantId: acme.id, slug: 'handbook', prefix: 'hb' }
+  const found = await knowledgeBases.create(handbook, at('10:00'))
+  await Promise.all(['guide', 'rules'].map((slug) => knowledgeBases.rename(found, slug)))
+  for (const slug of ['handbook', 'guide', 'rules']) {
+    expect(await knowledgeBases.find(acme.id, slug)).toMatchObject({ id: handbookId })
+    await expect(knowledgeBases.create({ ...handbook, id: otherId, slug }, at('10:00'))).rejects.toThrow(SlugTaken)
+  }
+  await knowledgeBases.life.setDeleted(found, at('11:00'))
+  await expect(knowledgeBases.rename(found, 'late')).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('a quota of knowledge bases holds for those that are made at once, and a disabled tenant gets none', async () => {
+  const { tenants, knowledgeBases, acme } = await twoTenants()
+  await tenants.setQuotas(acme, { knowledgeBases: 1, sourceBytes: null })
+  const make = (id: string, slug: string) =>
+    knowledgeBases.create({ id, tenantId: acme.id, slug, prefix: 'hb' }, at('10:00'))
+  const made = await Promise.allSettled([make(handbookId, 'one'), make(otherId, 'two')])
+  expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  await tenants.setQuotas(acme, { knowledgeBases: null, sourceBytes: null })
+  await tenants.life.setDisabled(acme, at('11:00'))
+  await expect(make(otherId, 'three')).rejects.toMatchObject({ code: 'tenant_disabled' })
+})

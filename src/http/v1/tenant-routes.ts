@@ -11,7 +11,7 @@ import {
   TenantReport,
 } from '../../contract/tenant-report.ts'
 import { listAudit, recordAct } from '../../kb/access/audit.ts'
-import { changeKb, exportFolder, markDeleted } from '../../operate/life-cycle.ts'
+import { changeKb, makeExportFolder, markDeleted } from '../../operate/life-cycle.ts'
 import { usageOf } from '../../operate/usage.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { callerOf } from '../access/auth.ts'
@@ -111,7 +111,7 @@ export function tenantRoutes(app: ZodFastify, ctx: AppContext): void {
       const caller = callerOf(request)
       const kb = await find(caller, request.params.kbId)
       if (kb.disabledAt === null) throw new GanglionError('not_disabled')
-      const folder = exportFolder(ctx, kb.slug)
+      const folder = makeExportFolder(ctx, kb.slug)
       await markDeleted(ctx, { tenant: { id: caller.tenantId }, kb }, folder)
       await recordAct(ctx, caller, { action: 'kb.deleted', subject: kb.slug, detail: basename(folder) })
       return { id: kb.id, export: basename(folder) }

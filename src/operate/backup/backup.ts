@@ -16,7 +16,7 @@ import { nextNumber } from '../../kb/writing/seq-numbers.ts'
 import { openDatabase } from '../../state/database/open-database.ts'
 import { inTransaction } from '../../state/database/transaction.ts'
 import { KnowledgeBases } from '../../state/kb-store.ts'
-import { removeKbRows, removeTenantRows } from '../../state/removal.ts'
+import { removeKbRows, removePeopleOfNone, removeTenantRows } from '../../state/removal.ts'
 import { Tenants } from '../../state/tenants.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../system/durable-file.ts'
 import { copyProjection } from '../copy-projection.ts'
@@ -96,6 +96,9 @@ async function leaveOnly(file: string, { tenantId, kbIds }: BackupPart): Promise
       for (const { id } of kbs) if (!kbIds.includes(id)) await removeKbRows(transaction, id)
       const tenants = await transaction.selectFrom('tenants').select('id').where('id', '!=', tenantId).execute()
       for (const { id } of tenants) await removeTenantRows(transaction, id)
+      await removePeopleOfNone(transaction)
+      const kept = transaction.selectFrom('sources').select('content_hash')
+      await transaction.deleteFrom('blob_keys').where('sha256', 'not in', kept).execute()
       for (const table of ['tenants', 'knowledge_bases'] as const) {
         await transaction.updateTable(table).set({ disabled_at: null }).execute()
       }

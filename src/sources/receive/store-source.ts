@@ -24,7 +24,7 @@ export type StoreOptions = {
 
 /**
  * Makes a Source from a received file, writes its event and enqueues its ingest, all or nothing. The caller removes the file.
- * @throws {GanglionError} `duplicate_source`
+ * @throws {GanglionError} `duplicate_source`, `quota_exceeded`, `not_found`
  */
 export async function storeSource(
   ctx: Context,
@@ -43,7 +43,7 @@ export async function storeSource(
   // Another node may have made this very Source.
   const isVisible = (other: Source) => other.id !== id && sees(other)
   if (!force) await refuseDuplicate(ctx, { kbId, sha256: file.sha256, isVisible })
-  await requireRoom(ctx, tenantId, file.size)
+  await sources.requireRoom(tenantId, file.size)
   return blobs.keep(file, async (note) => {
     try {
       return await sources.add(source, now(), {
@@ -60,13 +60,6 @@ export async function storeSource(
       throw error instanceof SourceExists ? duplicateSource(error.existing) : error
     }
   })
-}
-
-/** @throws {GanglionError} `quota_exceeded` if a tenant would have more bytes of Sources than it may. */
-export async function requireRoom({ tenants, sources }: Context, tenantId: string, bytes: number): Promise<void> {
-  const most = (await tenants.get(tenantId))?.quotas.sourceBytes ?? null
-  if (most === null || (await sources.totalSize(tenantId)).size + bytes <= most) return
-  throw new GanglionError('quota_exceeded', `The tenant may have ${most} bytes of Sources.`)
 }
 
 /** @throws {GanglionError} `duplicate_source` if the knowledge base has these bytes in a visible Source that is not archived. */

@@ -113,14 +113,14 @@ export class Users {
     await this.#db.updateTable('users').set({ disabled_at }).where('id', '=', id).execute()
   }
 
-  /** A user's tenants, by slug. */
-  async memberships(userId: string): Promise<Membership[]> {
+  /** A user's tenants, by slug. `served`: none that is disabled. */
+  async memberships(userId: string, { served = false } = {}): Promise<Membership[]> {
     return this.#db
       .selectFrom('memberships')
       .innerJoin('tenants', 'tenants.id', 'memberships.tenant_id')
       .select(['tenants.id as tenantId', 'tenants.slug as tenantSlug', 'memberships.role'])
       .where('user_id', '=', userId)
-      .where('tenants.disabled_at', 'is', null)
+      .where(served ? 'tenants.disabled_at' : 'tenants.deleted_at', 'is', null)
       .orderBy('tenants.slug')
       .execute()
   }

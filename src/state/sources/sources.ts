@@ -1,9 +1,11 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import type { SourceStatus } from '../../contract/documents.ts'
+import { GanglionError } from '../../contract/errors.ts'
 import type { Schema } from '../database/schema.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import type { EventLog } from '../event-store.ts'
 import { servedKbs } from '../life.ts'
+import { Tenants } from '../tenants.ts'
 import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from './insert-source.ts'
 import { type Source, toSource } from './source.ts'
 
@@ -45,7 +47,7 @@ export class Sources {
   /**
    * Adds a Source and tells `source.uploaded`: both or neither. One that was added before, under the same id, stays as it is.
    * @param options.together what else is written, or nothing of it all
-   * @throws {SourceExists}
+   * @throws {SourceExists} @throws {GanglionError} `quota_exceeded`, `not_found` where the knowledge base is not served any more
    */
   async add(
     source: NewSource,
@@ -56,6 +58,9 @@ export class Sources {
       await lockRow(transaction, 'knowledge_bases', source.kbId)
       const earlier = await sourceOf(transaction, source.id)
       if (earlier !== undefined) return earlier
+      const served = servedKbs(transaction).where('knowledge_bases.id', '=', source.kbId)
+      if ((await served.executeTakeFirst()) === undefined) throw new GanglionError('not_found')
+      await requireRoom(transaction, source.tenantId, source.fileSize)
       const row = await insertSource(transaction, source, now, options)
       const { id: documentId, kbId, status } = source
       const data = { documentId, status }
@@ -89,16 +94,13 @@ export class Sources {
   }
 
   /** How many Sources a tenant has, and how large they are together, in bytes; archived ones included. */
-  async totalSize(tenantId: string): Promise<{ count: number; size: number }> {
-    const row = await this.#db
-      .selectFrom('sources')
-      .select((select) => [
-        select.fn.countAll<number>().as('count'),
-        select.fn.sum<number | null>('file_size').as('size'),
-      ])
-      .where('tenant_id', '=', tenantId)
-      .executeTakeFirst()
-    return { count: Number(row?.count ?? 0), size: Number(row?.size ?? 0) }
+  totalSize(tenantId: string): Promise<{ count: number; size: number }> {
+    return totalSize(this.#db, tenantId)
+  }
+
+  /** @throws {GanglionError} `quota_exceeded` if a tenant would have more bytes of Sources than it may. */
+  requireRoom(tenantId: string, bytes: number): Promise<void> {
+    return requireRoom(this.#db, tenantId, bytes)
   }
 
   /** How many Sources of a tenant have failed and are not archived, by knowledge base. */
@@ -319,4 +321,26 @@ function isNamed(text: string) {
 function patternOf(text: string): string {
   const folded = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   return `%${folded.replace(/[\\%_]/g, '\\$&')}%`
+}
+
+async function totalSize(db: Kysely<Schema>, tenantId: string): Promise<{ count: number; size: number }> {
+  const row = await db
+    .selectFrom('sources')
+    .select((select) => [
+      select.fn.countAll<number>().as('count'),
+      select.fn.sum<number | null>('file_size').as('size'),
+    ])
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirst()
+  return { count: Number(row?.count ?? 0), size: Number(row?.size ?? 0) }
+}
+
+/** In a transaction, others that add to a tenant with a bound wait until it ends. */
+async function requireRoom(db: Kysely<Schema>, tenantId: string, bytes: number): Promise<void> {
+  const most = (await new Tenants(db).get(tenantId))?.quotas.sourceBytes ?? null
+  if (most === null) return
+  if (db.isTransaction) await lockRow(db as Transaction<Schema>, 'tenants', tenantId)
+  if ((await totalSize(db, tenantId)).size + bytes > most) {
+    throw new GanglionError('quota_exceeded', `The tenant may have ${most} bytes of Sources.`)
+  }
 }

@@ -180,12 +180,14 @@ test('a deleted knowledge base leaves nothing, takes nothing else along, and its
   const made = await deployment()
   const { ctx, dataDir, admin, request, kbId, acme, theirs, through } = made
   await made.newKey('acme', 'reader')
+  await ctx.users.create({ email: 'nowhere@example.com', name: 'No role', passwordHash: 'hash' }, ctx.now())
   const path = '/api/v1/knowledge-bases/handbook'
   const { headers } = admin
   expect(await request('DELETE', path, { headers })).toMatchObject({ status: 409, body: { error: 'not_disabled' } })
   await request('PATCH', path, { headers, body: { disabled: true } })
-  const { status, body } = await request('DELETE', path, { headers })
-  expect(status).toBe(200)
+  const twice = await Promise.all([1, 2].map(() => request('DELETE', path, { headers })))
+  expect(twice.map(({ status }) => status).sort()).toEqual([200, 404])
+  const body = twice.find(({ status }) => status === 200)?.body
   expect(await through()).toEqual({ ...all(404) })
   await vi.waitFor(async () => expect(await removeDeleted(ctx)).toBe(true), 10_000)
   expect(await rowsOf(made, kbId)).toEqual({})
@@ -198,8 +200,9 @@ test('a deleted knowledge base leaves nothing, takes nothing else along, and its
   // The name is free.
   await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
 
-  const exported = join(dataDir, 'exports', String(body.export))
-  expect(readFileSync(join(exported, 'ganglion.db'), 'latin1')).not.toContain('umbrella')
+  const exported = join(dataDir, 'exports', String(body?.export))
+  const bytes = readFileSync(join(exported, 'ganglion.db'), 'latin1')
+  for (const foreign of ['umbrella', 'nowhere@example.com']) expect(bytes).not.toContain(foreign)
   const target = join(tempDir(), 'restored')
   await restore(exported, { dataDir: target }, {})
   const restored = await openContext({ dataDir: target })
@@ -253,5 +256,27 @@ test('a quota bounds the bytes of Sources and the knowledge bases', async () => 
   form.set('file', new Blob(['12345678']), 'more.txt')
   const upload = '/api/v1/knowledge-bases/handbook/documents/upload'
   expect((await request('POST', upload, { as: tokens.app, body: form })).status).toBe(507)
-  expect(await ctx.sources.totalSize(acme)).toMatchObject({ count: 1 })
+  const atOnce = ['1234', '5678'].map((text) => {
+    const form = new FormData()
+    form.set('file', new Blob([text]), `${text}.txt`)
+    return request('POST', upload, { as: tokens.app, body: form })
+  })
+  expect((await Promise.all(atOnce)).map(({ status }) => status).sort()).toEqual([201, 507])
+  expect(await ctx.sources.totalSize(acme)).toMatchObject({ count: 2 })
+})
+
+test('an upload that is under way when its knowledge base is disabled is refused', async () => {
+  const { ctx, by, request, tokens, kbId } = await deployment()
+  const keep = ctx.blobs.keep.bind(ctx.blobs)
+  vi.spyOn(ctx.blobs, 'keep').mockImplementationOnce(async (file, use) => {
+    await changeKb(ctx, by, await ctx.knowledgeBases.find(by.tenantId, 'handbook').then((kb) => kb ?? expect.fail()), {
+      isDisabled: true,
+    })
+    return keep(file, use)
+  })
+  const form = new FormData()
+  form.set('file', new Blob(['late']), 'late.txt')
+  const upload = '/api/v1/knowledge-bases/handbook/documents/upload'
+  expect((await request('POST', upload, { as: tokens.app, body: form })).status).toBe(404)
+  expect(await ctx.sources.all(kbId)).toHaveLength(1)
 })

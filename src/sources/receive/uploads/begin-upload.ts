@@ -14,7 +14,7 @@ import { once } from '../../../state/once.ts'
 import { TooManyUploads, type Upload } from '../../../state/sources/upload-store.ts'
 import { findKb, sourceTypes } from '../../find-source.ts'
 import { readFilename, readPath, readSourceMetadata } from '../../source-draft.ts'
-import { refuseDuplicate, requireRoom } from '../store-source.ts'
+import { refuseDuplicate } from '../store-source.ts'
 
 /**
  * Begins an upload in chunks.
@@ -55,7 +55,7 @@ export async function beginUpload(
   return once(ctx, caller, request, async (id) => {
     const earlier = await ctx.uploads.find(tenantId, id)
     if (earlier !== undefined) return ticketOf(earlier)
-    await requireRoom(ctx, tenantId, fileSize)
+    await ctx.sources.requireRoom(tenantId, fileSize)
     if (contentHash !== null && !force) {
       const isVisible = await sourceSight(ctx, caller, kbId)
       await refuseDuplicate(ctx, { kbId, sha256: contentHash, isVisible })
