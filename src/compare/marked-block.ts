@@ -65,7 +65,7 @@ function marked(run: readonly string[], tag: 'ins' | 'del'): string {
     text = ''
   }
   for (const token of run) {
-    if (!isTag(token)) text += token
+    if (!isTag(token) || /^<img\b/i.test(token)) text += token
     else {
       flush()
       result += token

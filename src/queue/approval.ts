@@ -205,7 +205,8 @@ export async function approveStaged(
     await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at: now })
   }
   const commit = await kb.commitToMain(staging, {
-    files: takePictures(kb.projection.write, proposal.path, files),
+    // A file that only the policy lets in is open to nobody, so its pictures stay in the text.
+    files: actor === policyActor ? files : takePictures(kb.projection.write, proposal.path, files),
     removals,
     message: commitMessage(`${text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'} "${title}"`, [
       ['Candidate', candidateId],

@@ -88,6 +88,9 @@ test.each(['lines', 'split'])(
     await press('n', 'n')
     expect(await page.evaluate('document.activeElement.className')).toContain('cm-content')
     expect(await page.locator('.cm-changedText').last().innerText()).toBe('new')
+    const signs = `[...document.querySelectorAll('.cm-deletedLine, .cm-insertedLine')].map((line) =>
+      line.matches('.cm-deletedLine') + getComputedStyle(line, '::before').content)`
+    expect(new Set((await page.evaluate(signs)) as string[])).toEqual(new Set(['true"− "', 'false"+ "']))
     await page.locator('.cm-collapsedLines').first().click()
     expect(await shown()).toContain('line 2')
     expect(await page.locator('.cm-collapsedLines').count()).toBeGreaterThan(0)

@@ -34,6 +34,9 @@ test('marks words within a block, also in items of lists, and keeps the structur
   expect(marked('<p>A &lt; b and so on</p>', '<p>A &gt; b and so on</p>')).toBe(
     '<p>A <del>&lt;</del><ins>&gt;</ins> b and so on</p>',
   )
+  expect(marked('<p><img src="a"></p>', '<p><img src="b"></p>')).toBe(
+    '<p><del><img src="a"></del><ins><img src="b"></ins></p>',
+  )
   expect(marked('<p>all other words</p>', '<p>nothing alike here</p>')).toBeUndefined()
   expect(marked('<p>same words here now</p>', '<ul><li>same words here now</li></ul>')).toBeUndefined()
 })

@@ -104,6 +104,12 @@ test('what only the policy has approved opens no file, and takes none from a pag
     status: 'approved',
   })
   expect(await write('flow.png', 'x', {})).toMatchObject({ status: 'approved' })
+  // A picture in the text stays there, where everybody sees it.
+  const picture = `![a](data:image/png;base64,${'A'.repeat(64)})`
+  const { seqId: pictured = '' } = await write('Pictured', picture, {})
+  expect((await readNeuron(given.ctx, as(given, 'reader'), { kb: 'notes', seqId: pictured })).content).toContain(
+    picture,
+  )
   expect((await neuronOf(given, 'neurons/Note.md')).links).toEqual([])
   const changed = await write('Note', 'Now ![[flow.png]] and ![[orphan.png]].', { targetNeuron: seqId })
   expect(changed).toMatchObject({ status: 'approved' })

@@ -23,11 +23,10 @@ const canvas = box?.querySelector('canvas')
 const context = canvas?.getContext('2d')
 const under = box?.querySelector('[data-under]')
 if (box && canvas && context && under) {
-  const { nodes, links, truncated } = await load(box.dataset.graph ?? '')
+  const { nodes, links } = await load(box.dataset.graph ?? '')
   const view = { x: 0, y: 0, scale: 1, isChosen: false }
   let chosen: Node | undefined
-  const told = `${nodes.length} pages${truncated ? ', the best connected ones' : ''}, ${links.length} links`
-  under.textContent = told
+  const told = under.textContent
 
   const draw = () => {
     const { clientWidth: width, clientHeight: height } = canvas
@@ -132,13 +131,12 @@ function viewOf(nodes: readonly Node[], { clientWidth, clientHeight }: HTMLCanva
   return { x: (-(left + right) / 2) * scale, y: (-(top + bottom) / 2) * scale, scale }
 }
 
-async function load(url: string): Promise<{ nodes: Node[]; links: Link[]; truncated: boolean }> {
+async function load(url: string): Promise<{ nodes: Node[]; links: Link[] }> {
   const answer = await fetch(url, { headers: { accept: 'application/json' } })
   if (!answer.ok) throw new Error(`The graph could not be loaded: ${answer.status}`)
-  const { nodes, links, truncated } = await answer.json()
+  const { nodes, links } = await answer.json()
   return {
     nodes,
     links: links.map(([source, target]: [number, number]) => ({ source: nodes[source], target: nodes[target] })),
-    truncated,
   }
 }

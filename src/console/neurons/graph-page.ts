@@ -17,7 +17,7 @@ export function graphPage(visit: Visit, { kb, ...ends }: LooseEnds, graph: Graph
             <canvas role="img" aria-label="The pages and their links; the lists below name the main ones"></canvas>
             <p class="row"><button type="button" class="second" data-zoom="1.25">Zoom in</button>
               <button type="button" class="second" data-zoom="0.8">Zoom out</button>
-              <span class="hint" data-under></span></p></div>
+              <span class="hint" data-under>${graph.nodes.length} pages${graph.truncated && ', the best connected ones'}, ${links(graph.edges.length)}</span></p></div>
           ${connected(kb.slug, graph)}`
     }
     ${orphans(kb.slug, ends)}${gaps(visit, kb.slug, ends)}`

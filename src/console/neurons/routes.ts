@@ -120,12 +120,11 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
   })
 
   app.get('/kb/:kb/graph/data', { schema: { hide: true, params: KbParams } }, async (request) => {
-    const { nodes, edges, truncated } = await readWholeGraph(ctx, callerOf(request), request.params.kb)
+    const { nodes, edges } = await readWholeGraph(ctx, callerOf(request), request.params.kb)
     const places = new Map(nodes.map(({ seqId }, index) => [seqId, index]))
     return {
       nodes: nodes.map(({ seqId, title }) => ({ seqId, title })),
       links: edges.map(({ source, target }) => [places.get(source), places.get(target)]),
-      truncated,
     }
   })
 
