@@ -78,7 +78,7 @@ test('a database that holds something is left as it is, and so are the bucket an
   const { dir } = await newBackup()
   const stores = await kinds.cluster()
   const { db } = await databaseOf(stores)
-  await sql`insert into tenants values ('t', 'globex', '2026-01-01T00:00:00.000Z')`.execute(db)
+  await sql`insert into tenants (id, slug, created_at) values ('t', 'globex', '2026-01-01T00:00:00.000Z')`.execute(db)
   await expect(restore(dir, stores)).rejects.toThrow('The database is not empty')
   await sql`delete from tenants`.execute(db)
   await expectUntouched(stores)
@@ -113,7 +113,7 @@ test.each(['rows', 'cluster'] as const)('of a damaged backup nothing reaches wha
 test('of a backup with a row that PostgreSQL does not take nothing reaches what is elsewhere', async () => {
   const { dir } = await newBackup()
   const file = new DatabaseSync(join(dir, 'ganglion.db'))
-  file.exec("insert into tenants values (x'00ff', 'globex', '2026-01-01T00:00:00.000Z')")
+  file.exec("insert into tenants (id, slug, created_at) values (x'00ff', 'globex', '2026-01-01T00:00:00.000Z')")
   file.close()
   const stores = await kinds.cluster()
   await expect(restore(dir, stores)).rejects.toThrow()
