@@ -32,10 +32,10 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
     paragraph = undefined
     announced = undefined
     // The end of a line ends no sentence.
-    for (const sentence of sentencesOf(content.slice(start, end).replaceAll('\n', ' '), language)) {
+    for (const sentence of sentencesOf(content.slice(start, end).replace(/[\r\n]/g, ' '), language)) {
       for (const part of partsOf(sentence)) add({ start: start + part.start, end: start + part.end })
     }
-    if (content.charAt(end - 1) === ':') announced = units.at(-1)
+    if (/[:：]$/.test(content.slice(start, end).trimEnd())) announced = units.at(-1)
   }
   const lines = linesOf(content)
   for (let at = 0; at < lines.length; at++) {

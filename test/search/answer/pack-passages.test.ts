@@ -31,6 +31,12 @@ test('an item comes with what announces it, a row with the head of its table, co
   expect(packed([passage({ content: code })], 60)).toEqual(['Run it:\n\n```sh\nmake clean\n\nmake gasket\n```'])
 })
 
+test('lines end as on Windows, and announce as in Chinese', () => {
+  const filler = 'Nothing to see here, and more of it. '.repeat(4).trim()
+  const list = `${filler}\n\nOrder\nthese：\n\n- a nut\n- a gasket`.replaceAll('\n', '\r\n')
+  expect(packed([passage({ content: list })], 34)).toEqual(['Order\r\nthese：\n- a nut\r\n- a gasket'])
+})
+
 test('a row of dashes is no second head, code below a heading no part of it, and a text without full stops is cut at words', () => {
   const filler = 'Nothing to see here, and more of it. '.repeat(4).trim()
   const table = '| Part | Size |\n|---|---|\n| nut | 1 |\n| - | - |\n| gasket | 2 |\n| bolt | 3 |'
