@@ -35,8 +35,8 @@ const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', '
 
 export type SubmitOptions = {
   idempotencyKey?: string | undefined
-  /** What the key is bound to, where the candidate is not what the client sent. */
-  request?: { route: string; body: unknown }
+  /** What the key is bound to, where the client sent something else. `body`: in place of the candidate. */
+  request?: { route: string; body?: unknown }
   /** The tag of the Neuron that was read, as HTTP sends it; see `metadata.baseCommit`. */
   ifMatch?: string | undefined
   /** Whether the title is about the proposal, and no new one for its target. */
@@ -62,9 +62,9 @@ export async function submitCandidate(
     kb
       .write((staging) => submitStaged(kb, staging, build, id, ctx.now()))
       .then((submitted) => toReceipt(ctx, kb, submitted))
-  const keyed = request ?? {
-    route: 'POST /api/v1/queue/candidates',
-    body: { ...input, knowledgeBaseId: kb.identity.id, ifMatch: options.ifMatch },
+  const keyed = {
+    route: request?.route ?? 'POST /api/v1/queue/candidates',
+    body: request?.body ?? { ...input, knowledgeBaseId: kb.identity.id, ifMatch: options.ifMatch },
   }
   const newId = () => candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
   const parse = (answer: unknown) => CandidateReceipt.parse(answer)

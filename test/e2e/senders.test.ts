@@ -111,11 +111,18 @@ test('a batch answers for each candidate, and counts each', async () => {
 })
 
 test('a batch that is sent again stores only what was not stored', async () => {
-  const { request, tokens } = await startProduct()
+  const { request, tokens, ctx } = await startProduct()
   const send = (candidates: unknown[]) =>
     request('POST', `${queue}/batch`, { as: tokens.app, headers: { 'idempotency-key': 'a' }, body: { candidates } })
   const first = Object((await send([candidate, { ...candidate, kb: 'nowhere' }])).body).results
   const second = Object((await send([candidate, { ...candidate, title: 'Badgers' }])).body).results
   expect(second[0]).toEqual(first[0])
   expect(second[1]).toMatchObject({ status: 201 })
+  // The name leads to another knowledge base now.
+  const old = await ctx.kb((await ctx.tenants.find('acme'))?.id ?? '', 'handbook')
+  await ctx.knowledgeBases.life.setDeleted(old.identity, ctx.now())
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+  expect(Object((await send([candidate])).body).results).toMatchObject([
+    { status: 422, error: { error: 'idempotency_key_reused' } },
+  ])
 })

@@ -87,7 +87,7 @@ export async function linkForge(
     webhookSecret: webhookSecret ?? null,
   }
   const isSame = (link: ForgeLink) => link.url.toLowerCase() === asked.url.toLowerCase()
-  if ((await forgeLinks.list()).some((link) => isSame(link) && link.kbId !== identity.id))
+  if ((await forgeLinks.list(undefined, { disabled: true })).some((link) => isSame(link) && link.kbId !== identity.id))
     throw new ValidationError({ url: ['is linked to another knowledge base already'] })
   const { account, isPublic, problem } = await bridge.inspect(asked)
   if (problem !== undefined) throw new ValidationError({ url: [problem] })

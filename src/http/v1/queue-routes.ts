@@ -103,7 +103,7 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       const submit = async (sent: unknown, index: number): Promise<CandidateResults['results'][number]> => {
         try {
           const body = parseBody(CandidateInput, sent)
-          const request = { route: 'POST /api/v1/queue/candidates/batch', body }
+          const request = { route: 'POST /api/v1/queue/candidates/batch' }
           const options = idempotencyKey === undefined ? {} : { idempotencyKey: `${idempotencyKey} ${index}`, request }
           return { status: 201, candidate: await submitCandidate(ctx, caller, body, options) }
         } catch (error) {

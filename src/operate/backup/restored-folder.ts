@@ -68,7 +68,8 @@ export async function buildFolder(
       await ctx.sessions.clear()
       await ctx.oneTimeLinks.clear()
       // The first comparison finds what the backup lacks.
-      for (const { id } of await ctx.forgeLinks.list()) await ctx.forgeLinks.note(id, { syncedAt: null })
+      for (const { id } of await ctx.forgeLinks.list(undefined, { disabled: true }))
+        await ctx.forgeLinks.note(id, { syncedAt: null })
     }
     const kbs: RestoredKb[] = []
     const blobs = new Map<string, ReceivedFile>()

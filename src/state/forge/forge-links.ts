@@ -88,12 +88,12 @@ export class ForgeLinks {
     return made.numInsertedOrUpdatedRows === 1n ? toLink(row) : undefined
   }
 
-  /** Of one tenant, or of all; oldest first. */
-  async list(tenantId?: string): Promise<ForgeLink[]> {
+  /** Of one tenant, or of all; oldest first. `disabled`: those of knowledge bases that are not served, too. */
+  async list(tenantId?: string, { disabled = false } = {}): Promise<ForgeLink[]> {
     const rows = await this.#db
       .selectFrom('forge_links')
       .selectAll()
-      .where('kb_id', 'in', servedKbs(this.#db))
+      .$if(!disabled, (query) => query.where('kb_id', 'in', servedKbs(this.#db)))
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('id')
       .execute()

@@ -96,9 +96,13 @@ test('a repository that cannot be one with the knowledge base is not linked, and
     return linkForge(ctx, { ...operator, tenantId }, bridge, asked)
   }
   const wrong = (text: string) => ({ fieldErrors: { url: [expect.stringContaining(text)] } })
-  await expect(linkTo({ ...forge, url: forge.url.replace('handbook', 'Handbook') })).rejects.toMatchObject(
-    wrong('linked to another knowledge base'),
-  )
+  for (const disabledAt of [null, ctx.now(), null]) {
+    // It is linked still once it is served again.
+    await ctx.knowledgeBases.life.setDisabled({ id: product.kbId }, disabledAt)
+    await expect(linkTo({ ...forge, url: forge.url.replace('handbook', 'Handbook') })).rejects.toMatchObject(
+      wrong('linked to another knowledge base'),
+    )
+  }
   const foreign = await startGitlab()
   foreign.git.commit('trunk', { 'a.md': 'A' })
   await expect(linkTo(foreign)).rejects.toMatchObject(wrong('none is main'))
