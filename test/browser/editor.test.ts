@@ -149,6 +149,9 @@ test('pictures are pasted and dropped, seen in the preview and the review, and b
   await page.locator('.cm-line em', { hasText: 'KB' }).waitFor()
   await give('drop', 900)
   await expect.poll(() => pictures.count()).toBe(2)
+  expect(await page.locator(content).innerText()).toMatch(
+    /^!\[drop {2}x \]\(picture, \d+ KB\)!\[paste {2}x \]\(picture, \d KB\)$/,
+  )
   expect(await page.inputValue(field)).toMatch(/!\[paste {2}x \]\(data:image\/png/)
   expect(await page.inputValue(field)).toMatch(/!\[drop {2}x \]\(data:image\/webp/)
   expect((await page.inputValue(field)).length).toBeLessThan(300 * 1024)

@@ -1,16 +1,8 @@
 /** CodeMirror for the islands. This module is bundled with its packages: the pages that need it load it once. */
 import { markdown, markdownLanguage } from '@codemirror/lang-markdown'
 import { syntaxHighlighting } from '@codemirror/language'
-import type { Extension } from '@codemirror/state'
-import {
-  Decoration,
-  type DecorationSet,
-  EditorView,
-  MatchDecorator,
-  ViewPlugin,
-  type ViewUpdate,
-  WidgetType,
-} from '@codemirror/view'
+import { type Extension, StateField } from '@codemirror/state'
+import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 import { classHighlighter } from '@lezer/highlight'
 
 // biome-ignore lint/performance/noBarrelFile: the bundler leaves out what is not used
@@ -49,23 +41,22 @@ class PictureBytes extends WidgetType {
   }
 }
 
-const pictureBytes = new MatchDecorator({
-  regexp: /data:image\/\w+;base64,[\w+/=]{40,}/g,
-  decoration: ([text]) => Decoration.replace({ widget: new PictureBytes(text.length) }),
-  maxLength: 512 * 1024,
+/** A field and no plugin of the view, which leaves the middle of long lines out: all pictures are folded before it does. */
+const foldedPictures = StateField.define<DecorationSet>({
+  create: ({ doc }) => picturesIn(doc.toString()),
+  update: (found, { docChanged, newDoc }) => (docChanged ? picturesIn(newDoc.toString()) : found),
+  provide: (field) => [
+    EditorView.decorations.from(field),
+    EditorView.atomicRanges.of((view) => view.state.field(field)),
+  ],
 })
-const foldedPictures = ViewPlugin.define<{ found: DecorationSet; update: (update: ViewUpdate) => void }>(
-  (view) => ({
-    found: pictureBytes.createDeco(view),
-    update(update) {
-      this.found = pictureBytes.updateDeco(update, this.found)
-    },
-  }),
-  {
-    decorations: ({ found }) => found,
-    provide: (plugin) => EditorView.atomicRanges.of((view) => view.plugin(plugin)?.found ?? Decoration.none),
-  },
-)
+
+function picturesIn(text: string): DecorationSet {
+  const found = [...text.matchAll(/data:image\/\w+;base64,[\w+/=]{40,}/g)].map(({ 0: data, index }) =>
+    Decoration.replace({ widget: new PictureBytes(data.length) }).range(index, index + data.length),
+  )
+  return Decoration.set(found)
+}
 
 /** How every text looks. Its styles bear the nonce of the page. */
 export const looks: Extension = [
