@@ -75,9 +75,8 @@ function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
         ? selectField({ name: 'kb', label: 'Knowledge base', value: '', choices })
         : field({ name: 'tag', label: 'With the tag', value: asked.tag, attributes: { maxlength: 200 } })
     }
-    <div class="row">${button('Search')}
-      ${kb !== undefined && html`<a href="${searchPath(undefined, { ...asked, tag: undefined })}" data-search-all>Search all knowledge bases</a>`}
-    </div>
+    ${button('Search')}
+    ${kb !== undefined && html`<a href="${searchPath(undefined, { ...asked, tag: undefined })}" data-search-all>Search all knowledge bases</a>`}
   </form>`
 }
 
