@@ -9,7 +9,7 @@ import { Slug } from '../rules/neurons/seq-id.ts'
 import { sourceTexts } from '../sources/ingest/source-texts.ts'
 import { inTransaction } from '../state/database/transaction.ts'
 import type { KbRecord } from '../state/kb-store.ts'
-import { SlugTaken } from '../state/life.ts'
+import { type Life, type Lives, SlugTaken } from '../state/life.ts'
 import { removeKbRows, removeTenantRows } from '../state/removal.ts'
 import type { Tenant } from '../state/tenants.ts'
 import { backup } from './backup/backup.ts'
@@ -22,29 +22,32 @@ export type LifeChange = { slug?: string | undefined; isDisabled?: boolean | und
 type Subject = { tenant: Pick<Tenant, 'id'>; kb?: KbRecord }
 
 /** Renames a knowledge base, stops serving it, or serves it again. @throws {GanglionError} `already_exists` @throws {ValidationError} */
-export async function changeKb(ctx: Context, by: Acting, kb: KbRecord, change: LifeChange): Promise<void> {
-  const { slug, isDisabled } = change
-  if (slug !== undefined && slug !== kb.slug) {
-    requireSlug(slug)
-    await ctx.knowledgeBases.rename(kb, slug).catch(refuseTaken)
-    await recordAct(ctx, by, { action: 'kb.renamed', subject: kb.slug, detail: `to ${slug}` })
-  }
-  if (isDisabled === undefined || isDisabled === (kb.disabledAt !== null)) return
-  await ctx.knowledgeBases.life.setDisabled(kb, isDisabled ? ctx.now() : null)
-  await recordAct(ctx, by, { action: isDisabled ? 'kb.disabled' : 'kb.enabled', subject: slug ?? kb.slug })
+export function changeKb(ctx: Context, by: Acting, kb: KbRecord, change: LifeChange): Promise<void> {
+  return changeLife(ctx, by, { kind: 'kb', store: ctx.knowledgeBases, subject: kb }, change)
 }
 
-/** The same for a tenant. @throws {GanglionError} `already_exists` */
-export async function changeTenant(ctx: Context, by: Acting, tenant: Tenant, change: LifeChange): Promise<void> {
-  const { slug, isDisabled } = change
-  if (slug !== undefined && slug !== tenant.slug) {
+/** The same for a tenant. @throws {GanglionError} `already_exists` @throws {ValidationError} */
+export function changeTenant(ctx: Context, by: Acting, tenant: Tenant, change: LifeChange): Promise<void> {
+  return changeLife(ctx, by, { kind: 'tenant', store: ctx.tenants, subject: tenant }, change)
+}
+
+type Store<Of> = { life: Pick<Lives, 'setDisabled'>; rename(subject: Of, slug: string): Promise<void> }
+
+async function changeLife<Of extends Life>(
+  ctx: Context,
+  by: Acting,
+  { kind, store, subject }: { kind: 'kb' | 'tenant'; store: Store<Of>; subject: Of },
+  { slug, isDisabled }: LifeChange,
+): Promise<void> {
+  if (slug !== undefined && slug !== subject.slug) {
     requireSlug(slug)
-    await ctx.tenants.rename(tenant, slug).catch(refuseTaken)
-    await recordAct(ctx, by, { action: 'tenant.renamed', subject: tenant.slug, detail: `to ${slug}` })
+    await store.rename(subject, slug).catch(refuseTaken)
+    await recordAct(ctx, by, { action: `${kind}.renamed`, subject: subject.slug, detail: `to ${slug}` })
   }
-  if (isDisabled === undefined || isDisabled === (tenant.disabledAt !== null)) return
-  await ctx.tenants.life.setDisabled(tenant, isDisabled ? ctx.now() : null)
-  await recordAct(ctx, by, { action: isDisabled ? 'tenant.disabled' : 'tenant.enabled', subject: slug ?? tenant.slug })
+  if (isDisabled === undefined || isDisabled === (subject.disabledAt !== null)) return
+  await store.life.setDisabled(subject, isDisabled ? ctx.now() : null)
+  const action = `${kind}.${isDisabled ? 'disabled' : 'enabled'}` as const
+  await recordAct(ctx, by, { action, subject: slug ?? subject.slug })
 }
 
 /**
