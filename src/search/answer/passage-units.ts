@@ -1,3 +1,4 @@
+import { linesOf } from '../../markdown/parse/split-blocks.ts'
 import { atxHeading } from '../../rules/text/atx-heading.ts'
 import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
 import { type Range, type Sentence, sentencesOf } from '../../rules/text/sentences.ts'
@@ -39,8 +40,7 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
   }
   const lines = linesOf(content)
   for (let at = 0; at < lines.length; at++) {
-    const range = lines[at] ?? { start: 0, end: 0 }
-    const line = content.slice(range.start, range.end)
+    const { text: line, ...range } = lines[at] ?? { text: '', start: 0, end: 0 }
     const marker = fenceMarker(line.trimStart())
     const isRow = line.trimStart().startsWith('|')
     if (!isRow) head = undefined
@@ -54,7 +54,7 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
     endParagraph()
     if (marker !== undefined) {
       do at++
-      while (at < lines.length && !closesFence(textOf(content, lines[at]).trim(), marker))
+      while (at < lines.length && !closesFence(lines[at]?.text.trim() ?? '', marker))
       add({ start: range.start, end: lines[at]?.end ?? content.length })
     } else if (isRow && head !== undefined) {
       // Of cells that say nothing, too.
@@ -82,17 +82,4 @@ function partsOf({ start, end, text }: Sentence): Range[] {
     from = index
   }
   return [...parts, { start: start + from, end }]
-}
-
-function linesOf(content: string): Range[] {
-  let start = 0
-  return content.split('\n').map((line) => {
-    const range = { start, end: start + line.length }
-    start = range.end + 1
-    return range
-  })
-}
-
-function textOf(content: string, { start, end }: Range = { start: 0, end: 0 }): string {
-  return content.slice(start, end)
 }
