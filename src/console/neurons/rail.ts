@@ -1,7 +1,7 @@
 import type { AppContext } from '../../app/open-context.ts'
 import { neuronPage, tagPage, treePage } from '../../contract/console-paths.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { readTags } from '../../pages/read-tags.ts'
+import { countedTags } from '../../pages/read-tags.ts'
 import { readTree, type TreeEntry, type TreePage } from '../../pages/read-tree.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { type Html, html } from '../layout/html-template.ts'
@@ -22,7 +22,7 @@ export async function kbRail(ctx: AppContext, caller: Caller, kb: string, { fold
     if (level === undefined) break
     levels.push(level)
   }
-  const { tags } = await readTags(ctx, caller, kb, { q: '', page: 1 })
+  const tags = await countedTags(await ctx.readableKb(caller.tenantId, kb), caller)
   const used = tags.toSorted((one, other) => other.count - one.count).slice(0, most.tags)
   const slug = levels[0]?.kb.slug ?? kb
   return html`<nav class="rail-tree" aria-label="Tree"><strong class="rail-title">Tree</strong>${branch(levels, seqId)}</nav>
