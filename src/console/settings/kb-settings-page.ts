@@ -138,6 +138,11 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
         flag('protectMain', 'Main takes no push', 'Every change by git is then proposed.'),
         flag('rename.rewriteLinks', 'Rewrite links when a page is renamed', 'Else its old name stays as an alias.'),
         text('sources.types', 'Further file types for Sources', 'With commas between, such as “epub, vtt”; or all.'),
+        text(
+          'sources.ocr',
+          'Languages of pictures and scans',
+          'Up to five of Tesseract’s codes, with commas between, such as “deu, fra, eng”. Each but eng is a package on the server. Empty: English.',
+        ),
         selectField({
           name: 'search.engine',
           label: 'Search engine',

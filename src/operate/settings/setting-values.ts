@@ -23,6 +23,7 @@ export const settingNames = [
   'lint.schedule',
   'protectMain',
   'sources.types',
+  'sources.ocr',
   'rename.rewriteLinks',
   'search.engine',
   'search.synonyms',
@@ -38,7 +39,7 @@ export type SettingName =
   | 'inlineTags'
   | 'lint.schedule'
   | 'protectMain'
-  | 'sources.types'
+  | `sources.${'types' | 'ocr'}`
   | 'rename.rewriteLinks'
   | `search.${'engine' | 'synonyms'}`
   | `zones.kinds.${(typeof candidateKinds)[number]}`
@@ -46,7 +47,12 @@ export type SettingName =
 /** File types that a knowledge base takes only if its settings say so. */
 const optionalFileTypes = fileTypes.filter((type) => !defaultFileTypes.some((each) => each === type))
 
-const lists: ReadonlySet<SettingName> = new Set(['policy.autoApproveConnectors', 'defaultAudience', 'sources.types'])
+const lists: ReadonlySet<SettingName> = new Set([
+  'policy.autoApproveConnectors',
+  'defaultAudience',
+  'sources.types',
+  'sources.ocr',
+])
 const flags: ReadonlySet<SettingName> = new Set([
   'policy.singleCurator',
   'inlineTags',
@@ -75,6 +81,7 @@ export function valuesOf(settings: KbSettings): SettingValues {
     'lint.schedule': settings.lintSchedule ?? '',
     protectMain: String(settings.protectMain),
     'sources.types': optional.length === optionalFileTypes.length ? 'all' : optional.join(', '),
+    'sources.ocr': settings.ocrLanguages.join(', '),
     'rename.rewriteLinks': String(settings.rewriteLinks),
     'search.engine': settings.searchEngine,
     'search.synonyms': settings.synonyms.map((group) => group.join(' = ')).join('\n'),

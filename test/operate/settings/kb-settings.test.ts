@@ -26,21 +26,22 @@ test('a change is shown as a diff, then is one commit that names its author', as
   const before = kbYaml()
   const wanted = await change({
     ...{ 'policy.threshold': '0.9', defaultAudience: 'tool', protectMain: 'true', tone: 'dry: no #jokes' },
-    'zones.connectors': 'site-chat: red\nfeed: green',
+    ...{ 'zones.connectors': 'site-chat: red\nfeed: green', 'sources.ocr': 'deu, chi_sim' },
   })
   const { diff, changed } = await previewKbSettings(ctx, admin, 'handbook', wanted)
   expect(kbYaml()).toBe(before)
-  expect(changed).toHaveLength(5)
+  expect(changed).toHaveLength(6)
   expect(diff).toContain('-  threshold: 0.8\n+  threshold: 0.9\n')
   const commit = await changeKbSettings(ctx, admin, 'handbook', wanted)
   expect(native.git('rev-parse', 'main').trim()).toBe(commit)
   expect(native.git('log', '-1', '--format=%an %ae%n%B', 'main')).toContain(
-    'Ada Root user-0199a5c1@ganglion.invalid\nChange the settings: tone, policy.threshold, zones.connectors, defaultAudience, protectMain\n\nConnector: console\nApproved-By: Ada Root <user:0199a5c1>',
+    'Ada Root user-0199a5c1@ganglion.invalid\nChange the settings: tone, policy.threshold, zones.connectors, defaultAudience, protectMain, sources.ocr\n\nConnector: console\nApproved-By: Ada Root <user:0199a5c1>',
   )
   const settings = await (await ctx.kb(admin.tenantId, 'handbook')).settings()
   expect(settings).toMatchObject({
     ...{ defaultAudience: ['tool'], protectMain: true, tone: 'dry: no #jokes' },
     policy: { threshold: 0.9 },
+    ocrLanguages: ['deu', 'chi_sim'],
     zones: { connectors: { 'site-chat': 'red', feed: 'green' } },
   })
   expect((await form()).values).toEqual(wanted.values)
@@ -63,7 +64,12 @@ test('what a push would be refused for is refused beside its field', async () =>
   const head = native.git('rev-parse', 'main')
   const wrong: Partial<SettingValues> = {
     ...{ title: 'two\nlines', language: 'English!', 'policy.threshold': '1.5', 'lint.schedule': 'now and then' },
-    ...{ 'sources.types': 'epub, exe', 'zones.connectors': 'site-chat: purple\nnameless', 'search.engine': 'grep' },
+    ...{
+      'sources.types': 'epub, exe',
+      'sources.ocr': 'German',
+      'zones.connectors': 'site-chat: purple\nnameless',
+      'search.engine': 'grep',
+    },
     'zones.kinds.chat': 'blue' as string,
   }
   const refused = await changeKbSettings(ctx, admin, 'handbook', await change(wrong)).catch((error) => error)
