@@ -9,6 +9,8 @@ export const KbPath = z.object({ kbId: KbId })
 const DocumentKind = z.enum(documentKinds).describe('`wiki`: a Neuron. `source`: an uploaded Source.')
 
 export const maxQuery = 512
+/** Results of a search that can be skipped. */
+export const maxOffset = 1000
 
 /**
  * Text of a query: at most `max` characters, also in the Unicode form NFKC, in which words are compared. There, one character can
@@ -50,7 +52,7 @@ export const SearchQuery = z.object({
     .string()
     .regex(/^(?:0|[1-9][0-9]{0,2}|1000)$/, 'must be a whole number from 0 to 1,000')
     .transform(Number)
-    .meta({ type: 'integer', minimum: 0, maximum: 1000, description: 'Results to skip, 0 to 1,000. Default: 0.' })
+    .meta({ type: 'integer', minimum: 0, maximum: maxOffset, description: 'Results to skip, 0 to 1,000. Default: 0.' })
     .optional(),
   interactive: Switch.describe('`true`: the last word is incomplete and also matches as a prefix. Default: `false`.')
     .meta({ type: 'boolean' })

@@ -6,7 +6,7 @@ import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
 import { KbId } from '../../contract/identifiers.ts'
 import { KnowledgeBaseList } from '../../contract/knowledge-bases.ts'
 import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
-import { RetrieveAnswer, RetrieveInput, SearchQuery, TenantSearchAnswer } from '../../contract/search.ts'
+import { maxOffset, RetrieveAnswer, RetrieveInput, SearchQuery, TenantSearchAnswer } from '../../contract/search.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
@@ -52,13 +52,16 @@ function addReadingTools(server: McpServer, exchange: Exchange): void {
   addTool(server, exchange, 'search', {
     title: 'Search by keywords',
     description:
-      'Finds pages of a knowledge base by keywords and counts all matches. Use retrieve instead to answer a question. Read a found ' +
-      `page with read_neuron. ${isData}`,
+      'Finds pages by keywords, in one knowledge base or in all, and counts all matches. Use retrieve instead to answer a question. Read ' +
+      `a found page with read_neuron. ${isData}`,
     input: z.object({
-      kb,
+      kb: kb
+        .describe('Slug or UUID of one knowledge base. Default: all of them; each hit then has its `kb`.')
+        .optional(),
       q: SearchQuery.shape.q,
       kind: SearchQuery.shape.kind.describe('`wiki`: only Neurons. `source`: only uploaded documents.'),
       limit: z.int().min(1).max(100).default(10).describe('Maximum number of results, 1 to 100.'),
+      offset: z.int().min(0).max(maxOffset).optional().describe('Results to skip, 0 to 1,000.'),
       facets: z.boolean().optional().describe('`true`: also count the matches by tag, kind and folder.'),
     }),
     output: TenantSearchAnswer,

@@ -74,6 +74,10 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     expect(found.structuredContent).toMatchObject({ hits: [hit], total: 1 })
     const sources = await call(client, 'search', { kb: 'handbook', q: 'lead', kind: 'source', limit: 3 })
     expect(sources.structuredContent).toMatchObject({ hits: [], total: 0 })
+    const everywhere = await call(client, 'search', { q: 'lead' })
+    expect(everywhere.structuredContent).toMatchObject({ hits: [{ seqId, kb: 'handbook' }], total: 1 })
+    const next = await call(client, 'search', { q: 'lead', offset: 1 })
+    expect(next.structuredContent).toMatchObject({ hits: [], total: 1 })
   })
 
   test('retrieves, and reads the context as text', async () => {
@@ -164,6 +168,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
   test.each([
     ['search', 'q', { kb: 'handbook', q: 'x'.repeat(513) }],
     ['search', 'limit', { kb: 'handbook', q: 'x', limit: 101 }],
+    ['search', 'offset', { q: 'x', offset: 1001 }],
     ['search', 'kb', { kb: '../etc', q: 'x' }],
     ['retrieve', 'maxChars', { kb: 'handbook', query: 'x', maxChars: 16_001 }],
     ['read_neuron', 'seqId', { kb: 'handbook', seqId: 'HANDBOOK_1' }],
