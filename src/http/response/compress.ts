@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -11,9 +11,12 @@ const compressible = /^(?:application\/json|text\/(?:plain|markdown))\b/
 const codings = ['br', 'gzip'] as const
 /** Bytes of compressed answers that are kept, by their tags. */
 const maxKept = 16 * 2 ** 20
+/** Characters that take less time to compress than to hand to another thread. */
+const maxInPlace = 8192
+const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 const compressors = {
-  br: (text: string) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
-  gzip: (text: string) => promisify(gzip)(text),
+  br: (text: string) => (isShort(text) ? brotliCompressSync(text, brotli) : promisify(brotliCompress)(text, brotli)),
+  gzip: (text: string) => (isShort(text) ? gzipSync(text) : promisify(gzip)(text)),
 }
 
 /**
@@ -53,4 +56,8 @@ function codingFor({ headers }: FastifyRequest): (typeof codings)[number] | unde
   const accepted = headers['accept-encoding']
   const coding = accepted === undefined ? null : negotiate(String(accepted), [...codings, 'identity'])
   return codings.find((name) => name === coding)
+}
+
+function isShort({ length }: string): boolean {
+  return length <= maxInPlace
 }
