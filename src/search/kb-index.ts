@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { answerQuery } from './answer/answer-query.ts'
 import { nearPages } from './answer/near-pages.ts'
+import { packPassages } from './answer/pack-passages.ts'
 import { Catalog } from './index/catalog.ts'
 import { Deadline } from './index/deadline.ts'
 import { IndexStore } from './index/index-store.ts'
@@ -181,6 +182,7 @@ export class KbIndex implements SearchIndex {
     scope: Scope,
     {
       reach = 'chunk',
+      packing,
       vector,
       synonyms = [],
       feedback = feedbackParameters,
@@ -189,9 +191,12 @@ export class KbIndex implements SearchIndex {
     const near = vector && ((visible: Visible) => this.vectors?.near(vector, visible))
     const limit = new Deadline(timeLimits.question)
     const table = this.#synonymsOf(synonyms)
-    return this.#store.reading(() =>
-      retrieveChunks(question, this.#parts, { scope, reach, limit, near, synonyms: table, feedback }),
-    )
+    return this.#store.reading(() => {
+      const hits = retrieveChunks(question, this.#parts, { scope, reach, limit, near, synonyms: table, feedback })
+      const titleOf = (key: string) => this.#store.title(this.#store.find(key)?.id ?? 0)
+      const reading = { language: this.options.language, analyser: this.#analyser, titleOf }
+      return packing === undefined ? hits : packPassages(hits, packing, reading)
+    })
   }
 
   near(vector: Float32Array, scope: Scope): PageHit[] {

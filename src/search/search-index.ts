@@ -87,7 +87,12 @@ export type ChunkHit = {
 /** How much of a page stands for a chunk that was found: just the chunk, or as much of its section as people like to read. */
 export type Reach = 'chunk' | 'section'
 
+/** Into what the answer is to fit. Lengths are in UTF-16 code units; `least` is that of a part that is worth a budget of its own. */
+export type Packing = { maxChars: number; topK: number; least: number }
+
 export type RetrieveOptions = {
+  /** Of each page one text is told, of its chunks' parts: see `packPassages`. */
+  packing?: Packing | undefined
   reach?: Reach | undefined
   /** The vector of the question; without it, and without vectors of the chunks, words alone count. */
   vector?: Float32Array | undefined

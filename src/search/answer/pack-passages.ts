@@ -1,15 +1,12 @@
+import type { ChunkHit, Packing } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
-import type { Passage } from './passage.ts'
 import { type PassageUnit, passageUnits } from './passage-units.ts'
 
-/** A passage, and the place of its chunk in its Neuron. */
-export type PlacedPassage = Passage & { ordinal: number }
-
-/** Lengths are in UTF-16 code units; `least` is that of a part that is worth a budget of its own. */
-type Packing = { maxChars: number; topK: number; least: number; language: string; analyser: Analyser }
+/** How a knowledge base is read, and the titles of its pages, by key. */
+type Reading = { language: string; analyser: Analyser; titleOf: (key: string) => string }
 
 type Read = {
-  passage: PlacedPassage
+  passage: ChunkHit
   units: readonly PassageUnit[]
   /** The terms of the question that each unit holds. */
   held: readonly (readonly string[])[]
@@ -33,22 +30,25 @@ const small = 60
  * together in the page's order. Pages stand in the order of their best passages, and are `topK` at most. The best passage is always
  * there, cut if need be.
  */
-export function packPassages(passages: readonly PlacedPassage[], packing: Packing): Passage[] {
-  const { maxChars, topK, least } = packing
+export function packPassages(
+  passages: readonly ChunkHit[],
+  { maxChars, topK, least }: Packing,
+  reading: Reading,
+): ChunkHit[] {
   let windows: Window[] = []
   let left = maxChars
   const keep = (changed: Window[]) => {
-    const pages = pagesOf(changed)
+    const pages = pagesOf(changed, reading)
     const length = pages.reduce((sum, { content }) => sum + content.length, 0)
     if (pages.length > topK || length > maxChars) return false
     windows = changed
     left = maxChars - length
     return true
   }
-  const take = (passage: PlacedPassage, budget: number) => {
-    const pages = new Set(windows.map(({ of }) => of.passage.seqId))
-    if (pages.size === topK && !pages.has(passage.seqId)) return false
-    const window = bestWindow(readPassage(passage, packing), Math.min(budget, left))
+  const take = (passage: ChunkHit, budget: number) => {
+    const pages = new Set(windows.map(({ of }) => of.passage.key))
+    if (pages.size === topK && !pages.has(passage.key)) return false
+    const window = bestWindow(readPassage(passage, reading), Math.min(budget, left))
     return window !== undefined && keep([...windows, window])
   }
   const shares = passages.slice(0, Math.max(1, Math.floor(maxChars / least))).map((_, at) => decay ** at)
@@ -74,10 +74,10 @@ export function packPassages(passages: readonly PlacedPassage[], packing: Packin
     if (left < small) break
     if (!windows.some(({ of }) => of.passage === passage)) take(passage, left)
   }
-  return pagesOf(windows)
+  return pagesOf(windows, reading)
 }
 
-function readPassage(passage: PlacedPassage, { language, analyser }: Packing): Read {
+function readPassage(passage: ChunkHit, { language, analyser }: Reading): Read {
   const units = passageUnits(passage.content, language)
   const held = units.map(({ start, end }) => {
     const terms = new Set<string>()
@@ -117,14 +117,14 @@ function bestWindow(of: Read, maxLength: number): Window | undefined {
 }
 
 /** The windows of each page as one passage. */
-function pagesOf(windows: readonly Window[]): Passage[] {
-  return Array.from(Map.groupBy(windows, ({ of }) => of.passage.seqId).values(), ([first, ...others]) =>
-    pageOf(first as Window, others),
+function pagesOf(windows: readonly Window[], { titleOf }: Reading): ChunkHit[] {
+  return Array.from(Map.groupBy(windows, ({ of }) => of.passage.key).values(), ([first, ...others]) =>
+    pageOf(first as Window, others, titleOf),
   )
 }
 
 /** The breadcrumb has the headings that all of it stands under; the others are told where they begin. */
-function pageOf(best: Window, others: readonly Window[]): Passage {
+function pageOf(best: Window, others: readonly Window[], titleOf: Reading['titleOf']): ChunkHit {
   const windows = [best, ...others].sort((a, b) => a.of.passage.ordinal - b.of.passage.ordinal)
   const paths = windows.map(({ of }) => of.passage.headings)
   const [shortest = []] = paths.toSorted((a, b) => a.length - b.length)
@@ -136,7 +136,7 @@ function pageOf(best: Window, others: readonly Window[]): Passage {
     const { passage } = window.of
     const path = passage.headings.join('\n')
     if (at > 0) content += follows(window, windows[at - 1]) ? '\n\n' : gap
-    if (path !== under) content += `## ${passage.headings.at(-1) ?? passage.title}\n\n`
+    if (path !== under) content += `## ${passage.headings.at(-1) ?? titleOf(passage.key)}\n\n`
     content += textOf(window)
     under = path
   }

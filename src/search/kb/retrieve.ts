@@ -5,11 +5,9 @@ import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { type PlacedPassage, packPassages } from '../answer/pack-passages.ts'
 import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
-import type { Reach } from '../search-index.ts'
-import { analyserFor } from '../text/analyser.ts'
+import type { Packing, Reach } from '../search-index.ts'
 import { kbSearch, type PartialAnswer } from './kb-search.ts'
 import { answered, scopeOf } from './search-kb.ts'
 
@@ -34,10 +32,9 @@ export async function retrieve(
   const audience = effectiveAudience(caller.role, asked)
   const reach = audience === 'tool' ? 'chunk' : 'section'
   const limit = Math.max(overfetch * topK, minChunks)
-  const { passages, behind } = await retrievePassages(ctx, kb, { query, audience, limit, reach })
-  const { language } = await kb.settings()
-  const packing = { maxChars, topK, least: least[reach], language, analyser: analyserFor(language) }
-  const chunks = packPassages(passages, packing).map(toChunk)
+  const packing = { maxChars, topK, least: least[reach] }
+  const { passages, behind } = await retrievePassages(ctx, kb, { query, audience, limit, reach, packing })
+  const chunks = passages.map(toChunk)
   const isByMeaning = passages.some(({ byMeaning }) => byMeaning)
   return {
     ...(ctx.embeddingModel && { ranking: isByMeaning ? ('words+meaning' as const) : ('words' as const) }),
@@ -53,12 +50,17 @@ export async function retrieve(
 export async function retrievePassages(
   ctx: Context,
   kb: ReadableKb,
-  { query, audience, limit, reach = 'chunk' }: { query: string; audience: Audience; limit: number; reach?: Reach },
-): Promise<{ passages: PlacedPassage[] } & PartialAnswer> {
+  {
+    query: question,
+    audience,
+    limit,
+    ...options
+  }: { query: string; audience: Audience; limit: number; reach?: Reach; packing?: Packing },
+): Promise<{ passages: Passage[] } & PartialAnswer> {
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
   const { synonyms } = await kb.settings()
-  const { hits, ...behind } = await answered(kbSearch(kb, ctx).retrieve({ question: query, scope, reach, synonyms }))
+  const { hits, ...behind } = await answered(kbSearch(kb, ctx).retrieve({ question, scope, synonyms, ...options }))
   const view = await viewAs(kb, { audience })
   const passages = hits.flatMap(({ key, ...hit }) => {
     const neuron = view.about(key, findNeuron)

@@ -1,22 +1,19 @@
 import { expect, test } from 'vitest'
-import { type PlacedPassage, packPassages } from '../../../src/search/answer/pack-passages.ts'
+import { packPassages } from '../../../src/search/answer/pack-passages.ts'
+import type { ChunkHit } from '../../../src/search/search-index.ts'
 import { analyserFor } from '../../../src/search/text/analyser.ts'
 import { fc } from '../../support/properties.ts'
 
 const rarity = { gasket: 1, page: 0.2 }
 
-function passage(changes: Partial<PlacedPassage>): PlacedPassage {
-  const { seqId = 'kb_00000001', content = '' } = changes
-  return {
-    ...{ seqId, documentId: seqId, title: 'Parts', path: 'neurons/parts.md', commit: '0'.repeat(40), headings: [] },
-    ...{ content, text: content, rank: 1, rarity, ordinal: 0 },
-    ...changes,
-  }
+function passage(changes: Partial<ChunkHit>): ChunkHit {
+  const { content = '' } = changes
+  return { key: 'kb_00000001', headings: [], text: content, rank: 1, rarity, ordinal: 0, ...changes, content }
 }
 
-function packed(passages: readonly PlacedPassage[], maxChars: number, { topK = 5, least = 100 } = {}): string[] {
-  const packing = { maxChars, topK, least, language: 'en', analyser: analyserFor('en') }
-  return packPassages(passages, packing).map(({ content }) => content)
+function packed(passages: readonly ChunkHit[], maxChars: number, { topK = 5, least = 100 } = {}): string[] {
+  const reading = { language: 'en', analyser: analyserFor('en'), titleOf: () => 'Parts' }
+  return packPassages(passages, { maxChars, topK, least }, reading).map(({ content }) => content)
 }
 
 test('an item comes with what announces it, a row with the head of its table, code whole, each under its heading', () => {
@@ -52,7 +49,7 @@ test('a row of dashes is no second head, code below a heading no part of it, and
 test('the parts of a page are one text, in the order of the page, with its headings', () => {
   const pieces = [
     passage({ content: 'The gasket is of steel.', headings: ['Parts', 'Steel'], ordinal: 3 }),
-    passage({ content: 'Another page tells of a gasket.', seqId: 'kb_00000002' }),
+    passage({ content: 'Another page tells of a gasket.', key: 'kb_00000002' }),
     passage({ content: 'A gasket comes first.', headings: ['Parts', 'All'], ordinal: 0 }),
     passage({ content: 'A gasket, a nut.', headings: ['Parts', 'All'], ordinal: 1 }),
   ]
@@ -74,8 +71,8 @@ test('whatever the texts, contents keep within the budget and hold no half of a 
   )
   const content = fc.array(line, { minLength: 1, maxLength: 20 }).map((lines) => lines.join('\n'))
   const headings = fc.array(fc.constantFrom('One', 'Two'), { maxLength: 2 })
-  const seqId = fc.constantFrom('kb_00000001', 'kb_00000002', 'kb_00000003')
-  const places = { content, headings, seqId, ordinal: fc.nat(9) }
+  const key = fc.constantFrom('kb_00000001', 'kb_00000002', 'kb_00000003')
+  const places = { content, headings, key, ordinal: fc.nat(9) }
   fc.assert(
     fc.property(
       fc.array(fc.record(places), { maxLength: 8 }),
