@@ -88,6 +88,9 @@ const brokenWords = `[...document.querySelectorAll('th, td')].flatMap((cell) => 
   return broken
 })`
 
+const controls = `[...document.querySelectorAll('button, .button, .chip, select, textarea, input:not([readonly], .content input)')]
+  .filter((each) => each.checkVisibility()).map(({ outerHTML }) => outerHTML)`
+
 test.each(pages)('$name is accessible, small and still, in every window', async ({ path, role }) => {
   for (const { colorScheme, ...viewport } of windows) {
     const { page, context, visit, alarms, transfer } = await stage().enter(role, { colorScheme, viewport })
@@ -101,6 +104,17 @@ test.each(pages)('$name is accessible, small and still, in every window', async 
     expect.soft(await page.evaluate(brokenWords)).toEqual([])
     expect.soft(await page.evaluate(layoutShift)).toBeLessThan(0.001)
     expect.soft(alarms).toEqual([])
+    await page.emulateMedia({ media: 'print' })
+    expect.soft(await page.evaluate(controls)).toEqual([])
     await context.close()
   }
+})
+
+test('lists within forms are printed', async () => {
+  const { page, visit } = await stage().enter('curator')
+  await page.emulateMedia({ media: 'print' })
+  await visit('/queue')
+  expect(await page.getByRole('link', { name: 'VIP escalation policy' }).isVisible()).toBe(true)
+  await visit(`${kb}/neurons/handbook_00000001/history`)
+  expect(await page.getByRole('link', { name: 'Read version 1' }).isVisible()).toBe(true)
 })

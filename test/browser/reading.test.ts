@@ -33,12 +33,25 @@ function f() { return 1 + true }
 שלום עולם ${'long'.repeat(80)}
 `
 
+const arabic = `عند تصعيد عميل مهم، اتصل بالمسؤول (Lead). انظر [[${seq(901)}]].
+
+> [!warning]
+> لا تغلق التذكرة قبل رد العميل.
+
+| الحقل | القيمة |
+|---|---|
+| ${'المدة '.repeat(30)} | 15 |
+
+1. افتح التذكرة
+`
+
 const stage = stageForFile(async ({ ctx, kbId }) => {
   const native = new NativeWriter(ctx.directory.repository(kbId))
   const write = (files: Record<string, string>) =>
     native.commit('refs/heads/main', new Map(Object.entries(files).map(([path, text]) => [`neurons/${path}`, text])))
   write({
     'odd/hostile.md': neuronText(901, { title: attack, tags: [attack, 'odd'], edges: [['part-of', 'Other']] }, hostile),
+    'odd/عربي.md': neuronText(903, { title: 'تصعيد العملاء المهمين والشركاء الاستراتيجيين في جميع الفروع' }, arabic),
     'odd/other.md': neuronText(902, { title: 'Other' }, `See [[${seq(901)}]] now.\n`),
   })
   write({ 'odd/hostile.md': neuronText(901, { title: attack, tags: ['odd'] }, `${hostile}\nMore.\n`) })
@@ -47,6 +60,7 @@ const stage = stageForFile(async ({ ctx, kbId }) => {
 const neuron = `/kb/handbook/neurons/${seq(901)}`
 const pages = [
   ['a Neuron', neuron],
+  ['a Neuron from right to left', `/kb/handbook/neurons/${seq(903)}`],
   ['a history', `${neuron}/history`],
   ['a comparison by line', `${neuron}/history?from=1&to=2`],
   ['a comparison side by side', `${neuron}/history?from=1&to=2&view=side`],

@@ -21,12 +21,9 @@ export function aroundMap(kbSlug: string, { nodes, edges, truncated }: Graph): H
     <g class="lines">${lines}</g>
     ${nodes.map(({ seqId, title }, index) => {
       const { x, y } = placeOf(index, nodes.length - 1)
-      const anchor = index === 0 || Math.abs(x - width / 2) < 20 ? 'middle' : x < width / 2 ? 'end' : 'start'
-      const shift = anchor === 'middle' ? 0 : anchor === 'end' ? -8 : 8
-      const below = anchor === 'middle' ? (y < height / 2 ? -10 : 18) : 4
       return html`<a href="${neuronPage(kbSlug, seqId)}" tabindex="-1"${index === 0 && html` class="middle"`}>
         <title>${title}</title><circle cx="${x}" cy="${y}" r="5"/>
-        <text x="${x + shift}" y="${y + below}" text-anchor="${anchor}">${short(title)}</text></a>`
+        <text x="${x}" y="${y < height / 2 ? y - 10 : y + 18}" text-anchor="middle">${short(title)}</text></a>`
     })}
   </svg>
   ${truncated && html`<p class="hint">There are more pages around this one.</p>`}`

@@ -37,18 +37,15 @@ function markCallout(quote: Blockquote): void {
 /** Makes boxes of callouts, the title in bold above: folded ones open without a script. */
 export function placeCallouts(root: Html): void {
   for (const { element: quote } of elementsOf(root)) {
-    const { dataCallout, dataFold } = quote.properties
+    const { dataCallout, dataFold, dir } = quote.properties
     if (quote.tagName !== 'blockquote' || typeof dataCallout !== 'string') continue
     const type = dataCallout.trim().toLowerCase()
     const className = ['callout', `callout-${styled.includes(type) ? type : 'note'}`]
     const { title, body } = splitTitle(quote.children)
     const label = title.length > 0 ? title : [text(type.charAt(0).toUpperCase() + type.slice(1))]
-    if (dataFold === undefined) {
-      become(quote, element('div', { className }, [element('p', { className: ['callout-title'] }, label), ...body]))
-    } else {
-      const summary = element('summary', { className: ['callout-title'] }, label)
-      become(quote, element('details', { className, ...(dataFold === '+' ? { open: true } : {}) }, [summary, ...body]))
-    }
+    const head = (tagName: string) => element(tagName, { className: ['callout-title'], dir: 'auto' }, label)
+    if (dataFold === undefined) become(quote, element('div', { className, dir }, [head('p'), ...body]))
+    else become(quote, element('details', { className, dir, open: dataFold === '+' }, [head('summary'), ...body]))
   }
 }
 

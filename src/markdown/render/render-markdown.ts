@@ -75,7 +75,7 @@ function complete(
 ): void {
   placeLinks(html, marked)
   placeIds(html, idPrefix, heading)
+  frameBlocks(html)
   placeCallouts(html)
   highlightCode(html)
-  frameBlocks(html)
 }

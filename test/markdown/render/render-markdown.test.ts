@@ -225,8 +225,8 @@ describe('blocks', () => {
     const document = rendered('שלום\n\n- a\n\n| a |\n| - |\n| b |')
     for (const selector of ['p', 'li', 'th', 'td'])
       expect(document.querySelector(selector)?.getAttribute('dir')).toBe('auto')
-    const arabic = rendered('- ١. قاعدة\n\n> قاعدة\n\n| اسم | a |\n| - | - |\n| ب | b |')
-    for (const selector of ['ul', 'blockquote', 'table'])
+    const arabic = rendered('- ١. قاعدة\n\n> قاعدة\n\n> [!note]\n> قاعدة\n\n| اسم | a |\n| - | - |\n| ب | b |')
+    for (const selector of ['ul', 'blockquote', '.callout', 'table'])
       expect(arabic.querySelector(selector)?.getAttribute('dir')).toBe('rtl')
   })
 
