@@ -6,6 +6,7 @@ import { type HandbookQuestion, laterQuestions, questions } from './questions.ts
 import { testAnswerer } from './support/conformance.ts'
 import { ask, passage, question, refunds, vip } from './support/passages.ts'
 import { retrieveFromHandbook } from './support/retrieve.ts'
+import { traps, unseenTraps } from './traps.ts'
 
 async function askHandbook(message: string): Promise<Answer> {
   return (await ask(extractAnswerer, question({ message, passages: retrieveFromHandbook(message) }))).answer
@@ -225,7 +226,36 @@ describe('the extract', () => {
   test('keeps what code shows, even markup, without making it markup', async () => {
     const content = 'A line break in a table is `<br>`, a comment `%% so %%`, an embed `![[page]]`.'
     expect(await answerTo('What is a line break in a table?', content)).toBe(
-      'A line break in a table is &lt;br>, a comment `%% so %%`, an embed &#33;&#91;&#91;page]]. [kb_00000001]',
+      'A line break in a table is `<br>`, a comment `%% so %%`, an embed `![[page]]`. [kb_00000001]',
+    )
+  })
+
+  test.each([
+    [
+      'escapes',
+      'Backups run by \\*, \\[x\\](y) and \\*\\*z\\*\\*.',
+      'Backups run by \\*, \\[x\\](y) and \\*\\*z\\*\\*.',
+    ],
+    ['an escaped tag', 'Backups run by \\<img src=x\\>.', 'Backups run by &lt;img src=x\\>.'],
+    ['a bar in a table', '| What | How |\n|---|---|\n| Backups run | `a \\| b` |', '- What: Backups run; How: `a | b`'],
+    ['code with a tag', 'Backups run by `<app>`.', 'Backups run by `<app>`.'],
+    ['code that looks like a citation', 'Backups run by `[kb_00000002]`.', 'Backups run by &#91;kb_00000002].'],
+    ['code in which readers may see other code', 'Backups run by \\` and `<b>`.', 'Backups run by \\` and &#60;b>.'],
+    ['code in code', 'Backups run by `` `<b>` ``.', 'Backups run by  &#96;&#60;b>&#96; .'],
+  ])('quotes %s so that it shows the same', async (_, content, quoted) => {
+    expect(await answerTo('What do backups run by?', content)).toBe(`${quoted} [kb_00000001]`)
+  })
+
+  test('tells a way with the command that comes after it', async () => {
+    const content = 'Start a backup by hand from any host.\n\n```sh\nbackup now\n```\n\nFeed the dog.'
+    expect(await answerTo('How do I start a backup by hand?', content)).toContain('backup now')
+  })
+
+  test('shows the passage without citing it where it says the opposite of what is asked', async () => {
+    const content = 'The gate speaks the languages English and Danish, see `gate` [kb_00000001].'
+    expect(await answerTo('Which languages does the gate speak?', content)).toContain('[kb_00000001]')
+    expect(await answerTo('Which languages does the gate not speak?', content)).toBe(
+      `${refusalIn('en')}\n\n> **Page**\n> \n> The gate speaks the languages English and Danish, see \`gate\`.`,
     )
   })
 
@@ -298,6 +328,12 @@ describe('the extract', () => {
       answeredBy: 'extract',
     })
     expect(refusalIn('tlh')).toBe(refusalIn('en'))
+    expect([refusalIn('no'), refusalIn('por')]).toEqual([refusalIn('nb'), refusalIn('pt-BR')])
+    expect([refusalIn('zh-TW'), refusalIn('zh-CN')]).toEqual([refusalIn('zh-Hant'), refusalIn('zh')])
+    expect(refusalIn('zh-TW')).not.toBe(refusalIn('zh'))
+    const languages =
+      'ar bg bn ca cs da de el es et eu fa fi fr ga he hi hr hu hy it ja ko nl pl ro ru sv ta th tr uk vi zh'
+    for (const language of languages.split(' ')) expect(refusalIn(language)).not.toBe(refusalIn('en'))
   })
 
   test('a question of stop words alone is refused', async () => {
@@ -462,6 +498,25 @@ async function measure(asked: readonly HandbookQuestion[]): Promise<{ cited: num
     ),
   }
 }
+
+describe('the extract does not say the opposite', () => {
+  test.each(traps.map((trap) => [trap.ask, trap] as const))('%s', async (ask, { page, says, refused = false }) => {
+    const [first = ''] = (await answerTo(ask, page)).split('\n\n')
+    if (says === undefined || refused) expect(first).toBe(refusalIn('en'))
+    else expect(first).toContain(says)
+  })
+
+  test('of those that nobody looked at, few', async () => {
+    const answers = await Promise.all(
+      unseenTraps.map(async (trap) => ({ ...trap, text: await answerTo(trap.ask, trap.page) })),
+    )
+    const wrong = answers.filter(({ text, says }) => {
+      const [first = ''] = text.split('\n\n')
+      return first !== refusalIn('en') && (says === undefined || !first.includes(says))
+    })
+    expect(wrong.length).toBeLessThanOrEqual(2)
+  })
+})
 
 describe('over the handbook', () => {
   test('cites the right Neuron, says what was asked, and refuses what is not there', async () => {

@@ -40,6 +40,12 @@ export function paragraphOf(unit: Unit, units: readonly Unit[]): Unit[] {
   return [...quoted, ...announcedBy(last, units)]
 }
 
+/** The code that comes right after a unit's paragraph or item. */
+export function codeAfter(unit: Unit, units: readonly Unit[]): Unit[] {
+  const next = units.find(({ position, block }) => position > unit.position && block !== unit.block)
+  return next?.kind === 'code' && next.passage === unit.passage && next.context === unit.context ? [next] : []
+}
+
 /** What follows a question that the text asks itself: a sentence or two, and what they announce. */
 function reply(question: Unit, units: readonly Unit[]): Unit[] {
   const [first, second] = units.slice(question.position + 1, question.position + 3)

@@ -131,7 +131,7 @@ function dedent(lines: readonly string[]): string {
 
 function cellsOf(row: string): string[] {
   const cells = row.trim().replace(/^\||\|$/g, '')
-  return cells.split(/(?<!\\)\|/).map((cell) => cell.trim())
+  return cells.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'))
 }
 
 /** `Severity: SEV1; First response: 15 minutes`. */

@@ -1,4 +1,5 @@
 import { safeQuote } from '../answer-filter.ts'
+import { withoutCitations } from '../citations.ts'
 import type { Unit } from './units.ts'
 
 /** Characters of an answer; a unit that reaches beyond it is left out, with all that follow. */
@@ -9,7 +10,8 @@ export function compose(units: readonly Unit[]): string[] {
   const pieces: string[] = []
   let length = 0
   for (const [index, unit] of units.entries()) {
-    const piece = separator(units[index - 1], unit) + quote(unit, units[index + 1])
+    const isPlain = units.every(({ block, text }) => block !== unit.block || hasPlainCode(text))
+    const piece = separator(units[index - 1], unit) + quote(unit, units[index + 1], isPlain)
     length += piece.length
     if (length > maxAnswer) break
     pieces.push(piece)
@@ -26,20 +28,35 @@ function separator(before: Unit | undefined, unit: Unit): string {
   return isListed(before) && isListed(unit) ? '\n' : '\n\n'
 }
 
-function quote(unit: Unit, after: Unit | undefined): string {
+function quote(unit: Unit, after: Unit | undefined, isPlain: boolean): string {
   const citation = citationOf(unit)
   if (unit.kind === 'code') return `${safeQuote(fenced(unit))}\n\n${citation}`
-  const text = safeQuote(withoutCodeMarkup(unit.text.replace(/^(?:`{3,}|~{3,})/, ''))).trim()
+  const text = safeText(unit.text.replace(/^(?:`{3,}|~{3,})/, ''), isPlain).trim()
   const announces = after?.passage === unit.passage && after.kind !== 'paragraph' && text.endsWith(':')
   if (goesOn(unit, after)) return text
   return unit.marker + (announces ? `${text.slice(0, -1)} ${citation}:` : `${text} ${citation}`)
 }
 
-/** What a span of code shows, as text, where to be quoted as code it would have to lose markup: `<br>`. */
-function withoutCodeMarkup(text: string): string {
-  return text.replace(/(`+)([^`\n]+)\1/g, (span, _mark, code: string) =>
-    safeQuote(span) === span ? span : code.replaceAll('<', '&lt;').replaceAll('!', '&#33;').replaceAll('[', '&#91;'),
-  )
+/** Stands for a span of code. */
+const held = '\ue000'
+
+/** Whether all readers of Markdown see the same spans of code in a text: no escaped, longer or single backtick stands in it. */
+function hasPlainCode(text: string): boolean {
+  const runs = text.match(/\\?`+/g) ?? []
+  return runs.length % 2 === 0 && runs.every((run) => run === '`') && !text.includes(held)
+}
+
+/** Text to be quoted. Spans of code stay as written where they surely are ones; elsewhere what they show is shown as text. */
+function safeText(text: string, isPlain: boolean): string {
+  const spans: string[] = []
+  const prose = text.replace(/(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)/g, (span, _mark, code: string) => {
+    if (isPlain ? withoutCitations(span) !== span : safeQuote(span) !== span)
+      return code.replace(/[<!`[]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+    if (!isPlain) return span
+    spans.push(span)
+    return held
+  })
+  return safeQuote(prose.replaceAll('\\<', '&lt;')).replaceAll(held, () => spans.shift() ?? '')
 }
 
 function fenced({ text, marker }: Unit): string {

@@ -1,6 +1,6 @@
-/** A mark of emphasis that opens or closes it, outside words: `a*b` and `snake_case` have none. */
+/** A mark of emphasis that opens or closes it, outside words: `a*b`, `snake_case` and `\*` have none. */
 const mark =
-  /(?<![\p{L}\p{N}*_~=])(?<open>\*\*|__|~~|==|\*|_)(?=[^\s*_~=])|(?<=[^\s*_~=])(?<close>\*\*|__|~~|==|\*|_)(?![\p{L}\p{N}*_~=])/gu
+  /(?<![\p{L}\p{N}*_~=\\])(?<open>\*\*|__|~~|==|\*|_)(?=[^\s*_~=])|(?<=[^\s*_~=\\])(?<close>\*\*|__|~~|==|\*|_)(?![\p{L}\p{N}*_~=])/gu
 const code = /(`+)[^`]*\1/g
 
 /**

@@ -3,6 +3,7 @@ import type { Asked, AskedWord } from './asked.ts'
 import { belonging, following, isQuestion, isStep } from './belonging.ts'
 import { counts } from './counting.ts'
 import { type Counts, type Coverage, countsIn, coverageOf, worth } from './coverage.ts'
+import { denies, limits } from './polarity.ts'
 import { kindOf } from './question-kind.ts'
 import { defines, posedBy, saysWho } from './statement.ts'
 import { holds, type Unit } from './units.ts'
@@ -20,6 +21,8 @@ export type Evidence = {
   own: ReadonlySet<AskedWord>
   /** Whether it answers what is asked for: names are there, and what the kind of the question wants. */
   isAnswer: boolean
+  /** Whether it denies, where what is not so is asked for. */
+  agrees: boolean
   /** Whether the date that is asked for stands in its heading alone. */
   isDatedByHeading: boolean
 }
@@ -44,6 +47,8 @@ const adjacencyBonus = 0.1
 const rankBonus = 0.15
 /** For the verb of the question with its preposition: `written in` of `Which language is it written in?`. */
 const endingBonus = 0.25
+/** For what says that it is not so, or not always, of a question whether it is. */
+const limitBonus = 0.2
 /** For the part of the question that stands in the sentence itself, and that which stands in its title and headings. */
 const ownBonus = 0.3
 const contextBonus = 0.2
@@ -89,7 +94,16 @@ function evidenceOf(
   const support = share(best)
   const held = new Set(words.filter((_, at) => (own[at] ?? 0) > 0))
   if (support < minSupport)
-    return { unit, support, heading: 0, score: support, own: held, isAnswer: false, isDatedByHeading: false }
+    return {
+      unit,
+      support,
+      heading: 0,
+      score: support,
+      own: held,
+      isAnswer: false,
+      agrees: true,
+      isDatedByHeading: false,
+    }
   const quoted = [unit, ...belonging(unit, units)]
   const posed = posedBy(unit)
   const isPosed =
@@ -115,6 +129,7 @@ function evidenceOf(
     (adjacencyBonus * adjacent(words, unit)) / Math.max(1, words.length - 1) +
     rankBonus * unit.passage.rank +
     (asked.ending?.test(unit.text) ? endingBonus : 0) +
+    (kind === 'yes or no' && limits(unit.text) ? limitBonus : 0) +
     (isIn(unit.title, terms) ? titleBonus : 0) +
     (kind === 'other' && asksWhatIs.test(asked.text) && defines(words, unit) ? statementBonus : 0) -
     (unit.text.length < short && unit.kind === 'paragraph' ? shortPenalty : 0) -
@@ -140,8 +155,15 @@ function evidenceOf(
       isThere &&
       !announcesNothing(unit, units) &&
       (kind !== 'definition' || defines(words, unit, units[unit.position + 1])),
+    agrees: agrees(asked, unit),
     isDatedByHeading,
   }
+}
+
+/** Whether a unit denies where the question asks for what is not so. `Why can't I …?` asks for what is. */
+function agrees({ kind, text }: Asked, unit: Unit): boolean {
+  if (kind === undefined || kind === 'yes or no' || kind === 'reason' || kind === 'way' || !denies(text)) return true
+  return denies([unit.text, unit.lead?.text ?? '', unit.path.at(-1) ?? ''].join('\n'))
 }
 
 function announcesNothing(unit: Unit, units: readonly Unit[]): boolean {

@@ -1,5 +1,7 @@
 import { analyserFor } from '../../search/text/analyser.ts'
+import { safeQuote } from '../answer-filter.ts'
 import type { Answerer, Question } from '../answerer.ts'
+import { withoutCitations } from '../citations.ts'
 import { askedBy } from './asked.ts'
 import { compose } from './compose.ts'
 import { type Evidence, weigh } from './evidence.ts'
@@ -26,9 +28,10 @@ const minSupportByUnit = { paragraph: 0.52, code: 0.52, item: 0.7, row: 0.7 }
 
 /** The sentences of the passages that hold most of the question, each with its citation. */
 export function extract(question: Question): Extract {
-  const units = supporting(question)
+  const { units, near = [] } = supporting(question)
   const pieces = compose(units)
-  return { pieces, cited: [...new Set(units.slice(0, pieces.length).map(({ passage }) => passage.seqId))] }
+  const cited = [...new Set(units.slice(0, pieces.length).map(({ passage }) => passage.seqId))]
+  return { pieces, cited, shown: shownPassage(near) }
 }
 
 /** 0 to 1. */
@@ -36,6 +39,13 @@ function confidenceIn({ score, heading, unit }: Evidence): number {
   const { bias, ...weights } = confidence
   const sum = weights.score * score + weights.rank * unit.passage.rank + weights.heading * heading
   return 1 / (1 + Math.exp(-(bias + sum)))
+}
+
+/** A passage of a page, named by its title, that is no answer: without a citation. */
+function shownPassage(units: readonly Unit[]): string {
+  const [title = ''] = units[0]?.path ?? []
+  const said = withoutCitations(compose(units).join(''))
+  return said === '' ? '' : `**${safeQuote(title)}**\n\n${said}`.replace(/^/gm, '> ')
 }
 
 /** Answers with an extract. Needs no model and no network; the same question and passages give the same answer. */
@@ -46,27 +56,28 @@ export const extractAnswerer: Answerer = {
   },
 }
 
-function supporting(question: Question): Unit[] {
+/** The units that answer, or those that might and leave it open. */
+type Supporting = { units: Unit[]; near?: Unit[] }
+
+function supporting(question: Question): Supporting {
   const { message, history, passages, language } = question
   const analyser = analyserFor(language)
   const units = answerUnits(passages.slice(0, maxPassages), analyser, language)
   const texts = questionContext(message, history, analyser)
-  const own = texts.length > 1 && isWholeQuestion(message) ? answering([message], units, question) : []
-  return own.length > 0 ? own : answering(texts, units, question)
+  const own = texts.length > 1 && isWholeQuestion(message) ? answering([message], units, question) : undefined
+  return own !== undefined && own.units.length > 0 ? own : answering(texts, units, question)
 }
 
 /** @param texts the question, then those before it that it leans on. */
-function answering(texts: readonly string[], units: readonly Unit[], { language, synonyms }: Question): Unit[] {
+function answering(texts: readonly string[], units: readonly Unit[], { language, synonyms }: Question): Supporting {
   const asked = askedBy(texts, units, analyserFor(language), { language, synonyms })
-  if (!asked.hasSubject) return []
-  const answers = weigh(asked, units)
-    .filter(({ isAnswer }) => isAnswer)
+  if (!asked.hasSubject) return { units: [] }
+  const likely = weigh(asked, units)
+    .filter((one) => one.isAnswer && (asked.kind === undefined ? one.support >= minSupportByUnit[one.unit.kind] : true))
     .sort((a, b) => b.score - a.score)
-  const [best] = answers
-  if (asked.kind !== undefined)
-    return best && confidenceIn(best) >= minConfidence ? selectSentences(answers, units) : []
-  return selectSentences(
-    answers.filter(({ unit, support }) => support >= minSupportByUnit[unit.kind]),
-    units,
-  )
+  const answers = likely.filter(({ agrees }) => agrees)
+  const isSure = (best: Evidence | undefined) =>
+    best !== undefined && (asked.kind === undefined || confidenceIn(best) >= minConfidence)
+  if (isSure(answers[0])) return { units: selectSentences(answers, units, asked.kind) }
+  return { units: [], near: isSure(likely[0]) ? selectSentences(likely.slice(0, 1), units) : [] }
 }

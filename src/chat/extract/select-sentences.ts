@@ -1,5 +1,7 @@
-import { belonging, paragraphOf } from './belonging.ts'
+import { belonging, codeAfter, paragraphOf } from './belonging.ts'
 import type { Evidence } from './evidence.ts'
+import { limits } from './polarity.ts'
+import type { Kind } from './question-kind.ts'
 import { headingOf, type Unit } from './units.ts'
 
 /** Sentences that are chosen for what they hold; what belongs to them comes on top. */
@@ -12,22 +14,31 @@ const maxSimilarity = 0.6
 /**
  * The units to quote of the best evidence, in the order of passages and places: the best ones that do not repeat each other
  * (maximal marginal relevance, Carbonell and Goldstein 1998, with a hard limit), and what they do not read well without.
+ * What says that something is not so, or not always, comes first where that is asked; a way to do something comes with its command.
  * @param answers best first. @param units all units, by position.
  */
-export function selectSentences(answers: readonly Evidence[], units: readonly Unit[]): Unit[] {
+export function selectSentences(answers: readonly Evidence[], units: readonly Unit[], kind?: Kind): Unit[] {
   const chosen: Evidence[] = []
   for (const candidate of answers) {
     if (chosen.length === maxChosen || candidate.score < minPartOfBest * (answers[0]?.score ?? 0)) break
     if (chosen.every((other) => adds(candidate, other))) chosen.push(candidate)
   }
-  const quoted = new Set(chosen.flatMap((one) => quotedFor(one, units)))
+  const limiting = kind === 'yes or no' ? chosen.filter(({ unit }) => limits(unit.text)) : []
+  const quote = (some: readonly Evidence[]) => new Set(some.flatMap((one) => quotedFor(one, units, kind)))
+  const first = quote(limiting)
+  return [...inOrder(limiting, first), ...inOrder(chosen, quote(chosen).difference(first))]
+}
+
+/** By passage, the best first, and place. */
+function inOrder(chosen: readonly Evidence[], quoted: ReadonlySet<Unit>): Unit[] {
   const order = [...new Set(chosen.map(({ unit }) => unit.passage))]
   return [...quoted].sort((a, b) => order.indexOf(a.passage) - order.indexOf(b.passage) || a.position - b.position)
 }
 
 /** A unit with what it is not understood without; where only its heading has the date that is asked for, with that. */
-function quotedFor({ unit, isDatedByHeading }: Evidence, units: readonly Unit[]): Unit[] {
-  const quoted = [...paragraphOf(unit, units), ...belonging(unit, units)]
+function quotedFor({ unit, isDatedByHeading }: Evidence, units: readonly Unit[], kind: Kind | undefined): Unit[] {
+  const code = kind === 'way' ? codeAfter(unit, units) : []
+  const quoted = [...paragraphOf(unit, units), ...belonging(unit, units), ...code]
   return isDatedByHeading ? [headingOf(unit), ...quoted] : quoted
 }
 

@@ -2,7 +2,7 @@
 const codeOrComment =
   /^[ \t]*(`{3,}|~{3,})(?:[\s\S]*?^[ \t]*\1|[\s\S]*)|(`{1,9})[^`\n]*\2|<!--(?:[\s\S]*?-->|[\s\S]*)/gm
 
-const link = /\[([^[\]]+)\]\([^()\n]*\)/g
+const link = /(?<!\\)\[([^[\]]+)(?<!\\)\]\([^()\n]*\)/g
 
 /** Markdown without the comments that its author meant for nobody to read. */
 export function withoutHtmlComments(markdown: string): string {
@@ -16,11 +16,14 @@ export function withoutHtmlComments(markdown: string): string {
 export function quotable(text: string): string {
   const shown = outsideCode(text, (prose) =>
     prose
-      .replace(/!\[\[[^[\]]*\]\]/g, '')
-      .replace(/\[\[([^[\]|\\]*)(?:\\?\|([^[\]]*))?\]\]/g, (_, target: string, alias?: string) => alias ?? target)
-      .replace(/!\[[^[\]]*\](?:\([^()\n]*\))?/g, '')
-      .replace(/\[\s*\]\([^()\n]*\)/g, '')
-      .replace(/\[([^[\]]+)\]\((?!https?:)[^()\s]*\)/g, '$1'),
+      .replace(/(?<!\\)!\[\[[^[\]]*\]\]/g, '')
+      .replace(
+        /(?<!\\)\[\[([^[\]|\\]*)(?:\\?\|([^[\]]*))?\]\]/g,
+        (_, target: string, alias?: string) => alias ?? target,
+      )
+      .replace(/(?<!\\)!\[[^[\]]*\](?:\([^()\n]*\))?/g, '')
+      .replace(/(?<!\\)\[\s*\]\([^()\n]*\)/g, '')
+      .replace(/(?<!\\)\[([^[\]]+)(?<!\\)\]\((?!https?:)[^()\s]*\)/g, '$1'),
   )
   return shown.replace(/(?:^|\s)\^[a-z0-9-]+$/i, '').trim()
 }

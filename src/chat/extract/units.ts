@@ -56,7 +56,12 @@ export function answerUnits(passages: readonly Passage[], analyser: Analyser, la
       if (kind !== 'code' && !isProse(text)) continue
       const isLong = kind === 'paragraph' || (kind === 'item' && text.length > maxItem)
       for (const part of isLong ? quotableSentences(text, language) : [text]) {
-        const bounded = kind === 'code' ? cut(part, maxCode) : withoutLooseEmphasis(cut(part, maxText))
+        const bounded =
+          kind === 'code'
+            ? part.length <= maxCode
+              ? part
+              : `${part.slice(0, maxCode).toWellFormed()}…`
+            : withoutLooseEmphasis(cut(part, maxText))
         const terms = termsOf(kind === 'code' ? bounded : shownText(bounded), analyser)
         if (terms.trim() === '') continue
         const position = units.length
@@ -141,5 +146,8 @@ export function holds(terms: string, term: string): boolean {
 }
 
 function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max).toWellFormed()}…`
+  if (text.length <= max) return text
+  const begin = text.slice(0, max).toWellFormed()
+  const isOpen = begin.split('`').length % 2 === 0
+  return `${isOpen ? begin.slice(0, begin.lastIndexOf('`')) : begin}…`
 }
