@@ -139,6 +139,42 @@ test('keys rest in fields, with modifiers, while they are off, and while the hel
   await page.locator('h1', { hasText: 'Bravo' }).waitFor()
 })
 
+test('an edit before approving, and of a conflict, has the editor of pages: names, preview, findings, pictures', async () => {
+  const { submit, approve, correct, slug, visit, page, press, alarms } = await review()
+  const { seqId } = await approve(await submit({ title: 'Base', content: 'one\n\ntwo\n' }))
+  const picture = `![shot](data:image/png;base64,${'iVBORw0K'.repeat(600)})`
+  const id = await submit({ title: 'New', content: 'Text.' })
+  const clash = await correct(seqId, `eins\n\n${picture}\n\ntwo\n`)
+  await approve(await correct(seqId, 'ONE\n\ntwo\n'))
+  const sent = () => page.inputValue('textarea[name="content"]')
+  await visit(`/queue/${id}?kb=${slug}`)
+  await press('e')
+  await page.locator('.cm-content').first().waitFor()
+  await page.locator('#field-content').press('ControlOrMeta+End')
+  await page.keyboard.type(' [[Nowhere]] [[Bas')
+  await page.locator('[role="option"]:has-text("Base")').waitFor()
+  await page.waitForTimeout(150)
+  await press('Enter')
+  await page.locator('#beside .content', { hasText: 'Base' }).waitFor()
+  expect(await page.locator('#beside .findings').innerText()).toMatch(
+    /^Warning Line 1: No Neuron answers to \[\[Nowhere]]\.$/,
+  )
+  await page.getByRole('link', { name: 'As text' }).click()
+  await page.locator('.text-diff .cm-content').waitFor()
+  expect(await sent()).toBe('Text. [[Nowhere]] [[Base]]')
+  await page.click('form.edit button')
+  // The next page comes without a load of its own.
+  await page.waitForURL(`/queue/${clash}?**`)
+  await page.locator('form.edit .cm-line em', { hasText: '4 KB' }).waitFor()
+  await press('a')
+  expect(await page.evaluate('document.activeElement.id')).toBe('field-content')
+  await press('ControlOrMeta+a')
+  await page.keyboard.type('Eins')
+  await page.click('form.edit button')
+  await page.locator('.notices', { hasText: 'Approved' }).waitFor()
+  expect(alarms).toEqual([])
+})
+
 test('a session that ends in the middle of an edit loses nothing', async () => {
   const { submit, slug, visit, page, context } = await review()
   const id = await submit({ title: 'Long work', content: 'one\n' })
@@ -151,7 +187,7 @@ test('a session that ends in the middle of an edit loses nothing', async () => {
   expect(await page.locator('.problems a').getAttribute('href')).toContain(encodeURIComponent(`/queue/${id}`))
   await context.addCookies(cookies)
   await page.goto(`/queue/${id}?kb=${slug}&edit=1`)
-  expect(await page.locator('#field-content').inputValue()).toBe('My long work')
+  expect(await page.inputValue('textarea[name="content"]')).toBe('My long work')
   await page.locator('form.edit button').click()
   await page.getByText('Approved').first().waitFor()
   await page.goto(`/queue/${id}?show=sides`)

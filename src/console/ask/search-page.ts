@@ -48,7 +48,13 @@ export function searchPage(visit: Visit, view: SearchView): Html {
     <div id="results">${results(view)}</div>
     ${queryHelp()}`
   const title = kb === undefined ? 'Search' : `Search · ${kb.title}`
-  return page(visit, { title: asked.q === '' ? title : `${asked.q} · ${title}`, kb, main, islands: ['search'] })
+  return page(visit, {
+    title: asked.q === '' ? title : `${asked.q} · ${title}`,
+    kb,
+    main,
+    islands: ['search'],
+    scripts: ['htmx.js'],
+  })
 }
 
 /** What changes of the page when the query does. */

@@ -117,7 +117,7 @@ function takePictures(view: EditorView, data: DataTransfer | null): boolean {
   if (files.length === 0 || data?.types.includes('text/plain') === true) return false
   void Promise.all(files.map(pictureOf)).then(
     (pictures) => view.dispatch(view.state.replaceSelection(pictures.join('\n\n')), { scrollIntoView: true }),
-    () => beside && say(beside, 'This picture cannot be read, or is too large. Add it with git.'),
+    () => sayBeside('This picture cannot be read, or is too large. Add it with git.'),
   )
   return true
 }
@@ -157,6 +157,8 @@ const ofText: Extension = [
     { key: 'Mod-b', run: marked('**') },
     { key: 'Mod-i', run: marked('*') },
     { key: 'Mod-k', run: linked },
+    // Forms keep drafts: the browser need not offer to save the page.
+    { key: 'Mod-s', run: () => true },
     ...searchKeymap,
     ...lintKeymap,
   ]),
@@ -183,10 +185,10 @@ function followText(
       // Markup of this server, where every value is escaped or sanitised.
       if (answer.ok) beside.innerHTML = await answer.text()
       else if (answer.status === 401)
-        say(beside, 'You were signed out. What you type is kept: you can go on, and sign in when you send it.')
+        sayBeside('You were signed out. What you type is kept: you can go on, and sign in when you send it.')
       if (content.state.doc === asked) content.dispatch(setDiagnostics(content.state, findingsIn(beside, content)))
     } catch {
-      if (!signal.aborted) say(beside, 'There is no connection. What you type is kept in this browser.')
+      if (!signal.aborted) sayBeside('There is no connection. What you type is kept in this browser.')
     } finally {
       if (!signal.aborted) beside.removeAttribute('aria-busy')
     }
@@ -202,11 +204,11 @@ function followText(
   })
 }
 
-function say(place: HTMLElement, message: string): void {
+function sayBeside(message: string): void {
   const text = document.createElement('p')
   text.className = 'warning'
   text.textContent = message
-  place.replaceChildren(text)
+  document.querySelector('#beside')?.replaceChildren(text)
 }
 
 /** The findings of single lines, to be marked in the text. */
@@ -285,12 +287,15 @@ function fitting({ from }: Query, text: string, suggestions: Suggestion[]): Sugg
   return suggestions.filter((suggestion) => suggestion.text.endsWith(':') !== isTyped)
 }
 
-const form = document.querySelector<HTMLFormElement>('form[data-editor]')
-const beside = document.querySelector<HTMLElement>('#beside')
-if (form && beside) {
+/** Puts editors in place of the text areas of the page's form. */
+export function showEditors(): void {
+  const form = document.querySelector<HTMLFormElement>('form[data-editor]')
+  const beside = document.querySelector<HTMLElement>('#beside')
+  const areas = form?.querySelectorAll<HTMLTextAreaElement>('textarea[data-complete]:not([hidden])') ?? []
+  if (form === null || beside === null || areas.length === 0) return
   const { completeAt: url = '', path = '', preview = '' } = form.dataset
   let content: EditorView | undefined
-  for (const area of form.querySelectorAll<HTMLTextAreaElement>('textarea[data-complete]')) {
+  for (const area of areas) {
     const kind = area.dataset.complete as FieldKind
     const view = editorFor(area, form, [
       autocompletion({
@@ -308,3 +313,5 @@ if (form && beside) {
     leadToLines(beside, content)
   }
 }
+
+showEditors()

@@ -83,7 +83,7 @@ function toChange(key: string, step: 1 | -1): void {
 /** Approves the candidate. An edited text, as for a conflict, has a button of its own below it. */
 function approve(): void {
   const form = find<HTMLFormElement>('form[data-decide="approve"]:not([data-keep])')
-  const edited = find('form.edit textarea')
+  const edited = find('form.edit #field-content')
   if (form !== null) form.requestSubmit()
   else if (edited !== null) edited.focus()
   else if (find('.candidate') !== null) announce('This cannot be approved as it is. The page says why.')
@@ -245,6 +245,7 @@ function showSetting(): void {
 function begin(): void {
   showSetting()
   restoreDrafts()
+  if (find('form[data-editor]') !== null) void import('./editor.ts').then(({ showEditors }) => showEditors())
   if (find('[data-text-diff]') !== null) void import('./text-diff.ts').then(({ showTextDiffs }) => showTextDiffs())
   setTimeout(fillAll, fillDelay)
   fetchAhead()

@@ -79,7 +79,16 @@ function sign(type: Line['type']): Html | undefined {
 function text({ type, parts }: Line): Html[] {
   const isMarked = parts.some(({ isChanged }) => !isChanged)
   return parts.map(({ text: part, isChanged }) => {
-    if (!isChanged || !isMarked) return html`${part}`
-    return type === 'removed' ? html`<del>${part}</del>` : html`<ins>${part}</ins>`
+    const shown = foldPictures(part)
+    if (!isChanged || !isMarked) return html`${shown}`
+    return type === 'removed' ? html`<del>${shown}</del>` : html`<ins>${shown}</ins>`
   })
+}
+
+/** A text without the bytes of the pictures in it, as nobody reads them. */
+export function foldPictures(text: string): string {
+  return text.replace(
+    /(data:image\/[\w+]+;base64,)([\w+/=]{40,})/g,
+    (_, head: string, bytes: string) => `${head}… ${Math.ceil((bytes.length * 3) / 4096)} KB`,
+  )
 }

@@ -110,7 +110,6 @@ function top({
     <title>${title} · Ganglion</title>
     <link rel="icon" href="${asset('layout/icon.svg')}" type="image/svg+xml">
     <link rel="stylesheet" href="${asset('console.css')}"${styleNonce !== undefined && html` nonce="${styleNonce}"`}>
-    <script src="${asset('htmx.js')}" defer></script>
     ${scripts.map((name) => html`<script src="${asset(name)}" defer></script>`)}
     ${islands.map((name) => html`<script type="module" src="${island(name)}"></script>`)}
   </head>

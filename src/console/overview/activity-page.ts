@@ -37,6 +37,7 @@ export function activityPage(visit: Visit, view: ActivityView): Html {
   return page(visit, {
     title: 'Activity',
     islands: view.before === undefined ? ['live'] : [],
+    scripts: ['htmx.js'],
     main: html`<h1>Activity</h1>
       ${filters(view, isCurator)}
       ${view.before === undefined && newer(view)}

@@ -64,7 +64,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
       ${editConflict(review)}
       ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
       ${!isPending && lostEdit(typed.edit)}
-      ${changeSection(change, review, params)}
+      ${changeSection(change, review, { params, isEditing })}
       ${decidePanel(visit, review, { params, isEditing, reason: typed.reason, errors: errors.dismiss })}
       <div class="context">
         ${fieldSection(review.fields)}

@@ -57,13 +57,14 @@ export async function changeOf(
 export function changeSection(
   change: ShownChange,
   { entry, sides, sources, kb }: Pick<CandidateReview, 'entry' | 'sides' | 'sources' | 'kb'>,
-  params: QueueParams,
+  { params, isEditing }: { params: QueueParams; isEditing: boolean },
 ): Html {
   const source = sourceSection(sources, kb.slug)
   // A new page has nothing before it.
   const offered = sides.before === undefined ? shows.filter((show) => show === 'rendered' || show === 'lines') : shows
+  const more = isEditing ? { edit: '1' } : {}
   const tab = (show: Show) =>
-    html`<li><a href="${candidateUrl(entry.id, { ...params, show })}#change"${
+    html`<li><a href="${candidateUrl(entry.id, { ...params, show }, more)}#change"${
       show === change.show && html` aria-current="true"`
     }>${labels[show]}</a></li>`
   return html`<section id="change" aria-labelledby="change-title">

@@ -51,7 +51,7 @@ export function commentOf({ comment }: z.output<typeof CommentForm>): CandidateC
 }
 
 function tagsIn(text: string): string[] {
-  return [...new Set(text.split(',').map((tag) => tag.trim().replace(/^#/, '')))].filter((tag) => tag !== '')
+  return [...new Set(text.split(/[,\n]/).map((tag) => tag.trim().replace(/^#/, '')))].filter((tag) => tag !== '')
 }
 
 function unixLines(text: string): string {

@@ -1,6 +1,9 @@
+import { kbPage, neuronPage } from '../../contract/console-paths.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
-import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
+import { foldPictures } from '../layout/diff.ts'
+import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
+import { besideForm, contentArea, editorAttributes, tagsArea } from '../layout/text-editor.ts'
 import type { Visit } from '../layout/visit.ts'
 import { candidateUrl, type QueueParams } from './view.ts'
 
@@ -11,25 +14,31 @@ type Editing = { params: QueueParams; typed: TypedEdit | undefined; errors: Form
 
 /** The title, tags and content with which a candidate is approved. After a conflict all three texts stand beside each other. */
 export function editForm(visit: Visit, review: CandidateReview, { params, typed, errors }: Editing): Html {
-  const { entry, sides } = review
+  const { entry, sides, kb } = review
   const { title, content, tags, base } = typed ?? proposedEdit(review)
-  return html`<section id="edit" aria-labelledby="edit-title">
-    <h2 id="edit-title">${sides.conflict === undefined ? 'Edit before approving' : 'Solve the conflict'}</h2>
-    ${form(
-      visit,
-      {
-        action: candidateUrl(entry.id, params, {}, 'approve'),
-        errors,
-        attributes: { class: 'edit', 'data-decide': 'approve', 'data-keep': `edit-${entry.id}` },
+  const page =
+    entry.intent.does === 'add' ? `${kbPage(kb.slug)}/new` : `${neuronPage(kb.slug, entry.intent.seqId)}/edit`
+  const edited = form(
+    visit,
+    {
+      action: candidateUrl(entry.id, params, {}, 'approve'),
+      errors,
+      attributes: {
+        ...{ class: 'edit', 'data-decide': 'approve', 'data-keep': `edit-${entry.id}` },
+        ...editorAttributes({ kb, path: sides.path, preview: `${page}/preview` }),
       },
-      html`<input type="hidden" name="seen" value="${entry.seen}">
+    },
+    html`<input type="hidden" name="seen" value="${entry.seen}">
       <input type="hidden" name="base" value="${base}">
       ${field({ name: 'title', label: 'Title', value: title, errors, attributes: { required: true, maxlength: 1000, dir: 'auto' } })}
-      ${field({ name: 'tags', label: 'Tags', hint: 'Separated by commas.', value: tags, errors, attributes: { dir: 'auto' } })}
-      ${textArea({ name: 'content', label: 'Text', hint: 'Markdown.', value: content, errors, attributes: { required: true, dir: 'auto', rows: 20 } })}
+      ${contentArea({ value: content, errors, attributes: { rows: 20 } })}
+      ${tagsArea({ value: tags, errors })}
       <div class="row">${button('Approve with these edits')}
         <a class="button second" href="${candidateUrl(entry.id, params)}">Cancel</a></div>`,
-    )}
+  )
+  return html`<section id="edit" aria-labelledby="edit-title">
+    <h2 id="edit-title">${sides.conflict === undefined ? 'Edit before approving' : 'Solve the conflict'}</h2>
+    ${besideForm(edited, undefined)}
   </section>`
 }
 
@@ -75,7 +84,8 @@ export function editConflict({ sides }: Pick<CandidateReview, 'sides'>): Html | 
 const maxShown = 20
 const maxText = 20_000
 
-function cut(text: string): string {
+function cut(whole: string): string {
+  const text = foldPictures(whole)
   return text.length > maxText ? `${text.slice(0, maxText)}…` : text
 }
 

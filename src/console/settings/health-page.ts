@@ -16,6 +16,7 @@ export function healthPage(visit: Visit, report: HealthReport, now: Date): Html 
   const hasMeaning = kbs.some(({ meaning }) => meaning !== undefined)
   return page(visit, {
     title: 'Health',
+    scripts: ['htmx.js'],
     main: html`<h1>Health</h1>
       <p>Ganglion ${version}</p>
       ${

@@ -60,6 +60,7 @@ export function sourceListPage(visit: Visit, list: SourceList): Html {
     main,
     notice,
     islands: isCurator ? ['live-sources', 'upload'] : ['live-sources'],
+    scripts: ['htmx.js'],
   })
 }
 

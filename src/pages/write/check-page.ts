@@ -41,7 +41,9 @@ export async function checkPage(
   const file: CheckedFile = { path, size: bytes.length, ...page }
   const changes: TreeChange[] = [{ path, after: blob, ...(before?.path === path && { before: before.blob }) }]
   if (before !== undefined && before.path !== path) changes.push({ path: before.path, before: before.blob })
-  const found = await checkFiles(kb, [file], { repository: kb.repository, changes, parser: kb.parser })
+  const all = await checkFiles(kb, [file], { repository: kb.repository, changes, parser: kb.parser })
+  // That one tells a push how to approve a candidate. Where a candidate is edited it would mean itself.
+  const found = all.filter(({ rule }) => rule !== 'waiting-candidate')
   const { contentLine } = page.neuron
   return { path, text, findings: found.slice(0, most).map((finding) => placed(finding, contentLine)) }
 }

@@ -109,8 +109,11 @@ test('an edit that is refused keeps what was typed, with the problem beside its 
   })
   expect(page.status).toBe(400)
   expect(page.texts('#field-title-error')).toEqual(['must be at most 500 characters'])
-  expect(page.document.querySelector('#field-tags')?.getAttribute('value')).toBe(hostile)
+  expect(page.document.querySelector('#field-tags')?.innerHTML).not.toContain('<')
   expect(page.texts('#field-content')).toEqual(['My words'])
+  expect(
+    (await curator.post(`/queue/${id}/approve`, { ...fields, content: '' })).texts('#field-content-error'),
+  ).toHaveLength(1)
 })
 
 test('files that an import names, and that are no Sources here, take no room beside the change', () => {
@@ -125,15 +128,18 @@ test('files that an import names, and that are no Sources here, take no room bes
 test('a conflict shows three texts and is solved by an edit', async () => {
   const { curator, newKb } = desk()
   const kb = await newKb()
+  const picture = `\n![p](data:image/png;base64,${'A'.repeat(4096)})\n`
   const seqId = await kb.add({ title: 'Base', content: 'one\ntwo\n' })
   const tagged = JSON.stringify({ targetNeuron: seqId, tags: ['clash'] })
-  const clash = await kb.correct(seqId, 'eins\ntwo\n', { title: 'Clash', metadata: tagged })
+  const clash = await kb.correct(seqId, `eins\n${picture}two\n`, { title: 'Clash', metadata: tagged })
   await kb.approve(await kb.correct(seqId, 'ONE\ntwo\n'))
   const page = await curator.get(`/queue/${clash}`)
   expect(page.texts('.fields del')).toEqual(['VIP escalation policy']) // the title, which is corrected, too
-  expect(page.document.querySelector('#field-tags')?.getAttribute('value')).toBe('clash')
+  expect(page.texts('#field-tags')).toEqual(['clash'])
   expect(page.texts('.three h3').slice(0, 3)).toEqual(['Before both changes', 'The page now', 'This candidate'])
-  expect(page.texts('.three pre').slice(0, 3)).toEqual(['one', 'ONE', 'eins'])
+  expect(page.texts('.three pre').slice(0, 3)).toEqual(['one', 'ONE', 'eins ![p](data:image/png;base64,… 3 KB)'])
+  const tabs = [...page.document.querySelectorAll('#change .tabs a')].map((link) => link.getAttribute('href'))
+  expect(tabs.every((href) => href?.includes('edit=1'))).toBe(true)
   expect(page.texts('#decide button')).toEqual(['Dismiss'])
   const { action, fields } = formOf(page, '/approve')
   const answer = await curator.post(action, { ...fields, content: 'Eins\r\ntwo\r\n' })

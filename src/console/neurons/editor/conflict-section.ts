@@ -1,3 +1,4 @@
+import { foldPictures } from '../../layout/diff.ts'
 import { type Html, html } from '../../layout/html-template.ts'
 
 /** Where somebody else has changed the same as the person who edits, in another way. */
@@ -28,5 +29,5 @@ function both(label: string, theirs: string, yours: string): Html {
 }
 
 function shown(text: string): Html {
-  return text === '' ? html`<em>nothing</em>` : html`${text}`
+  return text === '' ? html`<em>nothing</em>` : html`${foldPictures(text)}`
 }

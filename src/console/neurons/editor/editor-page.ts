@@ -4,6 +4,7 @@ import type { BlankPage } from '../../../pages/write/open-page.ts'
 import { button, type FormErrors, field, form, textArea } from '../../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
 import { page } from '../../layout/page.ts'
+import { besideForm, completes, contentArea, editorAttributes, tagsArea } from '../../layout/text-editor.ts'
 import type { Visit } from '../../layout/visit.ts'
 import { type Beside, beside } from './beside.ts'
 import { conflictSection, type PageConflict } from './conflict-section.ts'
@@ -37,12 +38,7 @@ export function editorPage(visit: Visit, view: EditorView): Html {
       ${warning && html`<div class="warning" role="alert">${warning}</div>`}
       ${conflict && conflictSection(conflict)}
       <div data-drafts></div>
-      <div class="editor">
-        ${editorForm(visit, view)}
-        <section class="beside" id="beside" aria-label="Preview and findings" tabindex="-1">
-          ${view.beside ? beside(view.beside) : html`<p class="empty">The preview of your text appears here.</p>`}
-        </section>
-      </div>`,
+      ${besideForm(editorForm(visit, view), view.beside && beside(view.beside))}`,
   })
 }
 
@@ -50,17 +46,13 @@ function editorForm(visit: Visit, view: EditorView): Html {
   const { kb, candidateId, target, fields, note, errors } = view
   const action = target === undefined ? newPath(kb.slug) : editPath(kb.slug, target.seqId)
   const preview = `${action}/preview`
-  const completes = (kind: string) => ({ 'data-complete': kind, autocomplete: 'off' })
   return form(
     visit,
     {
       action,
       errors,
       attributes: {
-        'data-editor': true,
-        'data-complete-at': `${kbPage(kb.slug)}/complete`,
-        'data-path': target?.path,
-        'data-preview': preview,
+        ...editorAttributes({ kb, path: target?.path, preview }),
         'data-draft': JSON.stringify([visit.session.user.id, kb.id, target?.seqId ?? '']),
         'data-typed': view.isTyped,
         autocomplete: 'off',
@@ -79,24 +71,8 @@ function editorForm(visit: Visit, view: EditorView): Html {
           errors,
         })
       }
-      ${textArea({
-        name: 'content',
-        label: 'Text',
-        hint: html`Markdown. <code>[[</code> links to a page, <code>[[supersedes:</code> says how.
-          <span class="with-scripts"><kbd>Ctrl+B</kbd> bold, <kbd>Ctrl+I</kbd> italic, <kbd>Ctrl+K</kbd> link, <kbd>Ctrl+S</kbd> keeps
-          the draft. <kbd>Tab</kbd> takes a suggestion, and otherwise leaves the text.</span>`,
-        value: fields.content,
-        errors,
-        attributes: { rows: 24, dir: 'auto', spellcheck: 'true', ...completes('text') },
-      })}
-      ${textArea({
-        name: 'tags',
-        label: 'Tags',
-        hint: 'With commas between them.',
-        value: fields.tags,
-        errors,
-        attributes: { rows: 2, ...completes('tags') },
-      })}
+      ${contentArea({ value: fields.content, errors, attributes: { rows: 24 } })}
+      ${tagsArea({ value: fields.tags, errors })}
       ${textArea({
         name: 'aliases',
         label: 'Other names',

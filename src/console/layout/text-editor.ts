@@ -1,0 +1,50 @@
+import { kbPage } from '../../contract/console-paths.ts'
+import { type FormErrors, textArea } from './form.ts'
+import { type Attributes, type HtmlPart, html } from './html-template.ts'
+
+type EditorPlace = {
+  kb: { slug: string }
+  /** Of the page, for the links that are completed. */
+  path: string | undefined
+  /** Answers with what stands beside the text. */
+  preview: string
+}
+
+/** Of a form whose areas become editors where there are scripts (`islands/editor.ts`). */
+export function editorAttributes({ kb, path, preview }: EditorPlace): Attributes {
+  const completeAt = `${kbPage(kb.slug)}/complete`
+  return { 'data-editor': true, 'data-complete-at': completeAt, 'data-path': path, 'data-preview': preview }
+}
+
+type Area = { value: string; errors: FormErrors | undefined; attributes?: Attributes }
+
+export function contentArea({ value, errors, attributes }: Area): HtmlPart {
+  return textArea({
+    name: 'content',
+    label: 'Text',
+    hint: html`Markdown. <code>[[</code> links to a page, <code>[[supersedes:</code> says how.
+      <span class="with-scripts"><kbd>Ctrl+B</kbd> bold, <kbd>Ctrl+I</kbd> italic, <kbd>Ctrl+K</kbd> link, <kbd>Ctrl+S</kbd> keeps
+      the draft. <kbd>Tab</kbd> takes a suggestion, and otherwise leaves the text.</span>`,
+    ...{ value, errors },
+    attributes: { dir: 'auto', spellcheck: 'true', ...completes('text'), ...attributes },
+  })
+}
+
+export function tagsArea({ value, errors }: Area): HtmlPart {
+  const attributes = { rows: 2, dir: 'auto', ...completes('tags') }
+  return textArea({ name: 'tags', label: 'Tags', hint: 'With commas between them.', value, errors, attributes })
+}
+
+export function completes(kind: 'text' | 'tags' | 'edges'): Attributes {
+  return { 'data-complete': kind, autocomplete: 'off' }
+}
+
+/** A form with what its text would look like beside it. */
+export function besideForm(form: HtmlPart, beside: HtmlPart): HtmlPart {
+  return html`<div class="editor">
+    ${form}
+    <section class="beside" id="beside" aria-label="Preview and findings" tabindex="-1">
+      ${beside ?? html`<p class="empty">The preview of your text appears here.</p>`}
+    </section>
+  </div>`
+}
