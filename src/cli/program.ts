@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { ValidationError } from '../contract/errors.ts'
+import { faultText } from '../contract/faults.ts'
 import { packageVersion } from '../operate/package-version.ts'
 import { NegativeAnswer, UsageError } from './cli-errors.ts'
 
@@ -76,9 +77,6 @@ function printError(message: string, { json }: { json: boolean }): void {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof ValidationError) {
-    const fields = Object.entries(error.fieldErrors).map(([field, messages]) => `${field}: ${messages.join(', ')}`)
-    return [...error.formErrors, ...fields].join('\n')
-  }
+  if (error instanceof ValidationError) return faultText(error)
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ValidationError } from '../contract/errors.ts'
 import { callerOf, requireRole } from '../http/access/auth.ts'
 import { rateOf } from '../http/access/rate-limits.ts'
 import { requireFormToken } from '../http/access/session-cookie.ts'
@@ -76,13 +75,5 @@ function sendToSignIn(request: FastifyRequest, reply: FastifyReply, prefix: stri
 export function answerWithPage(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (!isFragment(request) && !isPage(request)) return answerError(error, request, reply)
   const { status, body } = refusalOf(error, request)
-  return sendProblem(request, reply, status, messageOf(error, body))
-}
-
-function messageOf(error: unknown, { message, error: text }: Readonly<Record<string, unknown>>): string {
-  if (error instanceof ValidationError) {
-    const ofFields = Object.entries(error.fieldErrors).map(([name, messages = []]) => `${name}: ${messages.join(', ')}`)
-    return [...error.formErrors, ...ofFields].join(' · ')
-  }
-  return String(message ?? text)
+  return sendProblem(request, reply, status, String(body.message ?? body.error))
 }

@@ -8,6 +8,6 @@ export function encodeCursor(place: string): string {
 /** @throws {ValidationError} if no page has this position. */
 export function decodeCursor(cursor: string, isPlace: (place: string) => boolean): string {
   const place = Buffer.from(cursor, 'base64url').toString()
-  if (!isPlace(place)) throw new ValidationError({ cursor: ['must be the nextCursor of an earlier answer'] })
+  if (!isPlace(place)) throw new ValidationError({ cursor: ['must come from an earlier answer'] })
   return place
 }

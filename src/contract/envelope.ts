@@ -9,7 +9,7 @@ const ValidationDetails = z
   })
   .meta({
     id: 'ValidationDetails',
-    examples: [{ formErrors: [], fieldErrors: { title: ['Invalid input: expected string, received undefined'] } }],
+    examples: [{ formErrors: [], fieldErrors: { title: ['must be given'] } }],
   })
 
 /** Lines of a Neuron that both sides changed differently. */

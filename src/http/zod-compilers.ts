@@ -7,8 +7,9 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { parseSent } from '../contract/faults.ts'
 
 /** Types a route's request and answer by its zod schemas. */
 export interface ZodTypeProvider extends FastifyTypeProvider {
@@ -31,23 +32,13 @@ export type ZodFastify = FastifyInstance<
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart }) =>
   (data: unknown) => {
-    const parsed = schema.safeParse(httpPart === 'body' ? (data ?? {}) : data)
-    if (parsed.success) return { value: parsed.data }
-    if (httpPart === 'params') return { error: new GanglionError('not_found') }
-    return { error: faultsOf(parsed.error) }
+    try {
+      return { value: parseSent(schema, httpPart === 'body' ? (data ?? {}) : data) }
+    } catch (error) {
+      if (!(error instanceof ValidationError)) throw error
+      return { error: httpPart === 'params' ? new GanglionError('not_found') : error }
+    }
   }
-
-/** Parses a part of a body. @throws {ValidationError} */
-export function parseBody<Schema extends z.ZodType>(schema: Schema, data: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(data)
-  if (!parsed.success) throw faultsOf(parsed.error)
-  return parsed.data
-}
-
-function faultsOf(error: z.ZodError): ValidationError {
-  const { fieldErrors, formErrors } = z.flattenError(error)
-  return new ValidationError({ ...fieldErrors }, formErrors)
-}
 
 /** Writes what the schema knows of the answer; an answer that breaks its schema throws a ZodError. */
 export const serializerCompiler: FastifySerializerCompiler<z.ZodType> =

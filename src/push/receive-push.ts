@@ -1,4 +1,5 @@
 import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { faultText } from '../contract/faults.ts'
 import { GitError } from '../git/git-error.ts'
 import { isAncestor, mergeBase } from '../git/history/ancestry.ts'
 import type { Oid } from '../git/objects/object.ts'
@@ -239,7 +240,7 @@ async function receive(
 
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof PushRefused || error instanceof GanglionError) return error.message
-  return error instanceof ValidationError ? Object.values(error.fieldErrors).flat().join(' ') : undefined
+  return error instanceof ValidationError ? faultText(error) : undefined
 }
 
 /** @returns lines for the pusher's terminal. */

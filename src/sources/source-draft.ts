@@ -38,10 +38,10 @@ export function readFilename(
 ): Pick<SourceDraft, 'filename' | 'fileType'> {
   const filename = name.normalize('NFC')
   if (Buffer.byteLength(filename) > maxNameBytes) {
-    throw new ValidationError({ [field]: [`the file's name must be at most ${maxNameBytes} bytes`] })
+    throw new ValidationError({ [field]: [`The file's name must be at most ${maxNameBytes} bytes.`] })
   }
   if (unsafe.test(filename) || /[/\\]/.test(filename)) {
-    throw new ValidationError({ [field]: ["the file's name must not hold slashes or control characters"] })
+    throw new ValidationError({ [field]: ["The file's name must not hold slashes or control characters."] })
   }
   const extension = extname(filename).slice(1).toLowerCase()
   const { data: fileType } = AnyFileType.safeParse(extension)

@@ -81,7 +81,7 @@ test.each([
   const { browser } = await start({ pages: guarded })
   const answer = await (await browser('reader')).post('/place', fields, headers)
   expect(answer.status).toBe(status)
-  if (status === 400) expect(answer.texts('main p')).toContain('title: must not be empty')
+  if (status === 400) expect(answer.texts('main p')).toContain('The title must not be empty.')
 })
 
 test('a form with the token of another person is refused', async () => {

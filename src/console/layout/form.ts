@@ -1,3 +1,4 @@
+import { faultSentences } from '../../contract/faults.ts'
 import { type Attributes, attributes, type Html, type HtmlPart, html } from './html-template.ts'
 import type { Visit } from './visit.ts'
 
@@ -28,18 +29,18 @@ export function form(
 }
 
 /** Names every problem, with a link to the field that has it. */
-export function errorSummary({ fieldErrors = {}, formErrors = [] }: FormErrors): Html | undefined {
-  const ofFields = Object.entries(fieldErrors).flatMap(([name, messages = []]) =>
-    messages.map((message) => ({ name, message })),
-  )
-  if (ofFields.length + formErrors.length === 0) return undefined
+export function errorSummary(errors: FormErrors): Html | undefined {
+  if (faultSentences(errors).length === 0) return undefined
   return html`<div class="problems" role="alert" tabindex="-1" autofocus>
     <p>There is a problem</p>
-    <ul>
-      ${formErrors.map((message) => html`<li>${message}</li>`)}
-      ${ofFields.map(({ name, message }) => html`<li><a href="#${idOf(name)}">${name}: ${message}</a></li>`)}
-    </ul>
+    <ul>${errorItems(errors)}</ul>
   </div>`
+}
+
+export function errorItems(errors: FormErrors): Html[] {
+  return faultSentences(errors).map(({ field, text }) =>
+    field === undefined ? html`<li>${text}</li>` : html`<li><a href="#${idOf(field)}">${text}</a></li>`,
+  )
 }
 
 type ControlOptions = {

@@ -9,14 +9,6 @@ export const FormFields = z.record(
 )
 export type FormFields = z.output<typeof FormFields>
 
-/** @throws {ValidationError} */
-export function parseFields<Schema extends z.ZodType>(schema: Schema, fields: FormFields): z.output<Schema> {
-  const result = schema.safeParse(fields)
-  if (result.success) return result.data
-  const { fieldErrors, formErrors } = z.flattenError<unknown>(result.error)
-  throw new ValidationError({ ...fieldErrors }, formErrors)
-}
-
 /** Why a form was refused, to be shown with it. Throws errors that are not of the form. */
 export function refusedForm(error: unknown): { status: number; errors: FormErrors } {
   if (error instanceof ValidationError) return { status: 400, errors: error }

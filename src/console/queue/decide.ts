@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CandidateComment, CandidateEdit, Dismissal } from '../../contract/candidates.ts'
+import { parseSent } from '../../contract/faults.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
-import { parseFields } from '../layout/refused-form.ts'
 import { proposedEdit, type TypedEdit } from './edit-form.ts'
 
 const text = z.string().default('')
@@ -32,7 +32,7 @@ export function editOf(review: CandidateReview, typed: TypedEdit): CandidateEdit
   const proposed = proposedEdit(review)
   const isResolved = review.sides.conflict !== undefined
   const isEdited = isResolved || proposed.content !== typed.content
-  return parseFields(EditFields, {
+  return parseSent(EditFields, {
     ...(typed.title === proposed.title ? {} : { title: typed.title }),
     ...(typed.tags === proposed.tags ? {} : { tags: typed.tags }),
     ...(isEdited ? { content: typed.content } : {}),
@@ -42,12 +42,12 @@ export function editOf(review: CandidateReview, typed: TypedEdit): CandidateEdit
 
 /** @throws {ValidationError} */
 export function dismissalOf({ reason }: z.output<typeof DismissForm>): Dismissal {
-  return parseFields(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
+  return parseSent(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
 }
 
 /** @throws {ValidationError} */
 export function commentOf({ comment }: z.output<typeof CommentForm>): CandidateComment {
-  return parseFields(CandidateComment, { comment: unixLines(comment) })
+  return parseSent(CandidateComment, { comment: unixLines(comment) })
 }
 
 function tagsIn(text: string): string[] {

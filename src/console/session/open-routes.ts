@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
+import { parseSent } from '../../contract/faults.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -9,7 +10,7 @@ import type { LinkPurpose } from '../../people/follow-links.ts'
 import { makeAdministrator, readLink, setPasswordByLink } from '../../people/follow-links.ts'
 import { signIn } from '../../people/sign-in.ts'
 import { singleSignOn } from '../../people/single-sign-on.ts'
-import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
+import { FormFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
 import { nextPath } from './next-path.ts'
 import { refuseSignIn } from './refuse-sign-in.ts'
@@ -84,10 +85,10 @@ export function openRoutes(app: ZodFastify, ctx: AppContext): void {
   ): Promise<string> {
     const { body } = request
     if (kind === 'password') {
-      return setPasswordByLink(ctx, link, parseFields(ChosenPassword, body).password, clientAddress(request))
+      return setPasswordByLink(ctx, link, parseSent(ChosenPassword, body).password, clientAddress(request))
     }
     const given =
-      body.later === 'true' ? { ...parseFields(Later, body), password: undefined } : parseFields(Administrator, body)
+      body.later === 'true' ? { ...parseSent(Later, body), password: undefined } : parseSent(Administrator, body)
     return makeAdministrator(ctx, link, given, clientAddress(request))
   }
 

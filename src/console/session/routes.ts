@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
+import { parseSent } from '../../contract/faults.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -15,7 +16,7 @@ import {
   switchTenant,
 } from '../../people/account.ts'
 import type { Session } from '../../people/person-session.ts'
-import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
+import { FormFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { type AccountView, accountPage } from './account-page.ts'
@@ -52,7 +53,7 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post('/account/name', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
     try {
-      const { name } = parseFields(Name, request.body)
+      const { name } = parseSent(Name, request.body)
       await changeName(ctx, sessionOf(request), name, clientAddress(request))
       return reply.redirect('/account?done=name', 303)
     } catch (error) {
@@ -63,7 +64,7 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post('/account/password', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
     try {
-      const given = parseFields(Password, request.body)
+      const given = parseSent(Password, request.body)
       const token = await changePassword(ctx, sessionOf(request), given, clientAddress(request))
       if (token !== undefined) await app.sessions.begin(reply, token)
       return reply.redirect('/account?done=password', 303)

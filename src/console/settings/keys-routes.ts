@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { NewApiKey } from '../../contract/administration.ts'
+import { parseSent } from '../../contract/faults.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from '../../people/manage-api-keys.ts'
+import { refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { keysPage } from './keys-page.ts'
@@ -38,15 +40,18 @@ export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
     const caller = callerOf(request)
     const typed = request.body
     const now = new Date()
-    const input = read(typed, now)
-    if (!input.success) {
+    try {
+      const { token } = await createApiKey(ctx, caller, read(typed, now))
       const list = await listApiKeys(ctx, caller, {})
-      const errors = { fieldErrors: z.flattenError(input.error).fieldErrors }
-      return send(reply, keysPage(visitOf(request), { list, now, typed, errors }), 400)
+      return send(reply.header('cache-control', 'no-store'), keysPage(visitOf(request), { list, now, token }), 201)
+    } catch (error) {
+      const { status, errors } = refusedForm(error)
+      return send(
+        reply,
+        keysPage(visitOf(request), { list: await listApiKeys(ctx, caller, {}), now, typed, errors }),
+        status,
+      )
     }
-    const { token } = await createApiKey(ctx, caller, input.data)
-    const list = await listApiKeys(ctx, caller, {})
-    return send(reply.header('cache-control', 'no-store'), keysPage(visitOf(request), { list, now, token }), 201)
   })
 
   app.post(
@@ -69,5 +74,5 @@ function read({ name, role, connectors, git, expires }: z.infer<typeof Typed>, n
     expires,
     expiresAt: days.success && days.data !== 'never' ? new Date(now.getTime() + Number(days.data) * dayMs) : null,
   }
-  return NewApiKey.extend({ expires: Expires }).safeParse(asked)
+  return parseSent(NewApiKey.extend({ expires: Expires }), asked)
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
+import { parseSent } from '../../contract/faults.ts'
 import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
@@ -15,7 +16,7 @@ import {
   makeResetLink,
 } from '../../people/manage-people.ts'
 import type { Session } from '../../people/person-session.ts'
-import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
+import { FormFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { auditPage } from './audit-page.ts'
@@ -50,7 +51,7 @@ export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post('/settings/people', { config: admins, schema: { hide: true, body: FormFields } }, async (request, reply) => {
     try {
-      const person = parseFields(Invitation, request.body)
+      const person = parseSent(Invitation, request.body)
       const url = ctx.urls.setUp(await invitePerson(ctx, by(request), person))
       return await sendPeople(request, reply, { link: { url: absolute(request, url), email: person.email } })
     } catch (error) {

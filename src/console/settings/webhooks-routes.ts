@@ -4,6 +4,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { NewWebhook } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { EventKind } from '../../contract/events.ts'
+import { parseSent } from '../../contract/faults.ts'
 import {
   addWebhook,
   listWebhooks,
@@ -61,12 +62,9 @@ export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/settings/webhooks', { config, schema: { hide: true, body: Typed } }, async (request, reply) => {
     const typed = request.body
     const { kb, ...rest } = typed
-    const input = NewWebhook.safeParse({ ...rest, url: rest.url.trim(), ...(kb === '' ? {} : { kb }) })
-    if (!input.success) {
-      return sendList(request, reply, { typed, errors: { fieldErrors: z.flattenError(input.error).fieldErrors } }, 400)
-    }
     try {
-      const { secret } = await addWebhook(ctx, callerOf(request), input.data, { allowPrivate: ctx.webhookPrivate })
+      const input = parseSent(NewWebhook, { ...rest, url: rest.url.trim(), ...(kb === '' ? {} : { kb }) })
+      const { secret } = await addWebhook(ctx, callerOf(request), input, { allowPrivate: ctx.webhookPrivate })
       return sendList(request, reply.header('cache-control', 'no-store'), { secret }, 201)
     } catch (error) {
       return sendList(request, reply, { typed, errors: errorsOf(error) }, 400)

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { ErrorAnswer } from '../../contract/envelope.ts'
 import { type ErrorCode, errorTable, GanglionError, ValidationError, wordedErrors } from '../../contract/errors.ts'
+import { faultText } from '../../contract/faults.ts'
 import { refusalFor } from '../../kb/failure.ts'
 
 /** Error codes for requests that Fastify or a plugin rejects, by status. */
@@ -33,7 +34,7 @@ export function refusalOf(
 ): { status: number; body: Readonly<Record<string, unknown>> } {
   if (error instanceof ValidationError) {
     const { formErrors, fieldErrors } = error
-    return { status: 400, body: { error: { formErrors, fieldErrors } } }
+    return { status: 400, body: { error: { formErrors, fieldErrors }, message: faultText(error) } }
   }
   if (isCutOff(error, request)) return { status: 400, body: envelope(new GanglionError('malformed_request')) }
   const refusal = error instanceof GanglionError ? error : fromFastify(error)

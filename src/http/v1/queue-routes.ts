@@ -18,6 +18,7 @@ import {
   UncheckedBatch,
 } from '../../contract/candidates.ts'
 import { ErrorAnswer } from '../../contract/envelope.ts'
+import { parseSent } from '../../contract/faults.ts'
 import type { Role } from '../../contract/vocabulary.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
@@ -29,7 +30,7 @@ import { callerOf } from '../access/auth.ts'
 import type { Limits } from '../access/rate-limits.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
 import { readErrors, refusalOf, writeErrors } from '../response/error-answer.ts'
-import { parseBody, validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
+import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
 
 const tags = ['Queue']
 const writers: readonly Role[] = ['app', 'curator']
@@ -102,7 +103,7 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       const { idempotencyKey } = idempotencyOf(request.headers)
       const submit = async (sent: unknown, index: number): Promise<CandidateResults['results'][number]> => {
         try {
-          const body = parseBody(CandidateInput, sent)
+          const body = parseSent(CandidateInput, sent)
           const request = { route: 'POST /api/v1/queue/candidates/batch' }
           const options = idempotencyKey === undefined ? {} : { idempotencyKey: `${idempotencyKey} ${index}`, request }
           return { status: 201, candidate: await submitCandidate(ctx, caller, body, options) }

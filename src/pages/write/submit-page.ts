@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { MergeConflict } from '../../contract/envelope.ts'
 import { type ErrorCode, GanglionError, ValidationError } from '../../contract/errors.ts'
+import { faultText } from '../../contract/faults.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
@@ -70,8 +71,7 @@ function approved(candidateId: string, { seqId, commit }: { seqId: string; commi
 
 function refusalOf(error: unknown): Refusal {
   if (error instanceof ValidationError) {
-    const message = Object.entries(error.fieldErrors).flatMap(([field, problems]) => `${field} ${problems.join(', ')}`)
-    return { code: 'invalid', message: [...error.formErrors, ...message].join('; '), conflicts: [] }
+    return { code: 'invalid', message: faultText(error), conflicts: [] }
   }
   if (!(error instanceof GanglionError)) throw error
   const { code, message, details } = error

@@ -78,6 +78,6 @@ export function decodeQueueCursor(field: string, cursor: string): QueuePosition 
     const [red, impact, id] = Position.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
     return { red, impact, id }
   } catch {
-    throw new ValidationError({ [field]: ['must be the nextCursor of an earlier answer'] })
+    throw new ValidationError({ [field]: ['must come from an earlier answer'] })
   }
 }

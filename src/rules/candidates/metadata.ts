@@ -50,7 +50,7 @@ export function parseMetadata(input: string | object | null | undefined): Metada
 export function readMetadata(data: Record<string, unknown>): MetadataFields {
   const result = Fields.safeParse(data)
   if (!result.success) {
-    throw invalid(...result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
+    throw invalid(...result.error.issues.map((issue) => `${issue.path.join(' ')} ${issue.message}`))
   }
   const { connector, sourceUrl, targetNeuron, tags, audience, actionZone, path, baseCommit, baseVersion, replaceTags } =
     result.data

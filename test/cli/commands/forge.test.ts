@@ -32,7 +32,7 @@ test('a knowledge base is linked, compared, told of and unlinked, and no secret 
   const { id } = linked.json as { id: string }
   expect(linked.json).toMatchObject({ events: `/forge/${id}/events` })
   expect(await ganglionJson([...link, '--data', data])).toMatchObject({
-    json: { error: 'kb: handbook is linked already: unlink it first.' },
+    json: { error: 'The knowledge base handbook is linked already: unlink it first.' },
   })
 
   const synced = await ganglion(['forge', 'sync', ...named, '--data', data])

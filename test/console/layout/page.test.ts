@@ -73,7 +73,7 @@ test('a form carries its token, keeps what was typed, and says what is wrong bes
     'Short',
     'must not be empty',
   ])
-  expect(textsOf(document, '[role=alert] li')).toEqual(['Somebody was faster.', 'title: must not be empty'])
+  expect(textsOf(document, '[role=alert] li')).toEqual(['Somebody was faster.', 'The title must not be empty.'])
   // The parser leaves the text as it is escaped.
   const escaped = '&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&lt;/textarea&gt;'
   expect(document.querySelector('textarea')?.textContent).toBe(`\n\nline\n${escaped}`)

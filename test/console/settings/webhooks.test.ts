@@ -77,7 +77,9 @@ test.each([
 ])('%o is refused, and what was typed is kept', async (typed, field) => {
   const answer = await admin.post(path, typed as Record<string, string>)
   expect(answer.status).toBe(400)
-  expect(answer.texts('.problems')[0]).toContain(field)
+  expect(answer.texts(`.problems [href="#field-${field}"]`)).toEqual([
+    expect.stringMatching(/^The [a-z ]+ (?:must|is) .*\.$/),
+  ])
   expect(answer.document.querySelector('[name=url]')?.getAttribute('value')).toBe(typed.url)
 })
 

@@ -192,6 +192,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     const { client, ctx } = await connected()
     expect(await errorOf(client, 'search', { kb: 'handbook', q: 'x*' })).toEqual({
       error: { formErrors: [], fieldErrors: { q: [expect.any(String)] } },
+      message: 'A prefix has at least 2 characters before the asterisk.',
     })
     vi.spyOn(ctx, 'kb').mockRejectedValueOnce(new GanglionError('queue_full'))
     const proposal = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }

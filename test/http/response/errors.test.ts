@@ -49,7 +49,10 @@ test('20 levels and 1,000 keys are read, though as metadata they are too many', 
   const { request } = await testServer()
   const keys = Object.fromEntries(Array.from({ length: 995 }, (_, n) => [`k${n}`, n]))
   const base = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
-  const refused = { error: { formErrors: [], fieldErrors: { metadata: [expect.any(String)] } } }
+  const refused = {
+    error: { formErrors: [], fieldErrors: { metadata: [expect.any(String)] } },
+    message: expect.stringMatching(/^The metadata .*\.$/),
+  }
   expect((await request('POST', queue, { as: 'app', body: { ...base, metadata: keys } })).json).toEqual(refused)
   const nested = JSON.parse(`{"a":${'['.repeat(18)}${']'.repeat(18)}}`)
   expect((await request('POST', queue, { as: 'app', body: { ...base, metadata: nested } })).json).toEqual(refused)
@@ -104,7 +107,8 @@ test("a service's validation error is answered as the schema's is", async () => 
   const { status, json } = await request('GET', `${queue}?cursor=x`, { as: 'curator' })
   expect(status).toBe(400)
   expect(json).toEqual({
-    error: { formErrors: [], fieldErrors: { cursor: ['must be the nextCursor of an earlier answer'] } },
+    error: { formErrors: [], fieldErrors: { cursor: ['must come from an earlier answer'] } },
+    message: 'The cursor must come from an earlier answer.',
   })
 })
 

@@ -183,6 +183,7 @@ describe('deciding on a candidate', () => {
     const edit = (base: string) => ({ as: 'curator' as const, body: { content: 'Page four leads.\n', base } })
     expect((await server.request('POST', path, edit('0'.repeat(40)))).json).toEqual({
       error: { formErrors: [], fieldErrors: { base: ['is no version of the Neuron'] } },
+      message: 'The base is no version of the Neuron.',
     })
     expect((await server.request('POST', path, edit(Object(neuron).commit))).status).toBe(200)
   })
@@ -256,7 +257,10 @@ describe('deciding on a candidate', () => {
     const { request } = await testServer()
     const body = { ...(verb === 'comment' && { comment: 'x'.repeat(10_000) }), head: 'HEAD' }
     const { json } = await request('POST', `/api/v1/queue/candidates/${id}/${verb}`, { as: 'curator', body })
-    expect(json).toEqual({ error: { formErrors: [], fieldErrors: { head: [expect.any(String)] } } })
+    expect(json).toEqual({
+      error: { formErrors: [], fieldErrors: { head: ['must be the full id of a git object'] } },
+      message: 'The head must be the full id of a git object.',
+    })
   })
 
   test.each(['approve', 'dismiss', 'comment'])(

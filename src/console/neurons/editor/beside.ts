@@ -1,7 +1,7 @@
 import type { Rendered } from '../../../pages/render-page.ts'
 import type { PageFinding } from '../../../pages/write/check-page.ts'
 import { content } from '../../layout/content.ts'
-import type { FormErrors } from '../../layout/form.ts'
+import { errorItems, type FormErrors } from '../../layout/form.ts'
 import { type Html, html } from '../../layout/html-template.ts'
 
 /** What stands beside a text: what it would look like, and what is wrong with it. */
@@ -22,16 +22,13 @@ export function beside({ rendered, findings, errors, isBehind }: Beside): Html {
     ${content(rendered)}`
 }
 
-function findingList(findings: readonly PageFinding[], { fieldErrors = {}, formErrors = [] }: FormErrors): Html {
-  const ofFields = Object.entries(fieldErrors).flatMap(([name, messages = []]) =>
-    messages.map((message) => html`<li><a href="#field-${name}">${name}: ${message}</a></li>`),
-  )
-  const count = findings.length + ofFields.length + formErrors.length
+function findingList(findings: readonly PageFinding[], errors: FormErrors): Html {
+  const items = errorItems(errors)
+  const count = findings.length + items.length
   if (count === 0) return html`<h2>Findings</h2><p class="empty">Nothing is wrong with the page.</p>`
   return html`<h2>Findings (${count})</h2>
     <ul class="findings">
-      ${formErrors.map((message) => html`<li>${message}</li>`)}
-      ${ofFields}
+      ${items}
       ${findings.map(finding)}
     </ul>`
 }

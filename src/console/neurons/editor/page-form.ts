@@ -116,7 +116,7 @@ function edgesOf(text: string, refuse: (message: string) => void): { type: EdgeT
       const { name, target = '' } = /^(?<name>[\w-]*)\s*:\s*(?<target>\S.*)$/.exec(line.trim())?.groups ?? {}
       const type = edgeTypes.find((known) => known === name)
       if (type !== undefined) return [{ type, target }]
-      refuse(`line ${at + 1} must be a type and a page, as in “supersedes: Old policy”`)
+      refuse(`Line ${at + 1} of the relations must be a type and a page, as in “supersedes: Old policy”.`)
       return []
     })
 }

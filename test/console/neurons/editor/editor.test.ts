@@ -100,7 +100,7 @@ test('a preview shows the text, what is wrong with it, and all that was typed', 
   expect(page.status).toBe(200)
   expect(page.texts('#beside > h2')).toEqual(['Findings (3)', 'Preview'])
   expect(page.texts('#beside .findings li')).toEqual([
-    'edges: line 1 must be a type and a page, as in “supersedes: Old policy”',
+    'Line 1 of the relations must be a type and a page, as in “supersedes: Old policy”.',
     'Warning Line 3: No Neuron answers to [[Nowhere]].',
     'Warning Line 3: No Neuron answers to the link to x.',
   ])
@@ -120,13 +120,13 @@ test('a script gets the preview alone', async () => {
 })
 
 test.each([
-  ['a blank title', { title: ' ' }, 'title: must not be blank'],
-  ['a title that is too long', { title: 'x'.repeat(501) }, 'title: must be at most 500 characters'],
-  ['a text that is too large', { content: 'x'.repeat(512 * 1024 + 1) }, 'content: must be at most 512 KB'],
-  ['a relation of no type', { edges: 'Old policy' }, 'edges: line 1 must be a type'],
-  ['a tag that is too long', { tags: 'x'.repeat(101) }, 'tags: must be at most 100 characters each'],
-  ['marks of a conflict', { content: '<<<<<<< a\nx\n=======\ny\n>>>>>>> b' }, 'content: Line 1: '],
-  ['a path that is taken', { path: 'taken' }, 'path: is taken by neurons/taken.md'],
+  ['a blank title', { title: ' ' }, 'The title must not be blank.'],
+  ['a title that is too long', { title: 'x'.repeat(501) }, 'The title must be at most 500 characters.'],
+  ['a text that is too large', { content: 'x'.repeat(512 * 1024 + 1) }, 'The text must be at most 512 KB.'],
+  ['a relation of no type', { edges: 'Old policy' }, 'Line 1 of the relations must be a type'],
+  ['a tag that is too long', { tags: 'x'.repeat(101) }, 'The tags must be at most 100 characters each.'],
+  ['marks of a conflict', { content: '<<<<<<< a\nx\n=======\ny\n>>>>>>> b' }, 'Line 1: '],
+  ['a path that is taken', { path: 'taken' }, 'The path is taken by neurons/taken.md.'],
 ])('%s is refused beside its field, and nothing typed is lost', async (_, typed, message) => {
   if ('path' in typed) await newPage({ path: 'taken' }).catch(() => undefined)
   const fields = { title: 'Title', content: 'Kept.', tags: 'kept', note: 'kept', ...typed }
@@ -136,7 +136,7 @@ test.each([
   )
   expect(page.status).toBe(422)
   expect(page.texts('.problems li').join()).toContain(message)
-  const [name = ''] = message.split(':')
+  const [name = ''] = Object.keys(typed)
   expect(page.document.querySelector(`[name="${name}"]`)?.getAttribute('aria-invalid')).toBe('true')
   expect(formOf(page)).toMatchObject(
     Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, value.replace(/\n/g, '\r\n')])),

@@ -54,9 +54,9 @@ test('a proposed rename waits', async () => {
 })
 
 test.each([
-  ['no title', { title: ' ', path: 'x' }, 'title: must not be blank'],
-  ['no file name', { title: 'X', path: ' ' }, 'path: must not be blank'],
-  ['a path that is taken', { title: 'X', path: 'taken/here' }, 'path: is taken by neurons/taken/here.md'],
+  ['no title', { title: ' ', path: 'x' }, 'The title must not be blank.'],
+  ['no file name', { title: 'X', path: ' ' }, 'The path must not be blank.'],
+  ['a path that is taken', { title: 'X', path: 'taken/here' }, 'The path is taken by neurons/taken/here.md.'],
 ])('%s is refused beside its field', async (_, names, message) => {
   const holder = await newPage()
   await curator.post(
@@ -77,7 +77,7 @@ test('a rename on a version that somebody else has renamed since waits in the qu
   await curator.post(`${path}/rename`, formOf(one, { do: 'publish' }, form))
   const page = await curator.post(`${path}/rename`, formOf(other, { do: 'publish' }, form))
   expect(page.status).toBe(422)
-  expect(page.texts('.problems li')).toEqual(['path: was changed by somebody else, to neurons/one.md'])
+  expect(page.texts('.problems li')).toEqual(['The path was changed by somebody else, to neurons/one.md.'])
 })
 
 test('a removal shows the links that will lead nowhere, and who removes it can say why', async () => {

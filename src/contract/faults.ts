@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { ValidationError } from './errors.ts'
+
+type Faults = {
+  fieldErrors?: Readonly<Record<string, readonly string[] | undefined>>
+  formErrors?: readonly string[]
+}
+
+/** What people call a field whose name they may not know. Any other goes by the words of its name. */
+const fieldWords: Readonly<Record<string, string>> = {
+  content: 'text',
+  q: 'query',
+  kb: 'knowledge base',
+  knowledgeBaseId: 'knowledge base',
+  url: 'address',
+  maxOpen: 'number of open pull requests',
+  from: 'first event',
+}
+
+/** Parses what somebody sent. @throws {ValidationError} that says what is wrong as the rest of a sentence: `must be text` */
+export function parseSent<Schema extends z.ZodType>(schema: Schema, data: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(data, { error: faultOf })
+  if (parsed.success) return parsed.data
+  const { fieldErrors, formErrors } = z.flattenError<unknown>(parsed.error)
+  throw new ValidationError({ ...fieldErrors }, formErrors)
+}
+
+/** A sentence for each fault, for a person: without the names of fields. */
+export function faultSentences({ fieldErrors = {}, formErrors = [] }: Faults): { field?: string; text: string }[] {
+  const ofFields = Object.entries(fieldErrors).flatMap(([field, messages = []]) =>
+    messages.map((message) => ({ field, text: sentenceOf(field, message) })),
+  )
+  return [...formErrors.map((text) => ({ text })), ...ofFields]
+}
+
+/** All of {@link faultSentences} in one line. */
+export function faultText(faults: Faults): string {
+  return faultSentences(faults)
+    .map(({ text }) => text)
+    .join(' ')
+}
+
+/** A message that begins with a small letter is the rest of a sentence. */
+function sentenceOf(field: string, message: string): string {
+  if (!/^\p{Ll}/u.test(message)) return message
+  const words =
+    fieldWords[field] ??
+    field
+      .replace(/(?<=\p{Ll})\p{Lu}/gu, ' $&')
+      .replace(/[-_.]/g, ' ')
+      .toLowerCase()
+  return `The ${words} ${message}${/[.!?]$/.test(message) ? '' : '.'}`
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+/** The fault of a value that says nothing of its own about it. */
+function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_type') {
+    if (issue.input === undefined) return 'must be given'
+    const type = typeWords[issue.expected]
+    return type && `must be ${type}`
+  }
+  if (issue.code === 'invalid_value')
+    return `must be ${issue.values
+      .map(String)
+      .join(', ')
+      .replace(/, ([^,]*)$/, ' or $1')}`
+  if (issue.code === 'too_small') return boundOf(issue.origin, 'at least', issue.minimum, issue.inclusive)
+  if (issue.code === 'too_big') return boundOf(issue.origin, 'at most', issue.maximum, issue.inclusive)
+  if (issue.code === 'unrecognized_keys') return `must not have ${issue.keys.join(', ')}`
+  if (issue.code !== 'invalid_format') return undefined
+  if (issue.format === 'uuid') return 'must be a UUID'
+  if (issue.format === 'email') return 'must be an e-mail address'
+  return issue.pattern === undefined ? undefined : `must match ${issue.pattern}`
+}
+
+function boundOf(origin: string, bound: 'at least' | 'at most', value: number | bigint, inclusive = true): string {
+  if (bound === 'at least' && value === 1 && (origin === 'string' || origin === 'array')) return 'must not be empty'
+  const unit = origin === 'string' ? ' characters' : origin === 'array' ? ' items' : ''
+  const not = bound === 'at least' ? 'more than' : 'less than'
+  return `must ${origin === 'array' ? 'have' : 'be'} ${inclusive ? bound : not} ${value}${unit}`
+}
