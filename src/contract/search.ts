@@ -167,30 +167,68 @@ export const TenantSearchAnswer = z
   })
 export type TenantSearchAnswer = z.infer<typeof TenantSearchAnswer>
 
+const filterText = z.string().min(1).max(200)
+
 /** Maximum characters of a question in natural language. */
 export const maxQuestion = 8000
 
+const retrieveFields = z.object({
+  query: soughtText(maxQuestion).describe('Question in natural language, 1 to 8,000 characters. Any word may match.'),
+  audience: z
+    .enum(['curator', 'tool', 'public', 'student'])
+    .default('tool')
+    .describe('Reader of the context. The role of the caller limits it further.'),
+  maxChars: z
+    .int()
+    .min(1)
+    .max(16_000)
+    .default(2000)
+    .describe('Maximum total length of all `content`, 1 to 16,000 characters.'),
+  topK: z.int().min(1).max(50).default(5).describe('Maximum number of passages, 1 to 50, each of a page of its own.'),
+  tags: z
+    .array(filterText)
+    .max(20)
+    .describe('Only Neurons with all of these tags, or tags below them; at most 20. Case and accents are ignored.')
+    .exactOptional(),
+  path: filterText
+    .describe('Only Neurons with a folder or file name that begins so, as `guides/vip`; `/guides` begins at the top.')
+    .exactOptional(),
+  kind: SearchQuery.shape.kind.unwrap().describe('`source` finds nothing: passages are of Neurons.').exactOptional(),
+  updatedAfter: filterText
+    .describe('Only Neurons changed in this year, month or day (UTC), or at this time, or later: `2026-05`.')
+    .exactOptional(),
+  neurons: z.array(SeqId).min(1).max(100).describe('Only these Neurons, at most 100.').exactOptional(),
+})
+
+/** How filters are called elsewhere. One that was ignored would let through what the caller leaves out. */
+const otherNames = new Map(
+  Object.entries({
+    '`tags`': 'tag',
+    '`path`': 'path folder neuronpath',
+    '`kind`': 'kind type',
+    '`updatedAfter`': 'updatedafter updatedat updatedsince changedafter after since',
+    '`neurons`': 'neuron neuronid seqid',
+    '`tags`, `path`, `kind`, `updatedAfter` or `neurons`': 'filter',
+  }).flatMap(([name, others]) => others.split(' ').map((other): [string, string] => [other, name])),
+)
+
 export const RetrieveInput = z
-  .object({
-    query: soughtText(maxQuestion).describe('Question in natural language, 1 to 8,000 characters. Any word may match.'),
-    audience: z
-      .enum(['curator', 'tool', 'public', 'student'])
-      .default('tool')
-      .describe('Reader of the context. The role of the caller limits it further.'),
-    maxChars: z
-      .int()
-      .min(1)
-      .max(16_000)
-      .default(2000)
-      .describe('Maximum total length of all `content`, 1 to 16,000 characters.'),
-    topK: z.int().min(1).max(50).default(5).describe('Maximum number of passages, 1 to 50, each of a page of its own.'),
+  .looseObject(retrieveFields.shape)
+  .check(({ value, issues }) => {
+    for (const key of Object.keys(value)) {
+      const meant = otherNames.get(key.toLowerCase().replace(/[^a-z]|s$/g, ''))
+      if (meant === undefined || Object.hasOwn(retrieveFields.shape, key)) continue
+      issues.push({ code: 'custom', input: value, path: [key], message: `is called ${meant} here` })
+    }
   })
   .meta({
     id: 'RetrieveInput',
-    description: 'A question with limits on the passages.',
-    examples: [{ query: 'Who is paged for a VIP ticket?', maxChars: 4000, topK: 5 }],
+    description: 'A question with limits on the passages, and filters that must all hold.',
+    examples: [{ query: 'Who is paged for a VIP ticket?', maxChars: 4000, topK: 5, tags: ['policy'] }],
+    // Unknown fields are ignored, as everywhere.
+    additionalProperties: undefined,
   })
-export type RetrieveInput = z.output<typeof RetrieveInput>
+export type RetrieveInput = z.output<typeof retrieveFields>
 
 export const RetrieveChunk = z
   .object({

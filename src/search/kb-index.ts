@@ -12,7 +12,6 @@ import { PageWriter } from './index/page-writer.ts'
 import { isSparse, renumber } from './index/renumber.ts'
 import { removeFile } from './index/store-file.ts'
 import type { TermEngine } from './index/term-engine.ts'
-import type { Visible } from './index/visible.ts'
 import { MiniSearchEngine } from './minisearch/minisearch-engine.ts'
 import { parseQuery } from './query/parse-query.ts'
 import { Synonyms } from './query/synonyms.ts'
@@ -185,14 +184,17 @@ export class KbIndex implements SearchIndex {
       packing,
       vector,
       synonyms = [],
+      filters = [],
       feedback = feedbackParameters,
     }: RetrieveOptions & { feedback?: FeedbackParameters } = {},
   ): ChunkHit[] {
-    const near = vector && ((visible: Visible) => this.vectors?.near(vector, visible))
+    const near = vector && ((among: { pages: Uint8Array }) => this.vectors?.near(vector, among))
     const limit = new Deadline(timeLimits.question)
     const table = this.#synonymsOf(synonyms)
     return this.#store.reading(() => {
-      const hits = retrieveChunks(question, this.#parts, { scope, reach, limit, near, synonyms: table, feedback })
+      const hits = retrieveChunks(question, this.#parts, {
+        ...{ scope, reach, limit, filters, near, synonyms: table, feedback },
+      })
       const titleOf = (key: string) => this.#store.title(this.#store.find(key)?.id ?? 0)
       const reading = { language: this.options.language, analyser: this.#analyser, titleOf }
       return packing === undefined ? hits : packPassages(hits, packing, reading)

@@ -1,6 +1,7 @@
 import type { DocumentKind } from '../contract/enumerations.ts'
 import type { Audience } from '../rules/access/audience.ts'
 import type { Chunk } from '../rules/neurons/chunk.ts'
+import type { FilterGroup } from './query/filters.ts'
 
 /** A page as an index takes it. */
 export type IndexedDocument = {
@@ -94,6 +95,8 @@ export type RetrieveOptions = {
   /** Of each page one text is told, of its chunks' parts: see `packPassages`. */
   packing?: Packing | undefined
   reach?: Reach | undefined
+  /** Only chunks of pages that pass all of these; how they are ranked is the same. */
+  filters?: readonly FilterGroup[]
   /** The vector of the question; without it, and without vectors of the chunks, words alone count. */
   vector?: Float32Array | undefined
   /** Groups of words and phrases that are looked for in place of each other, too. */

@@ -99,9 +99,31 @@ test.each([
   { query: 'x', topK: 51 },
   { query: 'x', topK: '5' },
   { query: 'x', audience: 'everyone' },
+  { query: 'x', tags: 'policy' },
+  { query: 'x', tags: ['#'] },
+  { query: 'x', path: ' ' },
+  { query: 'x', kind: 'page' },
+  { query: 'x', updatedAfter: 'noon' },
+  { query: 'x', neurons: ['../etc'] },
 ])('a retrieve of %j is refused', async (body) => {
   const { request, tokens } = await startProduct()
   expect(await request('POST', `${bases}/handbook/retrieve`, { as: tokens.app, body })).toMatchObject({ status: 400 })
+})
+
+test.each([
+  ['tag', 'tags'],
+  ['Paths', 'path'],
+  ['folder', 'path'],
+  ['updated_after', 'updatedAfter'],
+  ['seqIds', 'neurons'],
+  ['filters', 'tags`, `path'],
+])('a retrieve with %s is told to say `%s`', async (other, name) => {
+  const { request, tokens } = await startProduct()
+  const body = { query: 'x', [other]: ['policy'], question: 2 }
+  expect(await request('POST', `${bases}/handbook/retrieve`, { as: tokens.app, body })).toMatchObject({
+    status: 400,
+    body: { error: { fieldErrors: { [other]: [expect.stringContaining(`\`${name}\``)] } } },
+  })
 })
 
 test('without a token, or for another tenant, there is nothing', async () => {

@@ -76,7 +76,7 @@ function addReadingTools(server: McpServer, exchange: Exchange): void {
       'Returns the passages of a knowledge base that bear on a question in natural language, best first, each with the seqId of ' +
       'its Neuron. Use it before you answer from a knowledge base, and cite the seqIds of the passages that you use. Without ' +
       `passages, the knowledge base does not have the answer. ${isData}`,
-    input: RetrieveInput.extend({ kb }),
+    input: RetrieveInput.safeExtend({ kb }),
     output: RetrieveAnswer,
     rate: 'read',
     annotations: reads,

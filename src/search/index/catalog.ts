@@ -144,8 +144,11 @@ export class Catalog {
 
   /** 1 for each of some pages that passes filters, by id. */
   passing(groups: readonly FilterGroup[], { pages }: Visible): Uint8Array {
-    const passes = (page: number, filter: PageFilter) =>
-      filter.type === 'kind' ? this.kindOf(page) === filter.kind : this.factsOf(page)?.passes(filter) === true
+    const passes = (page: number, filter: PageFilter) => {
+      if (filter.type === 'kind') return this.kindOf(page) === filter.kind
+      if (filter.type === 'keys') return filter.keys.has(this.keyOf(page))
+      return this.factsOf(page)?.passes(filter) === true
+    }
     return pages.map((isSeen, page) => {
       if (isSeen !== 1) return 0
       return groups.every(({ any, isNegated }) => any.some((filter) => passes(page, filter)) !== isNegated) ? 1 : 0

@@ -30,8 +30,8 @@ export class ComparedFacts {
     this.#tagKeys = tags.map(tagKey)
   }
 
-  /** Whether a page passes a filter, but for its kind: tags with those below them, paths from the beginning of a folder or name on. */
-  passes(filter: Exclude<PageFilter, { type: 'kind' }>): boolean {
+  /** Whether a page passes a filter, but for its kind and key: tags with those below them, paths from the beginning of a folder or name on. */
+  passes(filter: Exclude<PageFilter, { type: 'kind' | 'keys' }>): boolean {
     if (filter.type === 'tag') {
       return this.#tagKeys.some((key) => key === filter.tag || key.startsWith(`${filter.tag}/`))
     }

@@ -44,8 +44,14 @@ export interface TermEngine {
    * @throws {SearchTimeout}
    */
   search(query: Query, visible: Visible, limit: number, deadline: Deadline, among?: Uint8Array): PageMatches
-  /** The best chunks that hold any of the terms, best first. @throws {SearchTimeout} */
-  retrieve(terms: readonly QuestionTerm[], visible: Visible, limit: number, deadline: Deadline): ScoredChunk[]
+  /** The best chunks that hold any of the terms, best first. @param among as in {@link search} @throws {SearchTimeout} */
+  retrieve(
+    terms: readonly QuestionTerm[],
+    visible: Visible,
+    limit: number,
+    deadline: Deadline,
+    among?: Uint8Array,
+  ): ScoredChunk[]
   /** In how many visible chunks a term is. */
   chunksWith(term: string, visible: Visible): number
   /**

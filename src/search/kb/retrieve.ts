@@ -1,3 +1,4 @@
+import { ValidationError } from '../../contract/errors.ts'
 import type { RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contract/search.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
@@ -7,6 +8,7 @@ import { type Audience, effectiveAudience } from '../../rules/access/audience.ts
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
+import { type FilterGroup, filterOf, type PageFilter } from '../query/filters.ts'
 import type { Packing, Reach } from '../search-index.ts'
 import { kbSearch, type PartialAnswer } from './kb-search.ts'
 import { answered, scopeOf } from './search-kb.ts'
@@ -20,20 +22,21 @@ const least = { chunk: 250, section: 600 }
 /**
  * What pages say on a question in natural language, best first, within bounds: of each page one text, of the parts of its chunks
  * that hold most of the question.
- * @throws {GanglionError} `not_found`, `unavailable`
+ * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a filter that names nothing.
  */
 export async function retrieve(
   ctx: Context,
   caller: Caller,
   kbName: string,
-  { query, audience: asked, maxChars, topK }: RetrieveInput,
+  { query, audience: asked, maxChars, topK, ...filtering }: RetrieveInput,
 ): Promise<RetrieveAnswer> {
+  const filters = filtersOf(filtering)
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
   const reach = audience === 'tool' ? 'chunk' : 'section'
   const limit = Math.max(overfetch * topK, minChunks)
   const packing = { maxChars, topK, least: least[reach] }
-  const { passages, behind } = await retrievePassages(ctx, kb, { query, audience, limit, reach, packing })
+  const { passages, behind } = await retrievePassages(ctx, kb, { query, audience, limit, reach, filters, packing })
   const chunks = passages.map(toChunk)
   const isByMeaning = passages.some(({ byMeaning }) => byMeaning)
   return {
@@ -46,16 +49,20 @@ export async function retrieve(
   }
 }
 
+type Asked = {
+  query: string
+  audience: Audience
+  limit: number
+  reach?: Reach
+  filters?: readonly FilterGroup[]
+  packing?: Packing
+}
+
 /** Passages for a question, best first; none of what the audience may not see. @throws {GanglionError} `unavailable` */
 export async function retrievePassages(
   ctx: Context,
   kb: ReadableKb,
-  {
-    query: question,
-    audience,
-    limit,
-    ...options
-  }: { query: string; audience: Audience; limit: number; reach?: Reach; packing?: Packing },
+  { query: question, audience, limit, ...options }: Asked,
 ): Promise<{ passages: Passage[] } & PartialAnswer> {
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
@@ -70,6 +77,29 @@ export async function retrievePassages(
     return [{ ...hit, seqId, documentId: documentId ?? seqId, title, path, commit }]
   })
   return { passages, ...behind }
+}
+
+/** What filters of a query mean, as fields. @throws {ValidationError} */
+function filtersOf({
+  tags = [],
+  path,
+  kind = 'all',
+  updatedAfter,
+  neurons,
+}: Pick<RetrieveInput, 'tags' | 'path' | 'kind' | 'updatedAfter' | 'neurons'>): FilterGroup[] {
+  const read = (field: string, name: 'tag' | 'path' | 'after', value: string) => {
+    const filter = filterOf(name, value)
+    if (filter === undefined) throw new ValidationError({ [field]: [`names nothing: ${value}`] })
+    return filter
+  }
+  const filters: PageFilter[] = [
+    ...tags.map((tag) => read('tags', 'tag', tag)),
+    ...(path === undefined ? [] : [read('path', 'path', path)]),
+    ...(kind === 'all' ? [] : [{ type: 'kind', kind } as const]),
+    ...(updatedAfter === undefined ? [] : [read('updatedAfter', 'after', updatedAfter)]),
+    ...(neurons === undefined ? [] : [{ type: 'keys', keys: new Set(neurons) } as const]),
+  ]
+  return filters.map((filter) => ({ any: [filter], isNegated: false }))
 }
 
 function toChunk({ documentId, seqId, title, path, content, headings, rank }: Passage): RetrieveChunk {

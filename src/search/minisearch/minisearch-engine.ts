@@ -102,9 +102,15 @@ export class MiniSearchEngine implements TermEngine {
     }
   }
 
-  retrieve(terms: readonly QuestionTerm[], visible: Visible, limit: number, deadline: Deadline): ScoredChunk[] {
+  retrieve(
+    terms: readonly QuestionTerm[],
+    visible: Visible,
+    limit: number,
+    deadline: Deadline,
+    among = visible.pages,
+  ): ScoredChunk[] {
     const lists = terms.map(({ term, weight }) => ({ ...this.#ofTerm(term, visible, deadline), weight }))
-    return best(this.#scorer.scoreChunks(lists, visible), limit, this.#catalog)
+    return best(this.#scorer.scoreChunks(lists, visible, among), limit, this.#catalog)
   }
 
   chunksWith(term: string, visible: Visible): number {

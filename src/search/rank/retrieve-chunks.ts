@@ -2,8 +2,8 @@ import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
 import type { IndexStore } from '../index/index-store.ts'
 import type { ScoredChunk, TermEngine } from '../index/term-engine.ts'
-import type { Visible } from '../index/visible.ts'
 import { particleNouns } from '../query/compound.ts'
+import type { FilterGroup } from '../query/filters.ts'
 import { type QuestionTerm, questionTerms } from '../query/question.ts'
 import type { Synonyms } from '../query/synonyms.ts'
 import type { ChunkHit, Reach, Scope } from '../search-index.ts'
@@ -17,8 +17,8 @@ import { joinChunks, sectionAround } from './section.ts'
 /** What is read of an index to answer a question. */
 type Parts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
 
-/** How near the visible chunks are to the question; undefined where that is not known. */
-export type Near = (visible: Visible) => Nearness | undefined
+/** How near the chunks of some pages, 1 by id, are to the question; undefined where that is not known. */
+export type Near = (among: { pages: Uint8Array }) => Nearness | undefined
 
 /** Chunks that feedback puts in order. */
 const minCandidates = 100
@@ -35,21 +35,23 @@ export function retrieveChunks(
     scope: Scope
     reach: Reach
     limit: Deadline
+    filters: readonly FilterGroup[]
     near?: Near | undefined
     synonyms: Synonyms
     feedback: FeedbackParameters
   },
 ): ChunkHit[] {
   const { analyser, engine, store, catalog } = parts
-  const { scope, reach, limit, near, synonyms } = options
+  const { scope, reach, limit, filters, near, synonyms } = options
   const visible = catalog.visible(scope)
+  const among = filters.length === 0 ? visible.pages : catalog.passing(filters, visible)
   const chunksWith = (term: string) => engine.chunksWith(term, visible)
   const asked = questionTerms(question, analyser)
   const compounds = particleNouns(question, analyser).filter((term) => chunksWith(term) > 0)
   const added = [...compounds.map((term) => ({ term, weight: 1 })), ...synonyms.ofQuestion(question, analyser)]
   const terms = [...asked]
   for (const one of added) if (!terms.some(({ term }) => term === one.term)) terms.push(one)
-  const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), limit)
+  const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), limit, among)
   const candidates = worthTelling(found, terms, parts)
   const { chunkCount, averageChunkLength: averageLength } = visible
   const weights = new Map(terms.map(({ term, weight }) => [term, weight]))
@@ -57,7 +59,7 @@ export function retrieveChunks(
   const ranked = candidates
     .map((candidate, index) => ({ ...candidate, score: scores[index] ?? 0 }))
     .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
-  const nearness = near?.(visible)
+  const nearness = near?.({ pages: among })
   const fused = nearness && fuse(ranked, nearness, Math.max(scope.limit, minCandidates))
   const rarity = Object.fromEntries(
     asked.map(({ term }) => [term, idf(chunksWith(term), chunkCount) / idf(0, chunkCount)]),

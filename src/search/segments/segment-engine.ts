@@ -119,11 +119,17 @@ export class SegmentEngine implements TermEngine {
     }
   }
 
-  retrieve(terms: readonly QuestionTerm[], visible: Visible, limit: number, deadline: Deadline): ScoredChunk[] {
+  retrieve(
+    terms: readonly QuestionTerm[],
+    visible: Visible,
+    limit: number,
+    deadline: Deadline,
+    among = visible.pages,
+  ): ScoredChunk[] {
     const scoring = terms.map(({ term, weight }) => ({ ...this.#ofTerm(term, visible), weight }))
     const top = new TopChunks(limit, this.#catalog)
     for (const open of this.#segments) {
-      const scored = { lists: weigh(scoring, open, visible), windows: open.windows, among: visible.pages }
+      const scored = { lists: weigh(scoring, open, visible), windows: open.windows, among }
       this.#scorer.score(scored, 'chunk', visible, top, deadline)
     }
     return top.best()

@@ -51,7 +51,7 @@ export class KbVectors {
   }
 
   /** See `VectorIndex.near`. Vectors that were not looked at yet are not there. */
-  near(vector: Float32Array, visible: Visible): Nearness | undefined {
+  near(vector: Float32Array, visible: Pick<Visible, 'pages'>): Nearness | undefined {
     return this.#open?.index.near(vector, visible)
   }
 

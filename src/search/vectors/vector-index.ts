@@ -101,7 +101,7 @@ export class VectorIndex {
    * How near the visible chunks are to a question. Undefined where none of them has a vector, or the question's is of another length
    * than theirs.
    */
-  near(question: Float32Array, visible: Visible): Nearness | undefined {
+  near(question: Float32Array, visible: Pick<Visible, 'pages'>): Nearness | undefined {
     const rows = this.#rows
     if (rows === undefined || rows.dimensions !== question.length) return undefined
     const query = quantise(question)
@@ -174,7 +174,7 @@ export class VectorIndex {
   }
 
   /** Rows of visible chunks that follow each other: the others cost no time. */
-  *#visibleRuns({ pages }: Visible): Generator<{ from: number; count: number }> {
+  *#visibleRuns({ pages }: Pick<Visible, 'pages'>): Generator<{ from: number; count: number }> {
     let from = 0
     for (let row = 0; row <= this.#chunks.length; row++) {
       if (row < this.#chunks.length && pages[this.#catalog.pageOf(this.#chunks[row] ?? 0)] === 1) continue

@@ -170,6 +170,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     ['search', 'limit', { kb: 'handbook', q: 'x', limit: 101 }],
     ['search', 'offset', { q: 'x', offset: 1001 }],
     ['search', 'kb', { kb: '../etc', q: 'x' }],
+    ['retrieve', 'tag', { kb: 'handbook', query: 'x', tag: 'policy' }],
     ['retrieve', 'maxChars', { kb: 'handbook', query: 'x', maxChars: 16_001 }],
     ['read_neuron', 'seqId', { kb: 'handbook', seqId: 'HANDBOOK_1' }],
     ['read_neuron', 'at', { kb: 'handbook', seqId, at: 'HEAD~1' }],

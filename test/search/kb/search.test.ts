@@ -149,6 +149,25 @@ test('the hidden is neither found nor retrieved, whatever is asked for', async (
   expect(all.hitCount).toBe(4)
 })
 
+test('retrieve takes the filters of a search as fields', async () => {
+  const bed = await newTestBed()
+  const [seqId, other] = [await approved(bed, 'VIP rule', 'Page the lead.'), await approved(bed, 'Rule', 'Lead them.')]
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, candidate({ title: 'Third', content: 'Lead us.' }))
+  await approveCandidate(bed.ctx, bed.curator, candidateId, { tags: ['Team/Sales'] })
+  const found = async (changes: Partial<RetrieveInput>) => {
+    const { chunks } = await retrieve(bed.ctx, bed.app, 'handbook', ask('the lead', changes))
+    return chunks.map(({ title }) => title).sort()
+  }
+  expect(await found({})).toEqual(['Rule', 'Third', 'VIP rule'])
+  expect(await found({ neurons: [seqId, other], path: 'vip' })).toEqual(['VIP rule'])
+  expect(await found({ tags: ['team', '#SALES'] })).toEqual([])
+  expect(await found({ tags: ['team', 'team/sales'], kind: 'wiki' })).toEqual(['Third'])
+  expect(await found({ kind: 'source' })).toEqual([])
+  expect(await found({ updatedAfter: '2000', kind: 'all' })).toHaveLength(3)
+  expect(await found({ updatedAfter: '2999-12-31T23:59:59+01:00' })).toEqual([])
+  await expect(found({ tags: ['#'] })).rejects.toThrow(ValidationError)
+})
+
 test('retrieve names each chunk, keeps within its bounds, and is empty where nothing matches', async () => {
   const bed = await newTestBed()
   const content = '# On call\n\nThe lead is paged.\n\n## At night\n\nThe deputy of the lead is paged at night, too.\n'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { PageFilter } from '../../../src/search/query/filters.ts'
 import { engines } from '../engine-support.ts'
 import { curator, keysOf, newIndex, page, tool } from '../support.ts'
 
@@ -47,8 +48,27 @@ describe.each(engines)('%s', (engine) => {
     ])
   })
 
+  test('a question is answered from the pages that pass filters alone, ranked as without them', () => {
+    const index = newIndex(engine, pages)
+    const scope = { ...tool, limit: 3 }
+    const ranked = index.retrieve('a ticket', scope)
+    const found = (...filters: PageFilter[]) =>
+      index.retrieve(
+        'a ticket',
+        { ...scope, limit: 1 },
+        { filters: filters.map((one) => ({ any: [one], isNegated: false })) },
+      )
+    for (const { key, ...hit } of ranked) {
+      const [only, ...others] = found({ type: 'keys', keys: new Set([key, 'f_5']) })
+      expect([only, others]).toMatchObject([{ key, content: hit.content, rarity: hit.rarity }, []])
+    }
+    expect(found({ type: 'kind', kind: 'source' }, { type: 'path', path: 'guides' })).toEqual([])
+  })
+
   test.each([
     ['ticket tag:policy', ['f_1']],
+    ['ticket after:2026-06-01T02:00+02:00', ['f_4']],
+    ['ticket after:2026-06-01T00:00:01Z', []],
     ['ticket tag:#TEAM', ['f_1', 'f_2']],
     ['ticket tag:"team/sales"', ['f_1']],
     ['ticket -tag:team', ['f_3', 'f_4']],
