@@ -44,7 +44,6 @@ export type IndexedCommit = {
   firstCome: ReadonlySet<string>
 }
 
-type FileRow = { path: string; mode: string; blob: string; seq_id: string | null }
 type HeldRow = { path: string; blob: string }
 
 /**
@@ -82,8 +81,9 @@ export async function indexCommit(
     }
   }
   for (const seqId of [...touched].sort()) {
-    const holder = holderOf(projection, seqId)
+    const [holder, another] = claimsOf(projection, seqId)
     const held = sql.get`SELECT path, blob FROM neurons WHERE seq_id = ${seqId}` as HeldRow | undefined
+    if (another !== undefined) sql.run`INSERT OR IGNORE INTO contested (seq_id) VALUES (${seqId})`
     if (holder === undefined) {
       if (held !== undefined) removeNeuron(projection, seqId, held.path, position)
     } else if (holder.path !== held?.path || holder.blob !== held.blob) {
@@ -117,10 +117,11 @@ function approve(
   return true
 }
 
-/** The file that stands for a seqId: the one that did before, else the first of those that claim it. */
-function holderOf({ write: sql }: Projection, seqId: string): FileRow | undefined {
-  return sql.get`SELECT files.* FROM files LEFT JOIN neurons ON neurons.seq_id = files.seq_id AND neurons.path = files.path
-    WHERE files.seq_id = ${seqId} ORDER BY neurons.path IS NULL, files.path LIMIT 1` as FileRow | undefined
+/** The files that claim a seqId. The first stands for it: the one that did before, else the first by path. */
+function claimsOf({ write: sql }: Projection, seqId: string): HeldRow[] {
+  return sql.all`SELECT files.path, files.blob FROM files
+    LEFT JOIN neurons ON neurons.seq_id = files.seq_id AND neurons.path = files.path
+    WHERE files.seq_id = ${seqId} ORDER BY neurons.path IS NULL, files.path LIMIT 2` as HeldRow[]
 }
 
 function putNeuron(

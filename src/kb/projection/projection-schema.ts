@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 22
+export const projectionVersion = 23
 
 export const projectionTables = [
   'meta',
@@ -9,6 +9,7 @@ export const projectionTables = [
   'versions',
   'approvals',
   'unapproved',
+  'contested',
   'names',
   'attachments',
   'tags',
@@ -51,6 +52,9 @@ export const projectionSchema = `
 
   -- Neurons whose last version, or removal, was brought by no candidate
   CREATE TABLE unapproved (seq_id TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
+
+  -- seqIds that several files had at once, at any commit: to look for such a file among all takes as long as main is large
+  CREATE TABLE contested (seq_id TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
 
   -- since: position of the commit that gave the name; yields: to those that had it before
   CREATE TABLE names (

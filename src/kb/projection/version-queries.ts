@@ -136,8 +136,8 @@ export function unapproved(sql: Sql): UnapprovedRow[] {
       GROUP BY seq_id
     UNION ALL SELECT NULL, 0, path, blob FROM files
       WHERE seq_id IS NULL AND path GLOB 'neurons/*.md' AND mode GLOB '100*'
-    UNION ALL SELECT seq_id, 0, files.path, files.blob FROM files JOIN neurons USING (seq_id)
-      WHERE files.path <> neurons.path AND seq_id IN (SELECT seq_id FROM files GROUP BY seq_id HAVING count(*) > 1)
+    UNION ALL SELECT seq_id, 0, files.path, files.blob FROM contested JOIN neurons USING (seq_id) JOIN files USING (seq_id)
+      WHERE files.path <> neurons.path
     ORDER BY seq_id, path`
   return rows.map(({ seq_id, version, path, blob }) => ({
     seqId: seq_id === null ? undefined : String(seq_id),
