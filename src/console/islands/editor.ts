@@ -1,5 +1,6 @@
 import {
   acceptCompletion,
+  alignedTables,
   autocompletion,
   type Command,
   type Completion,
@@ -44,7 +45,7 @@ function editorFor(area: HTMLTextAreaElement, form: HTMLFormElement, extensions:
       EditorView.contentAttributes.of(attributes),
       history(),
       extensions,
-      // Tab is not among the keys: without a list of suggestions it leaves the editor.
+      // Tab is not among the keys: without a list of suggestions it leaves the editor, outside of tables.
       keymap.of([{ key: 'Tab', run: acceptCompletion }, ...defaultKeymap, ...historyKeymap]),
       EditorView.updateListener.of(({ docChanged, state }) => {
         if (!docChanged || area.value === state.doc.toString()) return
@@ -304,7 +305,7 @@ export function showEditors(): void {
         icons: false,
         optionClass: () => 'suggestion',
       }),
-      kind === 'text' ? ofText : [],
+      kind === 'text' ? [ofText, alignedTables()] : [],
     ])
     if (kind === 'text') content = view
   }

@@ -24,7 +24,7 @@ export function contentArea({ value, errors, attributes }: Area): HtmlPart {
     label: 'Text',
     hint: html`Markdown. <code>[[</code> links to a page, <code>[[supersedes:</code> says how.
       <span class="with-scripts"><kbd>Ctrl+B</kbd> bold, <kbd>Ctrl+I</kbd> italic, <kbd>Ctrl+K</kbd> link, <kbd>Ctrl+S</kbd> keeps
-      the draft. <kbd>Tab</kbd> takes a suggestion, and otherwise leaves the text.</span>`,
+      the draft. <kbd>Tab</kbd> takes a suggestion or goes to the next cell of a table, and otherwise leaves the text.</span>`,
     ...{ value, errors },
     attributes: { dir: 'auto', spellcheck: 'true', ...completes('text'), ...attributes },
   })
