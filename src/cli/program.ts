@@ -1,8 +1,6 @@
-import { Command, CommanderError } from 'commander'
-import { ValidationError } from '../contract/errors.ts'
-import { faultText } from '../contract/faults.ts'
+import type { Command } from 'commander'
 import { packageVersion } from '../operate/package-version.ts'
-import { NegativeAnswer, UsageError } from './cli-errors.ts'
+import { runCommand } from './run-command.ts'
 
 type Adder = (program: Command) => void
 
@@ -28,9 +26,6 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   },
 ]
 
-const FAILURE = 1
-const USAGE = 2
-
 const examples = `
 Examples:
   ganglion serve                                        start the server; the first start makes a knowledge base and keys
@@ -39,29 +34,16 @@ Examples:
   ganglion user create ada@example.com --tenant acme    make a user; prints the link by which they choose a password
   ganglion key list --json                              list API keys, as JSON`
 
-/** Runs a command line (without `node` and the script) and answers its exit code: 0, 1 for a failure, 2 for wrong usage. */
-export async function runProgram(argv: readonly string[]): Promise<number> {
-  const json = argv.includes('--json')
-  const program = new Command('ganglion')
-    .description('A server that keeps knowledge bases in git.')
-    .version(packageVersion)
-    .addHelpText('after', examples)
-    .exitOverride()
-    .configureOutput(json ? { writeErr: () => {} } : {})
-  for (const add of await Promise.all(neededFor(argv).map(({ load }) => load()))) add(program)
-  try {
-    await program.parseAsync(argv, { from: 'user' })
-    return 0
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return 0
-      if (json) printError(error.message.replace(/^error: /, ''), { json })
-      return USAGE
-    }
-    if (error instanceof NegativeAnswer) return FAILURE
-    printError(describe(error), { json })
-    return error instanceof UsageError ? USAGE : FAILURE
-  }
+/** Runs a command line of `ganglion`, as {@link runCommand} does. */
+export function runProgram(argv: readonly string[]): Promise<number> {
+  return runCommand(argv, async (program) => {
+    program
+      .name('ganglion')
+      .description('A server that keeps knowledge bases in git.')
+      .version(packageVersion)
+      .addHelpText('after', examples)
+    for (const add of await Promise.all(neededFor(argv).map(({ load }) => load()))) add(program)
+  })
 }
 
 /** All of them for the help, and where a word is not known. */
@@ -69,14 +51,4 @@ function neededFor([first = '']: readonly string[]): typeof commands {
   if (first === '--version' || first === '-V') return []
   const asked = commands.filter(({ words }) => words.includes(first))
   return asked.length > 0 ? asked : commands
-}
-
-function printError(message: string, { json }: { json: boolean }): void {
-  if (json) process.stdout.write(`${JSON.stringify({ error: message })}\n`)
-  else process.stderr.write(`error: ${message}\n`)
-}
-
-function describe(error: unknown): string {
-  if (error instanceof ValidationError) return faultText(error)
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import type { OutputChunk, Plugin } from 'rolldown'
 import { z } from 'zod'
 
-/** What CI checks a pull request with: this Ganglion as `npm pack` gives it. Its bytes change with its version only. */
+/** What CI checks a pull request with: the package `@ganglion/check`. Its bytes change with the version only. */
 export type CheckerPackage = {
   tgz: Buffer
   /** In hexadecimal digits. */
@@ -17,49 +19,101 @@ export type CheckerPackage = {
 export const checkerPath = '/ci/ganglion-check.tgz'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-/** `dist` of a package, or `src` of a checkout, which stands in its place: where it is unpacked Node runs its TypeScript. */
-const code = fileURLToPath(new URL('../', import.meta.url))
-const Manifest = z.looseObject({ devDependencies: z.unknown(), scripts: z.unknown() })
+const source = (path: string) => join(root, 'src', path)
+const Manifest = z.object({ name: z.string(), version: z.string(), license: z.string() })
+
+/** What older Nodes can read, too. They lack the CPU time of a thread, which bounds the parsing of a page. */
+const program = `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major > 22 || (major === 22 && minor >= 20)) await import('./main.js')
+else {
+  process.stderr.write('error: ganglion-check needs Node 22.20 or later; this is ' + process.version + '.\\n')
+  process.exitCode = 2
+}
+`
 
 let made: Promise<CheckerPackage> | undefined
 
-/** Makes the package when it is first asked for. */
+/** A release has the package beside this file. A checkout makes it when it is first asked for. */
 export function checkerPackage(): Promise<CheckerPackage> {
-  made ??= make().catch((error) => {
+  made ??= readOrPack().catch((error) => {
     made = undefined
     throw error
   })
   return made
 }
 
-async function make(): Promise<CheckerPackage> {
-  const {
-    devDependencies: _,
-    scripts: __,
-    ...manifest
-  } = Manifest.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
-  const files = new Map([
-    ['package.json', Buffer.from(JSON.stringify(manifest, null, 2))],
-    ['LICENSE', await readFile(join(root, 'LICENSE'))],
-  ])
-  const folders = {
-    dist: code,
-    ...Object.fromEntries(['bin', 'hooks', 'kb-template'].map((name) => [name, join(root, name)])),
-  }
-  for (const [name, folder] of Object.entries(folders)) {
-    for (const path of await filesIn(folder)) files.set(`${name}/${path}`, await readFile(join(folder, path)))
-  }
-  const { packTar } = await import('modern-tar')
-  const entries = [...files].map(([name, body]) => {
-    const mode = name.startsWith('bin/') || name.startsWith('hooks/') ? 0o755 : 0o644
-    return { header: { name: `package/${name}`, size: body.length, mtime: new Date(0), mode }, body }
-  })
-  const tgz = await promisify(gzip)(await packTar(entries))
+async function readOrPack(): Promise<CheckerPackage> {
+  const isRelease = import.meta.url.endsWith('.js')
+  const tgz = await (isRelease ? readFile(new URL('ganglion-check.tgz', import.meta.url)) : packChecker())
   return { tgz, sha256: createHash('sha256').update(tgz).digest('hex') }
 }
 
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
-  return files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join('/')).sort()
+/** `ganglion check` and the packages that it imports, as modules that need no others. */
+async function packChecker(): Promise<Buffer> {
+  const { version, license } = Manifest.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
+  const manifest = {
+    ...{ name: '@ganglion/check', version, license, type: 'module', engines: { node: '>=22.20' } },
+    description: 'Checks the files of a Ganglion knowledge base: front matter, seqIds, links, names.',
+    bin: { 'ganglion-check': 'ganglion-check.js' },
+  }
+  const chunks = await bundle()
+  const files = {
+    'package.json': JSON.stringify(manifest, null, 2),
+    LICENSE: await readFile(join(root, 'LICENSE')),
+    'README.md': await readFile(source('cli/checker.md')),
+    'NOTICES.txt': await noticesOf(chunks),
+    'ganglion-check.js': program,
+    ...Object.fromEntries(chunks.map(({ fileName, code }) => [fileName, code])),
+  }
+  const { packTar } = await import('modern-tar')
+  const entries = Object.entries(files).map(([name, content]) => {
+    const body = Buffer.from(content)
+    const mode = name === 'ganglion-check.js' ? 0o755 : 0o644
+    return { header: { name: `package/${name}`, size: body.length, mtime: new Date(0), mode }, body }
+  })
+  return promisify(gzip)(await packTar(entries))
+}
+
+/** A `require` that a file makes for itself, so as to load a package late, is none that a bundler sees. */
+const withPackages: Plugin = {
+  name: 'with-packages',
+  transform: (code) => code.replace(/^const require = createRequire\(import\.meta\.url\)$/m, ''),
+}
+
+async function bundle(): Promise<OutputChunk[]> {
+  const { rolldown } = await import('rolldown')
+  const build = await rolldown({
+    // All but the first are started by their paths beside who starts them.
+    input: {
+      main: source('main.js'),
+      'parse-worker': source('markdown/pool/parse-worker.ts'),
+      'spawner-program': source('git/native/spawner/spawner-program.ts'),
+      worker: join(dirname(createRequire(import.meta.url).resolve('piscina')), 'worker.js'),
+    },
+    platform: 'node',
+    // Native, and not needed: it sets priorities of threads.
+    external: ['@napi-rs/nice'],
+    plugins: [withPackages],
+    transform: { define: { __dirname: 'import.meta.dirname' } },
+    // gray-matter has an engine that is never asked, see `front-matter.ts`.
+    checks: { eval: false },
+    resolve: { alias: { './cli/program.ts': source('cli/checker.ts') } },
+  })
+  const { output } = await build.generate({ format: 'es', minify: true })
+  await build.close()
+  return output.filter((file) => file.type === 'chunk')
+}
+
+/** The licences of the packages in the bundle, which must go where their code goes. */
+async function noticesOf(chunks: readonly OutputChunk[]): Promise<string> {
+  const modules = chunks.flatMap(({ moduleIds }) => moduleIds.map((id) => id.replaceAll('\\', '/')))
+  const folders = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []))
+  const notices = [...folders].sort().map(async (folder) => {
+    const { name, version, license } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')))
+    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry))
+    const text = file === undefined ? '' : await readFile(join(folder, file), 'utf8')
+    return `${name} ${version}: ${license}\n\n${text.trim()}\n`
+  })
+  return (await Promise.all(notices)).join(`\n${'-'.repeat(80)}\n\n`)
 }

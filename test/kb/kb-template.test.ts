@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
@@ -16,6 +16,7 @@ import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { checkDirectory } from '../../src/push/clone-check/check-directory.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { testServer } from '../http/support/test-server.ts'
+import { onOldNode, runNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 import { put } from './support/import-support.ts'
 
@@ -36,16 +37,22 @@ const Workflow = z.object({
   }),
   jobs: z.object({
     check: z.object({
-      steps: z.tuple([
-        z.strictObject({
-          uses: z.string().regex(/(^|\/)actions\/checkout@[0-9a-f]{40}$/),
-          with: z.strictObject({ 'fetch-depth': z.literal(0), 'persist-credentials': z.literal(false) }),
-        }),
-        z.strictObject({
-          uses: z.literal('./ci/ganglion-check'),
-          with: Checker.extend({ shown: z.literal('log').optional() }).strict(),
-        }),
-      ]),
+      steps: z
+        .tuple([
+          z.strictObject({
+            uses: z.string().regex(/(^|\/)actions\/checkout@[0-9a-f]{40}$/),
+            with: z.strictObject({ 'fetch-depth': z.literal(0), 'persist-credentials': z.literal(false) }),
+          }),
+        ])
+        .rest(
+          z.strictObject({
+            uses: z.string().regex(/^actions\/setup-node@[0-9a-f]{40}$|^\.\/ci\/ganglion-check$/),
+            with: z.union([
+              z.strictObject({ 'node-version': z.literal(24) }),
+              Checker.extend({ shown: z.literal('log').optional() }).strict(),
+            ]),
+          }),
+        ),
     }),
   }),
 })
@@ -77,7 +84,7 @@ const scriptOf = (path: string) =>
 
 test('the workflows run on pull requests and merge queues only, and pin what they use', () => {
   expect(workflowOf(github).on).toHaveProperty('merge_group')
-  expect(workflowOf(forgejo).jobs.check.steps[1].with.shown).toBe('log')
+  expect(workflowOf(forgejo).jobs.check.steps.at(-1)).toHaveProperty('with.shown', 'log')
   expect(parse(read(github)).permissions).toEqual({ contents: 'read' })
   Pipeline.parse(parse(read(gitlab)))
 })
@@ -103,7 +110,7 @@ test.each([github, forgejo, gitlab, action, component])(
   },
 )
 
-/** A checker of an installed Ganglion, whose dependencies the real npm installs; without one, it is this checkout's, with its dependencies. */
+/** The checker of an installed Ganglion, or of this checkout. */
 const installed = process.env.GANGLION_CHECKER
 const tgz = async () => (installed === undefined ? (await checkerPackage()).tgz : readFileSync(installed))
 
@@ -118,9 +125,6 @@ async function run(path: string, files: Record<string, string>, named?: string) 
   for (const [name, text] of Object.entries(files)) put(clone, name, text.replaceAll('PREFIX', prefix))
   nativeGit(clone, ['add', '--all'])
   nativeGit(clone, ['commit', '--quiet', '--message', 'Propose'])
-  const bin = tempDir()
-  const npm = `#!/bin/sh\n[ "$1 $2 $3" = "install --prefix package" ] && [ ! -e kb.yaml ] && exec ln -s '${root}node_modules' package/node_modules\n`
-  if (installed === undefined) writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 })
   const checker = await tgz()
   const server = createServer((request, response) => response.end(request.url === checkerPath ? checker : '')).listen(0)
   onTestFinished(() => void server.close())
@@ -130,18 +134,14 @@ async function run(path: string, files: Record<string, string>, named?: string) 
   const bash = spawn('bash', ['--norc', '-e', '-c', scriptOf(path)], {
     cwd: clone,
     env: {
-      // The real npm needs what leads to the registry.
-      ...(installed === undefined ? {} : process.env),
-      ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, TMPDIR: tempDir() },
+      ...{ PATH: `${dirname(process.execPath)}:${process.env.PATH}`, TMPDIR: tempDir() },
       ...{ SERVER: `http://127.0.0.1:${port}`, SHA256: sha256, SHOWN: path === forgejo ? 'log' : 'github' },
       ...{ GITHUB_BASE_REF: 'main', GITHUB_WORKSPACE: clone, GITHUB_STEP_SUMMARY: summary },
       ...{ CI_PROJECT_DIR: clone, CI_MERGE_REQUEST_DIFF_BASE_SHA: nativeGit(clone, ['rev-parse', 'origin/main']) },
     },
   })
   const [stdout, stderr, [status]] = await Promise.all([text(bash.stdout), text(bash.stderr), once(bash, 'close')])
-  // What npm has to say of a machine's own settings is none of ours.
-  const complaint = stderr.replace(/^npm warn .*\n/gm, '')
-  return { clone, status, stdout, stderr: complaint, summary: existsSync(summary) ? readFileSync(summary, 'utf8') : '' }
+  return { clone, status, stdout, stderr, summary: existsSync(summary) ? readFileSync(summary, 'utf8') : '' }
 }
 
 const sound = { 'neurons/a.md': '---\ntitle: A new page\n---\n\n[[Nowhere]]\n' }
@@ -194,6 +194,37 @@ test('a checker with another hash than the file names is not run', async () => {
         .digest('hex')}`,
     )
   }
+})
+
+test('the checker is small, needs no other package, and finds what the command finds', async () => {
+  const { clone } = await run(github, broken)
+  const folder = tempDir()
+  writeFileSync(join(folder, 'check.tgz'), await tgz())
+  spawnSync('tar', ['-xzf', 'check.tgz'], { cwd: folder })
+  const files = readdirSync(join(folder, 'package')).map((name) => join(folder, 'package', name))
+  expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(2_000_000)
+  expect(files.map((file) => basename(file))).toEqual(expect.arrayContaining(['LICENSE', 'NOTICES.txt', 'README.md']))
+  // For a thread, for gray-matter and for the whole parser.
+  put(clone, 'neurons/long.md', `---\ntags: [{a: b}, *c]\n---\n${'A word, [[Nowhere]].\n'.repeat(1000)}`)
+  put(
+    clone,
+    'neurons/html.md',
+    '# Q\n\n<div>\n<a href="x.md">y</a>\n</div>\n\n1. > ```\n   > [[no]]\n\n[^1]: [z][q]\n\n[q]: r.md\n',
+  )
+  const bin = join(folder, 'package', 'ganglion-check.js')
+  const checker = (...args: string[]) => runNode([bin, ...args])
+  for (const args of [
+    [clone, '--base', 'main', '--json'],
+    [clone, '--summary', '-'],
+    [clone, '--staged'],
+    [folder],
+    ['--no'],
+  ]) {
+    const { code, stdout, stderr } = await runNode([join(root, 'src/main.js'), 'check', ...args])
+    expect(await checker(...args)).toMatchObject({ code, stdout, stderr })
+  }
+  const old = await runNode([...onOldNode, bin])
+  expect([old.code, old.stderr]).toEqual([2, 'error: ganglion-check needs Node 22.20 or later; this is v20.1.0.\n'])
 })
 
 test('a server that knows its address names itself and its checker in the files', async () => {

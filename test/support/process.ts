@@ -5,6 +5,15 @@ import { onTestFinished } from 'vitest'
 
 export type Finished = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
+/** Makes a program see an old Node; the process that it starts sees its own version again. */
+export const onOldNode = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(
+    "Object.defineProperty(process, 'versions', { value: { node: '20.1.0' } })\n" +
+      "Object.defineProperty(process, 'version', { value: 'v20.1.0' })",
+  )}`,
+]
+
 /** A Node process of the running test's own: at the end of the test it is killed if it still runs. */
 export function startNode(args: string[], options: { cwd?: string; env?: Record<string, string> } = {}): ChildProcess {
   const { GANGLION_DATA: _, NODE_COMPILE_CACHE: __, ...inherited } = process.env

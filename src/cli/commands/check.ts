@@ -25,8 +25,11 @@ const Options = z.object({
 
 /** `check`. Needs no data directory and no settings: it runs wherever the files are. */
 export function addCheckCommand(program: Command): void {
-  program
-    .command('check')
+  defineCheck(program.command('check'))
+}
+
+export function defineCheck(command: Command): void {
+  command
     .description('check the files of a knowledge base; the exit code is 1 where there are errors')
     .argument('[dir]', 'a checkout of the knowledge base, or a folder in it', '.')
     .option('--base <revision>', 'seqIds must be those of this commit (default: HEAD)')
@@ -37,7 +40,10 @@ export function addCheckCommand(program: Command): void {
     )
     .addOption(new Option('--format <format>', 'how findings are printed').choices(formats).default('text'))
     .option('--json', 'print one line of JSON, as --format json does')
-    .addHelpText('after', '\nExample:\n  ganglion check handbook --base origin/main --format github')
+    .addHelpText('after', () => {
+      const name = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`
+      return `\nExample:\n  ${name} handbook --base origin/main --format github`
+    })
     .action(async (dir: unknown, options: unknown) => {
       const { format, json, ...asked } = parseOptions(options)
       const directory = await findKbFolder(z.string().parse(dir))
