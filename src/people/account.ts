@@ -2,7 +2,7 @@ import { ValidationError } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import { OneTimeLinks } from '../state/accounts/one-time-links.ts'
 import { Sessions, type StoredSession } from '../state/accounts/sessions.ts'
-import { Users } from '../state/accounts/users.ts'
+import { type SavedFilter, Users } from '../state/accounts/users.ts'
 import { inTransaction } from '../state/database/transaction.ts'
 import { hashInTurn, hashPassword, isPasswordOf, requireHardPassword } from './password.ts'
 import type { Client, Session } from './person-session.ts'
@@ -39,6 +39,20 @@ export async function changeName(ctx: Context, session: Session, name: string, c
   if (name === user.name) return
   await ctx.users.rename(user.id, name)
   await record(ctx, session, client, { action: 'user.renamed', detail: `from ${user.name} to ${name}` })
+}
+
+const maxFilters = 30
+
+/** Keeps a filter in place of one of the same path or name. @throws {ValidationError} of `name`, if there are too many */
+export async function saveFilter({ users }: Context, session: Session, filter: SavedFilter): Promise<void> {
+  const others = session.filters.filter(({ path, name }) => path !== filter.path && name !== filter.name)
+  if (others.length >= maxFilters) throw new ValidationError({ name: [`there are ${maxFilters} already: remove one`] })
+  await users.setFilters(session.user.id, session.tenant.id, [...others, filter])
+}
+
+export async function removeFilter({ users }: Context, session: Session, path: string): Promise<void> {
+  const others = session.filters.filter((filter) => filter.path !== path)
+  await users.setFilters(session.user.id, session.tenant.id, others)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { By } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { StoredSession } from '../state/accounts/sessions.ts'
-import type { Membership, User } from '../state/accounts/users.ts'
+import type { Membership, SavedFilter, User } from '../state/accounts/users.ts'
 
 /** A signed-in person, at work in one of their tenants. */
 export type Session = {
@@ -12,6 +12,8 @@ export type Session = {
   tenant: { id: string; slug: string }
   /** In that tenant. */
   role: PersonRole
+  /** For that tenant, the oldest first. */
+  filters: readonly SavedFilter[]
   /** All tenants of the person, by slug. */
   tenants: readonly { id: string; slug: string; role: PersonRole }[]
 }
@@ -84,7 +86,7 @@ export async function openSession(
 function viewOf(
   { id, formSecret }: StoredSession,
   user: User,
-  { tenantId, tenantSlug, role }: Membership,
+  { tenantId, tenantSlug, role, filters }: Membership,
   memberships: readonly Membership[],
 ): OpenSession {
   const { name, email } = user
@@ -94,6 +96,7 @@ function viewOf(
       user: { id: user.id, email, name },
       tenant: { id: tenantId, slug: tenantSlug },
       role,
+      filters,
       tenants: memberships.map(({ tenantId: id, tenantSlug: slug, role }) => ({ id, slug, role })),
     },
     caller: { id: `user:${user.id}`, name, tenantId, role: role === 'reader' ? 'reader' : 'curator', connectors: [] },

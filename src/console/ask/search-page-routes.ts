@@ -72,8 +72,9 @@ async function sendSearch(
   ])
   const answer = (found: ShownResults | undefined, problem?: { status: number; message: string }) => {
     const errors = problem && { fieldErrors: { q: [problem.message] } }
+    const visit = visitOf(request)
     const view = { kb, asked, knowledgeBases, found, errors }
-    const markup = isFragment(request) ? searchFragment(view) : searchPage(visitOf(request), view)
+    const markup = isFragment(request) ? searchFragment(visit, view) : searchPage(visit, view)
     return send(reply, markup, problem?.status)
   }
   const q = asked.q.trim()

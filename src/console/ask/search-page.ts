@@ -1,6 +1,7 @@
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { SearchHit } from '../../contract/search.ts'
 import type { HitPage, KbHits } from '../../search/kb/search-pages.ts'
+import { savedFilter } from '../layout/chips.ts'
 import { button, type FormErrors, field, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html, trusted } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
@@ -45,7 +46,7 @@ export function searchPage(visit: Visit, view: SearchView): Html {
   const main = html`<h1>Search${kb === undefined && ' all knowledge bases'}</h1>
     ${searchForm(view)}
     <p id="search-count" role="status">${countOf(view)}</p>
-    <div id="results">${results(view)}</div>
+    <div id="results">${results(visit, view)}</div>
     ${queryHelp()}`
   const title = kb === undefined ? 'Search' : `Search · ${kb.title}`
   return page(visit, {
@@ -58,8 +59,8 @@ export function searchPage(visit: Visit, view: SearchView): Html {
 }
 
 /** What changes of the page when the query does. */
-export function searchFragment(view: SearchView): Html {
-  return html`<p id="search-count" hx-swap-oob="innerHTML">${countOf(view)}</p>${results(view)}`
+export function searchFragment(visit: Visit, view: SearchView): Html {
+  return html`<p id="search-count" hx-swap-oob="innerHTML">${countOf(view)}</p>${results(visit, view)}`
 }
 
 function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
@@ -94,8 +95,13 @@ function countOf({ asked, found, errors }: SearchView): string {
   return `${amount} for “${asked.q}”.`
 }
 
-function results({ asked, found }: SearchView): HtmlPart {
+function results(visit: Visit, { kb, asked, found }: SearchView): HtmlPart {
   if (found === undefined) return undefined
+  const path = searchPath(kb?.slug, { ...asked, page: undefined })
+  return html`<div class="chips">${savedFilter(visit, path)}</div>${hitsOf(asked, found)}`
+}
+
+function hitsOf(asked: SearchAsked, found: ShownResults): Html {
   if (found.in === 'all') return inAll(asked, found.hits)
   const { kb, hits } = found
   const behind = behindNotice(hits.behind)

@@ -34,7 +34,7 @@ function sourceOf(id: string): HTMLElement | undefined {
 
 const list = document.querySelector<HTMLElement>('[data-live-sources]')
 if (list !== null) follow(list)
-const filters = document.querySelector<HTMLFormElement>('form.filters')
+const filters = document.querySelector<HTMLFormElement>('form.words')
 if (filters !== null) {
   keepAddress(filters)
   // Shows an uploaded file in the list at once.

@@ -72,6 +72,7 @@ export function page(visit: Visit, { kb, main, notice, rail, hasCode, ...head }:
     <div class="frame">
       <div class="rail" id="rail" popover>
         ${navigation('Main', places, visit)}
+        ${savedFilters(visit)}
         ${kb && html`<div class="of-kb">${navigation(`Knowledge base ${kb.title}`, placesOfKb(kb.slug), { ...visit, name: kb.title })}${rail}</div>`}
         ${otherKbs(visit, kb)}
       </div>
@@ -129,6 +130,13 @@ function navigation(
   })
   return html`<nav aria-label="${label}">${name !== undefined && html`<strong class="rail-title" dir="auto">${name}</strong>`}<ul>
     ${shown.map((link) => html`<li><a href="${link.href}"${link === current && html` aria-current="page"`}>${icon(link.icon)} ${link.label}</a></li>`)}
+  </ul></nav>`
+}
+
+function savedFilters({ session: { filters }, path }: Visit): Html | undefined {
+  if (filters.length === 0) return undefined
+  return html`<nav aria-label="Saved filters"><strong class="rail-title">Saved filters</strong><ul>
+    ${filters.map((filter) => html`<li><a href="${filter.path}"${filter.path === path && html` aria-current="page"`}>${icon('bookmark')} <bdi>${filter.name}</bdi></a></li>`)}
   </ul></nav>`
 }
 

@@ -1,5 +1,7 @@
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityKind, ActivityPage } from '../../events/read-activity.ts'
+import { filterChip, savedFilter } from '../layout/chips.ts'
+import type { Choice } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { liveNotice } from '../layout/live-notice.ts'
 import { page } from '../layout/page.ts'
@@ -33,13 +35,12 @@ const everyLiveKind = Object.values(liveKinds).join(' ')
 
 /** What happened, the latest first. */
 export function activityPage(visit: Visit, view: ActivityView): Html {
-  const isCurator = reaches(visit.session.role, 'curator')
   return page(visit, {
     title: 'Activity',
     islands: view.before === undefined ? ['live'] : [],
     scripts: ['htmx.js'],
     main: html`<h1>Activity</h1>
-      ${filters(view, isCurator)}
+      ${filters(visit, view)}
       ${view.before === undefined && newer(view)}
       ${activitySection(view)}`,
   })
@@ -66,19 +67,23 @@ export function activitySection(view: ActivityView): Html {
   </section>`
 }
 
-function filters({ kbs, kb, kind }: ActivityView, isCurator: boolean): Html {
-  const option = (value: string, label: string, chosen: string | undefined) =>
-    html`<option value="${value}"${value === (chosen ?? '') && html` selected`}>${label}</option>`
-  return html`<form class="choose" action="/activity" aria-label="Filter what is shown">
-    <div class="field"><label for="kb">Knowledge base</label>
-      <select id="kb" name="kb">${option('', 'All', kb)}${kbs.map(({ slug, title }) => option(slug, title, kb))}</select></div>
-    ${
-      isCurator &&
-      html`<div class="field"><label for="kind">What</label>
-      <select id="kind" name="kind">${option('', 'Everything', kind)}${Object.entries(kindLabels).map(([value, label]) => option(value, label, kind))}</select></div>`
-    }
-    <button type="submit" class="second">Show</button>
-  </form>`
+function filters(visit: Visit, { kbs, kb, kind }: ActivityView): Html {
+  const chip = (name: 'kb' | 'kind', label: string, value: string | undefined, choices: Choice[]) => {
+    const all = { value: '', label: 'All' }
+    const href = (value: string | undefined) => withQuery('/activity', { kb, kind, [name]: value })
+    return filterChip({ label, value, choices: [all, ...choices], href })
+  }
+  const kinds = Object.entries(kindLabels).map(([value, label]) => ({ value, label }))
+  return html`<div class="filters chips" role="group" aria-label="Filters">
+    ${chip(
+      'kb',
+      'Knowledge base',
+      kb,
+      kbs.map(({ slug, title }) => ({ value: slug, label: title })),
+    )}
+    ${reaches(visit.session.role, 'curator') && chip('kind', 'What', kind, kinds)}
+    ${(kb !== undefined || kind !== undefined) && savedFilter(visit, withQuery('/activity', { kb, kind }))}
+  </div>`
 }
 
 function newer({ kb, kind }: ActivityView): Html {

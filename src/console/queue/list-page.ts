@@ -1,7 +1,8 @@
 import { candidateKinds } from '../../contract/vocabulary.ts'
 import type { FailingLink } from '../../forge/bridge/manage-links.ts'
 import type { QueueCounts, QueueEntry, QueuePage } from '../../queue/lists/list-queue.ts'
-import { button, form } from '../layout/form.ts'
+import { filterChip, savedFilter, wordsFilter } from '../layout/chips.ts'
+import { button, type Choice, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { icon } from '../layout/icon.ts'
 import { liveNotice } from '../layout/live-notice.ts'
@@ -50,7 +51,7 @@ export function queueListPage(visit: Visit, list: ListPage): Html {
         ${isLive && liveNotice({ kinds: 'candidate.created', kb, path: listPath(params) })}${keysHelp()}</div>
       ${list.failingLinks.map(failingNotice)}
       ${queue.unavailable.map((slug) => html`<p class="warning">The queue of ${slug} cannot be read. Ask your administrator to look at Health.</p>`)}
-      ${filters(queue, params)}
+      ${filters(visit, queue, params)}
       ${queue.entries.length === 0 ? nothingHere(params) : entryForm(visit, list)}`,
   })
 }
@@ -60,8 +61,7 @@ function failingNotice({ kb, url, failingSince }: FailingLink): Html {
     requests</a>: what was decided there is not here yet. The server goes on trying.</p>`
 }
 
-/** Each filter is a list of links, so that it applies at once, also without scripts. */
-function filters({ counts, connectors, knowledgeBases }: QueuePage, params: QueueParams): Html {
+function filters(visit: Visit, { counts, connectors, knowledgeBases }: QueuePage, params: QueueParams): Html {
   const { kb, status = 'pending', kind, connector, tag, text, zone, show } = params
   const names = connector === undefined || connectors.includes(connector) ? connectors : [connector, ...connectors]
   const statuses = (['pending', 'approved', 'dismissed'] as const).map((value) => ({
@@ -73,9 +73,8 @@ function filters({ counts, connectors, knowledgeBases }: QueuePage, params: Queu
     label: string,
     value: string | undefined,
     choices: Choice[],
-  ) => filterChip({ name, label, value, choices }, params)
+  ) => filterChip({ label, value, choices, href: (value) => listPath({ ...params, [name]: value }), usual: 'pending' })
   const all = { value: '', label: 'All' }
-  const hidden = { kb, status, kind, connector, tag, zone, show }
   return html`<div class="filters">
     ${zoneLinks(counts, params)}
     <div class="chips" role="group" aria-label="Filters">
@@ -84,33 +83,13 @@ function filters({ counts, connectors, knowledgeBases }: QueuePage, params: Queu
       ${chip('kind', 'Kind', kind, [all, ...candidateKinds.map((value) => ({ value, label: kindLabels[value] }))])}
       ${chip('connector', 'From', connector, [all, ...names.map((value) => ({ value, label: value }))])}
       ${tag !== undefined && html`<a class="chip active" href="${listPath({ ...params, tag: undefined })}"><bdi>#${tag}</bdi> ${icon('x')}<span class="unseen">remove</span></a>`}
-      <form class="words" action="/queue" role="search" aria-label="Filter the queue">
-        ${Object.entries(hidden).map(([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`)}
-        <label class="unseen" for="filter-text">Words</label>
-        <input id="filter-text" name="text" type="search" value="${text ?? ''}" placeholder="Words" dir="auto" autocomplete="off">
-        <button type="submit" class="unseen">Filter</button>
-      </form>
-      ${isFiltered(params) && html`<a class="chip" href="/queue">Clear filters</a>`}
+      ${wordsFilter({
+        ...{ action: '/queue', label: 'Filter the queue', placeholder: 'Words', value: text },
+        others: { kb, status, kind, connector, tag, zone, show },
+      })}
+      ${isFiltered(params) && html`<a class="chip" href="/queue">Clear filters</a>${savedFilter(visit, listPath(params))}`}
     </div>
   </div>`
-}
-
-type Choice = { value: string; label: string }
-type Chip = {
-  name: 'status' | 'kb' | 'kind' | 'connector'
-  label: string
-  value: string | undefined
-  choices: Choice[]
-}
-
-function filterChip({ name, label, value = '', choices }: Chip, params: QueueParams): Html {
-  const chosen = choices.find((choice) => choice.value === value)
-  const isActive = value !== '' && value !== 'pending'
-  return html`<details class="chip-menu" name="filter"><summary class="chip${isActive && ' active'}">${value === '' ? label : html`<span class="unseen">${label}:</span> <bdi>${chosen?.label ?? value}</bdi>`} ${icon('chevron-down')}</summary>
-    <ul class="menu-list">${choices.map(
-      (choice) =>
-        html`<li><a href="${listPath({ ...params, [name]: choice.value === '' ? undefined : choice.value })}"${choice.value === value && html` aria-current="true"`}><bdi>${choice.label}</bdi></a></li>`,
-    )}</ul></details>`
 }
 
 function isFiltered({ show: _, status, ...others }: QueueParams): boolean {

@@ -12,6 +12,8 @@ import {
   endOtherSessions,
   endOwnSession,
   readAccount,
+  removeFilter,
+  saveFilter,
   signOut,
   switchTenant,
 } from '../../people/account.ts'
@@ -29,6 +31,16 @@ const Password = z.object({
 })
 const Tenant = z.looseObject({ tenant: z.string() })
 const SessionPath = z.object({ id: z.string() })
+/** Of lists that can be narrowed. */
+const FilterPath = z.object({
+  path: z
+    .string()
+    .max(1000)
+    .regex(/^\/(?:queue|activity|search|kb\/[^/?#]+\/(?:search|sources))\?[^#\s]+$/, 'is no list that is narrowed'),
+})
+const Filter = FilterPath.extend({
+  name: z.string().trim().min(1, 'must be given').max(60, 'must be at most 60 characters'),
+})
 const Done = z.looseObject({ done: z.string().optional() })
 
 const notices: Readonly<Record<string, string>> = {
@@ -89,6 +101,17 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/account/sessions/end-others', { schema: { hide: true } }, async (request, reply) => {
     await endOtherSessions(ctx, sessionOf(request), clientAddress(request))
     return reply.redirect('/account?done=sessions', 303)
+  })
+
+  app.post('/account/filters', { schema: { hide: true, body: Filter } }, async (request, reply) => {
+    const { name, path } = request.body
+    await saveFilter(ctx, sessionOf(request), { name, path })
+    return reply.redirect(path, 303)
+  })
+
+  app.post('/account/filters/remove', { schema: { hide: true, body: FilterPath } }, async (request, reply) => {
+    await removeFilter(ctx, sessionOf(request), request.body.path)
+    return reply.redirect(request.body.path, 303)
   })
 
   async function sendAccount(

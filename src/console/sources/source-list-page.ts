@@ -3,7 +3,8 @@ import type { SourceAnswer, UploadStatus } from '../../contract/documents.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
-import { button, type Choice, field, selectField } from '../layout/form.ts'
+import { filterChip, savedFilter, wordsFilter } from '../layout/chips.ts'
+import type { Choice } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -37,7 +38,6 @@ export type SourceList = {
 }
 
 const states: readonly Choice[] = [
-  { value: '', label: 'Any' },
   { value: 'waiting', label: 'Waiting' },
   { value: 'processing', label: 'Being read' },
   { value: 'success', label: 'Done' },
@@ -51,8 +51,8 @@ export function sourceListPage(visit: Visit, list: SourceList): Html {
   const main = html`<h1>Sources${total !== undefined && html` <span class="tally">${total.toLocaleString('en')}</span>`}</h1>
     <p class="hint">Files that pages are made of.</p>
     ${isCurator && uploadSection(visit, list)}
-    ${filters(list)}
-    ${results(list)}`
+    <div class="filters">${wordsIn(list)}</div>
+    ${results(visit, list)}`
   const title = `Sources · ${kb.title}`
   return page(visit, {
     title: query.text === undefined ? title : `${query.text} · ${title}`,
@@ -64,33 +64,57 @@ export function sourceListPage(visit: Visit, list: SourceList): Html {
   })
 }
 
-function filters({ kb, query, fileTypes, folders }: SourceList): Html {
-  const all = { value: '', label: 'Any' }
-  return html`<form class="filters row" method="get" action="${sourcesPage(kb.slug)}" role="search" aria-label="Filter the Sources"
-    hx-get="${sourcesPage(kb.slug)}" hx-target="#sources" hx-select="#sources" hx-swap="outerHTML"
-    hx-trigger="input delay:300ms, submit">
-    ${field({ name: 'text', label: 'Name contains', value: query.text, type: 'search', attributes: { maxlength: 200 } })}
-    ${selectField({ name: 'status', label: 'Status', value: query.status ?? '', choices: states })}
-    ${
-      folders.length > 1 &&
-      selectField({
-        ...{ name: 'folder', label: 'Folder', value: query.folder ?? '' },
-        choices: [all, ...folders.map((folder) => ({ value: folder, label: folder }))],
-      })
-    }
-    ${selectField({
-      ...{ name: 'type', label: 'Type', value: query.type ?? '' },
-      choices: [all, ...fileTypes.map((type) => ({ value: type, label: `.${type}` }))],
-    })}
-    ${button('Show', { class: 'second' })}
-  </form>`
+/** The field of words stays in place while the rest is changed by it. */
+function wordsIn({ kb, query: { text, status, folder, type } }: SourceList): Html {
+  const path = sourcesPage(kb.slug)
+  return wordsFilter({
+    ...{ action: path, label: 'Filter the Sources', placeholder: 'Name contains', value: text },
+    others: { status, folder, type },
+    more: {
+      ...{ 'hx-get': path, 'hx-target': '#sources', 'hx-select': '#sources', 'hx-swap': 'outerHTML' },
+      'hx-trigger': 'input delay:300ms, submit',
+    },
+  })
 }
 
-function results(list: SourceList): Html {
+function chips(visit: Visit, { kb, query, fileTypes, folders }: SourceList): Html {
+  const chip = (name: 'status' | 'folder' | 'type', label: string, choices: readonly Choice[]) => {
+    const href = (value: string | undefined) => hrefOf(kb.slug, { ...query, cursor: undefined, [name]: value })
+    return filterChip({ label, value: query[name], choices: [{ value: '', label: 'Any' }, ...choices], href })
+  }
+  return html`<div class="filters chips" role="group" aria-label="Filters">
+    ${chip('status', 'Status', states)}
+    ${
+      folders.length > 1 &&
+      chip(
+        'folder',
+        'Folder',
+        folders.map((folder) => ({ value: folder, label: folder })),
+      )
+    }
+    ${chip(
+      'type',
+      'Type',
+      fileTypes.map((type) => ({ value: type, label: `.${type}` })),
+    )}
+    ${
+      isFiltered(query) &&
+      html`<a class="chip" href="${sourcesPage(kb.slug)}">Clear filters</a>
+      ${savedFilter(visit, hrefOf(kb.slug, { ...query, cursor: undefined }))}`
+    }
+  </div>`
+}
+
+function isFiltered({ text, status, folder, type }: SourceListQuery): boolean {
+  return [text, status, folder, type].some((filter) => filter !== undefined)
+}
+
+function results(visit: Visit, list: SourceList): Html {
   const { kb, query, sources, nextCursor } = list
-  if (sources.length === 0) return html`<div id="sources">${emptyState(list)}</div>`
+  if (sources.length === 0) return html`<div id="sources">${chips(visit, list)}${emptyState(list)}</div>`
   const isUnfinished = sources.some(({ status }) => status !== 'success' && status !== 'failed')
   return html`<div id="sources" data-live-sources="${kb.slug}">
+    ${chips(visit, list)}
     <div class="scroll" tabindex="0" role="group" aria-label="Sources"><table>
       <caption>${query.cursor === undefined ? 'The newest first' : 'Older ones'}</caption>
       <thead><tr><th scope="col">File</th><th scope="col">Status</th><th scope="col">Size</th><th scope="col">Added</th></tr></thead>
@@ -115,8 +139,7 @@ function row(kbSlug: string, { id, filename, path, status, errorMessage, fileSiz
 }
 
 function emptyState({ kb, query }: SourceList): Html {
-  const { text, status, folder, type, cursor } = query
-  if ([text, status, folder, type, cursor].some((filter) => filter !== undefined)) {
+  if (isFiltered(query) || query.cursor !== undefined) {
     return html`<p class="empty">No Source fits. <a href="${sourcesPage(kb.slug)}">Show all</a></p>`
   }
   return html`<p class="empty">There are no Sources yet. Upload a document, a sheet, slides, a recording or a picture, and its pages

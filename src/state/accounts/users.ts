@@ -20,7 +20,10 @@ export type User = {
   disabledAt: string | null
 }
 
-export type Membership = { tenantId: string; tenantSlug: string; role: PersonRole }
+/** A list of the console as a person narrowed it, and what they call that. */
+export type SavedFilter = { name: string; path: string }
+
+export type Membership = { tenantId: string; tenantSlug: string; role: PersonRole; filters: SavedFilter[] }
 
 /** A user as one of a tenant's people. */
 export type Person = User & {
@@ -115,13 +118,23 @@ export class Users {
 
   /** A user's tenants, by slug. `served`: none that is disabled. */
   async memberships(userId: string, { served = false } = {}): Promise<Membership[]> {
-    return this.#db
+    const rows = await this.#db
       .selectFrom('memberships')
       .innerJoin('tenants', 'tenants.id', 'memberships.tenant_id')
-      .select(['tenants.id as tenantId', 'tenants.slug as tenantSlug', 'memberships.role'])
+      .select(['tenants.id as tenantId', 'tenants.slug as tenantSlug', 'memberships.role', 'memberships.filters'])
       .where('user_id', '=', userId)
       .where(served ? 'tenants.disabled_at' : 'tenants.deleted_at', 'is', null)
       .orderBy('tenants.slug')
+      .execute()
+    return rows.map((row) => ({ ...row, filters: JSON.parse(row.filters) }))
+  }
+
+  async setFilters(userId: string, tenantId: string, filters: readonly SavedFilter[]): Promise<void> {
+    await this.#db
+      .updateTable('memberships')
+      .set({ filters: JSON.stringify(filters) })
+      .where('user_id', '=', userId)
+      .where('tenant_id', '=', tenantId)
       .execute()
   }
 

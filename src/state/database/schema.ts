@@ -300,6 +300,8 @@ type MembershipRow = {
   user_id: string
   tenant_id: string
   role: PersonRole
+  /** JSON array of `SavedFilter`. */
+  filters: Generated<string>
 }
 
 export type SessionRow = {

@@ -128,7 +128,11 @@ test('a knowledge base whose index is being built says so among the others', asy
     { kb: { slug: 'old', title: 'Old' }, hits: [], total: 0, isUnavailable: false },
   ]
   const asked = { q: 'lead', kind: 'all' } as const
-  const shown = searchFragment({ kb: undefined, asked, knowledgeBases: [], found: { in: 'all', hits: kbs } })
+  const tenant = { id: '1', slug: 'acme', role: 'reader' } as const
+  const user = { id: '2', email: 'ada@example.com', name: 'Ada' }
+  const session = { id: '3', user, tenant, role: tenant.role, filters: [], tenants: [tenant] }
+  const visit = { session, path: '/search', formToken: 'x', styleNonce: () => 'n' }
+  const shown = searchFragment(visit, { kb: undefined, asked, knowledgeBases: [], found: { in: 'all', hits: kbs } })
   const [fresh, old] = [...parseHTML(`<main>${shown}</main>`).document.querySelectorAll('.of-kb')]
   expect(fresh?.textContent).toContain('The search index is being built: pages can be missing.')
   expect(old?.textContent).not.toContain('being built')

@@ -15,7 +15,7 @@ function visit(role: PersonRole, path = '/queue?status=pending'): Visit {
   const tenant = { id: '1', slug: 'acme', role }
   const user = { id: '2', email: 'ada@example.com', name: hostile }
   return {
-    session: { id: '3', user, tenant, role, tenants: [tenant] },
+    session: { id: '3', user, tenant, role, filters: [], tenants: [tenant] },
     path,
     formToken: hostile,
     styleNonce: () => 'n',

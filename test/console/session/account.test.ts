@@ -24,6 +24,38 @@ test('a person changes their name, which is what is shown from then on', async (
   expect((await browser.get('/account?done=<script>')).texts('.notice')).toEqual([])
 })
 
+test('a person keeps filters, which stand in the rail of every page for them alone', async () => {
+  const browser = await console.browser('curator', { email: 'filters@example.com' })
+  const saved = async (name: string, path: string) => {
+    const answer = await browser.post('/account/filters', { name, path })
+    return [answer.status, answer.headers.location]
+  }
+  const red = '/queue?kb=handbook&zone=red'
+  const searched = '/kb/handbook/search?q=vip+escalation'
+  expect((await browser.get(red)).texts('form[action="/account/filters"] input[name=name]')).toHaveLength(1)
+  expect((await browser.get('/queue')).body).not.toContain('Save filter')
+  expect(await saved(' <b>Red</b> ', red)).toEqual([303, red])
+  expect(await saved('VIP', searched)).toEqual([303, searched])
+  for (const path of [red, '/kb/handbook/tree']) {
+    const shown = await browser.get(path)
+    expect(shown.texts('nav[aria-label="Saved filters"] a')).toEqual(['<b>Red</b>', 'VIP'])
+    expect(shown.document.querySelector('.rail b, main b')).toBeNull()
+  }
+  expect((await browser.get(searched)).texts('.rail a[aria-current]')).toEqual(['VIP'])
+  expect((await browser.get(searched)).texts('main .chip.active')).toEqual(['Remove the saved filter VIP'])
+  const other = await console.browser('curator', { email: 'unfiltered@example.com' })
+  expect((await other.get(red)).texts('nav[aria-label="Saved filters"] a')).toEqual([])
+
+  await saved('VIP', '/activity?kind=pages')
+  await browser.post('/account/filters/remove', { path: red })
+  const [left] = [...(await browser.get('/')).document.querySelectorAll('nav[aria-label="Saved filters"] a')]
+  expect([left?.textContent.trim(), left?.getAttribute('href')]).toEqual(['VIP', '/activity?kind=pages'])
+  for (const path of ['https://evil.example', '//evil.example/queue?a', '/queue', '/sign-out?x', '/queue?a\nb'])
+    expect((await saved('x', path))[0]).toBe(400)
+  for (let at = 0; at < 29; at++) await saved(`${at}`, `/queue?text=${at}`)
+  expect((await saved('one more', '/queue?text=more'))[0]).toBe(400)
+})
+
 test('a person ends all other sessions at once', async () => {
   const browser = await console.browser('curator', { email: 'many@example.com' })
   expect((await browser.get('/account')).body).not.toContain('End all other sessions')

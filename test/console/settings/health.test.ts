@@ -11,7 +11,7 @@ const now = new Date('2026-03-20T12:00:00Z')
 function shown(changes: Partial<HealthReport>) {
   const tenant = { id: '1', slug: 'acme', role: 'admin' as const }
   const user = { id: '2', email: 'ada@example.com', name: 'Ada' }
-  const session = { id: '3', user, tenant, role: 'admin' as const, tenants: [tenant] }
+  const session = { id: '3', user, tenant, role: 'admin' as const, filters: [], tenants: [tenant] }
   const visit = { session, path: '/settings/health', formToken: 'x', styleNonce: () => 'n' }
   const report: HealthReport = {
     ...{ version: '1.2.3', problems: [], backedUpAt: undefined, kbs: [], sources: { count: 0, size: 0 } },

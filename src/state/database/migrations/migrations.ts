@@ -12,6 +12,9 @@ export const migrations: Record<string, Migration> = {
     up: (db) => run(db, 'create index sources_uploader on sources (tenant_id, uploader_id, id);'),
   },
   '0025-life-of-tenants': { up: (db) => run(db, lifeOfTenants) },
+  '0026-saved-filters': {
+    up: (db) => run(db, `alter table memberships add column filters text default '[]' not null;`),
+  },
 }
 
 /** @param statements of SQLite, one after another */

@@ -1,0 +1,64 @@
+import { button, type Choice, form } from './form.ts'
+import { type Attributes, attributes, type Html, html } from './html-template.ts'
+import { icon } from './icon.ts'
+import type { Visit } from './visit.ts'
+
+type Filter = {
+  label: string
+  value: string | undefined
+  /** The one of value `''` asks for nothing. */
+  choices: readonly Choice[]
+  /** Where the list is narrowed to a choice. */
+  href(value: string | undefined): string
+  /** The value that the list has when nobody has chosen. */
+  usual?: string
+}
+
+/** A filter as a list of links, so that it applies at once, also without scripts. */
+export function filterChip({ label, value = '', choices, href, usual = '' }: Filter): Html {
+  const chosen = choices.find((choice) => choice.value === value)
+  const isActive = value !== '' && value !== usual
+  return html`<details class="chip-menu" name="filter"><summary class="chip${isActive && ' active'}">${value === '' ? label : html`<span class="unseen">${label}:</span> <bdi>${chosen?.label ?? value}</bdi>`} ${icon('chevron-down')}</summary>
+    <ul class="menu-list">${choices.map(
+      (choice) =>
+        html`<li><a href="${href(choice.value || undefined)}"${choice.value === value && html` aria-current="true"`}><bdi>${choice.label}</bdi></a></li>`,
+    )}</ul></details>`
+}
+
+type Words = {
+  action: string
+  /** What the form is for. */
+  label: string
+  placeholder: string
+  value: string | undefined
+  /** The other filters, which it keeps. */
+  others: Readonly<Record<string, string | undefined>>
+  more?: Attributes
+}
+
+/** A field of words that a list is narrowed to. */
+export function wordsFilter({ action, label, placeholder, value = '', others, more = {} }: Words): Html {
+  return html`<form class="words" method="get" action="${action}" role="search" aria-label="${label}"${attributes(more)}>
+    ${Object.entries(others).map(([name, other]) => other !== undefined && html`<input type="hidden" name="${name}" value="${other}">`)}
+    <label class="unseen" for="filter-text">${placeholder}</label>
+    <input id="filter-text" name="text" type="search" value="${value}" placeholder="${placeholder}" maxlength="200" dir="auto" autocomplete="off">
+    <button type="submit" class="unseen">Filter</button>
+  </form>`
+}
+
+/** Keeps what a list is narrowed to for the rail, or takes it from there. */
+export function savedFilter(visit: Visit, path: string): Html {
+  const saved = visit.session.filters.find((filter) => filter.path === path)
+  const hidden = html`<input type="hidden" name="path" value="${path}">`
+  if (saved !== undefined) {
+    const label = html`<span class="unseen">Remove the saved filter</span> <bdi>${saved.name}</bdi> ${icon('x')}`
+    return form(visit, { action: '/account/filters/remove' }, html`${hidden}${button(label, { class: 'chip active' })}`)
+  }
+  return html`<details class="chip-menu" name="filter"><summary class="chip">${icon('bookmark')} Save filter</summary>
+    ${form(
+      visit,
+      { action: '/account/filters', attributes: { class: 'menu-list row' } },
+      html`${hidden}<label for="filter-name">Name</label>
+        <input id="filter-name" name="name" required maxlength="60" dir="auto" autocomplete="off">${button('Save', { class: 'second' })}`,
+    )}</details>`
+}
