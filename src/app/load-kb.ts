@@ -18,11 +18,13 @@ const tellingPauseMs = 50
 /**
  * Opens a knowledge base, and goes on to finish what a crash interrupted.
  * @param watch for a server: follows what other programs and other nodes do to its refs
+ * @param requireServed throws where it is disabled: then it can be read by who has its identity, and nothing is written
  */
 export async function loadKb(
   ctx: Context,
   identity: KbIdentity,
   watch: { onError: (error: unknown) => void } | undefined,
+  requireServed: () => Promise<unknown> = async () => {},
 ): Promise<OpenKb> {
   const { cluster, directory, events, now } = ctx
   const kb = new KnowledgeBase(identity, {
@@ -30,6 +32,7 @@ export async function loadKb(
     indexDir: directory.index(identity.id),
     parser: ctx.parser,
     cluster,
+    requireServed,
     onMoved: () => tellEvents(),
   })
   // What cannot be told now, since the disk is full, is told when the refs move again.
@@ -40,11 +43,18 @@ export async function loadKb(
     await followEvents(events, kb, now).catch(onError)
   })
   let telling = Promise.resolve()
+  let finishing: Promise<undefined | (() => Promise<void>)> | undefined
   const finish = async () => {
     await kb.sync()
     const told = await events.told(identity.id)
     await beginEvents(events, kb).catch(onError)
     telling = tellEvents() // what a crash kept from being told
+    try {
+      await requireServed()
+    } catch {
+      finishing = undefined // it goes on when it is served again
+      return undefined
+    }
     await finishApprovals(kb, now)
     const adoption = new OutsideAdoption(kb, told?.main ?? kb.projection.heads(kb.projection.read).main, ctx)
     const follow = async () => {
@@ -55,7 +65,6 @@ export async function loadKb(
     }
     return watch && followMoves(ctx, kb, { follow, ...watch })
   }
-  let finishing: ReturnType<typeof finish> | undefined
   const whole = async () => {
     finishing ??= finish().catch((error: unknown) => {
       finishing = undefined

@@ -74,7 +74,10 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
   const { now = database.now, objects, watch, threads = new Threads() } = options
   const bucket = blobBucket(options)
   const onError = (error: unknown) => watch?.onError(error)
-  const kbs = new OpenKbs((identity) => loadKb(ctx, identity, watch), onError)
+  const kbs = new OpenKbs(
+    (identity) => loadKb(ctx, identity, watch, () => find(identity.tenantId, identity.id)),
+    onError,
+  )
   const stores = openStores({ directory, database, now, bucket, objects })
   const find = identityFinder(stores.knowledgeBases, database)
   const ctx: OpenContext = {

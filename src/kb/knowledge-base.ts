@@ -66,6 +66,8 @@ type KbOptions = {
   parser: ParserPool
   /** Where the refs and packs are if several machines share them; without it they are in the repository. */
   cluster?: Cluster | undefined
+  /** Throws where the knowledge base is not served any more: each write asks, since it may have been opened before. */
+  requireServed?: () => Promise<unknown>
   /** Called when the projection has followed the refs to where they moved; never fails. What it does ends before closing. */
   onMoved?: () => Promise<void>
 }
@@ -84,6 +86,7 @@ export class KnowledgeBase {
   readonly #writer: GroupCommit
   readonly #follower: KbFollower
   readonly parser: ParserPool
+  readonly #requireServed: () => Promise<unknown>
   readonly #onMoved: () => Promise<void>
   /** Whether the refs are still where the projection has followed them to; true means surely. */
   #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
@@ -97,6 +100,7 @@ export class KnowledgeBase {
     mkdirSync(options.indexDir, { recursive: true })
     this.projection = new Projection(join(options.indexDir, projectionFile))
     this.parser = options.parser
+    this.#requireServed = options.requireServed ?? (async () => {})
     this.#onMoved = options.onMoved ?? (async () => {})
     this.#follower = new KbFollower(this.repository, this.projection, options.parser)
     this.#cluster = options.cluster
@@ -131,10 +135,21 @@ export class KnowledgeBase {
     })
   }
 
-  /** Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}. */
+  /**
+   * Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}.
+   * @throws {GanglionError} `not_found`: it was disabled or deleted since it was opened
+   */
   write<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     this.lastWriteAt = Date.now()
-    return this.#writer.run(work)
+    return this.#writer.run(async (staging) => {
+      await this.#requireServed()
+      return work(staging)
+    })
+  }
+
+  /** Resolves once no process of this machine is writing: what begins later asks anew whether it is served. */
+  async writesEnded(): Promise<void> {
+    await this.#writer.follow()
   }
 
   /**
@@ -180,11 +195,11 @@ export class KnowledgeBase {
   inBulk<T>(isFirst: boolean, work: () => Promise<T>): Promise<T> {
     return this.projection.inBulk(async () => {
       if (!isFirst) return work()
-      await this.write(async () => this.projection.dropScatteredIndexes())
+      await this.#writer.run(async () => this.projection.dropScatteredIndexes())
       try {
         return await work()
       } finally {
-        await this.write(() => this.projection.completeIndexes())
+        await this.#writer.run(() => this.projection.completeIndexes())
       }
     })
   }

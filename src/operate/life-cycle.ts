@@ -5,6 +5,7 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
 import { setAside } from '../kb/kb-access.ts'
+import { inUse } from '../kb/open/kb-use.ts'
 import { Slug } from '../rules/neurons/seq-id.ts'
 import { sourceTexts } from '../sources/ingest/source-texts.ts'
 import { inTransaction } from '../state/database/transaction.ts'
@@ -65,7 +66,10 @@ export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportT
   const kbs = kb === undefined ? await ctx.knowledgeBases.all(tenant.id) : [kb]
   try {
     const only = { tenantId: tenant.id, kbIds: kbs.map(({ id }) => id) }
-    if (exportTo !== undefined) await backup(ctx, exportTo, { version: packageVersion, only })
+    if (exportTo !== undefined) {
+      for (const each of kbs) await inUse(async () => (await ctx.kbs.open(each)).writesEnded())
+      await backup(ctx, exportTo, { version: packageVersion, only })
+    }
   } catch (error) {
     if (disabledAt === null) await life.setDisabled(subject, null)
     throw error

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
+import { GanglionError } from '../../contract/errors.ts'
 import { EventKind, EventsQuery, LastEventId } from '../../contract/events.ts'
 import { readEvents } from '../../events/read-events.ts'
 import { callerOf, isStillLetIn } from '../access/auth.ts'
@@ -29,8 +30,9 @@ A \`curator\` key gets all events. An \`app\` key gets the events of the Neurons
 candidates for them, of the Sources that it uploaded, and the status of the candidates that it submitted. A person with the role
 \`reader\` gets the events of the Neurons that they may see.
 
-The server sends a comment every 15 seconds. It closes a stream after an hour, when the key is revoked or the session ends, and when
-the client does not read; the client then reconnects. Idempotent: changes nothing. Fails with \`insufficient_role\` for a \`reader\` key, with
+The server sends a comment every 15 seconds. It closes a stream after an hour and when the client does not read; the client then
+reconnects. When the key is revoked, the session ends, or the tenant or the knowledge base is disabled, the stream ends with an event
+\`error\`, whose data is the error that a new request gets. Idempotent: changes nothing. Fails with \`insufficient_role\` for a \`reader\` key, with
 \`not_found\` if \`kb\` does not exist, and with \`rate_limited\` above 10 streams of a key or 100 of a tenant.`
 
 const EventStream = z
@@ -74,7 +76,14 @@ export function eventRoutes(
       const shutOut = new AbortController()
       const signal = AbortSignal.any([streams.signal(reply), AbortSignal.timeout(maxAge), shutOut.signal])
       const check = async () => {
-        if (!(await isStillLetIn(request, ctx, app).catch(() => false))) shutOut.abort()
+        try {
+          if (!(await isStillLetIn(request, ctx, app))) throw new GanglionError('invalid_token')
+          const { kb } = request.query
+          const isServed = kb === undefined || (await ctx.knowledgeBases.find(caller.tenantId, kb)) !== undefined
+          if (!isServed) throw new GanglionError('not_found')
+        } catch (error) {
+          shutOut.abort(error)
+        }
       }
       const checking = setInterval(() => void check(), checkInterval).unref()
       const end = () => {
@@ -90,10 +99,11 @@ export function eventRoutes(
             send({ id: String(after), retry })
             for await (const some of events) {
               await check()
-              if (shutOut.signal.aborted) return
+              if (shutOut.signal.aborted) break
               for (const event of some) send({ id: String(event.id), event: event.kind, data: event })
               await taken()
             }
+            shutOut.signal.throwIfAborted()
           } finally {
             end()
           }

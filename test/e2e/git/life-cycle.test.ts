@@ -280,3 +280,30 @@ test('an upload that is under way when its knowledge base is disabled is refused
   expect((await request('POST', upload, { as: tokens.app, body: form })).status).toBe(404)
   expect(await ctx.sources.all(kbId)).toHaveLength(1)
 })
+
+test('a disable ends streams of events with the reason, and an export has every write that was not refused', async () => {
+  const { ctx, acme, url, tokens, dataDir } = await deployment()
+  const streamed = async (query: string) => {
+    const headers = { authorization: `Bearer ${tokens.curator}` }
+    return (await (await fetch(`${url}/api/v1/events${query}`, { headers })).text()).match(/"error":"\w+"/)?.[0]
+  }
+  const streams = [streamed('?kb=handbook'), streamed('')]
+  const kb = (await ctx.knowledgeBases.find(acme, 'handbook')) ?? expect.fail()
+  const held = await ctx.kb(acme, kb.id)
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const writing = held.write(() => {
+    begun.resolve()
+    return end.promise
+  })
+  await begun.promise
+  const target = join(dataDir, 'exports', 'all')
+  const marked = markDeleted(ctx, { tenant: { id: acme }, kb }, target)
+  await vi.waitFor(async () => expect(await ctx.knowledgeBases.list(acme)).toEqual([]))
+  const late = expect(held.write(async () => expect.fail())).rejects.toMatchObject({ code: 'not_found' })
+  expect(existsSync(target)).toBe(false)
+  end.resolve()
+  await Promise.all([writing, late, marked])
+  expect(existsSync(join(target, 'manifest.json'))).toBe(true)
+  await ctx.tenants.life.setDisabled({ id: acme }, ctx.now())
+  expect(await Promise.all(streams)).toEqual(['"error":"not_found"', '"error":"tenant_disabled"'])
+})
