@@ -47,7 +47,7 @@ export function modelAnswerer(options: ModelOptions): Answerer {
       signal.throwIfAborted()
       if (question.passages.length === 0) return yield* refuse(question.language)
       // Of one attempt; what bounds all of them is the silence.
-      client ??= clientOf(options, { timeout: 2 * options.timeoutMs, maxRetries: options.maxRetries })
+      client ??= clientOf(options, { use: 'chat', timeout: 2 * options.timeoutMs, maxRetries: options.maxRetries })
       return yield* converse(await client, { ...options, breaker }, question, signal)
     },
   }

@@ -1,15 +1,16 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
 import type { AppContext } from '../app/open-context.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { nativeGit } from '../git/native/native-git.ts'
 import { checkerPackage, checkerPath } from '../kb/checker-package.ts'
 import { health } from '../operate/health.ts'
-import { embeddingFigures } from '../search/kb/embedding-figures.ts'
+import { type ObservedWork, works } from '../system/work.ts'
 import { bearerToken } from './access/auth.ts'
 import { errorAnswers } from './response/error-answer.ts'
+import { measureWork } from './work-metrics.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
 declare module 'fastify' {
@@ -31,6 +32,7 @@ function processMetrics(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry()
     collectDefaultMetrics({ register: ofProcess })
+    measureWork(ofProcess)
   }
   return ofProcess
 }
@@ -54,29 +56,38 @@ export function createMetrics({ acts }: Pick<AppContext, 'acts'>): Metrics {
   return { registry, requests }
 }
 
-/** Adds what is known of the embeddings of a server that has them. */
-export function measureEmbeddings({ registry }: Metrics, ctx: AppContext): void {
-  const { embeddingModel } = ctx
-  if (embeddingModel === undefined) return
-  const gauges = {
-    embedded: ['ganglion_embedded_chunks', 'Chunks of open knowledge bases that have a vector.'],
-    lacking: ['ganglion_unembedded_texts', 'Texts of open knowledge bases that lack a vector.'],
-    texts: ['ganglion_embeddings_texts_asked', 'Texts that the embeddings model was asked about since the start.'],
-    questions: ['ganglion_embeddings_questions_asked', 'Questions that it was asked about since the start.'],
-    failures: ['ganglion_embeddings_failures', 'Requests that it did not answer, or not in time, since the start.'],
-  } as const
-  for (const [figure, [name, help]] of Object.entries(gauges)) {
-    const collect = async function (this: Gauge) {
-      this.set((await embeddingFigures(ctx, embeddingModel))[figure as keyof typeof gauges])
-    }
-    new Gauge({ name, help, registers: [registry], collect })
-  }
-}
-
+/** Measures each request, and lets its handler be seen as work, with all that it starts. */
 export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
+  const begun = new WeakMap<FastifyRequest, ObservedWork>()
+  const begin = (request: FastifyRequest, elapsed: number): ObservedWork => {
+    const { is404, method, routeOptions, id, headers } = request
+    const route = is404 ? 'unmatched' : (routeOptions.url ?? 'unmatched')
+    const attributes = { 'http.request.method': method, 'http.route': route, 'ganglion.request_id': id }
+    const since = performance.now() - elapsed
+    return { kind: 'request', name: `${method} ${route}`, attributes, carrier: headers, since }
+  }
+  app.addHook('onRoute', (route) => {
+    const { handler } = route
+    if (route.config?.alwaysOpen) return
+    route.handler = function (request, reply) {
+      const work = begin(request, reply.elapsedTime)
+      begun.set(request, work)
+      return works.start.runStores(work, () => handler.call(this, request, reply))
+    }
+  })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')
-    requests.observe({ route, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000)
+    const { method, routeOptions } = request
+    const { statusCode: status, elapsedTime } = reply
+    requests.observe({ route, method, status }, elapsedTime / 1000)
+    if (!routeOptions.config.alwaysOpen) {
+      const work = begun.get(request) ?? begin(request, elapsedTime)
+      // A request that was rejected before its handler.
+      if (!begun.has(request)) works.start.runStores(work, () => {})
+      work.attributes = { ...work.attributes, 'http.response.status_code': status }
+      work.hasFailed = status >= 500
+      works.asyncEnd.publish(work)
+    }
     done()
   })
 }

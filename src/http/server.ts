@@ -12,7 +12,7 @@ import { type GitOptions, gitRoutes } from './git/routes.ts'
 import { AnsweredRequests, type LogTarget, loggerOptions } from './log.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { describeRoutes, descriptionRoutes } from './openapi.ts'
-import { createMetrics, measureEmbeddings, measureRequests, operationRoutes } from './operation-routes.ts'
+import { createMetrics, measureRequests, operationRoutes } from './operation-routes.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { answerBelow, routedPath } from './path-prefix.ts'
 import { holdKbs } from './request/hold-kbs.ts'
@@ -147,8 +147,8 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
   answerBelow(app, ctx.urls.root)
   compressAnswers(app)
   measureRequests(app, metrics)
-  measureEmbeddings(metrics, ctx)
-  measureState(metrics.registry, ctx)
+  const limits = createLimits(rates, ctx)
+  measureState(metrics.registry, ctx, limits)
 
   await readSessions(app, ctx, options.publicUrl)
 
@@ -159,7 +159,6 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     operationRoutes(open, { metrics, isOpen: () => isOpen() && !isLeaving(), ctx, metricsKey: options.metricsKey })
     refuse()
   })
-  const limits = createLimits(rates, ctx)
   await app.register(
     async (api: ZodFastify) => {
       guardRoutes(api, eitherAuthenticated, limits)

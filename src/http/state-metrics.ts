@@ -1,48 +1,201 @@
-import { statfs } from 'node:fs/promises'
-import { Gauge, type Registry } from 'prom-client'
+import { stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { AppContext } from '../app/open-context.ts'
 import { pendingFigures } from '../kb/projection/overview-queries.ts'
+import { projectionFile } from '../kb/projection/projection.ts'
+import { embeddingFigures } from '../search/kb/embedding-figures.ts'
+import { kbSearch } from '../search/kb/kb-search.ts'
+import type { Limits } from './access/rate-limits.ts'
 
-/** Figures of the state of a server, which are read when they are asked for. Those of candidates are of open knowledge bases. */
-export function measureState(registry: Registry, ctx: AppContext): void {
-  const pending = async () => (await ctx.kbs.all()).map((kb) => pendingFigures(kb.projection.read))
-  const ages = async () => (await pending()).flatMap(({ oldest }) => (oldest === null ? [] : [secondsSince(oldest)]))
-  const disk = () => statfs(ctx.directory.root)
+/** A number, or one for each value of a label. */
+type Figures = number | Record<string, number>
+type Figure = { help: string; label?: string; isCounter?: boolean; read: () => Promise<Figures> | Figures }
+
+/** Figures of the state of a server, which are read when they are asked for. Some are of the knowledge bases that are open. */
+export function measureState(registry: Registry, ctx: AppContext, limits: Pick<Limits, 'openStreams'>): void {
+  const figures = { ...queueFigures(ctx), ...jobFigures(ctx), ...searchFigures(ctx), ...storageFigures(ctx) }
+  const all: Record<string, Figure> = {
+    ...figures,
+    ...deliveryFigures(ctx),
+    ...embeddingsFigures(ctx),
+    ganglion_event_streams: { help: 'Streams of events that are open.', read: () => limits.openStreams() },
+  }
+  for (const [name, { help, label, isCounter, read }] of Object.entries(all)) {
+    const collect = async function (this: Gauge | Counter) {
+      // What cannot be read now must not take the other figures with it.
+      const value = await Promise.resolve()
+        .then(read)
+        .catch(() => Number.NaN)
+      this.reset()
+      if (typeof value === 'number') this.inc(value)
+      else for (const [state, count] of Object.entries(value)) this.inc({ [label ?? '']: state }, count)
+    }
+    const labelNames = label === undefined ? [] : [label]
+    ;new (isCounter ? Counter : Gauge)({ name, help, labelNames, registers: [registry], collect })
+  }
+}
+
+function queueFigures(ctx: AppContext): Record<string, Figure> {
+  const pending = () => ctx.kbs.opened().map((kb) => pendingFigures(kb.projection.read))
+  return {
+    ganglion_queue_pending_candidates: {
+      help: 'Candidates that wait for a curator, of open knowledge bases.',
+      read: () => sum(pending().map(({ count }) => count)),
+    },
+    ganglion_queue_oldest_pending_seconds: {
+      help: 'Age of the oldest candidate that waits, of open knowledge bases; 0 where none does.',
+      read: () => longest(pending().map(({ oldest }) => secondsSince(ctx, oldest))),
+    },
+    ganglion_open_knowledge_bases: { help: 'Knowledge bases that are open.', read: () => ctx.kbs.identities().length },
+    ganglion_open_knowledge_bases_limit: {
+      help: 'Knowledge bases that may be open at once.',
+      read: () => ctx.kbs.most,
+    },
+  }
+}
+
+function jobFigures({ jobs, now }: AppContext): Record<string, Figure> {
+  return {
+    ganglion_ingest_jobs: {
+      help: 'Sources that are to be ingested: waiting, running, or retrying after a failure.',
+      label: 'state',
+      async read() {
+        const { waiting, running, retrying } = await jobs.figures()
+        return { waiting, running, retrying }
+      },
+    },
+    ganglion_ingest_oldest_due_seconds: {
+      help: 'Time for which the Source that is first in turn could have been ingested; 0 where none waits.',
+      read: async () => secondsSince({ now }, (await jobs.figures()).dueSince),
+    },
+  }
+}
+
+/** Of open knowledge bases. */
+function searchFigures(ctx: AppContext): Record<string, Figure> {
+  const indexes = () => ctx.kbs.opened().map((kb) => kbSearch(kb, ctx).figures)
+  return {
+    ganglion_follower_lag_seconds: {
+      help: 'Time for which tables, or a search index, of an open knowledge base have been behind its commits.',
+      label: 'follower',
+      read: () => ({
+        tables: longest(
+          ctx.kbs.opened().map(({ followingSince: since }) => (since ? performance.now() - since : 0) / 1000),
+        ),
+        search: longest(indexes().map(({ behindMs }) => behindMs / 1000)),
+      }),
+    },
+    ganglion_search_indexes: {
+      help: 'Search indexes of open knowledge bases: current, or behind what there is.',
+      label: 'state',
+      read() {
+        const states = indexes()
+        const current = states.filter(({ isCurrent }) => isCurrent).length
+        return { current, behind: states.length - current }
+      },
+    },
+    ganglion_search_unindexed_documents: {
+      help: 'Pages and Sources that search indexes are about to take in.',
+      read: () => sum(indexes().map(({ lacking }) => lacking)),
+    },
+  }
+}
+
+function storageFigures(ctx: AppContext): Record<string, Figure> {
+  const { directory, database, databaseAddress } = ctx
+  const disk = () => statfs(directory.root)
+  const sizeOf = (file: string) =>
+    stat(file).then(
+      ({ size }) => size,
+      () => 0,
+    )
+  return {
+    ganglion_database_size_bytes: { help: 'Size of the database.', read: () => database.size() },
+    ganglion_wal_size_bytes: {
+      help: 'Size of the write-ahead logs: of the database if it is a file, and of the tables of open knowledge bases.',
+      label: 'of',
+      async read() {
+        const files = ctx.kbs.identities().map(({ id }) => join(directory.index(id), projectionFile))
+        const sizes = await Promise.all(files.map((file) => sizeOf(`${file}-wal`)))
+        const ofDatabase = databaseAddress === undefined ? await sizeOf(`${directory.database}-wal`) : 0
+        return { database: ofDatabase, tables: sum(sizes) }
+      },
+    },
+    ganglion_disk_size_bytes: {
+      help: 'Size of the file system of the data directory.',
+      read: async () => disk().then(({ blocks, bsize }) => blocks * bsize),
+    },
+    ganglion_disk_free_bytes: {
+      help: 'Free bytes of that file system.',
+      read: async () => disk().then(({ bavail, bsize }) => bavail * bsize),
+    },
+  }
+}
+
+function deliveryFigures(ctx: AppContext): Record<string, Figure> {
+  const { webhooks, forgeLinks } = ctx
   const failing = (all: readonly { failingSince: string | null }[]) =>
     all.filter(({ failingSince }) => failingSince !== null).length
-  const secondsSince = (at: string) => Math.max(0, (ctx.now().getTime() - Date.parse(at)) / 1000)
-  const gauges: Record<string, [help: string, read: () => Promise<number> | number]> = {
-    ganglion_queue_pending_candidates: [
-      'Candidates that wait for a curator.',
-      async () => (await pending()).reduce((sum, { count }) => sum + count, 0),
-    ],
-    ganglion_queue_oldest_pending_seconds: [
-      'Age of the oldest candidate that waits; 0 where none does.',
-      async () => Math.max(0, ...(await ages())),
-    ],
-    ganglion_ingest_jobs: ['Sources that wait to be read, or are being read.', () => ctx.jobs.count()],
-    ganglion_open_knowledge_bases: ['Knowledge bases that are open.', () => ctx.kbs.identities().length],
-    ganglion_open_knowledge_bases_limit: ['Knowledge bases that may be open at once.', () => ctx.kbs.most],
-    ganglion_database_size_bytes: ['Size of the database.', () => ctx.database.size()],
-    ganglion_disk_size_bytes: [
-      'Size of the file system of the data directory.',
-      async () => disk().then(({ blocks, bsize }) => blocks * bsize),
-    ],
-    ganglion_disk_free_bytes: [
-      'Free bytes of that file system.',
-      async () => disk().then(({ bavail, bsize }) => bavail * bsize),
-    ],
-    ganglion_webhooks_failing: ['Webhooks whose last delivery failed.', async () => failing(await ctx.webhooks.list())],
-    ganglion_forge_links_failing: [
-      'Links to forges whose last comparison failed.',
-      async () => failing(await ctx.forgeLinks.list()),
-    ],
+  return {
+    ganglion_webhooks_failing: {
+      help: 'Webhooks whose last delivery failed.',
+      read: async () => failing(await webhooks.list()),
+    },
+    ganglion_webhook_lag_seconds: {
+      help: 'Time for which the deliveries of a webhook have failed, of the one that fails for longest.',
+      read: async () => longest((await webhooks.list()).map(({ failingSince }) => secondsSince(ctx, failingSince))),
+    },
+    ganglion_webhook_lag_events: {
+      help: 'Events that the webhook which is furthest behind has still to look at.',
+      read: () => webhooks.lag(),
+    },
+    ganglion_forge_links_failing: {
+      help: 'Links to forges whose last comparison failed.',
+      read: async () => failing(await forgeLinks.list()),
+    },
+    ganglion_forge_lag_seconds: {
+      help: 'Time since the last comparison with a forge that succeeded, of the link that is furthest behind.',
+      read: async () =>
+        longest((await forgeLinks.list()).map((link) => secondsSince(ctx, link.syncedAt ?? link.createdAt))),
+    },
   }
-  for (const [name, [help, read]] of Object.entries(gauges)) {
-    const collect = async function (this: Gauge) {
-      // What cannot be read now must not take the other figures with it.
-      this.set(await Promise.resolve(read()).catch(() => Number.NaN))
-    }
-    new Gauge({ name, help, registers: [registry], collect })
+}
+
+function embeddingsFigures(ctx: AppContext): Record<string, Figure> {
+  const { embeddingModel } = ctx
+  if (embeddingModel === undefined) return {}
+  const read = (figure: keyof Awaited<ReturnType<typeof embeddingFigures>>) => async () =>
+    (await embeddingFigures(ctx, embeddingModel))[figure]
+  return {
+    ganglion_embedded_chunks: { help: 'Chunks of open knowledge bases that have a vector.', read: read('embedded') },
+    ganglion_unembedded_texts: { help: 'Texts of open knowledge bases that lack a vector.', read: read('lacking') },
+    ganglion_embeddings_texts_total: {
+      help: 'Texts that the embeddings model was asked about.',
+      isCounter: true,
+      read: read('texts'),
+    },
+    ganglion_embeddings_questions_total: {
+      help: 'Questions that the embeddings model was asked about.',
+      isCounter: true,
+      read: read('questions'),
+    },
+    ganglion_embeddings_failures_total: {
+      help: 'Requests that the embeddings model did not answer, or not in time.',
+      isCounter: true,
+      read: read('failures'),
+    },
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
+}
+
+function longest(seconds: readonly number[]): number {
+  return Math.max(0, ...seconds)
+}
+
+function secondsSince({ now }: Pick<AppContext, 'now'>, at: string | null): number {
+  return at === null ? 0 : Math.max(0, (now().getTime() - Date.parse(at)) / 1000)
 }

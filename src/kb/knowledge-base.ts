@@ -20,6 +20,7 @@ import { firstComeNeurons } from '../rules/neurons/first-come.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
 import { onceInTurn } from '../system/concurrency/shared-turn.ts'
+import { observed } from '../system/work.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { isStorageFull } from './failure.ts'
 import { tagsOfCandidate } from './follow/candidate-tags.ts'
@@ -90,6 +91,7 @@ export class KnowledgeBase {
   readonly #onMoved: () => Promise<void>
   /** Whether the refs are still where the projection has followed them to; true means surely. */
   #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
+  #followingSince: number | undefined
   #followedUp: Promise<void> | undefined
   #heads: (ProjectionHeads & { revision: number }) | undefined
   #settings: { revision: number; blob: Oid | undefined; value: KbSettings } | undefined
@@ -141,10 +143,13 @@ export class KnowledgeBase {
    */
   write<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     this.lastWriteAt = Date.now()
-    return this.#writer.run(async (staging) => {
-      await this.#requireServed()
-      return work(staging)
-    })
+    const attributes = { 'ganglion.kb': this.identity.id }
+    return observed({ kind: 'commit', name: 'commit', attributes }, () =>
+      this.#writer.run(async (staging) => {
+        await this.#requireServed()
+        return work(staging)
+      }),
+    )
   }
 
   /** Resolves once no process of this machine is writing: what begins later asks anew whether it is served. */
@@ -219,12 +224,20 @@ export class KnowledgeBase {
       this.#areRefsUnchanged = onceInTurn(areUnchanged)
       return
     }
+    this.#followingSince ??= performance.now()
+    const attributes = { 'ganglion.kb': this.identity.id }
     try {
-      await this.#writer.follow()
+      await observed({ kind: 'follow', name: 'follow', attributes }, () => this.#writer.follow())
+      this.#followingSince = undefined
     } catch (error) {
       if (main === undefined || !isStorageFull(error)) throw error
     }
   })
+
+  /** Since when the tables are behind commits of others, on the clock of `performance.now`; undefined: they are not, as far as is known. */
+  get followingSince(): number | undefined {
+    return this.#followingSince
+  }
 
   /** The commits that the projection stands for. */
   heads(): ProjectionHeads {

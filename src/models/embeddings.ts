@@ -89,7 +89,7 @@ export class Embeddings {
     const tooLong = () => new ModelUnusable('its answer is too long')
     const bounded = boundedFetch({ timeoutMs, maxBytes: maxAnswer, tooLong })
     return clientOf(this.#model, {
-      ...{ timeout: timeoutMs, maxRetries },
+      ...{ use: 'embeddings', timeout: timeoutMs, maxRetries },
       // Texts and key go to the address that was set, and to no other.
       fetch: (input, init) => bounded(input, { ...init, redirect: 'error' }),
     })

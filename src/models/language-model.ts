@@ -1,4 +1,5 @@
 import type { ClientOptions, OpenAI } from 'openai'
+import { type ObservedWork, observed } from '../system/work.ts'
 
 /** A language model behind the API of OpenAI, which most servers of models speak. */
 export type LanguageModel = {
@@ -8,14 +9,30 @@ export type LanguageModel = {
   apiKey: string | undefined
 }
 
+/** What a model is asked for. */
+export type ModelUse = 'chat' | 'compile' | 'embeddings' | 'transcription'
+
+/** Lets a request to a model be seen, by metrics and traces. */
+export function observedRequest(use: ModelUse, model: string, send: () => Promise<Response>): Promise<Response> {
+  const attributes: Record<string, string | number> = { 'gen_ai.request.model': model }
+  const work: ObservedWork = { kind: 'model', name: use, use, attributes }
+  return observed(work, async () => {
+    const response = await send()
+    attributes['http.response.status_code'] = response.status
+    work.hasFailed = !response.ok
+    return response
+  })
+}
+
 /** A client of it, which takes nothing from the environment. The package is loaded here: it is large, and many never ask a model. */
 export async function clientOf(
-  { url, apiKey }: LanguageModel,
-  options: Pick<ClientOptions, 'timeout' | 'maxRetries' | 'fetch'>,
+  { url, model, apiKey }: LanguageModel,
+  { use, fetch: send = fetch, ...options }: Pick<ClientOptions, 'timeout' | 'maxRetries' | 'fetch'> & { use: ModelUse },
 ): Promise<OpenAI> {
   const { OpenAI } = await import('openai')
   return new OpenAI({
     ...options,
+    fetch: (input, init) => observedRequest(use, model, () => send(input, init)),
     baseURL: url,
     apiKey: apiKey ?? 'none',
     // What the environment holds for other programs is not for this endpoint.

@@ -152,9 +152,24 @@ export class Jobs {
     return at === null ? undefined : new Date(at)
   }
 
-  async count(): Promise<number> {
-    const query = this.#db.selectFrom('jobs').select(({ fn }) => fn.countAll<number>().as('count'))
-    return Number((await query.executeTakeFirstOrThrow()).count)
+  /** How many jobs there are by their state, and since when the one that has been due for longest waits. */
+  async figures(): Promise<{ waiting: number; running: number; retrying: number; dueSince: string | null }> {
+    const rows = await this.#db
+      .selectFrom('jobs')
+      .select(({ fn, eb }) => [
+        fn.countAll<number>().as('count'),
+        fn.min('due_at').as('due'),
+        eb('owner', 'is not', null).as('isRunning'),
+        eb('failures', '>', 0).as('isRetry'),
+      ])
+      .groupBy(['isRunning', 'isRetry'])
+      .execute()
+    const figures = { waiting: 0, running: 0, retrying: 0, dueSince: null as string | null }
+    for (const { count, due, isRunning, isRetry } of rows) {
+      figures[isRunning ? 'running' : isRetry ? 'retrying' : 'waiting'] += Number(count)
+      if (!isRunning && due !== null && due < (figures.dueSince ?? '~')) figures.dueSince = due
+    }
+    return figures
   }
 
   /** Tells whoever runs jobs that there may be one, once the transaction is committed. */

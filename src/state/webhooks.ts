@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { WebhookDelivery } from '../contract/administration.ts'
@@ -79,6 +79,17 @@ export class Webhooks {
       .orderBy('id')
       .execute()
     return rows.map(toWebhook)
+  }
+
+  /** Events after the one that a receiver was sent last, of the webhook that has most of them. */
+  async lag(): Promise<number> {
+    const row = await this.#db
+      .selectFrom('webhooks')
+      .innerJoin('event_counters', 'event_counters.tenant_id', 'webhooks.tenant_id')
+      .select(({ fn }) => fn.max(sql<number>`event_counters.last - webhooks.cursor`).as('events'))
+      .where('webhooks.enabled', '=', 1)
+      .executeTakeFirst()
+    return Number(row?.events ?? 0)
   }
 
   async find(id: string): Promise<Webhook | undefined> {

@@ -1,7 +1,9 @@
+import { v7 as uuidv7 } from 'uuid'
 import { expect, test, vi } from 'vitest'
 import { GanglionError } from '../../src/contract/errors.ts'
 import { GitError } from '../../src/git/git-error.ts'
 import { KbUse } from '../../src/kb/open/kb-use.ts'
+import { observedRequest } from '../../src/models/language-model.ts'
 import { health } from '../../src/operate/health.ts'
 import { testServer } from './support/test-server.ts'
 
@@ -130,6 +132,48 @@ test('metrics count requests by route, and candidates by what was done', async (
   expect(text).toContain('ganglion_candidates_total{action="approve",status="approved"} 1')
   expect(text).toContain('process_cpu_seconds_total')
   expect(text).not.toContain('secret-of-a-user')
+})
+
+test('metrics tell jobs by state, indexes, lag of deliveries, and the work of the process by its outcome', async () => {
+  const { request, ctx, kbId } = await testServer()
+  const figure = async (name: string) => {
+    const { text } = await request('GET', '/metrics')
+    return Number(text.match(new RegExp(`^${name.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm'))?.[1])
+  }
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
+  const failed = 'ganglion_model_request_duration_seconds_count{outcome="failed",use="chat"}'
+  await observedRequest('chat', 'm', async () => new Response('', { status: 500 }))
+  await expect(observedRequest('chat', 'm', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')
+  expect(await figure(failed)).toBe(2)
+
+  await request('GET', '/api/v1/search?kb=handbook&q=vip', { as: 'curator' })
+  expect(await figure('ganglion_search_indexes{state="current"}')).toBe(1)
+  expect(await figure('ganglion_follower_lag_seconds{follower="search"}')).toBe(0)
+  expect(await figure('ganglion_wal_size_bytes{of="database"}')).toBeGreaterThan(0)
+  const written = await figure('ganglion_commit_duration_seconds_count{outcome="ok"}')
+  const body = { kb: 'handbook', kind: 'chat', title: 'lag', content: 'y' }
+  await request('POST', '/api/v1/queue/candidates', { as: 'app', body })
+  expect(await figure('ganglion_commit_duration_seconds_count{outcome="ok"}')).toBe(written + 1)
+
+  const hour = new Date(Date.now() - 3_600_000)
+  const job = { tenantId, kbId }
+  await ctx.jobs.enqueue({ ...job, documentId: uuidv7() }, hour)
+  await ctx.jobs.enqueue({ ...job, documentId: uuidv7() }, hour)
+  const claimed = await ctx.jobs.claim('x', { now: new Date(), leaseMs: 60_000 })
+  expect(await figure('ganglion_ingest_jobs{state="running"}')).toBe(1)
+  expect(await figure('ganglion_ingest_oldest_due_seconds')).toBeGreaterThan(3_599)
+  await ctx.jobs.retry(claimed ?? expect.fail(), new Date(Date.now() + 60_000))
+  expect(await figure('ganglion_ingest_jobs{state="retrying"}')).toBe(1)
+  expect(await figure('ganglion_ingest_jobs{state="waiting"}')).toBe(1)
+
+  await ctx.events.append(tenantId, [{ kbId, kind: 'kb.pushed', isCuratorOnly: false, data: {} }], new Date())
+  const { last } = await ctx.events.range(tenantId)
+  const hook = { tenantId, kbId: null, url: 'https://h.example', kinds: [], cursor: last - 1 }
+  const webhook = await ctx.webhooks.create(hook, new Date())
+  expect(await figure('ganglion_webhook_lag_events')).toBe(1)
+  const delivery = { eventId: last, kind: 'kb.pushed', at: '', status: 500, note: null, duration: 1 }
+  await ctx.webhooks.fail(webhook, { note: '', isFinal: false, dueAt: new Date() }, delivery, hour)
+  expect(await figure('ganglion_webhook_lag_seconds')).toBeGreaterThan(3_599)
 })
 
 test('each line of the log has the id of its request, and none a secret', async () => {

@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ganglion } from '../cli/support.ts'
 import { type Console, startConsole } from '../console/support.ts'
+import { tempDir } from '../support/temp.ts'
 
 // What clients, scripts and dashboards depend on. `npm test -- test/surface -u` records a change that is meant.
 
@@ -38,9 +41,40 @@ test('the metrics have the names that are recorded', async () => {
   const names = Array.from((await get('/metrics')).matchAll(/^# TYPE (\S+ \S+)$/gm), ([, name = '']) => name)
   await expect(`${names.sort().join('\n')}\n`).toMatchFileSnapshot('metrics.txt')
   const known = new Set(names.map((name) => name.split(' ')[0]))
-  const rules = readFileSync('deploy/alerts.yaml', 'utf8').matchAll(/\b(?:ganglion|http|process|nodejs)_[a-z0-9_]+/g)
-  expect(Array.from(rules, ([name]) => name.replace(/_count$/, '')).filter((name) => !known.has(name))).toEqual([])
+  const files = ['deploy/alerts.yaml', 'deploy/grafana-dashboard.json'].map((file) => readFileSync(file, 'utf8'))
+  const named = files.join('').matchAll(/\b(?:ganglion|http|process|nodejs)_[a-z0-9_]+/g)
+  const unknown = Array.from(named, ([name]) => name.replace(/_(?:count|bucket)$/, '')).filter(
+    (name) => !known.has(name),
+  )
+  expect(unknown).toEqual([])
+  // What a server knows of itself and nobody looks at is of no use.
+  expect(
+    names
+      .filter((name) => /^(?:ganglion|http)_/.test(name))
+      .filter((name) => !files[1]?.includes(name.split(' ')[0] ?? '')),
+  ).toEqual([])
 })
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0
+
+test.runIf(hasPromtool)('the metrics, rules and queries of the dashboard are what Prometheus takes', async () => {
+  const own = (await get('/metrics')).split('\n').filter((line) => /^(?:# \w+ )?(?:ganglion|http)_/.test(line))
+  promtool(['check', 'metrics'], `${own.join('\n')}\n`)
+  promtool(['check', 'rules', 'deploy/alerts.yaml'])
+  const dashboard = readFileSync('deploy/grafana-dashboard.json', 'utf8').replaceAll('$__rate_interval', '5m')
+  const queries = [...dashboard.matchAll(/"expr": (".*"),$/gm)].map(
+    ([, query = ''], n) => `{"record":"q${n}","expr":${query}}`,
+  )
+  expect(queries.length).toBeGreaterThan(30)
+  const file = join(tempDir(), 'queries.yaml')
+  writeFileSync(file, `{"groups":[{"name":"dashboard","rules":[${queries}]}]}`)
+  promtool(['check', 'rules', file])
+})
+
+function promtool(args: string[], input = ''): void {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' })
+  expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' })
+}
 
 test('the help is the one that is recorded, of every command', async () => {
   const helps: string[] = []

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { EnvironmentError } from './environment.ts'
 
-const ofFiles = /^(?:(GANGLION_\w+)|(AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)))_FILE$/
+const ofFiles =
+  /^(?:(GANGLION_\w+)|(AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|OTEL_EXPORTER_OTLP_(?:TRACES_)?HEADERS))_FILE$/
 const maxLength = 64 * 1024
 
 /**
@@ -29,8 +30,8 @@ export function addSettingsOfFiles(env: NodeJS.ProcessEnv, config = env.GANGLION
     else problems.push(`${config}: ${name} is not a setting`)
   }
   for (const [name, path = ''] of Object.entries(env)) {
-    const [, own, aws] = ofFiles.exec(name) ?? []
-    const setting = own ?? aws
+    const [, own, foreign] = ofFiles.exec(name) ?? []
+    const setting = own ?? foreign
     if (setting === undefined || path === '') continue
     if (env[setting]) problems.push(`${setting} and ${name} are both set`)
     env[setting] = read(name, path)

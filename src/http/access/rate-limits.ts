@@ -34,6 +34,8 @@ export type Limits = {
    * too many.
    */
   openStream(caller: Caller): () => void
+  /** Event streams that are open. */
+  openStreams(): number
   /** Throws `insufficient_storage` while the disk is nearly full. */
   checkDisk(): Promise<void>
 }
@@ -71,6 +73,9 @@ export function createLimits(rates: Rates, ctx: AppContext): Limits {
           else streams.delete(name)
         }
       }
+    },
+    openStreams() {
+      return [...streams].reduce((sum, [name, count]) => sum + (name.startsWith('tenant ') ? count : 0), 0)
     },
     async checkDisk() {
       const now = performance.now()

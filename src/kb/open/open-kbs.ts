@@ -32,6 +32,7 @@ export function mostOpenWith(files: number): number {
 type Entry = Held & {
   identity: KbIdentity
   opening: Promise<OpenKb>
+  kb?: KnowledgeBase
   usedAt: number
   /** In use until then, since nobody says when that use ends. */
   heldUntil: number
@@ -80,7 +81,9 @@ export class OpenKbs {
     const entry = this.#find(identity) ?? (await this.#waitFor(identity))
     this.#closeLongUnused()
     try {
-      return await entry.opening
+      const opened = await entry.opening
+      entry.kb = opened.kb
+      return opened
     } catch (error) {
       this.#forget(entry) // the next request tries again
       throw error
@@ -133,6 +136,11 @@ export class OpenKbs {
 
   identities(): KbIdentity[] {
     return this.#entries().map(({ identity }) => identity)
+  }
+
+  /** Those that are open by now, as they are: none is waited for, or brought up to its refs. */
+  opened(): KnowledgeBase[] {
+    return this.#entries().flatMap(({ kb, closing }) => (kb === undefined || closing !== undefined ? [] : [kb]))
   }
 
   async all(): Promise<KnowledgeBase[]> {

@@ -82,6 +82,14 @@ export class KbSearch {
     return this.#index.currentState
   }
 
+  /** How the index stands, for who watches the server. `behindMs`: for how long the update takes that is under way. */
+  get figures(): { isCurrent: boolean; lacking: number; behindMs: number } {
+    const { currentState, updatingSince } = this.#index
+    const lacking = this.#index.lacking(Number.POSITIVE_INFINITY).length
+    const behindMs = updatingSince === undefined ? 0 : performance.now() - updatingSince
+    return { isCurrent: currentState !== undefined, lacking, behindMs }
+  }
+
   /**
    * Asks the index: up to date, or where an update has been under way for 8 seconds, or for one if it brings many pages, as it is. Then new
    * pages can be missing and changed ones be found as they were, but nothing is shown that the caller may not see now.

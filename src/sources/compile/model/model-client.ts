@@ -133,7 +133,7 @@ function parametersOf(dialect: number, { name, schema }: ModelRequest<unknown>) 
 async function load({ timeoutMs, maxRetries, ...model }: CompilerModelOptions): Promise<Loaded> {
   const tooLong = () => new CompilerModelError('invalid', 'The answer of the language model is too long.')
   const fetch = boundedFetch({ timeoutMs, maxBytes: maxAnswer, tooLong })
-  const client = await clientOf(model, { timeout: timeoutMs, maxRetries, fetch })
+  const client = await clientOf(model, { use: 'compile', timeout: timeoutMs, maxRetries, fetch })
   return { client, module: await import('openai') }
 }
 

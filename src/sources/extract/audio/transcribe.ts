@@ -1,6 +1,7 @@
 import { openAsBlob } from 'node:fs'
 import { z } from 'zod'
 import { parseJson } from '../../../contract/json.ts'
+import { observedRequest } from '../../../models/language-model.ts'
 import { type ExtractInput, ExtractionError, type Transcriber } from '../../extracted.ts'
 
 /** Bytes of an answer. */
@@ -60,14 +61,16 @@ function formOf(recording: Blob, fileType: string, model: string, format: string
   return form
 }
 
-function post({ url, apiKey }: Transcriber, body: FormData, signal: AbortSignal): Promise<Response> {
-  return fetch(`${url.replace(/\/+$/, '')}/audio/transcriptions`, {
-    method: 'POST',
-    headers: apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` },
-    body,
-    signal,
-    redirect: 'error',
-  })
+function post({ url, model, apiKey }: Transcriber, body: FormData, signal: AbortSignal): Promise<Response> {
+  const send = () =>
+    fetch(`${url.replace(/\/+$/, '')}/audio/transcriptions`, {
+      method: 'POST',
+      headers: apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` },
+      body,
+      signal,
+      redirect: 'error',
+    })
+  return observedRequest('transcription', model, send)
 }
 
 /** No more than `max` bytes of a response. */
