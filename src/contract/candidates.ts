@@ -19,7 +19,7 @@ const Title = WellFormed.min(1)
   .meta({ maxLength: maxTitle, description: 'Title, one line of 1 to 500 characters.' })
 
 const Content = WellFormed.min(1)
-  .refine((content) => Buffer.byteLength(content) <= maxContentBytes, 'must be at most 512 KB')
+  .refine((content) => Buffer.byteLength(content) <= maxContentBytes, 'must be at most 512 KB, with the pictures in it')
   .meta({ maxLength: maxContentBytes, description: 'Markdown body of the Neuron; at most 512 KB in UTF-8.' })
 
 const Metadata = z

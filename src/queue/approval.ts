@@ -14,6 +14,7 @@ import { followRenames } from '../kb/writing/rename/follow-renames.ts'
 import { sightOf } from '../kb/writing/rename/name-change.ts'
 import { nextNumber } from '../kb/writing/seq-numbers.ts'
 import { type Taking, takeNeurons } from '../kb/writing/take-neurons.ts'
+import { takePictures } from '../kb/writing/take-pictures.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
 import { hasReadableSize } from '../markdown/file/front-matter.ts'
@@ -23,7 +24,6 @@ import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audi
 import { type Actor, type Candidate, followsRename, queueStatus } from '../rules/candidates/candidate.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
-import { takePictures } from './take-pictures.ts'
 
 export type ApprovedNeuron = { seqId: string; documentId: string | null; commit: string }
 
@@ -195,7 +195,10 @@ export async function approveStaged(
 
   const ids = { seqId: candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb)), id: uuidv7() }
   const opened = await openedEdit(kb, edit)
-  const proposal = await proposalOf(proposalViewOf(kb, staging), candidate, { edit: opened, ids })
+  const proposed = await proposalOf(proposalViewOf(kb, staging), candidate, { edit: opened, ids })
+  // A file that only the policy lets in is open to nobody, so its pictures stay in the text.
+  const brought = actor === policyActor ? undefined : await takePictures(kb, [proposed])
+  const [proposal = proposed] = brought?.pages ?? []
   const { text, title, target } = proposal
   if (actor === policyActor && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
   const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []
@@ -205,8 +208,7 @@ export async function approveStaged(
     await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at: now })
   }
   const commit = await kb.commitToMain(staging, {
-    // A file that only the policy lets in is open to nobody, so its pictures stay in the text.
-    files: actor === policyActor ? files : takePictures(kb.projection.write, proposal.path, files),
+    files: new Map<string, string | Buffer | null>([...files, ...(brought?.files ?? [])]),
     removals,
     message: commitMessage(`${text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'} "${title}"`, [
       ['Candidate', candidateId],

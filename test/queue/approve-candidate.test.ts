@@ -173,6 +173,12 @@ test('a picture that stands in the text becomes a file beside the page, once for
   expect(page.content).toContain('data:image/svg+xml')
   const file = `${dirname(path)}/${name}`
   expect(nativeGit(bed.gitDir, ['rev-parse', `main:${file}`])).toBe(hashObject('blob', Buffer.from(base64, 'base64')))
+  const link = `data:image/png;base64,${base64}`
+  const shown = `![][i] <img src="${link}">\n\n[i]: <${link}>\n`
+  const code = `\`![](${link})\` [no picture](${link})\n\n\`\`\`md\n![](${link})\n\`\`\`\n`
+  await approved(bed, correction(seqId, `${code}\n${shown}`))
+  const { content: corrected } = await read(bed, seqId)
+  expect(corrected).toBe(`${code}\n${shown.replaceAll(link, name.replace('a-plan', 'picture'))}`)
   // Beginnings of pictures that never end take no time.
   const many = '!['.repeat(100_000)
   await approved(bed, correction(seqId, `${many}\n\nTwo ![A plan](data:image/png;base64,${base64})\n`))

@@ -14,6 +14,7 @@ import { PushRefused } from './push-refused.ts'
 import { type PushedNeuron, pushedNeurons } from './pushed-neurons.ts'
 import { pushView } from './submitted-neurons.ts'
 import { type TakenNeuron, type Taking, takeNeurons } from './take-neurons.ts'
+import { takePictures } from './take-pictures.ts'
 
 export type MainPush = {
   /** The commit of main where the pusher began. */
@@ -60,12 +61,14 @@ export async function pushToMain(
     const isNothing = pushed.neurons.length === 0 && pushed.files.size === 0
     if (isNothing && isBehind && push.follows === undefined) return { commit: undefined, neurons: [] }
     if (!isNothing && push.follows === 'merge nothing') throw new PushRefused(waits)
-    const taking = await takeNeurons(kb, pushed.neurons, {
+    const { pages, files: pictures } = await takePictures(kb, pushed.neurons)
+    const files = new Map([...pushed.files, ...pictures])
+    const taking = await takeNeurons(kb, pages, {
       ...{ parser, readText, at },
       actor: push.proposer,
       origin: push.origin,
       reason: 'pushed to main by a curator',
-      files: pushed.files,
+      files,
       lost,
     })
     const author = signatureOf(push.approver, at)
@@ -74,7 +77,7 @@ export async function pushToMain(
       await kb.commitToQueue(staging, { candidates: taking.candidates, message, author, at })
     }
     const commit = await kb.commitToMain(staging, {
-      files: new Map([...pushed.files, ...taking.files]),
+      files: new Map([...files, ...taking.files]),
       removals: taking.removals,
       message: mergeMessage(push, taking),
       mergeParent: push.to,

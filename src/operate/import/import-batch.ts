@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { Staging } from '../../git/staging.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidatesOfOrigin, type OriginRow } from '../../kb/projection/candidate-index.ts'
+import { isBlocked } from '../../kb/projection/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { freePagePath, takenOnMain } from '../../kb/writing/free-path.ts'
@@ -54,7 +55,7 @@ type Batch = BatchOutcome & {
   actor: Actor
   at: Date
   candidates: Map<string, Candidate>
-  files: Map<string, string | null>
+  files: Map<string, string | Buffer | null>
   pathKeys: Set<string>
   nextNumber: () => number
   /** Paths of the files that come along with the notes. */
@@ -148,6 +149,7 @@ async function changeNeuron(
   const text = isCurated
     ? await mergedNeuron(staging, { note, fields, target, before: imported.record, aliases: names })
     : neuronOfNote(note, fields, names)
+  putPictures(batch, path, file)
   if (text === undefined) return noteConflict(batch, file, candidate)
   if (path !== target.path) files.set(target.path, null)
   files.set(path, await follow(text))
@@ -225,8 +227,17 @@ function addNew(batch: Batch, file: ReadNote, candidate: Candidate): 'created' {
   const seqId = formatSeqId(batch.kb.identity.prefix, batch.nextNumber())
   const fields = importedFields(file, { candidate: candidate.id, seqId, id: uuidv7() })
   batch.files.set(path, neuronOfNote(file.note, fields, aliasesFor(file, path)))
+  putPictures(batch, path, file)
   batch.pathKeys.add(pathKey(path))
   batch.written.push(seqId)
   batch.created.push({ origin: file.origin, path })
   return 'created'
+}
+
+/** A note that conflicts has its pictures, too, so that its candidate shows them. A file of main stays. */
+function putPictures({ kb, files }: Batch, path: string, { pictures }: ReadNote): void {
+  for (const [name, bytes] of pictures) {
+    const file = path.slice(0, path.lastIndexOf('/') + 1) + name
+    if (!isBlocked(kb.projection.write, file)) files.set(file, bytes)
+  }
 }

@@ -7,7 +7,8 @@ import { parseMetadata } from '../../rules/candidates/metadata.ts'
 import type { ImportedFields, ImportNote } from './import-note.ts'
 import type { PlannedFile } from './import-plan.ts'
 
-export type ReadNote = PlannedFile & { note: ImportNote; sha256: string }
+/** `pictures`: those that its text had, by the names that it has for them. */
+export type ReadNote = PlannedFile & { note: ImportNote; pictures: ReadonlyMap<string, Buffer>; sha256: string }
 
 /** A candidate that an earlier import made, as the index and as the queue have it. */
 export type PastCandidate = { row: OriginRow; record: Candidate }

@@ -141,7 +141,7 @@ export async function importDirectory(
   const { packs } = await repositoryLoad(gitDir)
   const reading = async (batch: PlannedFile[]) => ({
     files: batch.length,
-    read: await readNotes(batch, { ...options, convert }),
+    read: await readNotes(batch, { ...options, parser: kb.parser, convert }),
   })
   const isFirst = isAlone && known.size === 0 && notes.length > there.length
   await kb.inBulk(isFirst, async () => {

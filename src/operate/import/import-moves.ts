@@ -32,7 +32,7 @@ export async function findMoves(
 
   const added: Identity[] = []
   for (const batch of noteBatches(notes.filter(({ source }) => !known.has(source)))) {
-    added.push(...(await readNotes(batch, options)).notes.map(identityOf))
+    added.push(...(await readNotes(batch, { ...options, parser: kb.parser })).notes.map(identityOf))
   }
   const ids = new Map<BroughtNeuron, string | undefined>()
   for (const neuron of vanished) ids.set(neuron, foreignIdOf(await kb.repository.readTextOnce(neuron.blob)))

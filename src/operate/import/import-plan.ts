@@ -29,8 +29,8 @@ type FoundFile = { origin: string; problem?: string }
 
 /** A page may be 1 MB with the front matter that it gets here. */
 export const maxNoteBytes = (1024 - 16) * 1024
-/** A note in UTF-16 takes up to twice as many bytes as in UTF-8, with its byte order mark. */
-const maxNoteFileBytes = 2 * maxNoteBytes + 2
+/** Pictures in its text become files. */
+const maxNoteFileBytes = 32 * 1024 * 1024
 const maxAttachmentBytes = 2 * 1024 * 1024
 const noteName = /\.(?:md|markdown)$/i
 
@@ -47,8 +47,8 @@ export async function planImport(dir: string, sourceName: string, known: Iterabl
     const size = problem === undefined ? (await stat(absolute)).size : 0
     const portable = portablePath(`neurons/${origin}`)
     const isNote = noteName.test(portable)
-    const [limit, told] = isNote ? [maxNoteFileBytes, maxNoteBytes] : [maxAttachmentBytes, maxAttachmentBytes]
-    const reason = problem ?? (size > limit ? `is larger than ${told / 1024} KB` : undefined)
+    const limit = isNote ? maxNoteFileBytes : maxAttachmentBytes
+    const reason = problem ?? (size > limit ? `is larger than ${limit / 1024} KB` : undefined)
     if (reason !== undefined) {
       plan.skipped.push({ path: origin, reason })
       continue

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { extractPictures, withoutPictureBytes } from '../../markdown/file/embedded-pictures.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { type Decoded, decodeText } from '../../sources/extract/encoding/decode-text.ts'
 import type { ReadNote } from './import-candidate.ts'
 import { type NoteOptions, type Notice, readNote } from './import-note.ts'
@@ -30,6 +32,7 @@ export function* noteBatches(notes: readonly PlannedFile[]): Generator<PlannedFi
 }
 
 export type ReadOptions = NoteOptions & {
+  parser: ParserPool
   /** Brings a file's text into the form that the knowledge base has; `undefined` if it cannot. */
   convert?: ((text: string) => Promise<string | undefined>) | undefined
 }
@@ -55,14 +58,21 @@ async function readPlanned(file: PlannedFile, options: ReadOptions): Promise<Rea
   if (bytes === undefined) return skip('cannot be read')
   const utf8 = decodeUtf8(bytes)
   const other = utf8 === undefined ? decodeOther(bytes) : undefined
-  const text = utf8 ?? other?.text
-  if (text === undefined) return skip('is not text')
-  if (Buffer.byteLength(text) > maxNoteBytes) return skip(`is larger than ${maxNoteBytes / 1024} KB`)
+  const decoded = utf8 ?? other?.text
+  if (decoded === undefined) return skip('is not text')
+  const { text, pictures } = await extractPictures(options.parser, decoded)
+  if (Buffer.byteLength(text) > maxNoteBytes) {
+    const isText = Buffer.byteLength(withoutPictureBytes(text)) > maxNoteBytes
+    const reason = `is larger than ${maxNoteBytes / 1024} KB`
+    return skip(
+      isText ? reason : `${reason} with the pictures in its text: those in code, or of more than 2 MB, become no files`,
+    )
+  }
   const converted = options.convert === undefined ? text : await options.convert(text)
   const note = readNote(file.origin, converted ?? text, options)
   if (converted === undefined) note.notices.unshift({ line: 1, message: 'The note cannot be parsed: its links stay.' })
   if (other !== undefined) note.notices.unshift({ line: 1, message: conversionNotice(other) })
-  return { ...file, note, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { ...file, note, pictures, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
 /** The text without its byte order mark; `undefined` if the bytes are not UTF-8 text. */

@@ -9,6 +9,7 @@ import { approvalTrailers, proposalMessage, subjectOf } from '../../kb/writing/p
 import { PushRefused } from '../../kb/writing/push-refused.ts'
 import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
 import { takeNeurons } from '../../kb/writing/take-neurons.ts'
+import { takePictures } from '../../kb/writing/take-pictures.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
@@ -118,23 +119,26 @@ export class OutsideAdoption {
       if (rows.length === 0) return
       const outsiders = await Promise.all(rows.map((row) => this.#read(row)))
       const at = this.#now()
-      const taking = await takeNeurons(
+      const brought = await takePictures(
         kb,
         outsiders.map(({ neuron }) => neuron),
-        {
-          ...{ parser: this.#parser, at, actor: outside, origin: { door: 'main', by: outside.id } },
-          readText: (oid) => kb.repository.readTextOnce(oid),
-          reason: 'committed to main around the server',
-          aliases: new Map(outsiders.map(({ neuron, aliases }) => [neuron.seqId ?? '', aliases])),
-        },
       )
+      const taking = await takeNeurons(kb, brought.pages, {
+        ...{ parser: this.#parser, at, actor: outside, origin: { door: 'main', by: outside.id } },
+        readText: (oid) => kb.repository.readTextOnce(oid),
+        reason: 'committed to main around the server',
+        aliases: new Map(outsiders.map(({ neuron, aliases }) => [neuron.seqId ?? '', aliases])),
+      })
       const { candidates, neurons, removals } = taking
       const author = signatureOf(outside, at)
       await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
       const trailers: [string, string][] = [['Connector', 'git'], ...removalTrailers(removals)]
       await kb.commitToMain(staging, {
         // A deleted page is gone already, and another file may have its path.
-        files: new Map([...taking.files].filter(([, text]) => text !== null)),
+        files: new Map<string, string | Buffer | null>([
+          ...brought.files,
+          ...[...taking.files].filter(([, text]) => text !== null),
+        ]),
         removals,
         message: commitMessage(subjectOf(neurons), [...approvalTrailers(neurons), ...trailers]),
         ...{ author, at },

@@ -23,7 +23,8 @@ export function checkFile(file: CheckedFile, prefix: string): Finding[] {
 
   if (mode !== '100644') report('file-mode', 'error', badModes[mode] ?? `The mode ${oneLine(mode, 20)} is not allowed.`)
   const maxBytes = neuron !== undefined || /\.md$/i.test(path) ? maxPageBytes : maxFileBytes
-  if (size > maxBytes) report('file-size', 'error', `The file is larger than ${maxBytes / mb} MB.`)
+  const hint = maxBytes === maxPageBytes ? ' Pictures in its text count: make files of them.' : ''
+  if (size > maxBytes) report('file-size', 'error', `The file is larger than ${maxBytes / mb} MB.${hint}`)
   findings.push(...(file.findings ?? []).map((finding) => ({ ...finding, path })))
   const pagePath = path.replace(/\.(?:md|markdown)$/i, '.md')
   if (pagePath !== path && isNeuronPath(pagePath)) {

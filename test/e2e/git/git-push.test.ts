@@ -10,7 +10,9 @@ const main = 'refs/heads/main'
 test('a new page that is pushed is a Neuron at once, with a candidate that its pusher approved', async () => {
   const product = await soundProduct()
   const clone = await Clone.of(product, product.tokens.curator)
-  const pushed = await clone.commit({ 'neurons/vip.md': page('VIP escalation', 'Page the lead.') }, 'Approved-By: root')
+  const picture = `![Plan](data:image/png;base64,${'A'.repeat(64)})`
+  const text = `Page the lead. ${picture}\n\n\`${picture}\``
+  const pushed = await clone.commit({ 'neurons/vip.md': page('VIP escalation', text) }, 'Approved-By: root')
 
   const { code, stderr } = await clone.push('main')
   expect(stderr).toContain(`added handbook_00000001 "VIP escalation" ${product.url}/api/v1/neurons/handbook/handbook_`)
@@ -18,11 +20,15 @@ test('a new page that is pushed is a Neuron at once, with a candidate that its p
   expect(code).toBe(0)
 
   const { body } = await neuron(product, 'handbook_00000001')
-  expect(body).toMatchObject({ title: 'VIP escalation', content: 'Page the lead.', version: 1 })
+  expect(body).toMatchObject({ title: 'VIP escalation', version: 1 })
+  const [, name = ''] =
+    /^Page the lead\. !\[Plan\]\((attachments\/plan-\w+\.png)\)\n\n/.exec(String(body.content)) ?? []
+  expect(String(body.content).split('\n\n')[1]).toBe(`\`${picture}\``)
   const [candidate] = await candidates(product, 'approved')
   expect(candidate).toMatchObject({ connector: 'git', seqId: 'handbook_00000001', createdBy: 'curator' })
 
   await clone.git('pull', '--quiet')
+  expect(clone.read(`neurons/${name}`)).toBe('\0'.repeat(48))
   const { fields } = parseNeuronFile(clone.read('neurons/vip.md'))
   expect(fields).toMatchObject({
     seqId: 'handbook_00000001',

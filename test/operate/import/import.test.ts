@@ -26,6 +26,40 @@ async function errorsOf({ gitDir }: Importing): Promise<string[]> {
   return findings.filter(({ severity }) => severity === 'error').map(({ path, message }) => `${path}: ${message}`)
 }
 
+test('pictures in the texts of notes become files, however large they make the notes', async () => {
+  const link = (byte: string) => `data:image/png;base64,${byte.repeat(1_100_000)}`
+  const note = (text: string) =>
+    `---\ntitle: Plans\n---\n\n${text}\n\n![One](${link('A')})\n\n![][two]\n\n[two]: <${link('B')}>\n`
+  const large = 'x '.repeat(600_000)
+  const given = await importing({
+    'a/Plans.md': note('First.'),
+    'Code.md': `\`\`\`\n![](${link('A')})\n\`\`\`\n\n![](${link('A')})`,
+    'Large.md': `![](${link('A')}) ${large}`,
+  })
+  const { created, skipped, unresolved } = await given.run()
+  expect({ created, skipped, unresolved }).toEqual({
+    ...{ created: 1, unresolved: [] },
+    skipped: [
+      { path: 'Code.md', reason: expect.stringContaining('those in code, or of more than 2 MB, become no files') },
+      { path: 'Large.md', reason: 'is larger than 1008 KB' },
+    ],
+  })
+  const pictures = filesOf(given, 'main').filter((path) => path.endsWith('.png'))
+  expect(pictures).toEqual([
+    expect.stringMatching(/^neurons\/a\/attachments\/one-/),
+    expect.stringMatching(/\/picture-/),
+  ])
+  const [one = '', two = ''] = pictures.map((path) => path.slice('neurons/a/'.length))
+  const content = `First.\n\n![One](${one})\n\n![][two]\n\n[two]: <${two}>`
+  expect((await neuronOf(given, 'neurons/a/Plans.md')).content).toBe(content)
+  expect(candidatesOf(given).map((candidate) => candidate.content.trim())).toEqual([content])
+
+  put(given.vault, 'a/Plans.md', note('Second.'))
+  expect(await given.run()).toMatchObject({ created: 0, updated: 1, unresolved: [] })
+  expect((await neuronOf(given, 'neurons/a/Plans.md')).content).toBe(content.replace('First', 'Second'))
+  expectSound(given)
+})
+
 test('a vault becomes Neurons in its folders, with attachments beside and candidates behind', async () => {
   const png = Buffer.from('89504e470d0a1a0aff00', 'hex')
   const given = await importing({

@@ -91,7 +91,7 @@ export function formChanges(typed: PageFields, shown: PageFields): { changes: Pa
   if (is('title')) changes.title = typed.title
   if ([...typed.title].length > maxTitle) refuse('title', `must be at most ${maxTitle} characters`)
   if (is('content')) changes.content = typed.content
-  if (isTooLarge(typed)) refuse('content', 'must be at most 512 KB')
+  if (isTooLarge(typed)) refuse('content', 'must be at most 512 KB, with the pictures in it')
   if (is('tags')) changes.tags = listOf(typed.tags, /[,\n]/).map((tag) => tag.replace(/^#/, ''))
   if (changes.tags?.some((tag) => tag.length > maxTag)) refuse('tags', `must be at most ${maxTag} characters each`)
   if (is('aliases')) changes.aliases = listOf(typed.aliases, /\n/)

@@ -122,7 +122,11 @@ test('a script gets the preview alone', async () => {
 test.each([
   ['a blank title', { title: ' ' }, 'The title must not be blank.'],
   ['a title that is too long', { title: 'x'.repeat(501) }, 'The title must be at most 500 characters.'],
-  ['a text that is too large', { content: 'x'.repeat(512 * 1024 + 1) }, 'The text must be at most 512 KB.'],
+  [
+    'a text that is too large',
+    { content: 'x'.repeat(512 * 1024 + 1) },
+    'The text must be at most 512 KB, with the pictures in it.',
+  ],
   ['a relation of no type', { edges: 'Old policy' }, 'Line 1 of the relations must be a type'],
   ['a tag that is too long', { tags: 'x'.repeat(101) }, 'The tags must be at most 100 characters each.'],
   ['marks of a conflict', { content: '<<<<<<< a\nx\n=======\ny\n>>>>>>> b' }, 'Line 1: '],
