@@ -8,7 +8,7 @@ import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
 
-/** A repository with branches, a merge, a tag, a link to another repository, and versions of a large file. */
+/** A repository with branches, a merge, a tag, a link to another repository, versions of a large file, and a folder that comes back. */
 async function sample(): Promise<Repository> {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
   const noise = randomBytes(40_000).toString('hex')
@@ -19,6 +19,11 @@ async function sample(): Promise<Repository> {
     lines.push('commit refs/heads/main', `mark :${mark}`, `committer A <a@example.com> ${mark} +0000`, 'data 1', 'x')
     lines.push(...parent, 'M 100644 inline a/large.md', `data ${text.length}`, text)
     lines.push(`M 100644 inline a/b/${mark % 7}.md`, 'data 2', `${mark % 10}.`, '')
+  }
+  // A folder that comes back to what it was: the other file that came with it is in no later difference.
+  for (const text of ['first', 'other', 'first']) {
+    lines.push('commit refs/heads/main', 'committer A <a@example.com> 50 +0000', 'data 1', 'z')
+    lines.push('M 100644 inline back/1.md', 'data 5', text, 'M 100644 inline back/2.md', 'data 4', 'kept')
   }
   lines.push('commit refs/heads/other', 'committer A <a@example.com> 99 +0000', 'data 1', 'y')
   lines.push(`M 160000 ${'1'.repeat(40)} elsewhere`, '')

@@ -1,9 +1,6 @@
 import { type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
-import { folderMode, submoduleMode } from '../objects/tree.ts'
-import { differingEntries } from '../objects/tree-diff.ts'
 import type { Repository } from '../repository.ts'
-
-const noEntries = Buffer.alloc(0)
+import { TreeObjects } from './tree-objects.ts'
 
 /**
  * Every object that some objects lead to, themselves included. Of each commit only what differs from its first parent is looked at.
@@ -16,7 +13,6 @@ export async function reachableFrom(
   tips: Iterable<Oid>,
   onDamage?: (oid: Oid, error: unknown) => void,
 ): Promise<Set<Oid>> {
-  const seen = new Set<Oid>()
   const waiting = [...tips]
 
   const objectOf = async (oid: Oid): Promise<{ type?: ObjectInfo['type']; data: Buffer }> => {
@@ -25,26 +21,17 @@ export async function reachableFrom(
     } catch (error) {
       if (onDamage === undefined) throw error
       onDamage(oid, error)
-      return { data: noEntries }
+      return { data: Buffer.alloc(0) }
     }
   }
-
-  const addTree = async (oid: Oid, before: Oid | undefined): Promise<void> => {
-    if (seen.has(oid)) return
-    seen.add(oid)
-    const old = before === undefined ? noEntries : (await objectOf(before)).data
-    for (const { was, is } of differingEntries(old, (await objectOf(oid)).data)) {
-      if (is === undefined || is.mode === submoduleMode) continue
-      if (is.mode === folderMode) await addTree(is.oid, was?.mode === folderMode ? was.oid : undefined)
-      else seen.add(is.oid)
-    }
-  }
+  const trees = new TreeObjects(async (oid) => (await objectOf(oid)).data)
+  const seen = trees.ids
 
   for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
     if (seen.has(oid)) continue
     const { type, data } = await objectOf(oid)
     if (type === 'tree') {
-      await addTree(oid, undefined)
+      await trees.add(oid, undefined)
       continue
     }
     seen.add(oid)
@@ -54,7 +41,7 @@ export async function reachableFrom(
     waiting.push(...parents)
     const [first] = parents
     const parent = first === undefined ? undefined : await objectOf(first)
-    await addTree(treeOfCommit(data), parent?.type === 'commit' ? treeOfCommit(parent.data) : undefined)
+    await trees.add(treeOfCommit(data), parent?.type === 'commit' ? treeOfCommit(parent.data) : undefined)
   }
   return seen
 }

@@ -1,8 +1,7 @@
 import { CommitWalk } from '../history/commit-walk.ts'
 import { splitHistories } from '../history/split-histories.ts'
+import { TreeObjects } from '../history/tree-objects.ts'
 import { type GitObject, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
-import { folderMode, submoduleMode } from '../objects/tree.ts'
-import { differingEntries } from '../objects/tree-diff.ts'
 import type { ReadableObjects, Repository } from '../repository.ts'
 
 /** Commits that are walked further for clocks that went wrong, as git does. */
@@ -29,16 +28,15 @@ export async function missingIds(
   wants: readonly Oid[],
   haves: readonly Oid[],
 ): Promise<Set<Oid>> {
-  const ids = new Set<Oid>()
-  const compared = new Set<string>()
+  const trees = new TreeObjects(async (oid) => (await repository.read(oid)).data)
   for (const oid of await missingCommits(repository, wants, haves)) {
-    ids.add(oid)
+    trees.ids.add(oid)
     const { data } = await repository.read(oid)
     const [parent] = parentsOfCommit(data)
     const before = parent === undefined ? undefined : treeOfCommit((await repository.read(parent)).data)
-    await addTree(repository, { oid: treeOfCommit(data), before }, { ids, compared })
+    await trees.add(treeOfCommit(data), before)
   }
-  return ids
+  return trees.ids
 }
 
 /** The commits that lead to some and not to others. */
@@ -57,28 +55,4 @@ async function missingCommits(
     others.push(one)
   }
   return missing
-}
-
-/**
- * Adds a tree and what lies below it, without what another tree has at the same places.
- * @param found.compared pairs of trees that were: a tree that comes back is not all there because of what was added for it before
- */
-async function addTree(
-  repository: ReadableObjects,
-  { oid, before }: { oid: Oid; before: Oid | undefined },
-  found: { ids: Set<Oid>; compared: Set<string> },
-): Promise<void> {
-  const pair = `${oid} ${before}`
-  if (oid === before || found.compared.has(pair)) return
-  found.compared.add(pair)
-  found.ids.add(oid)
-  const tree = await repository.read(oid)
-  const old = before === undefined ? Buffer.alloc(0) : (await repository.read(before)).data
-  for (const { was, is } of differingEntries(old, tree.data)) {
-    if (is === undefined || is.mode === submoduleMode) continue
-    // One that has only another mode is there.
-    if (is.mode !== folderMode && was?.oid !== is.oid) found.ids.add(is.oid)
-    const other = was?.mode === folderMode ? was.oid : undefined
-    if (is.mode === folderMode) await addTree(repository, { oid: is.oid, before: other }, found)
-  }
 }
