@@ -199,43 +199,49 @@ export class IndexFollower {
     return this.#turns.run('', work)
   }
 
-  /** @returns false where it was closed on the way. */
+  /** Reads pages while the index takes in those before them. @returns false where it was closed on the way. */
   async #applyAll(address: IndexAddress): Promise<boolean> {
     const pause = pauses()
     const { keys } = this.#lacking
     let next = 0
-    while (next < keys.length) {
-      const put: Promise<IndexedDocument>[] = []
-      const remove: string[] = []
-      let length = 0
-      for (; next < keys.length && put.length + remove.length < batchSize && length < batchLength; next++) {
-        if (this.#isClosed) return false
-        const key = keys[next] ?? ''
-        const neuron = findNeuron(this.#kb.projection.read, key)
-        if (neuron === undefined) {
-          if (!isUuid(key)) remove.push(key)
-          else put.push(...(await this.#source(address, key)))
-          length += batchLength
-          continue
+    let [earlier, last] = [Promise.resolve(), Promise.resolve()]
+    try {
+      while (next < keys.length) {
+        const put: Promise<IndexedDocument>[] = []
+        const remove: string[] = []
+        let length = 0
+        for (; next < keys.length && put.length + remove.length < batchSize && length < batchLength; next++) {
+          if (this.#isClosed) return false
+          const key = keys[next] ?? ''
+          const neuron = findNeuron(this.#kb.projection.read, key)
+          if (neuron === undefined) {
+            if (!isUuid(key)) remove.push(key)
+            else put.push(...(await this.#source(address, key)))
+            length += batchLength
+            continue
+          }
+          const text = await this.#kb.repository.readTextOnce(neuron.blob)
+          length += text.length
+          // A page that is divided without a thread is so at once.
+          await pause()
+          const candidates = () => candidatesOf(this.#kb.projection.read, key)
+          put.push(neuronDocument(neuron, { text, candidates }, this.#parser))
         }
-        const text = await this.#kb.repository.readTextOnce(neuron.blob)
-        length += text.length
-        // A page that is divided without a thread is so at once.
-        await pause()
-        const candidates = candidatesOf(this.#kb.projection.read, key)
-        put.push(neuronDocument(neuron, { text, candidates }, this.#parser))
+        const [before, taken] = [last, next]
+        last = Promise.all([Promise.all(put), before]).then(async ([documents]) => {
+          await this.#pool.ask(address, 'apply', { ...this.#nextStamp(), put: documents, remove })
+          this.#lacking.taken = taken
+        })
+        last.catch(() => undefined) // told at the end
+        // Two batches are on their way at most.
+        await earlier
+        earlier = before
       }
-      await this.#apply(address, { put: await Promise.all(put), remove })
-      this.#lacking.taken = next
+    } finally {
+      // Each changes the stamp.
+      await last
     }
     return true
-  }
-
-  async #apply(
-    address: IndexAddress,
-    changes: { put: readonly IndexedDocument[]; remove: readonly string[] },
-  ): Promise<void> {
-    await this.#pool.ask(address, 'apply', { ...this.#nextStamp(), ...changes })
   }
 
   /** For a change that is sent at once: what is asked from now on is answered after it. */

@@ -22,10 +22,10 @@ export function blobOfVersion(version: string): string {
   return version.split(' ')[1] ?? ''
 }
 
-/** A Neuron as the index takes it. @param text of its file. @param candidates that made its versions. */
+/** A Neuron as the index takes it. @param text of its file. @param candidates looks up those that made its versions. */
 export async function neuronDocument(
   neuron: NeuronRow,
-  { text, candidates }: { text: string; candidates: readonly string[] },
+  { text, candidates }: { text: string; candidates: () => readonly string[] },
   parser: ParserPool,
 ): Promise<IndexedDocument> {
   const { seqId, title, tags, audience, path, updatedAt } = neuron
@@ -49,8 +49,8 @@ export async function neuronDocument(
 }
 
 /** A name that the server chose ends in part of a candidate's id, which is no word to search for. */
-function searchedName(path: string, candidates: readonly string[]): string {
+function searchedName(path: string, candidates: () => readonly string[]): string {
   const name = fileTitle(path)
   const [, stem = name, tail] = /^(.+)-([0-9a-f]{6})$/.exec(name) ?? []
-  return candidates.some((id) => idTail(id) === tail) ? stem : name
+  return tail !== undefined && candidates().some((id) => idTail(id) === tail) ? stem : name
 }
