@@ -175,6 +175,42 @@ test('an edit before approving, and of a conflict, has the editor of pages: name
   expect(alarms).toEqual([])
 })
 
+test('a form that is being sent shows it, and is sent once; when that is stopped it can be sent again', async () => {
+  const { submit, slug, visit, page, press, alarms } = await review()
+  const [id, next] = [await submit({ title: 'Slow' }), await submit({ title: 'Next', content: 'Quite new.' })]
+  const posts: string[] = []
+  await page.route(/\/(?:comment|approve)\?/, async (route) => {
+    posts.push(new URL(route.request().url()).pathname)
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    await route.continue()
+  })
+  await visit(`/queue/${id}?kb=${slug}`)
+  await page.fill('#field-comment', 'Once.')
+  // Playwright waits for the answer: what stands on the page until then is told by the page.
+  await page.evaluate(`(async () => {
+    const button = document.querySelector('#comment button')
+    const states = []
+    for (const act of [() => button.click(), () => button.click(), () => stop(), () => button.click()]) {
+      act()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      states.push(button.ariaBusy + getComputedStyle(document.body, '::after').content)
+    }
+    sessionStorage.setItem('states', states)
+  })()`)
+  await page.waitForURL('**#comment')
+  expect(posts).toEqual(Array(2).fill(`/queue/${id}/comment`))
+  expect(await page.evaluate('sessionStorage.getItem("states")')).toBe('true"",true"",nullnone,true""')
+  await page.locator('.steps', { hasText: 'Once.' }).waitFor()
+  await page.locator('h1').focus()
+  await press('a', 'a')
+  await page.locator('#decide button[aria-busy="true"]').waitFor()
+  await press('a')
+  await page.waitForURL(`**/queue/${next}?**`)
+  expect(posts.slice(2)).toEqual([`/queue/${id}/approve`])
+  expect(await page.locator('[aria-busy="true"]').count()).toBe(0)
+  expect(alarms).toEqual([])
+})
+
 test('a session that ends in the middle of an edit loses nothing', async () => {
   const { submit, slug, visit, page, context } = await review()
   const id = await submit({ title: 'Long work', content: 'one\n' })

@@ -6,6 +6,7 @@ import {
   type Completion,
   type CompletionContext,
   type CompletionResult,
+  chosen,
   type Diagnostic,
   defaultKeymap,
   EditorSelection,
@@ -17,11 +18,13 @@ import {
   lintKeymap,
   looks,
   markdownText,
+  ownHeadings,
+  queryAt,
   searchKeymap,
   setDiagnostics,
   startCompletion,
 } from './codemirror.ts'
-import { chosen, type FieldKind, ownHeadings, type Query, queryAt } from './completion.ts'
+import type { FieldKind, Query } from './completion.ts'
 
 type Suggestion = { text: string; hint?: string }
 

@@ -1,3 +1,4 @@
+import { hold } from './busy.ts'
 import { forget, restoreDrafts } from './review-drafts.ts'
 
 /**
@@ -12,7 +13,6 @@ const editable = 'input:not([type="checkbox"]), textarea, select, [contenteditab
 type Ahead = { url: string; text: Promise<string | undefined> }
 
 let ahead: Ahead | undefined
-let isDeciding = false
 
 const find = <Kind extends Element = HTMLElement>(selector: string) => document.querySelector<Kind>(selector)
 
@@ -97,12 +97,12 @@ document.addEventListener('submit', (event) => {
   const form = event.target
   if (!(form instanceof HTMLFormElement) || form.dataset.decide === undefined) return
   event.preventDefault()
-  if (!isDeciding) void decide(form)
+  if (find('form[data-decide][aria-busy]') === null) void decide(form, event.submitter)
 })
 
 /** Sends a decision and shows the next candidate. If the decision fails, the server's own page says why. */
-async function decide(form: HTMLFormElement): Promise<void> {
-  isDeciding = true
+async function decide(form: HTMLFormElement, pressed: HTMLElement | null): Promise<void> {
+  const release = hold(form, pressed)
   announce('Deciding…')
   try {
     const response = await fetch(form.action, {
@@ -115,12 +115,13 @@ async function decide(form: HTMLFormElement): Promise<void> {
     if (response.ok && next !== null) {
       forget(form)
       await show(next, await response.text(), response.headers.get('x-seen'))
-    } else if (signIn !== null) tell('You were signed out. What you typed is kept.', { href: signIn, label: 'Sign in' })
-    else form.submit()
+    } else if (signIn !== null) {
+      tell('You were signed out. What you typed is kept.', { href: signIn, label: 'Sign in' })
+      release()
+    } else form.submit()
   } catch {
     tell('The server could not be reached. Nothing was decided: try again.')
-  } finally {
-    isDeciding = false
+    release()
   }
 }
 
@@ -145,6 +146,8 @@ async function show(path: string, notice: string, seen: string | null): Promise<
 }
 
 async function open(url: string): Promise<void> {
+  const around = find('.around')
+  if (around) hold(around)
   const known = ahead?.url === url ? await ahead.text : undefined
   if (known === undefined || !replaceMain(known)) {
     location.assign(url)

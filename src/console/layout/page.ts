@@ -112,7 +112,7 @@ function top({
     <link rel="icon" href="${asset('layout/icon.svg')}" type="image/svg+xml">
     <link rel="stylesheet" href="${asset('console.css')}"${styleNonce !== undefined && html` nonce="${styleNonce}"`}>
     ${scripts.map((name) => html`<script src="${asset(name)}" defer></script>`)}
-    ${islands.map((name) => html`<script type="module" src="${island(name)}"></script>`)}
+    ${['busy', ...islands].map((name) => html`<script type="module" src="${island(name)}"></script>`)}
   </head>
   <body>
     <a class="skip" href="#main">Skip to content</a>`
