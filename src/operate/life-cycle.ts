@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
@@ -30,6 +30,25 @@ export function changeKb(ctx: Context, by: Acting, kb: KbRecord, change: LifeCha
 /** The same for a tenant. @throws {GanglionError} `already_exists` @throws {ValidationError} */
 export function changeTenant(ctx: Context, by: Acting, tenant: Tenant, change: LifeChange): Promise<void> {
   return changeLife(ctx, by, { kind: 'tenant', store: ctx.tenants, subject: tenant }, change)
+}
+
+/** A knowledge base of a tenant, whether it is served or not. @throws {GanglionError} `not_found` */
+export async function findAnyKb(ctx: Context, tenantId: string, name: string): Promise<KbRecord> {
+  const kb = await ctx.knowledgeBases.find(tenantId, name, all)
+  if (kb === undefined) throw new GanglionError('not_found')
+  return kb
+}
+
+/**
+ * Exports a disabled knowledge base on the server, then deletes it.
+ * @returns the name of the export, a folder of `exports` in the data directory. @throws {GanglionError} `not_disabled`, `not_found`
+ */
+export async function deleteKb(ctx: Context, by: Acting, kb: KbRecord): Promise<string> {
+  if (kb.disabledAt === null) throw new GanglionError('not_disabled')
+  const folder = makeExportFolder(ctx, kb.slug)
+  await markDeleted(ctx, { tenant: { id: kb.tenantId }, kb }, folder)
+  await recordAct(ctx, by, { action: 'kb.deleted', subject: kb.slug, detail: basename(folder) })
+  return basename(folder)
 }
 
 type Store<Of> = { life: Pick<Lives, 'setDisabled'>; rename(subject: Of, slug: string): Promise<void> }
@@ -110,7 +129,7 @@ async function removeKb(ctx: Context, id: string): Promise<void> {
 }
 
 /** Makes a folder into which the server exports what administrators delete; a name says what and when. */
-export function makeExportFolder({ directory, now }: Pick<Context, 'directory' | 'now'>, slug: string): string {
+function makeExportFolder({ directory, now }: Pick<Context, 'directory' | 'now'>, slug: string): string {
   const exports = join(directory.root, 'exports')
   mkdirSync(exports, { recursive: true, mode: 0o700 })
   const name = `${slug}-${now()

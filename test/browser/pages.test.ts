@@ -54,6 +54,7 @@ const pages = [
   { name: 'the webhooks', path: () => '/settings/webhooks', role: 'admin' },
   { name: 'the health', path: () => '/settings/health', role: 'admin' },
   { name: 'the settings of a knowledge base', path: () => `${kb}/settings`, role: 'admin' },
+  { name: 'the life of a knowledge base', path: () => '/settings/knowledge-bases/handbook', role: 'admin' },
   { name: 'the Sources', path: () => `${kb}/sources`, role: 'curator' },
   { name: 'the Sources to a reader', path: () => `${kb}/sources`, role: 'reader' },
   { name: 'the account', path: () => '/account', role: 'reader' },

@@ -6,6 +6,7 @@ import { button, checkbox, type FormErrors, field, form, selectField, textArea }
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
+import { kbLifePath } from './kb-life-page.ts'
 
 export type KbSettingsView = {
   /** As `kb.yaml` has them now; `values` as they were typed. */
@@ -37,7 +38,8 @@ export function kbSettingsPage(visit: Visit, { shown, notice, errors, preview }:
     kb: { slug, title },
     notice,
     main: html`<h1>Settings</h1>
-      <p>They stand in <code>kb.yaml</code> on main. A change is a commit under your name; comments in the file stay.</p>
+      <p>They stand in <code>kb.yaml</code> on main. A change is a commit under your name; comments in the file stay.
+        <a href="${kbLifePath(slug)}">Rename, disable or delete it</a></p>
       ${problems.length > 0 && html`<div class="warning"><p><code>kb.yaml</code> is not as it should be:</p><ul>${problems.map(({ path, message }) => html`<li><code>${path}</code> ${message}</li>`)}</ul></div>`}
       ${isUnreadable ? html`<p>Mend the file and push it; until then this form cannot change it.</p>` : settingsForm(visit, shown, errors, preview)}`,
   })

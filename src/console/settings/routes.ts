@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -8,19 +9,31 @@ import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { forgesRoutes } from './forges-routes.ts'
 import { healthPage, verification } from './health-page.ts'
+import { kbLifeRoutes } from './kb-life-routes.ts'
 import { kbSettingsRoutes } from './kb-settings-routes.ts'
 import { keysRoutes } from './keys-routes.ts'
 import { settingsPage } from './settings-page.ts'
 import { webhooksRoutes } from './webhooks-routes.ts'
+
+/** `exported`: what a knowledge base was exported to, that was deleted just now. */
+const Query = z.object({
+  exported: z
+    .string()
+    .regex(/^[\w-]{1,150}$/)
+    .optional()
+    .catch(undefined),
+})
 
 /** Adds the pages of administrators. */
 export function settingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
   const schema = { hide: true } as const
 
-  app.get('/settings', { config, schema }, async (request, reply) => {
-    const kbs = await readOverview(ctx, callerOf(request))
-    return send(reply, settingsPage(visitOf(request), kbs))
+  app.get('/settings', { config, schema: { ...schema, querystring: Query } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const kbs = await readOverview(ctx, caller)
+    const disabled = (await ctx.knowledgeBases.all(caller.tenantId)).filter(({ disabledAt }) => disabledAt !== null)
+    return send(reply, settingsPage(visitOf(request), { kbs, disabled, ...request.query }))
   })
 
   app.get('/settings/health', { config, schema }, async (request, reply) => {
@@ -40,4 +53,5 @@ export function settingsRoutes(app: ZodFastify, ctx: AppContext): void {
   keysRoutes(app, ctx)
   webhooksRoutes(app, ctx)
   kbSettingsRoutes(app, ctx)
+  kbLifeRoutes(app, ctx)
 }

@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { KbPath } from '../../contract/search.ts'
@@ -10,10 +9,9 @@ import {
   KnowledgeBaseState,
   TenantReport,
 } from '../../contract/tenant-report.ts'
-import { listAudit, recordAct } from '../../kb/access/audit.ts'
-import { changeKb, makeExportFolder, markDeleted } from '../../operate/life-cycle.ts'
+import { listAudit } from '../../kb/access/audit.ts'
+import { changeKb, deleteKb, findAnyKb } from '../../operate/life-cycle.ts'
 import { usageOf } from '../../operate/usage.ts'
-import type { Caller } from '../../rules/access/caller.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors, writeErrors } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
@@ -22,11 +20,6 @@ import type { ZodFastify } from '../zod-compilers.ts'
 export function tenantRoutes(app: ZodFastify, ctx: AppContext): void {
   const tags = ['Administration']
   const config = { people: 'admin', roles: [] } as const
-  const find = async ({ tenantId }: Caller, name: string) => {
-    const kb = await ctx.knowledgeBases.find(tenantId, name, { disabled: true })
-    if (kb === undefined) throw new GanglionError('not_found')
-    return kb
-  }
 
   app.get(
     '/tenant',
@@ -84,10 +77,10 @@ export function tenantRoutes(app: ZodFastify, ctx: AppContext): void {
     },
     async (request) => {
       const caller = callerOf(request)
-      const kb = await find(caller, request.params.kbId)
+      const kb = await findAnyKb(ctx, caller.tenantId, request.params.kbId)
       const { slug, disabled } = request.body
       await changeKb(ctx, caller, kb, { slug, isDisabled: disabled })
-      const changed = await find(caller, kb.id)
+      const changed = await findAnyKb(ctx, caller.tenantId, kb.id)
       return { id: kb.id, slug: changed.slug, disabled: changed.disabledAt !== null }
     },
   )
@@ -109,12 +102,8 @@ export function tenantRoutes(app: ZodFastify, ctx: AppContext): void {
     },
     async (request) => {
       const caller = callerOf(request)
-      const kb = await find(caller, request.params.kbId)
-      if (kb.disabledAt === null) throw new GanglionError('not_disabled')
-      const folder = makeExportFolder(ctx, kb.slug)
-      await markDeleted(ctx, { tenant: { id: caller.tenantId }, kb }, folder)
-      await recordAct(ctx, caller, { action: 'kb.deleted', subject: kb.slug, detail: basename(folder) })
-      return { id: kb.id, export: basename(folder) }
+      const kb = await findAnyKb(ctx, caller.tenantId, request.params.kbId)
+      return { id: kb.id, export: await deleteKb(ctx, caller, kb) }
     },
   )
 }

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { parseKbFile } from '../../../src/markdown/file/kb-file.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
@@ -125,4 +128,48 @@ test('settings are for administrators; a file with errors is not changed here', 
   const page = await admin.get(path)
   expect(page.texts('main form')).toEqual([])
   expect(page.texts('.warning')[0]).toContain('kb.yaml is not as it should be')
+})
+
+test('an administrator renames, disables and deletes a knowledge base, whose name is typed', async () => {
+  const { ctx, tenantId } = started
+  const { id } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'spare' })
+  const life = '/settings/knowledge-bases'
+  expect((await admin.get('/kb/spare/settings')).texts(`main a[href="${life}/spare"]`)).toHaveLength(1)
+  for (const slug of ['handbook', 'No Name', '']) {
+    const refused = await admin.post(`${life}/spare/rename`, { slug })
+    expect([refused.status >= 400, refused.document.querySelector('.problems') !== null]).toEqual([true, true])
+  }
+  const renamed = await admin.post(`${life}/spare/rename`, { slug: 'other' })
+  expect([renamed.status, renamed.headers.location]).toEqual([303, `${life}/other?done=rename`])
+  expect((await admin.get('/kb/spare')).status).toBe(200)
+
+  expect((await admin.post(`${life}/other/delete`, { confirm: 'other' })).status).toBe(409)
+  await admin.post(`${life}/other/disable`)
+  expect((await admin.get('/kb/other')).status).toBe(404)
+  expect((await admin.get('/settings')).texts('main h3 + ul a')).toEqual(['other'])
+  await admin.post(`${life}/other/enable`)
+  expect((await admin.get('/kb/other')).status).toBe(200)
+  await admin.post(`${life}/other/disable`)
+  const mistyped = await admin.post(`${life}/other/delete`, { confirm: 'spare' })
+  expect([mistyped.status, ...mistyped.texts('.field .error')]).toEqual([400, 'must be other'])
+
+  for (const role of ['curator', 'reader'] as const) {
+    const person = await started.browser(role)
+    expect((await person.get(`${life}/other`)).status).toBe(403)
+    expect((await person.post(`${life}/other/delete`, { confirm: 'other' })).status).toBe(403)
+  }
+  await createKnowledgeBase(ctx, { tenant: 'umbrella', slug: 'theirs' })
+  expect((await admin.get(`${life}/theirs`)).status).toBe(404)
+  expect(await ctx.knowledgeBases.find(tenantId, id, { disabled: true })).toBeDefined()
+
+  const deleted = await admin.post(`${life}/other/delete`, { confirm: ' other ' })
+  const [, name = ''] = /^\/settings\?exported=(other-\d{8}T\d{6}Z)$/.exec(String(deleted.headers.location)) ?? []
+  expect(existsSync(join(ctx.directory.root, 'exports', name, 'manifest.json'))).toBe(true)
+  expect((await admin.get(`/settings?exported=${name}`)).texts('.notice code')).toEqual([`exports/${name}`])
+  expect((await admin.get('/settings?exported=%3Cb%3E')).texts('.notice')).toEqual([])
+  expect((await admin.get(`${life}/other`)).status).toBe(404)
+  expect((await admin.get('/settings/audit')).texts('tbody strong').slice(0, 5)).toEqual([
+    ...Array(4).fill('other'),
+    'spare',
+  ])
 })
