@@ -150,11 +150,11 @@ async function openWhenReachable(options: ContextOptions): Promise<OpenContext> 
 /** Starts what one server does for all that share the state. */
 async function startDuties(
   ctx: Context,
-  { webhookPrivate, transcriber }: Environment,
+  { webhookPrivate, transcriber, retention }: Environment,
   onError: (error: unknown) => void,
 ): Promise<() => Promise<void>> {
   const stops = [
-    await startSweeping(ctx, onError),
+    await startSweeping(ctx, retention, onError),
     rereadSources(ctx, { transcriber, onError }),
     startLinting(ctx, onError),
     startWebhooks(ctx, { onError, allowPrivate: webhookPrivate }),

@@ -1,8 +1,13 @@
 import type { Context } from '../kb/context.ts'
+import { sourceTexts } from '../sources/ingest/source-texts.ts'
 import { sweepBlobs, sweepUploads } from '../sources/receive/sweep.ts'
+import { daysBefore } from '../state/database/days-before.ts'
 import { sweepRates } from '../state/rate-counter.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
 import { removeDeleted } from './life-cycle.ts'
+
+/** Days for which is kept what nothing else ends. Undefined: as long as each part has it by itself, and archived Sources forever. */
+export type Retention = { events?: number | undefined; audit?: number | undefined; archived?: number | undefined }
 
 const interval = 3_600_000
 /** Of what is deleted. */
@@ -13,9 +18,13 @@ const removalInterval = 15_000
  * cannot remove, since a part is out of reach, the next one does.
  * @returns how to stop it
  */
-export async function startSweeping(ctx: Context, onError: (error: unknown) => void): Promise<() => void> {
+export async function startSweeping(
+  ctx: Context,
+  retention: Retention,
+  onError: (error: unknown) => void,
+): Promise<() => void> {
   const sweep = async () => {
-    await sweepRows(ctx).catch(onError)
+    await sweepRows(ctx, retention).catch(onError)
     // A bucket may have a million objects.
     sweepBlobs(ctx).catch(onError)
     ctx.cluster?.sweep(ctx.now()).catch(onError)
@@ -27,14 +36,26 @@ export async function startSweeping(ctx: Context, onError: (error: unknown) => v
   return () => timers.forEach(clearInterval)
 }
 
-async function sweepRows(ctx: Context): Promise<void> {
+export async function sweepRows(ctx: Context, { events, audit, archived }: Retention): Promise<void> {
   const now = ctx.now()
   await ctx.idempotency.sweep(now)
   await ctx.chatSessions.sweep(now)
   await ctx.sessions.sweep(now)
   await ctx.oneTimeLinks.sweep(now)
-  await ctx.audit.sweep(now)
-  await ctx.events.sweep(now)
+  await ctx.audit.sweep(now, audit)
+  await ctx.events.sweep(now, events)
   await sweepRates(ctx.database)
   await sweepUploads(ctx)
+  if (archived !== undefined) await sweepArchived(ctx, daysBefore(now, archived))
+}
+
+/** Forgets Sources that were archived then or before, with their texts; their bytes go with the next sweep of those. */
+async function sweepArchived(ctx: Context, at: string): Promise<void> {
+  const { sources } = ctx
+  for (let some = await sources.archivedBefore(at); some.length > 0; some = await sources.archivedBefore(at)) {
+    for (const source of some) {
+      await sourceTexts(ctx).remove(source)
+      await sources.remove(source)
+    }
+  }
 }

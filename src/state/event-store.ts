@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { z } from 'zod'
 import { EventData, type EventKind } from '../contract/events.ts'
+import { daysBefore } from './database/days-before.ts'
 import { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
 import { inTransaction } from './database/transaction.ts'
@@ -36,8 +37,6 @@ export type LoggedHeads = { main: string | undefined; queue: string | undefined 
 
 type Whose = { id: string; tenantId: string }
 
-/** How long events are kept, in milliseconds. */
-const lifetime = 7 * 24 * 60 * 60 * 1000
 /** The older events of a tenant go when newer ones come. */
 const maxKept = 1_000_000
 /** SQLite takes 32,766 values in a statement. */
@@ -204,9 +203,9 @@ export class EventLog {
     for (const wake of [...this.#waiting.values()].flatMap((waiting) => [...waiting])) wake()
   }
 
-  /** Removes what has expired; answers how many events. */
-  async sweep(now: Date): Promise<number> {
-    const expiry = new Date(now.getTime() - lifetime).toISOString()
+  /** Removes what is older than some days; answers how many events. */
+  async sweep(now: Date, days = 7): Promise<number> {
+    const expiry = daysBefore(now, days)
     let removed = 0
     for (const { id } of await this.#db.selectFrom('tenants').select('id').execute()) {
       const { first, last } = await rangeOf(this.#db, id)

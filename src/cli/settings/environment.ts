@@ -3,6 +3,7 @@ import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { EmbeddingEndpoint } from '../../models/embedding-model.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
+import type { Retention } from '../../operate/sweeping.ts'
 import type { IdentityProviderOptions } from '../../people/identity-provider.ts'
 import type { Transcriber } from '../../sources/extracted.ts'
 import { problemOfAddress } from '../../state/database/engines/postgres-address.ts'
@@ -42,6 +43,8 @@ export type Environment = {
   rateReads: number
   rateWrites: number
   rateChats: number
+  /** For how long is kept what is over. */
+  retention: Retention
   /** Sources that are ingested at once. */
   ingestConcurrency: number
   /** Whether webhooks may go to addresses that are not of the public internet. */
@@ -102,6 +105,9 @@ const Variables = z.object({
   GANGLION_RATE_READS: wholeNumber(1, 1_000_000).default(600),
   GANGLION_RATE_WRITES: wholeNumber(1, 1_000_000).default(120),
   GANGLION_RATE_CHATS: wholeNumber(1, 1_000_000).default(20),
+  GANGLION_KEEP_EVENTS_DAYS: wholeNumber(1, 36_500).optional(),
+  GANGLION_KEEP_AUDIT_DAYS: wholeNumber(1, 36_500).optional(),
+  GANGLION_KEEP_ARCHIVED_DAYS: wholeNumber(1, 36_500).optional(),
   GANGLION_INGEST_CONCURRENCY: wholeNumber(1, 64).default(2),
   GANGLION_WEBHOOK_PRIVATE: z
     .enum(['true', 'false'], { error: 'must be true or false' })
@@ -197,6 +203,11 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     rateReads: data.GANGLION_RATE_READS,
     rateWrites: data.GANGLION_RATE_WRITES,
     rateChats: data.GANGLION_RATE_CHATS,
+    retention: {
+      events: data.GANGLION_KEEP_EVENTS_DAYS,
+      audit: data.GANGLION_KEEP_AUDIT_DAYS,
+      archived: data.GANGLION_KEEP_ARCHIVED_DAYS,
+    },
     ingestConcurrency: data.GANGLION_INGEST_CONCURRENCY,
     webhookPrivate: data.GANGLION_WEBHOOK_PRIVATE,
     forgeCredentials: data.GANGLION_FORGE_CREDENTIALS,

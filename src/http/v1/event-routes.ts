@@ -21,7 +21,7 @@ pushed to \`main\`; its \`problems\` list the faults of the commit, or say that 
 most once a second; its \`total\` is 0 while it is unknown.
 
 Without \`Last-Event-ID\`, the stream starts with new events, and first sends the id to resume from. With it, the stream starts with
-the next event. The server keeps events for 7 days, at most a million of a tenant. If the events after \`Last-Event-ID\` are no longer
+the next event. The server keeps events for 7 days if its operator set no other time, at most a million of a tenant. If the events after \`Last-Event-ID\` are no longer
 kept, or the id is unknown, the stream starts with an event \`gap\` without an id, whose data is \`{lastEventId, resumedAfter}\`, followed
 by the events that are kept. The client must then read its copy of the knowledge base again. \`lastEventId\` is null if it was not a
 number.

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Actor } from '../../rules/candidates/candidate.ts'
+import { daysBefore } from '../database/days-before.ts'
 import type { Schema } from '../database/schema.ts'
 
 /** An action of somebody on a tenant. Changes of its knowledge are in git, and not here. */
@@ -21,9 +22,6 @@ export type StoredAuditEntry = AuditEntry & {
   /** ISO 8601, UTC. */
   at: string
 }
-
-/** Milliseconds for which an entry is kept: 400 days, which is more than a year. */
-const lifetime = 400 * 24 * 60 * 60 * 1000
 
 export class Audit {
   readonly #db: Kysely<Schema> | Transaction<Schema>
@@ -66,12 +64,9 @@ export class Audit {
     )
   }
 
-  /** Removes old entries; answers how many. */
-  async sweep(now: Date): Promise<number> {
-    const result = await this.#db
-      .deleteFrom('audit')
-      .where('at', '<=', new Date(now.getTime() - lifetime).toISOString())
-      .executeTakeFirst()
+  /** Removes what is older than some days, by default somewhat more than a year; answers how many entries. */
+  async sweep(now: Date, days = 400): Promise<number> {
+    const result = await this.#db.deleteFrom('audit').where('at', '<=', daysBefore(now, days)).executeTakeFirst()
     return Number(result.numDeletedRows)
   }
 }

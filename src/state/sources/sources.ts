@@ -289,6 +289,17 @@ export class Sources {
   }
 
   /** Whether a Source of any tenant has these bytes; those of an archived one are kept as well. */
+  /** Some that were archived then or before. */
+  async archivedBefore(at: string): Promise<{ id: string }[]> {
+    const query = this.#db.selectFrom('sources').select('id').where('archived_at', '<=', at)
+    return query.orderBy('id').limit(500).execute()
+  }
+
+  /** Forgets a Source. Its bytes are left to the sweep. */
+  async remove({ id }: { id: string }): Promise<void> {
+    await this.#db.deleteFrom('sources').where('id', '=', id).execute()
+  }
+
   async hasBytes(contentHash: string): Promise<boolean> {
     const row = await this.#db
       .selectFrom('sources')

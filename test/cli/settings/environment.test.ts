@@ -21,6 +21,7 @@ test('an empty environment has a default for everything', () => {
     rateWrites: 120,
     rateChats: 20,
     ingestConcurrency: 2,
+    retention: {},
     webhookPrivate: false,
     languageModel: undefined,
   }
@@ -58,6 +59,9 @@ test('every setting can be set', () => {
       GANGLION_RATE_WRITES: '1000000',
       GANGLION_RATE_CHATS: '5',
       GANGLION_INGEST_CONCURRENCY: '4',
+      GANGLION_KEEP_EVENTS_DAYS: '3',
+      GANGLION_KEEP_AUDIT_DAYS: '800',
+      GANGLION_KEEP_ARCHIVED_DAYS: '30',
       GANGLION_WEBHOOK_PRIVATE: 'true',
       GANGLION_LLM_URL: 'http://127.0.0.1:11434/v1/',
       GANGLION_LLM_MODEL: 'small',
@@ -109,6 +113,7 @@ test('every setting can be set', () => {
     rateWrites: 1_000_000,
     rateChats: 5,
     ingestConcurrency: 4,
+    retention: { events: 3, audit: 800, archived: 30 },
     webhookPrivate: true,
     languageModel: { url: 'http://127.0.0.1:11434/v1', model: 'small', apiKey: 'sk-1' },
     embeddings: {

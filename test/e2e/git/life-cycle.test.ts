@@ -4,9 +4,11 @@ import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { consoleRoutes } from '../../../src/console/console.ts'
+import { recordAct } from '../../../src/kb/access/audit.ts'
 import { createKnowledgeBase, operator } from '../../../src/kb/create-kb.ts'
 import { restore } from '../../../src/operate/backup/restore.ts'
 import { changeKb, changeTenant, markDeleted, removeDeleted } from '../../../src/operate/life-cycle.ts'
+import { sweepRows } from '../../../src/operate/sweeping.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
 import { signIn } from '../../support/person.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -306,4 +308,35 @@ test('a disable ends streams of events with the reason, and an export has every 
   expect(existsSync(join(target, 'manifest.json'))).toBe(true)
   await ctx.tenants.life.setDisabled({ id: acme }, ctx.now())
   expect(await Promise.all(streams)).toEqual(['"error":"not_found"', '"error":"tenant_disabled"'])
+})
+
+test('what is over is kept for as long as the operator says, and what a Source has made stays', async () => {
+  const { ctx, acme, request, tokens, kbId, by } = await deployment()
+  await recordAct(ctx, by, { action: 'tenant.renamed', subject: 'acme' })
+  const [source] = await ctx.sources.all(kbId)
+  if (source === undefined) throw new Error('no Source')
+  await vi.waitFor(async () => expect((await ctx.sources.get(source.id))?.status).toBe('ready'), 20_000)
+  const path = `/api/v1/documents/${source.id}`
+  expect((await request('DELETE', path, { as: tokens.curator })).status).toBe(204)
+  const neurons = async () =>
+    (await request('GET', '/api/v1/knowledge-bases/handbook/neurons', { as: tokens.curator })).body.neurons
+  const before = await neurons()
+  const removed = vi.spyOn(ctx.texts, 'remove')
+  const left = async () => [
+    (await ctx.events.after(acme, 0, 1)).length,
+    (await ctx.audit.list(acme, { before: undefined, limit: 9 })).length > 0,
+    (await ctx.sources.all(kbId)).length,
+    await ctx.sources.hasBytes(source.contentHash),
+    removed.mock.calls.length,
+  ]
+  const later = (days: number) => ({ ...ctx, now: () => new Date(Date.now() + days * 86_400_000) })
+  await sweepRows(later(30), { events: 31, audit: 31, archived: 31 })
+  expect(await left()).toEqual([1, true, 1, true, 0])
+  await sweepRows(later(30), {})
+  expect(await left()).toEqual([0, true, 1, true, 0])
+  await sweepRows(later(30), { audit: 29, archived: 29 })
+  expect(await left()).toEqual([0, false, 0, false, 1])
+  expect((await request('GET', path, { as: tokens.curator })).status).toBe(404)
+  expect(await neurons()).toEqual(before)
+  expect((await verify(ctx)).ok).toBe(true)
 })
