@@ -32,6 +32,7 @@ export type ProposedNeuron = {
   state: 'new' | 'updated' | 'unchanged' | 'approved' | 'withdrawn' | 'waiting'
   path?: string
   movedFrom?: string | undefined
+  removes?: boolean
   /** The dismissal of an earlier proposal for the same Neuron by somebody other than the pusher. */
   dismissal?: Decision | undefined
 }
@@ -63,7 +64,7 @@ export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: ()
     const proposed: Proposed[] = []
     for (const neuron of neurons.filter(isChange)) {
       const candidate = await propose(kb, staging, neuron, { ...push, at })
-      proposed.push({ ...candidate, path: neuron.path, movedFrom: movedFrom(neuron) })
+      proposed.push({ ...candidate, path: neuron.path, movedFrom: movedFrom(neuron), removes: neuron.text === null })
     }
     const added = proposed.filter(({ state }) => state === 'new').length
     if (countPending(sql) + added > maxPending)

@@ -2,6 +2,7 @@ import { largestBundle } from '../kb/refs/candidate-head-names.ts'
 import type { PushedMain } from '../kb/writing/push-main.ts'
 import type { TakenNeuron } from '../kb/writing/take-neurons.ts'
 import type { Decision } from '../rules/candidates/candidate.ts'
+import { folderChanges } from '../rules/paths/folder-changes.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import type { ProposedNeuron } from './push-proposals.ts'
 
@@ -17,8 +18,15 @@ const done: Readonly<Record<TakenNeuron['verb'], string>> = {
 
 export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string) => string): string[] {
   if (commit === undefined) return ['main has all of it already: nothing was changed.']
-  const { folders, others } = movedFolders(neurons)
-  const moves = folders.map(({ from, to, pages }) => `  moved ${pages.length} Neurons from ${from} to ${to}`)
+  const isPlain = ({ dismissal }: TakenNeuron) => dismissal === undefined
+  const changed = neurons.filter(isPlain).map((neuron) => ({ ...neuron, removes: neuron.verb === 'Remove' }))
+  const { folders, others: single } = folderChanges(changed)
+  const moves = folders.map(({ from, to, pages }) =>
+    to === undefined
+      ? `  removed ${pages.length} Neurons from ${from}`
+      : `  moved ${pages.length} Neurons from ${from} to ${to}`,
+  )
+  const others = [...single, ...neurons.filter((neuron) => !isPlain(neuron))]
   const told = others.flatMap(({ verb, seqId, title, path, pushedPath, candidateId, dismissal }) => {
     const where = verb === 'Remove' ? '' : ` ${urlOf(seqId)}`
     const overruled =
@@ -42,12 +50,15 @@ export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string
 export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candidateId: string) => string): string[] {
   const left = neurons.filter(({ state }) => state === 'waiting')
   const pushed = neurons.filter(({ state }) => state !== 'waiting')
-  const { folders, others } = movedFolders(pushed)
+  const isPlain = ({ dismissal, state }: ProposedNeuron) => dismissal === undefined && state !== 'withdrawn'
+  const { folders, others: single } = folderChanges(pushed.filter(isPlain))
   const moves = folders.flatMap(({ from, to, pages }) => {
     const ids = pages.map(({ candidateId }) => candidateId)
     const bundle = ids.length > largestBundle ? [] : [`    refs/candidates/${ids.join('+')}/head`]
-    return [`  ${pages.length} Neurons to move from ${from} to ${to}, each a candidate`, ...bundle]
+    const what = to === undefined ? `remove from ${from}` : `move from ${from} to ${to}`
+    return [`  ${pages.length} Neurons to ${what}, in one entry of the queue`, ...bundle]
   })
+  const others = [...single, ...pushed.filter((neuron) => !isPlain(neuron))]
   const told = others.flatMap(({ candidateId, title, state, dismissal }) => {
     const what = `"${oneLine(title, 100)}" ${urlOf(candidateId)}`
     if (state === 'approved') return [`  approved already: ${what}`]
@@ -88,30 +99,6 @@ function leftLines(left: readonly ProposedNeuron[]): string[] {
 function saidOf({ by, reason }: Decision): string {
   const why = reason === undefined ? '' : ` ("${oneLine(reason, 200)}")`
   return `dismissed by ${oneLine(by.name, 100)}${why}`
-}
-
-type MovedFolder<Page> = { from: string; to: string; pages: Page[] }
-
-/** Puts together pages that moved with their folder and are otherwise as they were. */
-function movedFolders<Page extends Pick<ProposedNeuron, 'path' | 'movedFrom' | 'dismissal'>>(
-  pages: readonly Page[],
-): { folders: MovedFolder<Page>[]; others: Page[] } {
-  const found = new Map<string, MovedFolder<Page>>()
-  for (const page of pages) {
-    const { path, movedFrom, dismissal } = page
-    if (path === undefined || movedFrom === undefined || dismissal !== undefined) continue
-    const [to, from] = [path.split('/'), movedFrom.split('/')]
-    if (to.at(-1) !== from.at(-1)) continue
-    while (to.at(-1) === from.at(-1)) [to, from].map((segments) => segments.pop())
-    const names = [from, to].map((segments) => oneLine(`${segments.join('/')}/`, 200)) as [string, string]
-    const key = JSON.stringify(names)
-    const folder = found.get(key) ?? { from: names[0], to: names[1], pages: [] }
-    folder.pages.push(page)
-    found.set(key, folder)
-  }
-  const folders = [...found.values()].filter(({ pages }) => pages.length > 1)
-  const told = new Set(folders.flatMap((folder) => folder.pages))
-  return { folders, others: pages.filter((page) => !told.has(page)) }
 }
 
 function shortened(lines: readonly string[]): string[] {

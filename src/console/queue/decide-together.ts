@@ -2,6 +2,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
+import { approveBundle, dismissBundle } from '../../queue/push-bundle.ts'
 import type { ReviewOutcome } from '../../review/read-outcome.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { button, form } from '../layout/form.ts'
@@ -9,7 +10,7 @@ import { type Html, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { decidedBy, undoForm } from './outcome-notice.ts'
-import { candidateUrl, listPath, type QueueParams, type Result } from './view.ts'
+import { candidateUrl, listPath, maxResults, type QueueParams, type Result } from './view.ts'
 
 export type Together = {
   decision: 'approve' | 'dismiss' | 'reopen'
@@ -27,30 +28,41 @@ export async function decideTogether(
   caller: Caller,
   { picks, ...together }: Together,
 ): Promise<string> {
-  const done = await Promise.all(
-    picks.map(async (pick) => `${pick.id}.${await decideOne(ctx, caller, pick, together)}`),
-  )
-  return done.join(',')
+  const done = await Promise.all(picks.map((pick) => decideOne(ctx, caller, pick, together)))
+  return done.flat().slice(0, maxResults).join(',')
 }
+
+/** Of what waits of a push, what is sent back begins so. */
+export const bundleMark = 'bundle:'
 
 async function decideOne(
   ctx: AppContext,
   caller: Caller,
   { id, seen }: Picked,
   { decision, reason }: Omit<Together, 'picks'>,
-): Promise<Result> {
+): Promise<string[]> {
+  const given = reason === undefined ? {} : { reason }
   try {
-    if (decision === 'approve') await approveCandidate(ctx, caller, id, { seen })
+    let ids = [id]
+    if (seen.startsWith(bundleMark)) {
+      const judged = { candidateId: id, seen: seen.slice(bundleMark.length) }
+      if (decision === 'approve') ids = await approveBundle(ctx, caller, judged)
+      if (decision === 'dismiss') ids = await dismissBundle(ctx, caller, { ...judged, ...given })
+    } else if (decision === 'approve') await approveCandidate(ctx, caller, id, { seen })
     else if (decision === 'reopen') await reopenCandidate(ctx, caller, id)
-    else await dismissCandidate(ctx, caller, id, { seen, ...(reason === undefined ? {} : { reason }) })
-    return 'done'
+    else await dismissCandidate(ctx, caller, id, { seen, ...given })
+    return ids.map((each) => `${each}.done`)
   } catch (error) {
-    if (error instanceof ValidationError) return 'failed'
-    if (!(error instanceof GanglionError) || error.status >= 500) throw error
-    if (error.code === 'merge_conflict') return 'conflict'
-    if (error.code === 'stale_head') return 'changed'
-    return error.code === 'not_pending' || error.code === 'not_dismissed' ? 'decided' : 'failed'
+    return [`${id}.${failureOf(error)}`]
   }
+}
+
+function failureOf(error: unknown): Result {
+  if (error instanceof ValidationError) return 'failed'
+  if (!(error instanceof GanglionError) || error.status >= 500) throw error
+  if (error.code === 'merge_conflict') return 'conflict'
+  if (error.code === 'stale_head') return 'changed'
+  return error.code === 'not_pending' || error.code === 'not_dismissed' ? 'decided' : 'failed'
 }
 
 /** Asks before candidates of the red zone are approved with others, unread. `picks`: all that were selected, as the list sent them. */

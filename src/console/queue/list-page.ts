@@ -9,6 +9,7 @@ import { liveNotice } from '../layout/live-notice.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
+import { bundleMark } from './decide-together.ts'
 import {
   badges,
   confidenceText,
@@ -149,24 +150,35 @@ function bulkBar(params: QueueParams, reason: string | undefined): Html {
 }
 
 function row(each: QueueEntry, params: QueueParams, isAllPicked: boolean): Html {
-  const { id, kb, title, kind, status, zone, confidence, connector, createdAt, createdBy, tags } = each
+  const { id, kb, kind, status, zone, confidence, connector, createdAt, createdBy, tags, bundle } = each
+  const title = bundle?.says.join(' · ') ?? each.title
   // The badge says the same.
   const warnings = zone === 'red' ? each.warnings.filter((warning) => !warning.includes('red zone')) : each.warnings
   return html`<li class="entry" data-entry>
     <div class="pick">${
       status !== 'approved' &&
-      html`<input type="checkbox" id="pick-${id}" name="pick" value="${id} ${each.seen}" aria-label="Select ${title}"${isAllPicked && html` checked`}>`
+      html`<input type="checkbox" id="pick-${id}" name="pick" value="${id} ${bundle === undefined ? each.seen : bundleMark + bundle.seen}" aria-label="Select ${title}"${isAllPicked && html` checked`}>`
     }</div>
     <div class="what">
       <h2><a href="${candidateUrl(id, params)}" dir="auto" data-open>${title}</a></h2>
       ${badges(each)}
-      <span>${intentText(each)}</span>
-      ${tags.slice(0, 4).map((tag) => html`<a class="badge" href="${listPath({ ...params, tag })}" dir="auto">#${tag}</a> `)}
+      ${bundle === undefined ? html`<span>${intentText(each)}</span>` : memberList(bundle, params)}
+      ${bundle === undefined && tags.slice(0, 4).map((tag) => html`<a class="badge" href="${listPath({ ...params, tag })}" dir="auto">#${tag}</a> `)}
     </div>
     <div class="who soft">${kindLabels[kind]} · ${confidence === null ? '' : html`${confidenceText(confidence)} · `}<bdi>${kb}</bdi>${connector !== 'api' && html` · from <bdi>${connector}</bdi>`} · by <bdi>${createdBy}</bdi>, ${when(createdAt)}</div>
     ${status === 'pending' && saysMore(each) && html`<p class="soft why">${verdictText(each)}</p>`}
     ${warningList(warnings)}
   </li>`
+}
+
+const maxMembers = 200
+
+/** Its pages, each of which can be decided on by itself. */
+function memberList({ members }: NonNullable<QueueEntry['bundle']>, params: QueueParams): Html {
+  const more = members.length - maxMembers
+  return html`<details class="members"><summary>${members.length} pages of one push</summary>
+    <ul>${members.slice(0, maxMembers).map(({ id, title }) => html`<li><a href="${candidateUrl(id, params)}" dir="auto">${title}</a></li>`)}
+      ${more > 0 && html`<li>and ${more} more</li>`}</ul></details>`
 }
 
 function pager({ previous, next }: QueuePage, params: QueueParams): Html | undefined {

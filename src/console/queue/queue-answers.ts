@@ -44,8 +44,10 @@ export function answersOf(ctx: AppContext) {
     { problem, reason }: Pick<ListPage, 'problem' | 'reason'> = {},
   ): Promise<FastifyReply> {
     const [visit, caller] = [visitOf(request), callerOf(request)]
-    const { after, before, pick, done, did = [] } = params
-    const queue = await listQueue(ctx, caller, { ...viewOf(params), after, before, limit: pageLength })
+    const { after, before, pick, done, did = [], kind, tag, text } = params
+    // Where not all of a bundle may pass, each passes by itself.
+    const bundles = (kind ?? tag ?? text) === undefined
+    const queue = await listQueue(ctx, caller, { ...viewOf(params), after, before, bundles, limit: pageLength })
     const failingLinks = await listFailingLinks(ctx, caller, params.kb)
     const outcomes = await Promise.all(
       did.map(async ([id, result]) => ({ outcome: await readOutcome(ctx, caller, id), result })),

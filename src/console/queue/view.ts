@@ -41,12 +41,15 @@ export type Result = (typeof results)[number]
 /** Candidates on one page of the list. */
 export const pageLength = 25
 
+/** Decisions of which the list says what came of them. */
+export const maxResults = 2 * pageLength
+
 /** The results of decisions as a query holds them: `<id>.<result>`, joined by commas. */
 const Did = z
   .string()
   .max(100 * pageLength)
   .transform((text) => text.split(',').map((each) => each.split('.')))
-  .pipe(z.array(z.tuple([z.uuid(), z.enum(results)])).max(2 * pageLength))
+  .pipe(z.array(z.tuple([z.uuid(), z.enum(results)])).max(maxResults))
 
 const CandidateId = z.uuid().optional()
 const Cursor = z.string().max(500).optional()

@@ -16,6 +16,8 @@ export type QueueFilter = {
   tag?: string | undefined
   /** Words of the title and of the beginning of the content. */
   text?: string | undefined
+  /** Of each {@link bundleOf}, its first candidate alone. */
+  bundles?: boolean | undefined
 }
 
 /** A place in the queue's order: red zone first, then impact, then age. */
@@ -66,17 +68,49 @@ function inPlace(place: QueuePlace | undefined): SqlQuery {
     ORDER BY red, impact, id DESC`
 }
 
-function matching({ status, kind, connector, zone, tag, text }: QueueFilter & { status: CandidateStatus }): SqlQuery {
+function matching({
+  status,
+  kind,
+  connector,
+  zone,
+  tag,
+  text,
+  bundles,
+}: QueueFilter & { status: CandidateStatus }): SqlQuery {
   const words = text === undefined ? undefined : (wordsQuery(text) ?? '""')
   return query`status = ${status} ${kind === undefined ? nothing : query`AND kind = ${kind}`}
     ${connector === undefined ? nothing : query`AND connector = ${connector}`}
     ${zone === undefined ? nothing : query`AND coalesce(zone, 'none') = ${zone}`}
+    ${
+      bundles
+        ? query`AND NOT EXISTS (SELECT 1 FROM candidates AS mate WHERE mate.id >= substr(candidates.id, 1, ${timeLength})
+          AND mate.id < candidates.id AND candidates.connector = 'git' AND candidates.status = 'pending'
+          AND mate.connector = 'git' AND mate.status = 'pending' AND mate.zone IS candidates.zone
+          AND mate.created_at = candidates.created_at AND mate.created_by = candidates.created_by)`
+        : nothing
+    }
     ${tag === undefined ? nothing : query`AND id IN (SELECT id FROM candidate_tags WHERE key = ${tagKey(tag)})`}
     ${
       words === undefined
         ? nothing
         : query`AND word_row IN (SELECT rowid FROM candidate_words WHERE candidate_words MATCH ${words})`
     }`
+}
+
+/** Characters of an id that say when it was made, in milliseconds. */
+const timeLength = 14
+
+/**
+ * What waits of a push, in the zone of one candidate of it: that is decided as one. `path`: where the page was pushed to. Those of one
+ * push have its time.
+ */
+export function bundleOf(sql: Sql, { id, connector, status }: CandidateRow): (CandidateRow & { path: string })[] {
+  if (connector !== 'git' || status !== 'pending') return []
+  const time = id.slice(0, timeLength)
+  const rows = sql.all`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid
+    FROM candidates AS one JOIN candidates AS mate USING (connector, status, created_at, created_by)
+    WHERE one.id = ${id} AND mate.id >= ${time} AND mate.id < ${`${time}~`} AND mate.zone IS one.zone ORDER BY mate.id`
+  return rows.map((row) => ({ ...toCandidateRow(row), path: String(row.fingerprint).replace(/ [0-9a-f]*$/, '') }))
 }
 
 /** How many candidates of a status pass a filter, by zone; of more than {@link maxCounted} in all, some are left out. */

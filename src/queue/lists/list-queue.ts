@@ -8,6 +8,7 @@ import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../.
 import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../../kb/projection/projection.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { type BundleEntry, bundleEntry } from '../push-bundle.ts'
 import { seenOf } from '../seen.ts'
 import {
   decodeQueueCursor,
@@ -50,6 +51,8 @@ export type QueueEntry = {
   intent: Intent
   /** The Neuron that it became. */
   seqId?: string
+  /** What it stands for, where it is the first of what waits of a push. */
+  bundle?: BundleEntry
   /** What a decision sends back, so that nothing is decided that has changed since. */
   seen: string
 }
@@ -101,7 +104,10 @@ export async function listQueue(
   const isAfter = last !== undefined && (isBack ? await hasMore(kbs, filter, last, 'after') : isMore)
   const entries: QueueEntry[] = []
   for (const { kb, row } of rows) {
-    const entry = await kb.read((sql) => toEntry(kb.identity, sql, row))
+    const entry = await kb.read((sql) => {
+      const bundle = filter.bundles ? bundleEntry(sql, row) : undefined
+      return { ...toEntry(kb.identity, sql, row), ...(bundle && { bundle }) }
+    })
     if (entry !== undefined) entries.push(entry)
   }
   return {
@@ -160,7 +166,7 @@ async function countAcross(
     const found = await kb.read((sql) =>
       candidateStatuses.map((status) => ({
         status,
-        byZone: countByZone(sql, { ...filter, status, zone: undefined }),
+        byZone: countByZone(sql, { ...filter, status, zone: undefined, bundles: undefined }),
         connectors: filter.status === undefined || filter.status === status ? connectorsOf(sql, status) : [],
       })),
     )

@@ -1,4 +1,10 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { pushedChanges } from '../../../src/git/pushed-objects.ts'
+import { proposePush } from '../../../src/push/push-proposals.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { tempDir } from '../../support/temp.ts'
 import type { Page } from '../support.ts'
 import { deskForFile, follow, hostile } from './desk.ts'
 
@@ -109,6 +115,78 @@ test('several are decided together, each on its own, and the page says what beca
     reason: '',
   })
   expect((await follow(curator, back)).texts('.notice li')).toEqual(['Second change: waits in the queue again.'])
+})
+
+test('what waits of a push is one entry, which becomes one commit or is dismissed as a whole', async () => {
+  const { curator, newKb, ctx, tenantId } = desk()
+  const { slug, add } = await newKb()
+  const seqIds = [await add({ title: 'One' }), await add({ title: 'Two' }), await add({ title: 'Three' })]
+  const kb = await ctx.kb(tenantId, slug)
+  const clone = join(tempDir(), 'clone')
+  nativeGit(kb.repository.gitDir, ['clone', '--quiet', kb.repository.gitDir, clone])
+  const git = (...args: string[]) => nativeGit(clone, args)
+  const pathOf = (seqId: string) => git('grep', '-l', `seqId: ${seqId}`).trim()
+  const [one = '', two = '', three = ''] = seqIds.map(pathOf)
+  const propose = async () => {
+    git('commit', '--all', '--quiet', '--message', 'Change')
+    nativeGit(kb.repository.gitDir, ['fetch', '--quiet', clone, 'HEAD'])
+    const [from, to] = [git('rev-parse', 'origin/main'), git('rev-parse', 'HEAD')]
+    const proposer = { id: 'git:key:ada', name: 'Ada' }
+    const changes = await pushedChanges(kb.repository, from, to)
+    const push = { changes, range: { from, to }, proposer, origin: { door: 'for', by: 'ada' } } as const
+    return proposePush(kb, push, ctx.now)
+  }
+  mkdirSync(join(clone, 'neurons/new'))
+  for (const path of [one, two]) git('mv', path, `neurons/new/${basename(path)}`)
+  writeFileSync(join(clone, 'neurons/new', basename(two)), git('show', `HEAD:${two}`).concat('\n[[One]]\n'))
+  git('rm', '--quiet', three)
+  await propose()
+  const path = `/queue?kb=${slug}`
+  const page = await curator.get(path)
+  expect(titles(page)).toEqual([`Moves 2 pages from ${dirname(one)}/ to neurons/new/ · Removes 1 page`])
+  expect(page.texts('.members li').toSorted()).toEqual(['One', 'Three', 'Two'])
+  expect(page.texts('nav[aria-label="Zones"] a')[0]).toBe('All 3')
+  const decide = (decision: string, pick: string[]) => curator.post(path, { decision, pick, reason: '' })
+
+  // A page of it that changes makes another of it.
+  writeFileSync(
+    join(clone, 'neurons/new', basename(two)),
+    git('show', `HEAD:neurons/new/${basename(two)}`).concat('More.\n'),
+  )
+  await propose()
+  expect((await follow(curator, await decide('approve', picks(page)))).texts('.notice li')).toEqual([
+    expect.stringContaining('not decided, since it or its page has changed'),
+  ])
+  const before = nativeGit(kb.repository.gitDir, ['rev-parse', 'main'])
+  const approved = await follow(curator, await decide('approve', picks(await curator.get(path))))
+  expect(approved.texts('.notice h2')).toEqual(['3 of 3 decided'])
+  expect(titles(approved)).toEqual([])
+  const log = nativeGit(kb.repository.gitDir, [
+    'log',
+    '--format=%s',
+    '--name-status',
+    '--no-renames',
+    `${before}..main`,
+  ])
+  expect(log.split('\n').filter(Boolean).toSorted()).toEqual(
+    [
+      'Change 3 Neurons',
+      ...[one, two].flatMap((moved) => [`A\tneurons/new/${basename(moved)}`, `D\t${moved}`]),
+      `D\t${three}`,
+    ].toSorted(),
+  )
+  expect(nativeGit(kb.repository.gitDir, ['show', `main:neurons/new/${basename(two)}`])).toContain('More.')
+
+  git('pull', '--quiet', '--no-rebase', 'origin', 'main')
+  git('rm', '-r', '--quiet', 'neurons/new')
+  await propose()
+  const removal = await curator.get(path)
+  expect(titles(removal)).toEqual(['Removes 2 pages from neurons/new/'])
+  expect((await follow(curator, await decide('dismiss', picks(removal)))).texts('.notice h2')).toEqual([
+    '2 of 2 decided',
+  ])
+  const queue = ['log', '-1', '--format=%s', 'refs/ganglion/queue']
+  expect(nativeGit(kb.repository.gitDir, queue)).toBe('Dismiss 2 changes of Neurons')
 })
 
 test('the red zone is asked about before it is approved with others', async () => {

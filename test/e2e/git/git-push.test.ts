@@ -147,11 +147,18 @@ test('a folder that moves is one line for its pusher, proposed or pushed; a page
   const proposed = await clone.push('HEAD:refs/for/main')
   const ids = (await candidates(product, 'pending')).flatMap(({ candidateId, target }) => (target ? [candidateId] : []))
   const [moved, bundle] = proposed.stderr.split('\n').filter((line) => /Neurons|refs\/candidates/.test(line))
-  expect(moved).toContain('2 Neurons to move from neurons/old/ to neurons/new/, each a candidate')
+  expect(moved).toContain('2 Neurons to move from neurons/old/ to neurons/new/, in one entry of the queue')
   expect(ids.every((id) => bundle?.includes(String(id)))).toBe(true)
   const pushed = await clone.push('main')
   expect(pushed.stderr).toContain('moved 2 Neurons from neurons/old/ to neurons/new/')
   expect(pushed.stderr).not.toContain('updated')
+  await clone.git('pull', '--quiet')
+  await clone.git('rm', '-r', '--quiet', 'neurons/new')
+  await clone.git('commit', '--quiet', '-m', 'Remove')
+  expect((await clone.push('HEAD:refs/for/main')).stderr).toContain(
+    '2 Neurons to remove from neurons/new/, in one entry',
+  )
+  expect((await clone.push('main')).stderr).toContain('removed 2 Neurons from neurons/new/')
   await clone.git('pull', '--quiet')
 
   await clone.commit({ 'neurons/lunch.md': page('Lunch', 'Lunch is at two.') })

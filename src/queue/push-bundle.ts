@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import { GanglionError } from '../contract/errors.ts'
+import { hashObject } from '../git/objects/object.ts'
+import type { Staging } from '../git/staging.ts'
+import { type Context, emitAct } from '../kb/context.ts'
+import { kbOfCandidate } from '../kb/kb-access.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { type CandidateRow, findCandidate } from '../kb/projection/candidate-index.ts'
+import { bundleOf } from '../kb/projection/candidate-queue.ts'
+import { findNeuron } from '../kb/projection/neuron-queries.ts'
+import type { AllTables } from '../kb/projection/projection.ts'
+import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
+import { mainRef } from '../kb/refs/kb-refs.ts'
+import { removalTrailers } from '../kb/refs/removal-trailer.ts'
+import { approvalTrailers, proposalMessage, subjectOf } from '../kb/writing/push-main.ts'
+import { PushRefused } from '../kb/writing/push-refused.ts'
+import { withDecision } from '../kb/writing/record.ts'
+import { takeNeurons } from '../kb/writing/take-neurons.ts'
+import { parseCandidate } from '../markdown/file/candidate-file.ts'
+import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
+import { folderChanges } from '../rules/paths/folder-changes.ts'
+import { proposalViewOf } from './approval.ts'
+import { candidateChange, stackChanges } from './heads/candidate-change.ts'
+import { seenOf } from './seen.ts'
+
+/** What waits of a push, as one entry of the queue. `says`: what it does, in lines. */
+export type BundleEntry = { members: { id: string; title: string }[]; says: string[]; seen: string }
+
+/** The bundle of a candidate, if it has others. */
+export function bundleEntry(sql: AllTables, row: CandidateRow): BundleEntry | undefined {
+  const mates = bundleOf(sql, row)
+  if (mates.length < 2) return undefined
+  const pages = mates.map(({ path, target, removes }) => {
+    const movedFrom = target === null || removes ? undefined : findNeuron(sql, target)?.path
+    return { path, removes, movedFrom, isNew: target === null }
+  })
+  const { folders, others } = folderChanges(pages)
+  const says = folders.map(({ from, to, pages: { length } }) =>
+    to === undefined ? `Removes ${length} pages from ${from}` : `Moves ${length} pages from ${from} to ${to}`,
+  )
+  const count = (verb: string, some: readonly unknown[]) =>
+    some.length === 0 ? [] : [`${verb} ${some.length} ${some.length === 1 ? 'page' : 'pages'}`]
+  return {
+    members: mates.map(({ id, title }) => ({ id, title })),
+    says: [
+      ...says,
+      ...count(
+        'Adds',
+        others.filter(({ isNew }) => isNew),
+      ),
+      ...count(
+        'Changes',
+        others.filter(({ isNew, removes }) => !isNew && !removes),
+      ),
+      ...count(
+        'Removes',
+        others.filter(({ removes }) => removes),
+      ),
+    ],
+    seen: createHash('sha256')
+      .update(mates.map((mate) => `${mate.id} ${seenOf(sql, mate)}\n`).join(''))
+      .digest('hex'),
+  }
+}
+
+/** Which bundle is decided: that of a candidate, as it was seen. */
+type JudgedBundle = { candidateId: string; seen: string }
+
+/**
+ * A curator approves what waits of a push: all of it becomes one commit on main, or nothing does. Returns the candidates' ids.
+ * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` where it has changed since it was seen, `merge_conflict`
+ */
+export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle): Promise<string[]> {
+  return decideBundle(ctx, caller, judged, async (kb, staging, records) => {
+    const [view, main] = [proposalViewOf(kb, staging), staging.head(mainRef) ?? '']
+    const found = await Promise.all(records.map((record) => candidateChange(view, main, record)))
+    const changes = found.filter((change) => change !== undefined)
+    const stacked = changes.length === records.length ? await stackChanges(view, changes) : undefined
+    if (stacked === undefined) throw new GanglionError('merge_conflict')
+    const neurons = stacked.map(({ candidate, target, path, text }) => ({
+      ...{ seqId: candidate.target ?? undefined, before: target, path, text },
+      blob: text === null ? undefined : hashObject('blob', Buffer.from(text)),
+    }))
+    const moved = stacked.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, null] as const]))
+    const [actor, at] = [actorOf(caller), ctx.now()]
+    const taking = await takeNeurons(kb, neurons, {
+      ...{ parser: kb.parser, readText: view.readText, actor, at },
+      origin: { door: 'main', by: bareId(caller) },
+      reason: 'approved with a push',
+    }).catch((error: unknown) => {
+      throw error instanceof PushRefused ? new GanglionError('merge_conflict') : error
+    })
+    const author = signatureOf(actor, at)
+    const { candidates, files, removals } = taking
+    if (candidates.length > 0) {
+      await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
+    }
+    await kb.commitToMain(staging, {
+      files: new Map([...moved, ...files]),
+      removals,
+      message: commitMessage(subjectOf(taking.neurons), [
+        ...approvalTrailers(taking.neurons),
+        ['Connector', 'git'],
+        ['Approved-By', `${actor.name} <${actor.id}>`],
+        ...removalTrailers(removals),
+      ]),
+      ...{ author, at },
+    })
+    return 'approve'
+  })
+}
+
+/** A curator dismisses what waits of a push. @throws {GanglionError} as {@link approveBundle}, and `record_full` */
+export function dismissBundle(
+  ctx: Context,
+  caller: Caller,
+  { reason, ...judged }: JudgedBundle & { reason?: string | undefined },
+): Promise<string[]> {
+  return decideBundle(ctx, caller, judged, async (kb, staging, records) => {
+    const [by, at] = [actorOf(caller), ctx.now()]
+    const decision = {
+      action: 'dismiss',
+      at: at.toISOString(),
+      by,
+      ...(reason === undefined ? {} : { reason }),
+    } as const
+    const candidates = records.map((record) => withDecision(record, decision))
+    await kb.commitToQueue(staging, {
+      ...{ candidates, message: proposalMessage({ candidates }), author: signatureOf(by, at), at },
+    })
+    return 'dismiss'
+  })
+}
+
+async function decideBundle(
+  ctx: Context,
+  caller: Caller,
+  { candidateId, seen }: JudgedBundle,
+  work: (kb: KnowledgeBase, staging: Staging, records: readonly Candidate[]) => Promise<'approve' | 'dismiss'>,
+): Promise<string[]> {
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
+  const { ids, act } = await kb.write(async (staging) => {
+    const { write: sql } = kb.projection
+    const row = findCandidate(sql, candidateId)
+    if (row === undefined) throw new GanglionError('not_found')
+    if (row.status !== 'pending') throw new GanglionError('not_pending')
+    if (bundleEntry(sql, row)?.seen !== seen) throw new GanglionError('stale_head')
+    const mates = bundleOf(sql, row)
+    const records = await Promise.all(mates.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
+    return { ids: mates.map(({ id }) => id), act: await work(kb, staging, records) }
+  })
+  const status = act === 'approve' ? 'approved' : 'dismissed'
+  for (const _ of ids) emitAct(ctx, act, { status })
+  return ids
+}
