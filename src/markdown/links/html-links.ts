@@ -1,3 +1,4 @@
+import { decodeString } from 'micromark-util-decode-string'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { parseDestination } from './markdown-link.ts'
 
@@ -13,7 +14,9 @@ export type HtmlLink = {
 export const mayLinkInHtml = /<(?:a|img)(?:\s|$)/im
 /** What holds no elements. */
 const unseen = /<!--.*?(?:-->|$)|<(script|style|template|textarea)[\s>].*?(?:<\/\1\s*>|$)/gis
-const linkTag = /<(a|img)(\s[^<>]*)>/gi
+const quoted = `\\s*(?:"[^"]{0,2000}"|'[^']{0,2000}')`
+/** A `>` between quotes ends no tag; quotes that are not closed are signs like others. Bounded, so that it takes linear time. */
+const linkTag = new RegExp(`<(a|img)(\\s[^<>=]*(?:=(?:${quoted}|(?!${quoted}))[^<>=]*){0,50})>`, 'gi')
 const attribute = /([^\s"'=<>/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?/g
 
 /** The links `<a href>` and images `<img src>` of a stretch of HTML to pages and files of the knowledge base. Takes linear time. */
@@ -43,5 +46,5 @@ export function htmlLinks(html: string): HtmlLink[] {
 }
 
 function decoded(value: string): string {
-  return value.trim().replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+  return value.trim().replace(/&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z0-9]{1,31});/gi, decodeString)
 }

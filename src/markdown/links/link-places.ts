@@ -1,4 +1,4 @@
-import type { Nodes } from 'mdast'
+import type { Html, Nodes } from 'mdast'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { append } from '../append.ts'
 import { parseParts } from '../parse/parse-parts.ts'
@@ -64,15 +64,24 @@ function placeOf(found: LinkNode, part: Part): LinkPlace | undefined {
   return found.html === undefined ? markdownPlace(found, part) : htmlPlace(found, part)
 }
 
-/** `undefined` where the tag is written over lines of a quote or an item, or its address with character references. */
+/** `undefined` where the address is written over lines, or with character references. */
 function htmlPlace(found: LinkNode, part: Part): LinkPlace | undefined {
   const { node, html, link } = found
-  const [from, to] = offsetsOf(node, part)
-  const isWhole = node.type === 'html' && part.source.slice(from, to) === node.value
-  if (!isWhole || !html?.address.isPlain) return undefined
-  const start = part.start + from + html.address.start
+  if (node.type !== 'html' || !html?.address.isPlain) return undefined
   const path = html.address.written.split(/[?#]/, 1).join('')
+  const from = sourceOffset(node, html.address.start, part)
+  if (from === undefined || !part.source.startsWith(path, from)) return undefined
+  const start = part.start + from
   return { link: { ...link, line: part.line - 1 + lineOf(found) }, start, end: start + path.length }
+}
+
+/** Where a part of the text of a node stands in the source, whose lines may have the marks of a quote or an item before theirs. */
+function sourceOffset(node: Html, at: number, part: Part): number | undefined {
+  const [from, to] = offsetsOf(node, part)
+  const before = node.value.slice(0, at).split('\n')
+  const line = part.source.slice(from, to).split('\n').slice(0, before.length).join('\n')
+  const own = node.value.split('\n')[before.length - 1] ?? ''
+  return line.endsWith(own) ? from + line.length - own.length + (before.at(-1)?.length ?? 0) : undefined
 }
 
 function wikiPlace(found: LinkNode, part: Part): LinkPlace {

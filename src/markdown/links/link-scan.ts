@@ -12,8 +12,8 @@ const mayLink = new RegExp(`\\[\\[|\\]\\(|${mayLinkInHtml.source}`, mayLinkInHtm
 const delimiterRow = /^[\s>*+\-\d.)|:]+$/
 /** What may take a bracket into something else: escapes, math, HTML and autolinks, other links, and definitions. */
 const taking = /[\\$<@]|\[\[|\]\(|\]:|:\/\/|www\./i
-/** A wiki link, or a Markdown link with nothing special in it. */
-const link = /(!?)(?:\[\[([^[\]]+)\]\]|\[(?!\^)([^[\]<\\@:]*)\]\(([^\s\p{Cc}()`[\]<>\\&]*)\))/gu
+/** An escaped sign; a wiki link, or a Markdown link with nothing special in it. */
+const link = /\\[!-/:-@[-`{-~]|(!?)(?:\[\[([^[\]]+)\]\]|\[(?!\^)([^[\]<\\@:]*)\]\(([^\s\p{Cc}()`[\]<>\\&]*)\))/gu
 /** A definition, but of a footnote. What stands before is looked at only where there is one, which takes linear time. */
 const definition = /(?=\]:)(?<!\[\^[^\]\n]*)\]:\s*<?([^\s>]*)/
 const footnoteLink = /(?=\]\()(?<=\[\^[^\]]*)/
@@ -74,6 +74,7 @@ function scanBlock(lines: readonly string[], first: number): LinkSegment {
     const text = withoutCode(line)
     if (text === undefined || taking.test(text.replace(link, ''))) return needsParser
     for (const [, mark, wiki, label = '', url = ''] of text.matchAll(link)) {
+      if (mark === undefined) continue
       if (taking.test(wiki ?? label)) return needsParser
       const parsed = wiki === undefined ? markdownLink(url) : parseWikiLinkText(wiki)
       if (parsed) links.push({ ...parsed, embed: mark === '!', line: first + index })
@@ -99,6 +100,7 @@ function withoutCode(line: string): string | undefined {
   if (!line.includes('`')) return line
   if (line.includes('``')) return undefined
   const text = line.replace(/`[^`]+`/g, '`')
+  if (text.includes('\\`')) return undefined
   const spans = (line.length - line.replaceAll('`', '').length) / 2
   const isPaired = Number.isInteger(spans)
   // `[[` that a backtick follows before any bracket may be a link that holds it, and then the pairs are other ones.

@@ -48,10 +48,18 @@ function* linesOutsideFences(source: string): Generator<{ text: string; number: 
 
 /** The links of one line or of a front matter's text, by their pattern. */
 export function linksInLine(text: string): Omit<WikiLink, 'line'>[] {
-  return Array.from(text.replace(codeOrMath, '').matchAll(linkPattern), ([, mark, wiki, url]) => {
+  const shown = text.replace(codeOrMath, '')
+  return Array.from(shown.matchAll(linkPattern), ({ 1: mark, 2: wiki, 3: url, index }) => {
+    if (isEscaped(shown, index)) return { parsed: undefined, embed: false }
     const embed = mark === '!'
     if (wiki !== undefined) return { parsed: parseWikiLinkText(wiki), embed }
     const destination = parseDestination(url ?? '')
     return { parsed: destination && { ...destination, form: 'markdown' as const }, embed }
   }).flatMap(({ parsed, embed }) => (parsed === undefined ? [] : [{ ...parsed, embed }]))
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let start = at
+  while (text.charAt(start - 1) === '\\') start--
+  return (at - start) % 2 === 1
 }

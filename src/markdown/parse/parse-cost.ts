@@ -20,7 +20,7 @@ const item = /^(?:([-+*])|(\d{1,9})([.)]))([ \t]+|$)/
 const heading = /^#{1,6}[ \t]/
 const html = /^[\s>*+\-\d.)]*</
 const delimiterRow = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
-const simpleLink = /\[\[[^[\]*_~<>]*\]\]|\[[^[\]*_~<>]*\]\([^\s()[\]*_~<>]*\)/g
+const simpleLink = /(?<!\\)\[\[[^[\]*_~<>]*\]\]|\[[^[\]*_~<>]*\]\([^\s()[\]*_~<>]*\)/g
 /** What opens or closes something inline, and what may make another block of the paragraph before. */
 const special = /[*_~[\]<>]|^[-=]+[ \t]*$/g
 

@@ -1,4 +1,4 @@
-import { fold } from '../text/fold.ts'
+import { ascii, fold } from '../text/fold.ts'
 import type { LinkForm } from './written-link.ts'
 
 /** How a Neuron answers to a name, in the order in which names win; `stamp` is the time of a note that its file's name begins with. */
@@ -39,12 +39,28 @@ type Reading = {
 /** The pages that a folder means, in the order in which they win. */
 const folderPages = ['index', 'readme', '_index']
 
-/** The key under which spellings of a name meet: no case, no diacritics, no form of an emoji, and spaces, underscores and hyphens are one. */
+/** Scripts in which a joiner or non-joiner between letters makes another word, or another letter. */
+const joined = [
+  ...['Arabic', 'Syriac', 'Mongolian', 'Nko', 'Mandaic', 'Adlam', 'Hanifi_Rohingya'],
+  ...['Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala'],
+  ...['Myanmar', 'Khmer', 'Balinese', 'Javanese'],
+]
+const letter = `[[\\p{L}\\p{M}]&&[${joined.map((script) => `\\p{scx=${script}}`).join('')}]]`
+const flagTag = '[\\u{e0020}-\\u{e007f}]'
+/**
+ * What shows nothing: direction marks, zero-width spaces, selectors. Captured is what does mean something (UAX #31, 2.3, and UTS #51):
+ * joiners that shape letters or join emoji, and the tags of a flag.
+ */
+const ignorable = new RegExp(
+  `((?<=${letter})(?:\\u200d|\\u200c(?=${letter}))|(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})|(?<=\\u{1f3f4}${flagTag}{0,7})${flagTag})|\\p{Default_Ignorable_Code_Point}`,
+  'gv',
+)
+
+/** The key under which spellings of a name meet: no case, no diacritics, nothing that is not seen, and spaces, underscores and hyphens are one. */
 export function linkKey(text: string): string {
-  return fold(text)
-    .replace(/[\ufe0e\ufe0f]/g, '')
-    .replace(/[\s_\p{Pd}]+/gu, ' ')
-    .trim()
+  const folded = fold(text)
+  const shown = ascii.test(folded) ? folded : folded.replace(ignorable, '$1').normalize('NFC')
+  return shown.replace(/[\s_\p{Pd}]+/gu, ' ').trim()
 }
 
 /** A name as spelled, whatever its Unicode normalisation and the space around it. */

@@ -23,19 +23,18 @@ const rename = (text: string, to: NewTarget = { target: 'New name' }) => rewrite
 const bySeqId = { target: 'handbook_00000042', alias: 'New [name]' }
 
 test('an address in HTML is rewritten between its quotes', async () => {
-  const text = '> <p>\n> <a title="a.md" href=\'a.md#h\'>x</a> <img src=a.md></p>\n\ny <a href="a.md?b">'
-  expect(
-    await rewriteLinks(parser, text, ({ target }) => (target === 'a.md' ? { target: "../b's.md" } : undefined)),
-  ).toBeUndefined()
-  const plain = text.replaceAll('> ', '')
-  expect(
-    await rewriteLinks(parser, plain, ({ target }) => (target === 'a.md' ? { target: "../b's.md" } : undefined)),
-  ).toBe(
-    plain
-      .replace("'a.md#h'", "'../b%27s.md#h'")
-      .replace('src=a.md', 'src=../b%27s.md')
-      .replace('a.md?b', '../b%27s.md?b'),
-  )
+  const quote =
+    '> - <p>\n>   <a title="a.md > b"\n>   href=\'a.md#h\'>x</a>\n>   <img src=a.md></p>\n>\n>   y <a\n>   href="a.md?b">'
+  for (const text of [quote, quote.replaceAll(/^> [- ] /gm, ''), quote.replaceAll('\n', '\r\n')]) {
+    expect(
+      await rewriteLinks(parser, text, ({ target }) => (target === 'a.md' ? { target: "../b's.md" } : undefined)),
+    ).toBe(
+      text
+        .replace("'a.md#h'", "'../b%27s.md#h'")
+        .replace('src=a.md', 'src=../b%27s.md')
+        .replace('a.md?b', '../b%27s.md?b'),
+    )
+  }
 })
 
 describe('only the target changes', () => {

@@ -183,6 +183,12 @@ describe('a link in HTML', () => {
     ])
   })
 
+  test('ends not at a bracket in quotes, and has any character reference', () => {
+    const content =
+      '<img alt=">" src=a.png> <a title=\'a > b\' href="caf&eacute;&#x2f;&#98;.md">x</a>\n\n<p>\n<a title=it\'s href=c.md>'
+    expect(extractLinks(content).map(({ target }) => target)).toEqual(['a.png', 'café/b.md', 'c.md'])
+  })
+
   test('is none in comments, scripts and code', () => {
     expect(extractLinks('<!-- <a href="x.md"> -->\n\n<script>"<a href=x.md>"</script>\n\n`<a href="x.md">`')).toEqual(
       [],
@@ -193,6 +199,8 @@ describe('a link in HTML', () => {
     for (const part of [
       '<a ',
       '<img src',
+      '\\[[a]] ',
+      '<a \'="<a "=\'',
       '<a href="',
       '<a x=',
       '<a href=x.md>',
@@ -235,6 +243,9 @@ describe('finding links without a parser', () => {
     '*',
     '\n```\n',
     '|',
+    '\\[',
+    '\\]',
+    '\\!',
   ]
   const treacherous = [
     ...[
@@ -254,6 +265,8 @@ describe('finding links without a parser', () => {
       '\r',
       '\\',
       '\\|',
+      '\\`',
+      '\\\\',
       '&#91;',
     ],
     ...[

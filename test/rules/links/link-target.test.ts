@@ -250,6 +250,25 @@ describe('linkKey', () => {
     expect(linkKey('की')).not.toBe(linkKey('का'))
   })
 
+  test.each([
+    ['marks of direction', '\u200eOn call\u200f', 'On call'],
+    ['a byte order mark and zero-width spaces', '\ufeffOn\u200b call\u2060', 'On call'],
+    ['a soft hyphen', 'On\u00ad-call', 'On call'],
+    ['joiners between Latin letters', 'On\u200d ca\u200cll', 'On call'],
+    ['a non-joiner at the end of a word', 'شیوا\u200c \u061c', 'شیوا'],
+  ])('%s are not seen, and do not count', (_, text, seen) => {
+    expect(linkKey(text)).toBe(linkKey(seen))
+  })
+
+  test.each([
+    ['Persian', 'می\u200cخواهم'],
+    ['Devanagari', 'क्\u200dष'],
+    ['an emoji of several', '❤\ufe0f\u200d🔥'],
+    ['a flag', '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}'],
+  ])('what joins %s means something', (_, text) => {
+    expect(linkKey(text)).not.toBe(linkKey(text.replace(/\p{Cf}/gu, '')))
+  })
+
   test('the key of a key is the key', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
