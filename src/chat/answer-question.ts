@@ -6,15 +6,19 @@ import type { Context } from '../kb/context.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
 import { actorOf, type Caller, isPerson } from '../rules/access/caller.ts'
+import { primaryLanguage } from '../rules/text/language.ts'
 import type { Passage } from '../search/answer/passage.ts'
+import { noteQuestion } from '../search/kb/note-question.ts'
 import { retrievePassages } from '../search/kb/retrieve.ts'
 import { fileName } from '../search/kb/search-kb.ts'
 import { analyserFor } from '../search/text/analyser.ts'
+import { languageOf, sourceWords } from '../sources/compile/words.ts'
 import type { ChatSession } from '../state/chat-sessions.ts'
 import { once } from '../state/once.ts'
 import type { Answerer } from './answerer.ts'
 import { lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
 import { introductionQuery, searchQuestion } from './extract/question-context.ts'
+import { groundedIn } from './grounded.ts'
 import { askForKnowledgeBase, extractName } from './refused-answer.ts'
 
 const maxPassages = 20
@@ -74,7 +78,7 @@ export async function* chat(
   const kbName = question.knowledgeBaseId ?? known?.kbId
   if (kbName === undefined) {
     const { text, answeredBy } = yield* askForKnowledgeBase()
-    return { answer: text, answeredBy }
+    return { answer: text, answeredBy, grounded: 'false' }
   }
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const kbId = kb.identity.id
@@ -84,21 +88,24 @@ export async function* chat(
 
   const { message } = question
   const { tone, language, synonyms } = await kb.settings()
-  const said = known === undefined ? [] : await ctx.chatSessions.lastTurns(known.id, maxHistory)
-  const readable = readableTurns(said, await viewAs(kb, { audience }))
+  const turns = known === undefined ? [] : await ctx.chatSessions.lastTurns(known.id, maxHistory)
+  const readable = readableTurns(turns, await viewAs(kb, { audience }))
   const history = known === undefined ? lastTurnsOf(question.history) : readable.history
   signal.throwIfAborted()
   const query = searchQuestion(message, history, analyserFor(language))
   const retrieve = (query: string) =>
     retrievePassages(ctx, kb, { query, audience, limit: maxPassages, reach: 'section' })
-  const found = await retrieve(query)
+  const first = await retrieve(query)
+  const isForeign =
+    first.passages.length === 0 || languageOf(sourceWords(message, language), language) !== primaryLanguage(language)
+  const words = isForeign ? await answerer.searchWords?.(message, language, signal) : undefined
+  const translated = words === undefined ? undefined : await retrieve(words)
+  const found = translated === undefined || translated.passages.length === 0 ? first : translated
   const more = introductionQuery(query, found.passages, language)
-  const { passages, ...behind } = more === undefined ? found : await retrieve(more)
+  const { passages, behind } = more === undefined ? found : await retrieve(more)
   signal.throwIfAborted()
-  const { text, cited, answeredBy, notice } = yield* answerer.answer(
-    { message, history, passages, tone, audience, language, synonyms },
-    signal,
-  )
+  const said = yield* answerer.answer({ message, history, passages, tone, audience, language, synonyms }, signal)
+  const { text, cited, answeredBy, notice } = said
   signal.throwIfAborted()
   const citations = citationsOf(ctx, kb, passages, cited)
   // An extract cites all that it says. A model may have taken something from whatever it was given, without a word.
@@ -109,14 +116,17 @@ export async function* chat(
     { question: message, answer: text, citations, grounds },
     ctx.now(),
   )
+  const grounded = groundedIn(said)
+  await noteQuestion(ctx, caller, kb, message, { asked: 1, refused: grounded === 'false' ? 1 : 0 })
   return {
     answer: text,
     sessionId: session.id,
     turnId,
     citations,
     answeredBy,
+    grounded,
     ...(notice === undefined ? {} : { notice }),
-    ...behind,
+    ...(behind && { behind }),
   }
 }
 

@@ -37,4 +37,6 @@ export interface Answerer {
    * reason thrown.
    */
   answer(question: Question, signal: AbortSignal): AsyncGenerator<string, Answer>
+  /** Words to search for, in a language (BCP 47), of a question in another one; undefined where nobody can translate it now. */
+  searchWords?(question: string, language: string, signal: AbortSignal): Promise<string | undefined>
 }

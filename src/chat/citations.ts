@@ -1,14 +1,28 @@
 import { between } from './safe-markdown.ts'
 
 const seqId = '[a-z0-9-]+_[0-9]{8}'
-const list = `\\[{1,2}[ \\t]*${seqId}(?:[ \\t]*[,;][ \\t]*${seqId})*[ \\t]*\\]{1,2}`
+const [opening, closing] = ['(?:\\[{1,2}|[(【（])', '(?:\\]{1,2}|[)】）])']
+/** What models write before a seqId: `see`, `seqId:`, `Quelle:`. */
+const label = '\\^?(?:\\p{L}[\\p{L} .]{0,20}(?:[:：][ \\t]*|[ \\t]+))?'
+const named = `\`?${seqId}\`?`
+const list = `${opening}[ \\t]*${label}${named}(?:[ \\t]*[,;、][ \\t]*${named})*(?:†[^\\]】\\n]{0,40})?[ \\t]*${closing}`
+const footnote = '\\[\\^[\\p{L}\\p{N}_-]{1,20}\\]:[ \\t]*'
 
-/** One or more seqIds in brackets, with the white space before them, and the target where they are made a link. */
-const citation = new RegExp(`[ \\t]*${list}(?:\\([^()\\n]{0,2000}\\))?`, 'iy')
+/**
+ * One or more seqIds in brackets, with the white space before them, and the target where they are made a link; or the one that a
+ * footnote consists of, which stays a footnote.
+ */
+const citation = new RegExp(`[ \\t]*${list}(?:\\([^()\\n]{0,2000}\\))?|(${footnote})${named}(?!\\w)`, 'iuy')
 /** What may become a citation when more text comes. */
-const beginning = new RegExp(`[ \\t]*(?:\\[[a-z0-9_,; \\t[-]{0,400}|${list}(?:\\([^()\\n]{0,2000})?)?$`, 'iy')
+const beginning = new RegExp(
+  [
+    `[ \\t]*(?:${opening}[ \\t]*(?:\\^?\\p{L}[\\p{L} .]{0,20}(?:[:：][ \\t]*|[ \\t]+)?|\\^)?[a-z0-9_,;、\` \\t-]{0,400}(?:†[^\\]】\\n]{0,40})?|${list}(?:\\([^()\\n]{0,2000})?)?$`,
+    `\\[(?:\\^(?:[\\p{L}\\p{N}_-]{0,20}(?:\\](?::[ \\t]*[a-z0-9_\`-]{0,80})?)?)?)?$`,
+  ].join('|'),
+  'iuy',
+)
 
-const plain = /[ \t]*(?:\[|[^ \t[]+)|[ \t]+/y
+const plain = /[ \t]*(?:[[(【（]|[^ \t[(【（]+)|[ \t]+/y
 
 /**
  * Copies text that comes in pieces and keeps only the citations of Neurons that may be cited; what looks like a citation
@@ -45,13 +59,14 @@ export class CitationFilter {
       beginning.lastIndex = at
       if (!isEnd && beginning.test(input)) break
       citation.lastIndex = at
-      const [found] = citation.exec(input) ?? []
+      const previous = out.at(-1) ?? this.#last
+      const [found, prefix] = (isCall(previous, input, at) ? null : citation.exec(input)) ?? []
       plain.lastIndex = at
       const [piece = ''] = found === undefined ? (plain.exec(input) ?? []) : [found]
-      const given = found === undefined ? piece : this.#cite(found)
+      const given = found === undefined ? piece : this.#cite(found, prefix ?? (previous === ']' ? ' ' : undefined))
       if (given === '') this.#isCut = true
       else {
-        out += (this.#isCut ? between(out.at(-1) ?? this.#last, given) : '') + given
+        out += (this.#isCut ? between(previous, given) : '') + given
         this.#isCut = false
       }
       at += piece.length
@@ -61,13 +76,19 @@ export class CitationFilter {
     return out
   }
 
-  /** What a citation becomes: of Neurons that may be cited, or nothing. */
-  #cite(text: string): string {
+  /** What a citation becomes: of Neurons that may be cited, or nothing but what stands before it. */
+  #cite(text: string, prefix?: string): string {
     const seqIds = [...new Set(text.toLowerCase().match(new RegExp(seqId, 'g')))].filter((id) => this.#citable.has(id))
     for (const id of seqIds) if (!this.cited.includes(id)) this.cited.push(id)
     const [space = ''] = /^[ \t]*/.exec(text) ?? []
-    return seqIds.length === 0 ? '' : space + seqIds.map((id) => `[${id}]`).join(' ')
+    if (seqIds.length === 0) return prefix?.trimStart() ?? ''
+    return (prefix ?? space) + seqIds.map((id) => `[${id}]`).join(' ')
   }
+}
+
+/** Whether a round bracket belongs to the word before it. */
+function isCall(previous: string, input: string, at: number): boolean {
+  return input[at] === '(' && /\w/.test(previous)
 }
 
 export function withoutCitations(text: string): string {

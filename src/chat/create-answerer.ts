@@ -1,11 +1,8 @@
-import type { CircuitBreaker } from '../models/circuit-breaker.ts'
-import { type LanguageModel, withoutKey } from '../models/language-model.ts'
+import { withoutKey } from '../models/language-model.ts'
 import type { Answerer } from './answerer.ts'
 import { fallbackAnswerer } from './fallback-answerer.ts'
-import { modelAnswerer } from './model-answerer.ts'
+import { type ModelOptions, modelAnswerer } from './model-answerer.ts'
 
-/** Milliseconds of silence after which a language model is given up, attempts before included. */
-const timeoutMs = 30_000
 const maxRetries = 2
 
 /**
@@ -14,10 +11,10 @@ const maxRetries = 2
  */
 export function createAnswerer(
   extracts: Answerer,
-  languageModel: (LanguageModel & { breaker?: CircuitBreaker }) | undefined,
+  languageModel: Omit<ModelOptions, 'maxRetries'> | undefined,
   failed: (message: string) => void,
 ): Answerer {
   if (languageModel === undefined) return extracts
-  const answerer = modelAnswerer({ ...languageModel, timeoutMs, maxRetries })
+  const answerer = modelAnswerer({ ...languageModel, maxRetries })
   return fallbackAnswerer(answerer, extracts, ({ message }) => failed(withoutKey(languageModel, message)))
 }

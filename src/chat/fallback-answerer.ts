@@ -12,6 +12,7 @@ const brokeOffExtract = 'The language model broke off; an extract follows what i
  */
 export function fallbackAnswerer(model: Answerer, extract: Answerer, failed: (error: ModelError) => void): Answerer {
   return {
+    searchWords: (...asked) => model.searchWords?.(...asked) ?? Promise.resolve(undefined),
     async *answer(question, signal) {
       try {
         return yield* model.answer(question, signal)

@@ -2,7 +2,7 @@ import type { OpenAI } from 'openai'
 import { z } from 'zod'
 import { parseJson } from '../contract/json.ts'
 import { CircuitBreaker, ModelSilent } from '../models/circuit-breaker.ts'
-import { clientOf, type LanguageModel } from '../models/language-model.ts'
+import { clientOf, type LanguageModel, type ModelLimits } from '../models/language-model.ts'
 import { AnswerFilter } from './answer-filter.ts'
 import type { Answer, Answerer, Question } from './answerer.ts'
 import { ModelError } from './model-error.ts'
@@ -14,23 +14,48 @@ const maxAnswer = 40_000
 /** How many times as long as it may be silent a model may take for all of its answer. */
 const maxSilences = 10
 
-export type ModelOptions = LanguageModel & {
-  /** Of silence: until the answer begins, all attempts included, and between two pieces of it. */
-  timeoutMs: number
-  /** For connection errors, 408, 409, 429 and 5xx, before the answer has begun. */
-  maxRetries: number
-  /** Shared by all who ask the model. */
-  breaker?: CircuitBreaker
-}
+export type ModelOptions = LanguageModel &
+  ModelLimits & {
+    /** Of silence: until the answer begins, all attempts included, and between two pieces of it. */
+    timeoutMs: number
+    /** For connection errors, 408, 409, 429 and 5xx, before the answer has begun. */
+    maxRetries: number
+    /** Shared by all who ask the model. */
+    breaker?: CircuitBreaker
+  }
 
 const maxCompletion = 1_000_000
+/** How often a request is made smaller by half where it is too long for the model. */
+const maxHalvings = 3
+/** How servers say that it is. */
+const tooLongMessage =
+  /context (?:length|size|window)|context_length|too (?:long|large|many (?:input )?tokens)|maximum (?:number|length)/i
+/** Characters of search words. */
+const maxWords = 300
+
+/** A request is too long for the model. */
+class PromptTooLong extends Error {
+  override readonly name = 'PromptTooLong'
+}
+
+/** Text, in one piece or in parts, of which some are no text: what a model thinks, for one. */
+const Content = z.object({
+  content: z
+    .union([
+      z.string(),
+      z
+        .array(z.object({ type: z.string(), text: z.string().nullish() }))
+        .transform((parts) => parts.map(({ type, text }) => (type === 'text' ? (text ?? '') : '')).join('')),
+    ])
+    .nullish(),
+})
 
 /** What is read of a chat completion: of a chunk of it, or of one that comes whole. */
 const Completion = z.object({
   choices: z.array(
     z.object({
-      delta: z.object({ content: z.string().nullish() }).nullish(),
-      message: z.object({ content: z.string().nullish() }).nullish(),
+      delta: Content.nullish(),
+      message: Content.nullish(),
       finish_reason: z.string().nullish(),
     }),
   ),
@@ -41,27 +66,47 @@ const Completion = z.object({
  */
 export function modelAnswerer(options: ModelOptions): Answerer {
   const { breaker = new CircuitBreaker() } = options
-  let client: Promise<OpenAI> | undefined
+  let loading: Promise<OpenAI> | undefined
+  // Of one attempt; what bounds all of them is the silence.
+  const load = () =>
+    (loading ??= clientOf(options, { use: 'chat', timeout: 2 * options.timeoutMs, maxRetries: options.maxRetries }))
   return {
     async *answer(question, signal) {
       signal.throwIfAborted()
       if (question.passages.length === 0) return yield* refuse(question.language)
-      // Of one attempt; what bounds all of them is the silence.
-      client ??= clientOf(options, { use: 'chat', timeout: 2 * options.timeoutMs, maxRetries: options.maxRetries })
-      return yield* converse(await client, { ...options, breaker }, question, signal)
+      return yield* converse(await load(), { ...options, breaker }, question, signal)
+    },
+    async searchWords(question, language, signal) {
+      const content = `Translate this question to words to search for in the language "${language}", as a page that answers it has them: at most 12, names as they are, no sentence, nothing else.\n\n${question}`
+      const messages: PromptMessage[] = [{ role: 'user', content }]
+      const filter = new AnswerFilter([])
+      let text = ''
+      try {
+        for await (const piece of pieces(await load(), { ...options, breaker }, messages, signal)) {
+          text += filter.push(piece)
+          if (text.length > maxAnswer) break
+        }
+      } catch {
+        signal.throwIfAborted()
+        return undefined
+      }
+      const [line = ''] = (text + filter.end()).trim().split('\n')
+      return cutTo(maxWords, line) || undefined
     },
   }
 }
 
-type Asking = Pick<ModelOptions, 'model' | 'timeoutMs'> & { breaker: CircuitBreaker }
+type Asking = ModelOptions & { breaker: CircuitBreaker }
 
 async function* converse(
   client: OpenAI,
-  { model, timeoutMs, breaker }: Asking,
+  asking: Asking,
   question: Question,
   signal: AbortSignal,
+  halvings = 0,
 ): AsyncGenerator<string, Answer> {
-  const { messages, citable } = promptFor(question)
+  const { model } = asking
+  const { messages, citable } = promptFor(question, asking, 0.5 ** halvings)
   const filter = new AnswerFilter(citable)
   let text = ''
   const add = (piece: string): string => {
@@ -70,7 +115,7 @@ async function* converse(
     return next
   }
   try {
-    for await (const piece of pieces(client, { model, messages, timeoutMs, breaker }, signal)) {
+    for await (const piece of pieces(client, asking, messages, signal)) {
       const next = add(filter.push(piece))
       if (next !== '') yield next
       if (text.length >= maxAnswer) break
@@ -80,6 +125,8 @@ async function* converse(
     if (text === '') throw new Error('its answer is empty')
   } catch (error) {
     signal.throwIfAborted()
+    if (error instanceof PromptTooLong && text === '' && halvings < maxHalvings)
+      return yield* converse(client, asking, question, signal, halvings + 1)
     const reason = error instanceof Error ? error.message : String(error)
     throw new ModelError(`The language model failed: ${reason}`, {
       model,
@@ -97,9 +144,11 @@ async function* converse(
  */
 async function* pieces(
   client: OpenAI,
-  { model, messages, timeoutMs, breaker }: Asking & { messages: PromptMessage[] },
+  asking: Asking,
+  messages: readonly PromptMessage[],
   signal: AbortSignal,
 ): AsyncGenerator<string> {
+  const { timeoutMs, breaker } = asking
   const report = breaker.begin()
   const [silence, leaving] = [new AbortController(), new AbortController()]
   const tooLong = AbortSignal.timeout(timeoutMs * maxSilences)
@@ -111,7 +160,7 @@ async function* pieces(
   let end: string | undefined
   let failure: unknown = signal.reason
   try {
-    for await (const event of completionOf(client, { model, messages }, { stop, leaving })) {
+    for await (const event of completionOf(client, requestOf(asking, messages), { stop, leaving })) {
       // The reader's time is not the model's.
       clearTimeout(timer)
       if (!hasBegun) report()
@@ -132,6 +181,7 @@ async function* pieces(
     failure = error
     if (silence.signal.aborted) failure = new ModelSilent(hasBegun ? 'it fell silent' : 'it did not answer in time')
     else if (tooLong.aborted) failure = new ModelSilent('it took too long')
+    else if (!hasSaid && isTooLong(error)) failure = new PromptTooLong(error.message)
     throw failure
   } finally {
     clearTimeout(timer)
@@ -143,14 +193,33 @@ async function* pieces(
   if (end === 'content_filter') throw new Error('its answer was held back by its content filter')
 }
 
+function requestOf({ model, temperature, maxAnswerTokens }: ModelOptions, messages: readonly PromptMessage[]) {
+  return {
+    ...{ model, messages: [...messages] },
+    ...(temperature !== undefined && { temperature }),
+    ...(maxAnswerTokens !== undefined && { max_tokens: maxAnswerTokens }),
+  }
+}
+
+function isTooLong(error: unknown): error is Error {
+  return error instanceof Error && 'status' in error && tooLongMessage.test(error.message)
+}
+
 /** The chunks of a chat completion, or all of it from a server that does not stream. */
 async function* completionOf(
   client: OpenAI,
-  request: { model: string; messages: PromptMessage[] },
+  request: ReturnType<typeof requestOf>,
   { stop, leaving }: { stop: AbortSignal; leaving: AbortController },
 ): AsyncGenerator<unknown> {
   const { Stream } = await import('openai/streaming')
-  const response = await client.chat.completions.create({ ...request, stream: true }, { signal: stop }).asResponse()
+  const send = (asked: object) =>
+    client.chat.completions.create({ ...request, ...asked, stream: true }, { signal: stop }).asResponse()
+  const { max_tokens: most } = request
+  // Some models know the limit by another name only, and refuse this one.
+  const response = await send({}).catch((error: unknown) => {
+    if (most === undefined || !String(error).includes('max_completion_tokens')) throw error
+    return send({ max_tokens: undefined, max_completion_tokens: most })
+  })
   if (/\bjson\b/i.test(response.headers.get('content-type') ?? '')) yield parseJson(await textOf(response))
   else yield* Stream.fromSSEResponse(response, leaving)
 }

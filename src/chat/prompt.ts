@@ -1,14 +1,21 @@
 import { randomBytes } from 'node:crypto'
+import type { ModelLimits } from '../models/language-model.ts'
 import type { Audience } from '../rules/access/audience.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import type { Passage } from '../search/answer/passage.ts'
 import type { Question, Turn } from './answerer.ts'
 import { withoutCitations } from './citations.ts'
 
-/** Characters of all passages together, of all turns together, and of one turn's question or answer. */
+/** Characters of all passages together where nobody says how much the model reads; of one turn's question or answer. */
 const maxPassages = 24_000
-const maxHistory = 12_000
 const maxTurnPart = 3_000
+/** Part of the passages' characters that all turns together may have. */
+const historyPart = 0.5
+/** What a token is at least, in bytes of UTF-8: of English 4, of Chinese 3. */
+const tokenBytes = 3
+/** Tokens of what the model is told, and of an answer where nobody says. */
+const instructionTokens = 600
+const answerTokens = 1_000
 /** A passage is not worth less than this many characters of it. */
 const minPassage = 200
 
@@ -31,10 +38,12 @@ export type Prompt = {
 
 /**
  * What a model is sent for a question. Passages are data: each stands between two lines with a mark that is made up anew for
- * every prompt, so that no passage can hold it.
+ * every prompt, so that no passage can hold it. `share` of what the model can read is used: less after it was too much.
  */
-export function promptFor({ message, history, passages, tone, audience, language }: Question): Prompt {
-  const quoted = withinBudget(passages)
+export function promptFor(question: Question, limits: ModelLimits = {}, share = 1): Prompt {
+  const { message, history, passages, tone, audience, language } = question
+  const most = share * passageBudget(question, limits)
+  const quoted = withinBudget(passages, most)
   const mark = randomBytes(12).toString('hex')
   const system = [
     'You answer questions from the passages of a knowledge base, and from nothing else.',
@@ -47,15 +56,31 @@ export function promptFor({ message, history, passages, tone, audience, language
   ].join('\n\n')
   const asked = [...quoted.map((passage) => quote(passage, mark)), `Question: ${message}`].join('\n\n')
   return {
-    messages: [{ role: 'system', content: system }, ...recent(history), { role: 'user', content: asked }],
+    messages: [
+      { role: 'system', content: system },
+      ...recent(history, most * historyPart),
+      { role: 'user', content: asked },
+    ],
     citable: new Set(quoted.map(({ seqId }) => seqId)),
   }
 }
 
+/** Characters of passages that a model can read beside all else. */
+function passageBudget(
+  { message, passages }: Question,
+  { contextTokens, maxAnswerTokens = answerTokens }: ModelLimits,
+) {
+  if (contextTokens === undefined) return maxPassages
+  const text = message + passages.map(({ content }) => content).join('')
+  const perCharacter = Buffer.byteLength(text) / tokenBytes / text.length
+  const tokens = contextTokens - maxAnswerTokens - instructionTokens - message.length * perCharacter
+  return Math.max(minPassage, tokens / perCharacter / (1 + historyPart))
+}
+
 /** The best passages that fit; the last one may be cut. */
-function withinBudget(passages: readonly Passage[]): Passage[] {
+function withinBudget(passages: readonly Passage[], most: number): Passage[] {
   const fitting: Passage[] = []
-  let left = maxPassages
+  let left = Math.floor(most)
   for (const passage of passages) {
     const content = cut(passage.content, left)
     if (content.length < passage.content.length && content.length < minPassage) break
@@ -71,9 +96,9 @@ function quote({ seqId, title, headings, content }: Passage, mark: string): stri
 }
 
 /** The latest turns, without citations: those of an earlier answer are not among the passages of this one. */
-function recent(history: readonly Turn[]): PromptMessage[] {
+function recent(history: readonly Turn[], most: number): PromptMessage[] {
   const messages: PromptMessage[] = []
-  let left = maxHistory
+  let left = most
   for (const { question, answer } of history.toReversed()) {
     const [asked, said] = [cut(question, maxTurnPart), cut(withoutCitations(answer), maxTurnPart)]
     left -= asked.length + said.length

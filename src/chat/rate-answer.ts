@@ -2,6 +2,7 @@ import type { FeedbackInput, FeedbackReceipt } from '../contract/chat.ts'
 import { GanglionError } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
+import { noteQuestion } from '../search/kb/note-question.ts'
 import { readChatTurn, type TurnAddress } from './past-chats.ts'
 import { submitFeedback } from './submit-feedback.ts'
 
@@ -32,7 +33,10 @@ export async function rateAnswer(
     sessionId: id,
     turnId,
   }
-  return submitFeedback(ctx, caller, kb, feedback, { idempotencyKey: `turn:${turnId}:${rating.vote}` })
+  const receipt = await submitFeedback(ctx, caller, kb, feedback, { idempotencyKey: `turn:${turnId}:${rating.vote}` })
+  if (rating.vote !== 'up')
+    await noteQuestion(ctx, caller, await ctx.readableKb(caller.tenantId, kb), question, { down: 1 })
+  return receipt
 }
 
 /** As JSON Schema counts characters. */

@@ -43,8 +43,8 @@ const SHUTDOWN = 30_000
 const databasePause = 2_000
 /** They end a process as the system does it, and never with the exit code 0. */
 const otherSignals: closeWithGrace.AllEvents[] = ['SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGTRAP', 'SIGABRT']
-/** Of each request of a compile. */
-const compileLimits = { timeoutMs: 60_000, maxRetries: 2 }
+/** Attempts after the first of each request of a compile, and how many times as long as chat it may take. */
+const [compileRetries, compilePatience] = [2, 2]
 
 /** Starts everything and answers once requests are served; a signal ends it all in reverse order. */
 export async function runServer(environment: Environment): Promise<CommandAnswer> {
@@ -92,7 +92,11 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
     started.push(await ctx.database.lead(() => startDuties(ctx, environment, onError)))
     const { ingestConcurrency: concurrency, transcriber } = environment
     const modelFailed = ({ message }: Error) => server.log.warn(withoutKey(languageModel, message))
-    const models = { transcriber, languageModel: languageModel && { ...languageModel, ...compileLimits }, modelFailed }
+    const compiler = languageModel && {
+      ...languageModel,
+      ...{ timeoutMs: compilePatience * languageModel.timeoutMs, maxRetries: compileRetries },
+    }
+    const models = { transcriber, languageModel: compiler, modelFailed }
     started.push(await startIngest(ctx, ingestSteps(ctx, models), { onError, concurrency }))
     // Before the first run: its tokens are shown once, and must not be lost to a port that is taken.
     const address = await server.listen({ host, port })

@@ -3,6 +3,7 @@ import { GanglionError } from '../contract/errors.ts'
 import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
 import { chatPageRoutes } from './ask/chat-page-routes.ts'
+import { questionsRoutes } from './ask/questions-page.ts'
 import { searchPageRoutes } from './ask/search-page-routes.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
@@ -41,6 +42,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
     await sourceRoutes(pages, ctx)
     queuePageRoutes(pages, ctx)
     chatPageRoutes(pages, ctx)
+    questionsRoutes(pages, ctx)
     neuronPageRoutes(pages, ctx)
     editorRoutes(pages, ctx)
     searchPageRoutes(pages, ctx)

@@ -96,6 +96,12 @@ export const ChatAnswer = z
     turnId: z.string().describe('UUID of the turn in the session. Absent without a knowledge base.').exactOptional(),
     citations: z.array(ChatCitation).describe('Cited Neurons. Absent without a knowledge base.').exactOptional(),
     answeredBy: z.string().describe('Name of the language model; `extract` for an answer without one.'),
+    grounded: z
+      .enum(['true', 'partly', 'false'])
+      .describe(
+        'Whether Neurons support the answer: `true` if each paragraph and list item has a citation, `partly` if some have one, `false` if none has.',
+      )
+      .exactOptional(),
     notice: z
       .string()
       .describe('Why the configured model did not answer, for a person. Absent if it did.')
@@ -107,7 +113,7 @@ export const ChatAnswer = z
     description: 'The answer, with its citations.',
     examples: [
       {
-        ...{ answer: 'The lead is paged [handbook_00000042].', answeredBy: 'extract' },
+        ...{ answer: 'The lead is paged [handbook_00000042].', answeredBy: 'extract', grounded: 'true' },
         ...{ sessionId: '019b9c9d-1b2c-7d3e-8f40-5a6b7c8d9e0f', turnId: '019b9c9d-1b2d-7a4b-9c5d-6e7f8091a2b3' },
         citations: [
           {

@@ -88,12 +88,13 @@ export const SearchHit = z
     seqId: SeqId.nullable().describe('seqId of the Neuron. Null for a Source.'),
     highlight: Highlight,
     rank: Rank,
+    pinned: z.literal(true).describe('A curator has pinned it to this query. Absent on others.').exactOptional(),
   })
   .meta({ id: 'SearchHit' })
 export type SearchHit = z.infer<typeof SearchHit>
 
 /** What the results are ranked by. */
-const Ranking = z.enum(['words', 'words+meaning'])
+const Ranking = z.enum(['words', 'words+meaning', 'words-model-down'])
 export type Ranking = z.infer<typeof Ranking>
 
 /** How much the search index lacks, in an answer that is made from it. */
@@ -119,7 +120,8 @@ const understood = {
     .optional()
     .describe('Corrected query: rare or unknown words are replaced by similar words of the knowledge base.'),
   ranking: Ranking.optional().describe(
-    '`words+meaning`: no page has a word of the query, and the results are similar in meaning. Absent without an embeddings model.',
+    '`words+meaning`: no page has a word of the query, and the results are similar in meaning. `words-model-down`: they would have ' +
+      'been sought, but the embeddings model did not answer. Absent without an embeddings model.',
   ),
   facets: z
     .object({
@@ -254,8 +256,8 @@ export const RetrieveAnswer = z
     formattedContext: z.string().describe('All passages as Markdown, for the prompt of a language model.'),
     chunks: z.array(RetrieveChunk).describe('Passages, best match first.'),
     ranking: Ranking.optional().describe(
-      'What the passages are ranked by. `words`: the embeddings model did not answer in time, or finds nothing similar. Absent ' +
-        'without an embeddings model.',
+      'What the passages are ranked by. `words`: the embeddings model finds nothing similar. `words-model-down`: it did not answer ' +
+        'in time. Absent without an embeddings model.',
     ),
     behind: Behind,
   })

@@ -22,6 +22,8 @@ const firstPauseMs = 30_000
 const longestPauseMs = 5 * 60_000
 /** Statuses of a server that answers nobody: of a wrong key, too. */
 const ofOutages: ReadonlySet<unknown> = new Set([401, 403, 408, 429])
+/** Requests in a row that are too many for the model, after which it counts as down: one of a busy minute says little. */
+const maxRefused = 3
 
 /**
  * Keeps requests from a language model that is down, so that only one request waits for it in vain: after a failure none is sent
@@ -30,6 +32,7 @@ const ofOutages: ReadonlySet<unknown> = new Set([401, 403, 408, 429])
 export class CircuitBreaker {
   readonly #now: () => number
   #failures = 0
+  #refused = 0
   #pausedUntil = 0
   #isTrying = false
 
@@ -44,8 +47,8 @@ export class CircuitBreaker {
     this.#isTrying = isTrial
     return (error) => {
       if (isTrial) this.#isTrying = false
-      if (error === undefined) this.#failures = 0
-      else if (isOutage(error)) this.#pause()
+      if (error === undefined) this.#failures = this.#refused = 0
+      else if (isOutage(error) && !(isTooMany(error) && ++this.#refused < maxRefused)) this.#pause()
     }
   }
 
@@ -65,4 +68,11 @@ export function isOutage(error: unknown): boolean {
   // The client's errors have the status of the answer; undefined where there was none.
   if ('status' in error) return error.status === undefined || ofOutages.has(error.status) || Number(error.status) >= 500
   return isOutage(error.cause)
+}
+
+/** Whether too much is asked at this moment, of a model that is paid for. */
+function isTooMany(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (!('status' in error)) return isTooMany(error.cause)
+  return error.status === 429 && !('code' in error && error.code === 'insufficient_quota')
 }

@@ -24,6 +24,16 @@ export function observedRequest(use: ModelUse, model: string, send: () => Promis
   })
 }
 
+/** What an operator says of a language model; what is left out is left to its server. */
+export type ModelLimits = {
+  /** Tokens that it reads and writes in one request. */
+  contextTokens?: number | undefined
+  /** Tokens of an answer. */
+  maxAnswerTokens?: number | undefined
+  /** 0 to 2. */
+  temperature?: number | undefined
+}
+
 /** A client of it, which takes nothing from the environment. The package is loaded here: it is large, and many never ask a model. */
 export async function clientOf(
   { url, model, apiKey }: LanguageModel,

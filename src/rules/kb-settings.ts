@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defaultFileTypes, fileTypes } from '../contract/documents.ts'
-import { CandidateKind, Zone } from '../contract/vocabulary.ts'
+import { CandidateKind, SeqId, Zone } from '../contract/vocabulary.ts'
 import { isUuid } from './candidates/candidate-id.ts'
 import { isSchedule } from './lint/lint-schedule.ts'
 import { SeqPrefix, Slug } from './neurons/seq-id.ts'
@@ -46,7 +46,28 @@ const Synonyms = z
       .max(200),
   )
   .default([])
-const Search = z.object({ engine: SearchEngine.default('auto'), synonyms: Synonyms })
+const Pins = z
+  .preprocess(
+    (value) => (value === '' ? [] : value),
+    z
+      .array(
+        z.object({
+          query: line(200),
+          neurons: z.array(SeqId, 'must be a list of seqIds').min(1).max(10),
+        }),
+        'must be a list, each with a query and its neurons',
+      )
+      .max(200),
+  )
+  .default([])
+const Search = z.object({ engine: SearchEngine.default('auto'), synonyms: Synonyms, pins: Pins })
+const Questions = z.object({
+  keepDays: z
+    .string()
+    .regex(/^(?:[0-9]{1,3}|[1-3][0-9]{3})$/, 'must be a whole number of days, 0 to 3999')
+    .transform(Number)
+    .default(90),
+})
 
 const Sources = z.object({
   types: z
@@ -109,6 +130,10 @@ export type KbSettings = {
   searchEngine: z.infer<typeof Search>['engine']
   /** Groups of words and phrases that a search looks for in place of each other, too. */
   synonyms: string[][]
+  /** seqIds of Neurons that come first where a search is for just this. */
+  pins: z.infer<typeof Pins>
+  /** Days for which a question of people is counted that nobody asks again; 0: none is counted. */
+  keptQuestions: number
   /** Extensions of the files that it takes as Sources. */
   sourceTypes: ReadonlySet<FileType>
   /** Languages of what is recognised in pictures, as Tesseract calls them; English where there are none. */
@@ -147,6 +172,7 @@ const parts = {
   zones: z.preprocess(notEmpty, Zones.prefault({})),
   defaultAudience: Names.default(['tool', 'public']),
   search: z.preprocess(notEmpty, Search.prefault({})),
+  questions: z.preprocess(notEmpty, Questions.prefault({})),
   lint: z.preprocess(notEmpty, Lint.prefault({})),
   protectMain: z.preprocess(notEmpty, Flag.default(false)),
   rename: z.preprocess(notEmpty, Rename.prefault({})),
@@ -171,7 +197,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     return broken
   }
 
-  const search = read('search', parts.search, { engine: 'auto' as const, synonyms: [] })
+  const search = read('search', parts.search, { engine: 'auto' as const, synonyms: [], pins: [] })
   const sources = read('sources', parts.sources, { types: [], ocr: [] })
   const settings: KbSettings = {
     id: read('id', parts.id, null),
@@ -185,6 +211,8 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
     searchEngine: search.engine,
     synonyms: search.synonyms,
+    pins: search.pins,
+    keptQuestions: read('questions', parts.questions, { keepDays: 0 }).keepDays,
     sourceTypes: new Set([...defaultFileTypes, ...sources.types]),
     ocrLanguages: sources.ocr,
     lintSchedule: read('lint', parts.lint, { schedule: null }).schedule,
@@ -197,6 +225,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     ...unknownKeys('policy.', values.policy, Object.keys(Policy.shape)),
     ...unknownKeys('zones.', values.zones, Object.keys(Zones.shape)),
     ...unknownKeys('search.', values.search, Object.keys(Search.shape)),
+    ...unknownKeys('questions.', values.questions, Object.keys(Questions.shape)),
     ...unknownKeys('lint.', values.lint, Object.keys(Lint.shape)),
     ...unknownKeys('sources.', values.sources, Object.keys(Sources.shape)),
     ...unknownKeys('rename.', values.rename, Object.keys(Rename.shape)),

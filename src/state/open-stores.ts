@@ -4,6 +4,7 @@ import { OneTimeLinks } from './accounts/one-time-links.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Tours } from './accounts/tours.ts'
 import { Users } from './accounts/users.ts'
+import { AskedQuestions } from './asked-questions.ts'
 import { openSourceStores, type Places } from './blobs/open-source-stores.ts'
 import { ChatSessions } from './chat-sessions.ts'
 import { EventLog } from './event-store.ts'
@@ -38,6 +39,7 @@ export function openStores(places: Places) {
     requestCounter: rateCounter({ db, now }, { name: 'request', span: 60_000 }),
     idempotency: new Idempotency(db, now),
     chatSessions: new ChatSessions(db),
+    askedQuestions: new AskedQuestions(db),
     events,
     sources: new Sources(db, events),
     ...openSourceStores(places),

@@ -83,6 +83,7 @@ test('an answer names its session, its turn and the Neurons that it cites', asyn
       },
     ],
     answeredBy: 'echo',
+    grounded: 'partly',
   })
   expect(answerer.asked).toMatchObject([
     { message: 'Who is paged?', history: [], tone: 'plain and friendly', audience: 'tool', language: 'en' },
@@ -103,6 +104,35 @@ test('a session goes on with what was said in it, also where the knowledge base 
   ])
   // The follow-up alone says nothing that could be found.
   expect(answerer.asked[1]?.passages.map(({ seqId }) => seqId)).toEqual(['handbook_00000001'])
+})
+
+test('a question in another language is searched in that of the pages, where somebody translates it', async () => {
+  const bed = await handbook()
+  const asked: unknown[] = []
+  const translating = (words: string | undefined) =>
+    Object.assign(echo(), {
+      searchWords: async (...question: unknown[]) => {
+        asked.push(question.slice(0, 2))
+        return words
+      },
+    })
+  const found = async (message: string, words: string | undefined) => {
+    const answerer = translating(words)
+    await ask(bed, { ...kb, message }, { answerer })
+    return answerer.asked[0]?.passages.map(({ seqId }) => seqId)
+  }
+  expect(await found('Wer wird gerufen, wenn es brennt?', 'who is paged')).toEqual(['handbook_00000001'])
+  expect(await found('谁被呼叫？', 'lead paged')).toEqual(['handbook_00000001'])
+  expect(await found('谁被呼叫？', undefined)).toEqual([])
+  expect(asked).toEqual([
+    ['Wer wird gerufen, wenn es brennt?', 'en'],
+    ['谁被呼叫？', 'en'],
+    ['谁被呼叫？', 'en'],
+  ])
+  // What the translation does not find, the question itself may.
+  expect(await found('Was ist mit dem VIP customer?', 'zebra')).toEqual(['handbook_00000001'])
+  expect(await found('Who is paged?', 'zebra')).toEqual(['handbook_00000001'])
+  expect(asked).toHaveLength(4)
 })
 
 test('ten turns are enough to go on with', async () => {
@@ -184,7 +214,7 @@ test('without a knowledge base there is an answer, but no session and no citatio
   const bed = await handbook()
   const answerer = echo()
   const { deltas, ...answer } = await ask(bed, {}, { answerer })
-  expect(answer).toEqual({ answer: deltas.join(''), answeredBy: 'extract' })
+  expect(answer).toEqual({ answer: deltas.join(''), answeredBy: 'extract', grounded: 'false' })
   expect(answerer.asked).toEqual([])
 })
 

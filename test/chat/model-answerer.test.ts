@@ -59,6 +59,69 @@ describe('the model answerer', () => {
     })
   })
 
+  test('an answer in parts is their text', async () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+      { type: 'text', text: 'The on-call lead is paged. ' },
+      { type: 'text', text: '[handbook_00000001]' },
+    ]
+    for (const reply of [
+      streams(event({ choices: [{ delta: { content } }] })),
+      saysWhole({ choices: [{ message: { content } }] }),
+    ]) {
+      const { answerer } = await answererOf(reply)
+      expect((await ask(answerer, question())).answer.text).toBe(goodAnswer)
+    }
+  })
+
+  test('what the operator says of the model is sent, the limit by the name that it knows', async () => {
+    const server = await fakeModel(
+      fails(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
+      says(goodAnswer),
+    )
+    const options = { ...patient, url: server.url, temperature: 0.2, maxAnswerTokens: 300 }
+    await ask(modelAnswerer(options), question())
+    expect(server.requests.map(({ body }) => body)).toMatchObject([
+      { temperature: 0.2, max_tokens: 300 },
+      { temperature: 0.2, max_completion_tokens: 300 },
+    ])
+    expect(server.requests[1]?.body.max_tokens).toBeUndefined()
+  })
+
+  test.each([
+    ['English', 'Page the lead. ', 3.5],
+    ['Chinese', '当客户提交工单时请通知值班负责人。', 1],
+  ])('a prompt fits into the context that the operator names: %s', async (_, sentence, charactersPerToken) => {
+    const server = await fakeModel(says(goodAnswer))
+    const passages = Array.from({ length: 20 }, () => passage({ ...vip, content: sentence.repeat(150) }))
+    const history = Array.from({ length: 20 }, () => ({ question: sentence.repeat(30), answer: sentence.repeat(90) }))
+    const options = { ...patient, url: server.url, contextTokens: 4_096, maxAnswerTokens: 500 }
+    await ask(modelAnswerer(options), question({ passages, history }))
+    const sent = server.requests[0]?.body.messages.map(({ content }) => content).join('') ?? ''
+    expect(sent.length / charactersPerToken).toBeLessThan(4_096 - 500)
+    expect(sent.length / charactersPerToken).toBeGreaterThan(1_500)
+  })
+
+  test.each([
+    fails(400, "This model's maximum context length is 4096 tokens."),
+    fails(413, 'Prompt is too long'),
+    streams(event({ error: { message: 'the request exceeds the available context size' } })),
+  ])('a prompt that is too long is made smaller, and the model is not paused', async (tooLong) => {
+    const { server, answerer } = await answererOf(tooLong, tooLong, says(goodAnswer))
+    const passages = Array.from({ length: 20 }, () => passage({ ...vip, content: 'x '.repeat(1_000) }))
+    expect((await ask(answerer, question({ passages }))).answer.text).toBe(goodAnswer)
+    const sizes = server.requests.map(({ body }) => body.messages.at(-1)?.content.length ?? 0)
+    expect(sizes.map((size) => Math.round(size / 6_000))).toEqual([4, 2, 1])
+  })
+
+  test('gives search words in another language, or none where it fails', async () => {
+    const { server, answerer } = await answererOf(says('annual leave ', '[x_00000009]\nmore'), fails(500))
+    const { signal } = new AbortController()
+    expect(await answerer.searchWords?.('Wie viel Urlaub habe ich?', 'en', signal)).toBe('annual leave')
+    expect(server.requests[0]?.body.messages.at(-1)?.content).toContain('"en"')
+    expect(await answerer.searchWords?.('Wie viel Urlaub habe ich?', 'en', signal)).toBeUndefined()
+  })
+
   test('asks no model where nothing was found', async () => {
     const { server, answerer } = await answererOf(says(goodAnswer))
     await ask(answerer, question({ passages: [] }))

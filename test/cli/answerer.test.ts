@@ -17,7 +17,7 @@ test('without a language model, answers are extracts', async () => {
 test('a language model answers, asked with its key', async () => {
   const { url, requests } = await fakeModel(says('The lead. [handbook_00000001]'))
   const { answer } = await ask(
-    createAnswerer(extractAnswerer, { ...languageModel, url }, () => {}),
+    createAnswerer(extractAnswerer, { ...languageModel, url, timeoutMs: 20_000 }, () => {}),
     question(),
   )
   expect(answer).toMatchObject({ answeredBy: 'small', text: 'The lead. [handbook_00000001]' })
@@ -31,7 +31,7 @@ test('why it fails is told without its key', async () => {
   })
   const told: string[] = []
   const { answer } = await ask(
-    createAnswerer(extractAnswerer, { ...languageModel, url }, (message) => void told.push(message)),
+    createAnswerer(extractAnswerer, { ...languageModel, url, timeoutMs: 20_000 }, (message) => void told.push(message)),
     question(),
   )
   expect(answer).toMatchObject({ answeredBy: 'extract', notice: expect.any(String) })

@@ -125,3 +125,19 @@ function encodeForm(fields: Readonly<Record<string, string | readonly string[]>>
   for (const [name, values] of Object.entries(fields)) for (const value of [values].flat()) form.append(name, value)
   return form.toString()
 }
+
+/** What a browser would send of the form of a page. */
+export function fieldsOf(page: Page): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const control of page.document.querySelectorAll(
+    'main form input:not([name=_csrf]), main form select, main form textarea',
+  )) {
+    const name = control.getAttribute('name') ?? ''
+    const chosen = [...control.querySelectorAll('option')].find((option) => option.hasAttribute('selected'))
+    if (control.getAttribute('type') === 'checkbox') {
+      if (control.hasAttribute('checked')) fields[name] = 'true'
+    } else if (control.tagName === 'SELECT') fields[name] = chosen?.getAttribute('value') ?? ''
+    else fields[name] = control.getAttribute('value') ?? control.textContent.replace(/^\n/, '')
+  }
+  return fields
+}

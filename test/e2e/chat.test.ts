@@ -153,7 +153,11 @@ test('a session of another tenant looks like one that never was, and so does its
 
 test('a model that is configured answers, and only from what the caller may see', async () => {
   const model = await fakeModel(says('The lead', ' is paged. [handbook_00000001] [handbook_00000002]'))
-  const answerer = createAnswerer(extractAnswerer, { url: model.url, model: 'small', apiKey: 'sk-1' }, () => {})
+  const answerer = createAnswerer(
+    extractAnswerer,
+    { url: model.url, model: 'small', apiKey: 'sk-1', timeoutMs: 20_000 },
+    () => {},
+  )
   const product = await withNeurons({ answerer })
   const events = await allEvents(readEvents(await streamed(product, { ...question, audience: 'curator' })))
   expect(events.at(-1)).toMatchObject({
@@ -169,7 +173,11 @@ test('a model that is configured answers, and only from what the caller may see'
 
 test('a client that goes away stops the model, and leaves no turn', async () => {
   const model = await fakeModel(saysAndWaits('The lead'))
-  const answerer = createAnswerer(extractAnswerer, { url: model.url, model: 'small', apiKey: undefined }, () => {})
+  const answerer = createAnswerer(
+    extractAnswerer,
+    { url: model.url, model: 'small', apiKey: undefined, timeoutMs: 20_000 },
+    () => {},
+  )
   const product = await withNeurons({ answerer })
   const client = new AbortController()
   const events = readEvents(await streamed(product, question, client.signal))

@@ -123,21 +123,21 @@ describe('retrieve with an embeddings model', () => {
     expect(other.server.requests.filter(({ body: { input } }) => input.includes('vacation'))).toHaveLength(1)
   })
 
-  test.each<[string, EmbeddingsReply]>([
-    ['is down', refuses(503)],
-    ['asks for patience', refuses(429)],
-    ['is silent', silentEmbeddings],
-    ['answers with another length', vectorsBy(() => [1, 2, 3])],
-    ['answers with nothing of use', vectorsBy(() => [0])],
-    ['answers with something else', answers('<html>')],
-  ])('words answer at once where the model %s', async (_, reply) => {
+  test.each<[string, EmbeddingsReply, string]>([
+    ['is down', refuses(503), 'words-model-down'],
+    ['asks for patience', refuses(429), 'words-model-down'],
+    ['is silent', silentEmbeddings, 'words-model-down'],
+    ['answers with another length', vectorsBy(() => [1, 2, 3]), 'words'],
+    ['answers with nothing of use', vectorsBy(() => [0]), 'words-model-down'],
+    ['answers with something else', answers('<html>'), 'words-model-down'],
+  ])('words answer at once where the model %s', async (_, reply, ranking) => {
     const { product, server, failures } = await newProduct(undefined, 300)
     const kb = await newKb(product, 'one', pages)
     await kb.embed()
     server.reply = reply
     const { status, body } = await kb.retrieve('the washed car')
     expect(status).toBe(200)
-    expect(body).toMatchObject({ ranking: 'words', chunks: [{ seqId: 'meaning_00000042' }] })
+    expect(body).toMatchObject({ ranking, chunks: [{ seqId: 'meaning_00000042' }] })
     expect(failures.join()).not.toContain('sk-')
   })
 

@@ -59,6 +59,19 @@ test('many that fail at once are one failure, and a trial that is left is follow
   breaker.begin()()
 })
 
+test('one request too many of a busy minute pauses nobody, three in a row do, and an empty purse does at once', () => {
+  const { breaker, isPaused } = newBreaker()
+  const tooMany = new Error('failed', { cause: Object.assign(new Error(), { status: 429 }) })
+  for (const error of [tooMany, tooMany, undefined, tooMany, tooMany]) breaker.begin()(error)
+  expect(isPaused()).toBe(false)
+  breaker.begin()(tooMany)
+  expect(isPaused()).toBe(true)
+
+  const poor = newBreaker()
+  poor.breaker.begin()(Object.assign(new Error(), { status: 429, code: 'insufficient_quota' }))
+  expect(poor.isPaused()).toBe(true)
+})
+
 test.each([
   ['silence', down, true],
   ['a connection that fails', new TypeError('fetch failed'), true],

@@ -73,7 +73,6 @@ describe('the embeddings client', () => {
     ['something else', answers({ choices: [] })],
     ['vectors of different lengths', vectorsBy((text) => (text === 'a' ? [1, 2] : [1]))],
     ['an error of the server', refuses(500)],
-    ['too many requests', refuses(429)],
     ['a wrong key', refuses(401)],
   ])('an answer of %s fails, and pauses the model', async (_, reply) => {
     const { server, embeddings } = await newEmbeddings(reply)

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { EmbeddingEndpoint } from '../../models/embedding-model.ts'
-import type { LanguageModel } from '../../models/language-model.ts'
+import type { LanguageModel, ModelLimits } from '../../models/language-model.ts'
 import type { Retention } from '../../operate/sweeping.ts'
 import type { IdentityProviderOptions } from '../../people/identity-provider.ts'
 import type { Transcriber } from '../../sources/extracted.ts'
@@ -52,7 +52,7 @@ export type Environment = {
   /** The file that lists what administrators may link to forges with. */
   forgeCredentials: string | undefined
   /** The language model that answers in chats and compiles Sources; without it none does. */
-  languageModel: LanguageModel | undefined
+  languageModel: (LanguageModel & ModelLimits & { timeoutMs: number }) | undefined
   /** What finds chunks by meaning; without it search knows words only. */
   embeddings: EmbeddingEndpoint | undefined
   /** What turns recordings into text; without it they have none. */
@@ -116,6 +116,10 @@ const Variables = z.object({
   GANGLION_LLM_URL: endpointUrl(),
   GANGLION_LLM_MODEL: z.string().optional(),
   GANGLION_LLM_KEY: endpointKey(),
+  GANGLION_LLM_CONTEXT: wholeNumber(2_048, 10_000_000).optional(),
+  GANGLION_LLM_MAX_ANSWER: wholeNumber(64, 1_000_000).optional(),
+  GANGLION_LLM_TEMPERATURE: z.coerce.number({ error: 'must be 0 to 2' }).min(0).max(2).optional(),
+  GANGLION_LLM_TIMEOUT: wholeNumber(1, 3_600).default(30),
   GANGLION_EMBEDDINGS_URL: endpointUrl(),
   GANGLION_EMBEDDINGS_MODEL: z.string().optional(),
   GANGLION_EMBEDDINGS_KEY: endpointKey(),
@@ -211,7 +215,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     ingestConcurrency: data.GANGLION_INGEST_CONCURRENCY,
     webhookPrivate: data.GANGLION_WEBHOOK_PRIVATE,
     forgeCredentials: data.GANGLION_FORGE_CREDENTIALS,
-    languageModel: endpoint(data.GANGLION_LLM_URL, data.GANGLION_LLM_MODEL, data.GANGLION_LLM_KEY),
+    languageModel: chatModel(data),
     embeddings: embeddingEndpoint(data),
     transcriber: endpoint(
       data.GANGLION_TRANSCRIBER_URL,
@@ -220,6 +224,13 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     ),
     identityProvider: identityProvider(data),
   }
+}
+
+function chatModel(data: z.output<typeof Variables>): Environment['languageModel'] {
+  const model = endpoint(data.GANGLION_LLM_URL, data.GANGLION_LLM_MODEL, data.GANGLION_LLM_KEY)
+  const { GANGLION_LLM_CONTEXT: contextTokens, GANGLION_LLM_MAX_ANSWER: maxAnswerTokens } = data
+  const { GANGLION_LLM_TEMPERATURE: temperature, GANGLION_LLM_TIMEOUT: seconds } = data
+  return model && { ...model, contextTokens, maxAnswerTokens, temperature, timeoutMs: seconds * 1_000 }
 }
 
 function embeddingEndpoint(data: z.output<typeof Variables>): EmbeddingEndpoint | undefined {

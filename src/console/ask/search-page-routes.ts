@@ -8,6 +8,8 @@ import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { noteQuestion } from '../../search/kb/note-question.ts'
 import { searchEverywhere, searchPages } from '../../search/kb/search-pages.ts'
 import { KbParams } from '../layout/page-query.ts'
 import { isFragment, send } from '../layout/send.ts'
@@ -25,6 +27,7 @@ const SearchQuery = z.object({
     .regex(/^[1-9][0-9]{0,3}$/)
     .transform(Number)
     .default(1),
+  total: z.coerce.number().int().min(0).default(0),
 })
 const AllQuery = SearchQuery.extend({ kb: z.union([KbId, z.literal('')]).default('') })
 const JumpQuery = z.object({
@@ -47,6 +50,17 @@ export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
     (request, reply) => {
       const { tag, ...asked } = request.query
       return sendSearch(ctx, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
+    },
+  )
+
+  // What was typed, once it has stood for a while: asked for by what was found.
+  app.get(
+    '/kb/:kb/search/asked',
+    { schema: { hide: true, params: KbParams, querystring: SearchQuery.pick({ q: true, total: true }) } },
+    async (request, reply) => {
+      const { q, total } = request.query
+      await noteSearch(ctx, callerOf(request), request.params.kb, q, total)
+      return reply.status(204).send()
     },
   )
 
@@ -86,10 +100,16 @@ async function sendSearch(
     const query = { q, kind, isTyping: isFragment(request) }
     if (kb === undefined) return answer({ in: 'all', hits: await searchEverywhere(ctx, caller, query) })
     const hits = await searchPages(ctx, caller, kb.slug, { ...query, page, ...(tag === undefined ? {} : { tag }) })
+    if (page === 1 && !isFragment(request)) await noteSearch(ctx, caller, kb.slug, q, hits.total)
     return answer({ in: 'one', kb, hits })
   } catch (error) {
     return answer(undefined, problemOf(error))
   }
+}
+
+async function noteSearch(ctx: AppContext, caller: Caller, kb: string, q: string, total: number): Promise<void> {
+  const counts = { asked: 1, empty: total === 0 ? 1 : 0 }
+  await noteQuestion(ctx, caller, await ctx.readableKb(caller.tenantId, kb), q, counts)
 }
 
 /** What a person can do about; throws everything else. */

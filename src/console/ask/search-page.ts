@@ -1,4 +1,4 @@
-import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
+import { kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { SearchHit } from '../../contract/search.ts'
 import type { HitPage, KbHits } from '../../search/kb/search-pages.ts'
 import { savedFilter } from '../layout/chips.ts'
@@ -6,6 +6,7 @@ import { button, type FormErrors, field, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html, trusted } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
+import { withQuery } from '../layout/with-query.ts'
 import { type SearchAsked, searchPath } from './search-paths.ts'
 
 export type SearchView = {
@@ -60,7 +61,12 @@ export function searchPage(visit: Visit, view: SearchView): Html {
 
 /** What changes of the page when the query does. */
 export function searchFragment(visit: Visit, view: SearchView): Html {
-  return html`<p id="search-count" hx-swap-oob="innerHTML">${countOf(view)}</p>${results(visit, view)}`
+  const { asked, found, kb } = view
+  const counting =
+    found?.in === 'one' &&
+    kb &&
+    html`<span hidden hx-get="${withQuery(`${kbPage(kb.slug)}/search/asked`, { q: asked.q, total: found.hits.total })}" hx-trigger="load delay:2s" hx-swap="none"></span>`
+  return html`<p id="search-count" hx-swap-oob="innerHTML">${countOf(view)}</p>${results(visit, view)}${counting}`
 }
 
 function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
@@ -108,7 +114,7 @@ function hitsOf(asked: SearchAsked, found: ShownResults): Html {
   if (hits.total === 0) return html`${behind}${nothingFound(kb, asked, hits.suggestion)}`
   return html`${behind}${didYouMean(kb, asked, hits.suggestion)}
     ${hits.matched === 'some' && html`<p class="hint">No page has all of it. These have some of it, most words first.</p>`}
-    <ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2'))}</ol>
+    <ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2', asked.q))}</ol>
     ${turnPages(kb.slug, asked, hits)}
     ${narrowing(kb, asked, hits.facets)}`
 }
@@ -150,12 +156,16 @@ function inAll(asked: SearchAsked, found: readonly KbHits[]): Html {
 
 function oneHit(
   kbSlug: string,
-  { id, seqId, title, filename, path, highlight }: SearchHit,
+  { id, seqId, title, filename, path, highlight, pinned }: SearchHit,
   heading: 'h2' | 'h3',
+  question?: string,
 ): Html {
-  const href = seqId === null ? sourcePage(kbSlug, id) : neuronPage(kbSlug, seqId)
+  const href = seqId === null ? sourcePage(kbSlug, id) : withQuery(neuronPage(kbSlug, seqId), { for: question })
   const link = html`<a href="${href}"><bdi>${title ?? filename}</bdi></a>`
-  const kind = seqId === null && html` <span class="badge">Source</span>`
+  const kind = [
+    seqId === null && html` <span class="badge">Source</span>`,
+    pinned && html` <span class="badge">Pinned</span>`,
+  ]
   const place = seqId === null ? path : path.replace(/^neurons\//, '')
   // A highlight is text that was escaped, with marks and nothing else.
   return html`<li>${heading === 'h2' ? html`<h2>${link}${kind}</h2>` : html`<h3>${link}${kind}</h3>`}

@@ -15,6 +15,7 @@ import { readHistory, readVersions } from '../../pages/read-history.ts'
 import { readPage } from '../../pages/read-page.ts'
 import { readTags } from '../../pages/read-tags.ts'
 import { readTree } from '../../pages/read-tree.ts'
+import { noteQuestion } from '../../search/kb/note-question.ts'
 import { KbParams } from '../layout/page-query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
@@ -30,7 +31,12 @@ const count = z
   .regex(/^[1-9][0-9]{0,8}$/, 'must be a whole number from 1')
   .transform(Number)
 /** A commit that is left empty asks for the page of today. */
-const ReadQuery = z.object({ at: CommitId.exactOptional(), done: z.enum(['published', 'renamed']).exactOptional() })
+const ReadQuery = z.object({
+  at: CommitId.exactOptional(),
+  done: z.enum(['published', 'renamed']).exactOptional(),
+  /** The search whose result it is. */
+  for: z.string().max(1000).exactOptional(),
+})
 const HistoryQuery = z.object({
   from: count.exactOptional(),
   to: count.exactOptional(),
@@ -54,10 +60,14 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
     '/kb/:kb/neurons/:seqId',
     { schema: { hide: true, params: NeuronPath, querystring: ReadQuery } },
     async (request, reply) => {
-      const { done, ...version } = request.query
+      const { done, for: question, ...version } = request.query
       const caller = callerOf(request)
       const view = await readPage(ctx, caller, { ...request.params, ...version })
       const { path, seqId } = view.neuron
+      if (question !== undefined) {
+        const kb = await ctx.readableKb(caller.tenantId, request.params.kb)
+        await noteQuestion(ctx, caller, kb, question, { opened: seqId })
+      }
       const rail = await kbRail(ctx, caller, view.kb.slug, { folders: foldersOf(path), seqId })
       return send(reply, neuronView(visitOf(request), view, { done, rail }))
     },

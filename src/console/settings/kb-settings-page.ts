@@ -153,6 +153,8 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
           errors,
         }),
         lines('search.synonyms', 'Synonyms', 'A group on each line, such as “vpn = virtual private network”.'),
+        lines('search.pins', 'Pinned pages', 'What comes first for a query, such as “vpn = handbook_00000042”.'),
+        text('questions.keepDays', 'Days for which questions are counted', 'Without who asked. 0: never.'),
       ),
   }
 }

@@ -26,6 +26,9 @@ const Query = z.object({
     .regex(/^[0-9a-f]{40,64}$/)
     .optional()
     .catch(undefined),
+  /** A line more of a setting that has lines, to be looked at and completed. */
+  pins: z.string().max(400).optional().catch(undefined),
+  synonyms: z.string().max(400).optional().catch(undefined),
 })
 /** A box that is not ticked is not sent. Browsers send CRLF. */
 const Value = z
@@ -54,7 +57,11 @@ export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
     { config, schema: { hide: true, params: KbParams, querystring: Query } },
     async (request, reply) => {
       const shown = await readKbSettings(ctx, callerOf(request), request.params.kb)
-      const { commit } = request.query
+      const { commit, ...lines } = request.query
+      for (const name of ['pins', 'synonyms'] as const) {
+        const line = lines[name]
+        if (line !== undefined) shown.values[`search.${name}`] = `${shown.values[`search.${name}`]}\n${line}`.trim()
+      }
       const notice = commit && html`The settings are changed: commit <code>${commit.slice(0, 12)}</code>.`
       return send(reply, kbSettingsPage(visitOf(request), { shown, notice }))
     },

@@ -5,7 +5,7 @@ import type { KbSettings } from '../../rules/kb-settings.ts'
 
 /**
  * Settings as a form has them, by their path in `kb.yaml`: text, flags as `true` and `false`, lists with a comma between, groups
- * of synonyms on a line each, as `vpn = virtual private network`.
+ * of synonyms on a line each, as `vpn = virtual private network`, and pinned pages, as `vpn = handbook_00000042`.
  */
 export type SettingValues = Record<SettingName, string>
 
@@ -27,6 +27,8 @@ export const settingNames = [
   'rename.rewriteLinks',
   'search.engine',
   'search.synonyms',
+  'search.pins',
+  'questions.keepDays',
   ...candidateKinds.map((kind) => `zones.kinds.${kind}` as const),
 ] as const
 export type SettingName =
@@ -41,7 +43,8 @@ export type SettingName =
   | 'protectMain'
   | `sources.${'types' | 'ocr'}`
   | 'rename.rewriteLinks'
-  | `search.${'engine' | 'synonyms'}`
+  | `search.${'engine' | 'synonyms' | 'pins'}`
+  | 'questions.keepDays'
   | `zones.kinds.${(typeof candidateKinds)[number]}`
 
 /** File types that a knowledge base takes only if its settings say so. */
@@ -85,6 +88,8 @@ export function valuesOf(settings: KbSettings): SettingValues {
     'rename.rewriteLinks': String(settings.rewriteLinks),
     'search.engine': settings.searchEngine,
     'search.synonyms': settings.synonyms.map((group) => group.join(' = ')).join('\n'),
+    'search.pins': settings.pins.map(({ query, neurons }) => `${query} = ${neurons.join(', ')}`).join('\n'),
+    'questions.keepDays': String(settings.keptQuestions),
     ...ofKinds,
   }
   return values as SettingValues
@@ -99,11 +104,18 @@ export function editsOf(name: SettingName, value: string, now: SettingValues): S
   if (name === 'tone' || name.startsWith('zones.kinds.')) return [{ path, value: text === '' ? undefined : text }]
   if (name === 'sources.types' && text === 'all') return [{ path, value: 'all' }]
   if (name === 'search.synonyms') return [{ path, value: partsOf(text, /\r?\n/).map((line) => partsOf(line, /\s=\s/)) }]
+  if (name === 'search.pins') return [{ path, value: partsOf(text, /\r?\n/).map(pinOf) }]
   if (lists.has(name)) return [{ path, value: partsOf(text, /,/) }]
   if (flags.has(name)) return [{ path, value: text === 'true' }]
   // Unquoted, as people write it; what is no number is text, and refused.
-  const isNumber = name.endsWith('hreshold') && /^(?:[0-9]*\.)?[0-9]+$/.test(text)
+  const isNumber = (name.endsWith('hreshold') || name === 'questions.keepDays') && /^(?:[0-9]*\.)?[0-9]+$/.test(text)
   return [{ path, value: isNumber ? Number(text) : text }]
+}
+
+/** The line after its last `=` lists seqIds. */
+function pinOf(line: string) {
+  const at = line.lastIndexOf('=')
+  return { query: line.slice(0, Math.max(at, 0)).trim(), neurons: partsOf(line.slice(at + 1), /,/) }
 }
 
 /** A connector and its zone on each line. */

@@ -1,4 +1,5 @@
 import { GanglionError } from '../../contract/errors.ts'
+import type { Ranking } from '../../contract/search.ts'
 import { KbView } from '../../kb/access/kb-view.ts'
 import { type Context, onePer } from '../../kb/context.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
@@ -108,14 +109,26 @@ export class KbSearch {
   }
 
   /** As {@link search}; by meaning, too, where a model of embeddings gives the question's vector in time. */
-  retrieve(asked: Asked<'retrieve'>): Promise<{ hits: IndexRequests['retrieve']['result'] } & PartialAnswer> {
+  retrieve(
+    asked: Asked<'retrieve'>,
+  ): Promise<{ hits: IndexRequests['retrieve']['result']; ranking?: Ranking } & PartialAnswer> {
     const asking = this.#vectorOf(asked.question)
     return this.#ask(async (address, stamp, isCurrent) => {
       const vector = await asking
       const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector })
-      if (isCurrent) return { hits }
-      return { hits: this.#stillSeen(hits, asked.scope), ...this.#behind(asked.scope) }
+      const ranking = this.#ranking(
+        vector,
+        hits.some(({ byMeaning }) => byMeaning),
+      )
+      if (isCurrent) return { hits, ...ranking }
+      return { hits: this.#stillSeen(hits, asked.scope), ...ranking, ...this.#behind(asked.scope) }
     })
+  }
+
+  #ranking(vector: Float32Array | undefined, isByMeaning: boolean): { ranking?: Ranking } {
+    if (this.embedder === undefined) return {}
+    if (isByMeaning) return { ranking: 'words+meaning' }
+    return { ranking: vector === undefined && this.embedder.progress.embedded > 0 ? 'words-model-down' : 'words' }
   }
 
   /** Who may see a Source that is not indexed yet is not known here, so none counts. */
@@ -139,13 +152,14 @@ export class KbSearch {
     await within(patience, this.#pool.release(this.#directory), () => undefined)
   }
 
-  /** Pages that are near a query by meaning; undefined where no model gives its vector in time. As {@link search} else. */
-  async near({ q, scope }: Pick<Asked<'search'>, 'q' | 'scope'>): Promise<PageHit[] | undefined> {
+  /** Pages that are near a query by meaning; none where no model gives its vector in time. As {@link search} else. */
+  async near({ q, scope }: Pick<Asked<'search'>, 'q' | 'scope'>): Promise<{ near: PageHit[]; ranking?: Ranking }> {
     const vector = await this.#vectorOf(q)
-    if (vector === undefined) return undefined
+    if (vector === undefined) return { near: [], ...this.#ranking(vector, false) }
     return this.#ask(async (address, stamp, isCurrent) => {
       const hits = await this.#pool.ask(address, 'near', { vector, scope, stamp })
-      return isCurrent ? hits : this.#stillSeen(hits, scope)
+      const near = isCurrent ? hits : this.#stillSeen(hits, scope)
+      return { near, ...this.#ranking(vector, near.length > 0) }
     })
   }
 

@@ -1,5 +1,5 @@
 import { ValidationError } from '../../contract/errors.ts'
-import type { RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contract/search.ts'
+import type { Ranking, RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contract/search.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
@@ -33,14 +33,14 @@ export async function retrieve(
   const filters = filtersOf(filtering)
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
-  const reach = audience === 'tool' ? 'chunk' : 'section'
+  const reach: Reach = audience === 'tool' ? 'chunk' : 'section'
   const limit = Math.max(overfetch * topK, minChunks)
   const packing = { maxChars, topK, least: least[reach] }
-  const { passages, behind } = await retrievePassages(ctx, kb, { query, audience, limit, reach, filters, packing })
+  const asking = { query, audience, limit, reach, filters, packing }
+  const { passages, behind, ranking } = await retrievePassages(ctx, kb, asking)
   const chunks = passages.map(toChunk)
-  const isByMeaning = passages.some(({ byMeaning }) => byMeaning)
   return {
-    ...(ctx.embeddingModel && { ranking: isByMeaning ? ('words+meaning' as const) : ('words' as const) }),
+    ...(ranking && { ranking }),
     hitCount: chunks.length,
     totalChars: chunks.reduce((sum, { content }) => sum + content.length, 0),
     formattedContext: formatContext(chunks, audience),
@@ -63,7 +63,7 @@ export async function retrievePassages(
   ctx: Context,
   kb: ReadableKb,
   { query: question, audience, limit, ...options }: Asked,
-): Promise<{ passages: Passage[] } & PartialAnswer> {
+): Promise<{ passages: Passage[]; ranking?: Ranking } & PartialAnswer> {
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
   const { synonyms } = await kb.settings()

@@ -13,6 +13,7 @@ import { QueryError } from '../query/query-tree.ts'
 import { type PageHit, type Scope, SearchTimeout } from '../search-index.ts'
 import { SearchInterrupted } from '../search-pool.ts'
 import { kbSearch } from './kb-search.ts'
+import { questionKey } from './note-question.ts'
 import { type SearchFound, searchAnswers } from './search-answers.ts'
 
 /**
@@ -56,7 +57,27 @@ export async function findPages(
   return searchAnswers(ctx).get(kb, kbSearch(kb, ctx), JSON.stringify([audience, query]), find)
 }
 
-async function findIn(
+async function findIn(ctx: Context, kb: ReadableKb, audience: Audience, query: SearchQuery): Promise<SearchFound> {
+  const found = await findWords(ctx, kb, audience, query)
+  const { pins } = await kb.settings()
+  const asked = questionKey(query.q)
+  const pin = query.kind === 'source' ? undefined : pins.find((one) => questionKey(one.query) === asked)
+  if (pin === undefined) return found
+  const { limit, offset = 0 } = query
+  const pages = pin.neurons.map((key) => ({ key, highlight: '', rank: 1 }))
+  const pinned = await shownOf(ctx, await viewAs(kb, { audience }), pages)
+  const others = found.hits.filter(({ seqId }) => !pinned.some((hit) => hit.seqId === seqId))
+  if (offset > 0) return { ...found, hits: others }
+  const first = pinned.map((hit) => {
+    const { highlight } = found.hits.find(({ seqId }) => seqId === hit.seqId) ?? hit
+    return { ...hit, highlight, pinned: true as const }
+  })
+  // Where all that was found is shown, it is known how much of it is pinned.
+  const total = found.total > limit ? found.total : first.length + others.length
+  return { ...found, hits: [...first, ...others].slice(0, limit), total }
+}
+
+async function findWords(
   ctx: Context,
   kb: ReadableKb,
   audience: Audience,
@@ -70,14 +91,14 @@ async function findIn(
   if (ctx.embeddingModel === undefined) return { hits: await shown(hits), ...answer }
   // Who is still typing would ask the model at every letter.
   const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
-  const near = (isMeant && (await answered(kbSearch(kb, ctx).near({ q, scope })))) || []
-  if (near.length === 0) return { hits: await shown(hits), ...answer, ranking: 'words' }
+  const { near, ranking = 'words' } = isMeant ? await answered(kbSearch(kb, ctx).near({ q, scope })) : { near: [] }
+  if (near.length === 0) return { hits: await shown(hits), ...answer, ranking }
   const { behind } = answer
   return {
     hits: await shown(near),
     total: near.length,
     matched: 'some',
-    ranking: 'words+meaning',
+    ranking,
     ...(behind && { behind }),
   }
 }

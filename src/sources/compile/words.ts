@@ -51,8 +51,9 @@ export function languageOf(words: readonly string[], fallback: string): string {
     const stopWords = sourceStopWords(language)
     return { language, count: folded.filter((word) => stopWords.has(word)).length }
   })
-  const [best] = counts.sort((a, b) => b.count - a.count || (a.language < b.language ? -1 : 1))
-  return best !== undefined && best.count > folded.length / 8 ? best.language : primaryLanguage(fallback)
+  const own = primaryLanguage(fallback)
+  const [best] = counts.sort((a, b) => b.count - a.count || Number(b.language === own) - Number(a.language === own))
+  return best !== undefined && best.count > folded.length / 8 ? best.language : own
 }
 
 /** Stop words, folded. */

@@ -21,6 +21,8 @@ export type Schema = {
   stamps: StampRow
   rate_uses: RateUseRow
   tour_marks: TourMarkRow
+  asked_questions: AskedQuestionRow
+  opened_results: OpenedResultRow
   sources: SourceRow
   uploads: UploadRow
   upload_chunks: UploadChunkRow
@@ -377,6 +379,20 @@ type TourMarkRow = {
   user_id: string
   mark: 'read' | 'search' | 'dismissed'
 }
+
+/** A question that people asked a knowledge base, as it is compared with others, and how often. */
+type AskedQuestionRow = {
+  kb_id: string
+  question: string
+  asked: number
+  empty: number
+  refused: number
+  down: number
+  asked_at: string
+}
+
+/** A Neuron that people went to from what a question found. */
+type OpenedResultRow = { kb_id: string; question: string; seq_id: string; times: number }
 
 /** What was counted under a key until a time: on PostgreSQL only. */
 type RateUseRow = {

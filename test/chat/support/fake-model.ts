@@ -8,6 +8,9 @@ const Body = z.object({
   stream: z.boolean(),
   messages: z.array(z.object({ role: z.string(), content: z.string() })),
   tools: z.unknown().optional(),
+  temperature: z.number().optional(),
+  max_tokens: z.number().optional(),
+  max_completion_tokens: z.number().optional(),
 })
 
 /** How the server answers one request. */
@@ -93,10 +96,10 @@ export function saysWhole(completion: unknown): Reply {
   }
 }
 
-export function fails(status: number): Reply {
+export function fails(status: number, message = `status ${status}`): Reply {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' })
-    response.end(JSON.stringify({ error: { message: `status ${status}` } }))
+    response.end(JSON.stringify({ error: { message } }))
   }
 }
 

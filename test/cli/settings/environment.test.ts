@@ -66,6 +66,10 @@ test('every setting can be set', () => {
       GANGLION_LLM_URL: 'http://127.0.0.1:11434/v1/',
       GANGLION_LLM_MODEL: 'small',
       GANGLION_LLM_KEY: 'sk-1',
+      GANGLION_LLM_CONTEXT: '8192',
+      GANGLION_LLM_MAX_ANSWER: '700',
+      GANGLION_LLM_TEMPERATURE: '0.2',
+      GANGLION_LLM_TIMEOUT: '120',
       GANGLION_EMBEDDINGS_URL: 'http://127.0.0.1:8080/v1/',
       GANGLION_EMBEDDINGS_MODEL: 'embed',
       GANGLION_EMBEDDINGS_KEY: 'sk-3',
@@ -115,7 +119,10 @@ test('every setting can be set', () => {
     ingestConcurrency: 4,
     retention: { events: 3, audit: 800, archived: 30 },
     webhookPrivate: true,
-    languageModel: { url: 'http://127.0.0.1:11434/v1', model: 'small', apiKey: 'sk-1' },
+    languageModel: {
+      ...{ url: 'http://127.0.0.1:11434/v1', model: 'small', apiKey: 'sk-1', timeoutMs: 120_000 },
+      ...{ contextTokens: 8192, maxAnswerTokens: 700, temperature: 0.2 },
+    },
     embeddings: {
       url: 'http://127.0.0.1:8080/v1',
       model: 'embed',

@@ -109,8 +109,8 @@ test('with scripts, the answer comes in pieces and then whole, as the page shows
 })
 
 test.each([
-  ['none', '  ', 'message: Write a question.'],
-  ['one that is too long', 'x'.repeat(8001), 'message: At most 8000 characters.'],
+  ['none', '  ', 'Write a question.'],
+  ['one that is too long', 'x'.repeat(8001), 'At most 8000 characters.'],
 ])('%s is refused beside the field, and what was typed is kept', async (_, message, problem) => {
   const page = await curator.post(path, { message })
   expect(page.status).toBe(400)
@@ -140,7 +140,7 @@ test('a thumb down needs a reason, which is kept where it is refused', async () 
   const before = await feedbackCount()
   const refused = await reader.post(link, { vote: 'down', reason: ' ', category: 'tone' })
   expect(refused.status).toBe(400)
-  expect(refused.texts('.problems li')).toEqual(['reason: Say what is wrong, so that it can be mended.'])
+  expect(refused.texts('.problems li')).toEqual(['Say what is wrong, so that it can be mended.'])
   expect(refused.document.querySelector('option[selected]')?.getAttribute('value')).toBe('tone')
   expect(await feedbackCount()).toBe(before)
   const reason = '</textarea><script>alert(1)</script>'
@@ -148,7 +148,7 @@ test('a thumb down needs a reason, which is kept where it is refused', async () 
   const again = await reader.post(link, { vote: 'flag', reason: `${reason} and more`, category: '' })
   expect([again.status, ...again.texts('.problems li')]).toEqual([
     400,
-    'reason: You have said so already, with another reason.',
+    'You have said so already, with another reason.',
   ])
   expect(again.document.querySelector('main script')).toBeNull()
   expect(again.body).toContain('&lt;/textarea&gt;&lt;script&gt;alert(1)')

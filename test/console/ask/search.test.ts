@@ -55,7 +55,7 @@ test('what is found leads to its page, with the words marked and everything else
   expect(page.texts('#search-count')).toEqual(['1 found for “lead”.'])
   const link = page.document.querySelector('.hits a')
   expect(link?.textContent).toBe('VIP <i>escalation</i>')
-  expect(link?.getAttribute('href')).toMatch(/^\/kb\/handbook\/neurons\/handbook_\d{8}$/)
+  expect(link?.getAttribute('href')).toMatch(/^\/kb\/handbook\/neurons\/handbook_\d{8}\?for=lead$/)
   expect(page.texts('.hits mark')).toEqual(['lead'])
   expect(page.texts('.hits p').at(-1)).toBe('Page the lead & nobody else.')
   expect(page.document.querySelectorAll('.hits i, .hits b')).toHaveLength(0)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { parseKbFile } from '../../../src/markdown/file/kb-file.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
-import { type Browser, type Console, startConsole } from '../support.ts'
+import { type Browser, type Console, fieldsOf, startConsole } from '../support.ts'
 
 const hostile = `"><img src=x onerror=alert(1)>`
 
@@ -19,23 +19,6 @@ beforeAll(async () => {
 afterAll(() => started.close())
 
 const path = '/kb/handbook/settings'
-type Page = Awaited<ReturnType<Browser['get']>>
-
-/** What a browser would send of the form of a page. */
-function fieldsOf(page: Page): Record<string, string> {
-  const fields: Record<string, string> = {}
-  for (const control of page.document.querySelectorAll(
-    'main form input:not([name=_csrf]), main form select, main form textarea',
-  )) {
-    const name = control.getAttribute('name') ?? ''
-    const chosen = [...control.querySelectorAll('option')].find((option) => option.hasAttribute('selected'))
-    if (control.getAttribute('type') === 'checkbox') {
-      if (control.hasAttribute('checked')) fields[name] = 'true'
-    } else if (control.tagName === 'SELECT') fields[name] = chosen?.getAttribute('value') ?? ''
-    else fields[name] = control.getAttribute('value') ?? control.textContent.replace(/^\n/, '')
-  }
-  return fields
-}
 
 const kbYaml = () => native.git('show', 'main:kb.yaml')
 const preview = (fields: Record<string, string>) => admin.post(path, { ...fields, do: 'preview' })

@@ -15,6 +15,7 @@ export const migrations: Record<string, Migration> = {
   '0026-saved-filters': {
     up: (db) => run(db, `alter table memberships add column filters text default '[]' not null;`),
   },
+  '0027-asked-questions': { up: (db) => run(db, askedQuestions) },
 }
 
 /** @param statements of SQLite, one after another */
@@ -42,6 +43,19 @@ alter table tenants add column max_kbs integer;
 alter table knowledge_bases add column former_slugs text default '[]' not null;
 alter table knowledge_bases add column disabled_at text;
 alter table knowledge_bases add column deleted_at text;
+`
+
+const askedQuestions = /* sql */ `
+create table asked_questions (
+  kb_id text not null references knowledge_bases (id), question text not null, asked integer not null, empty integer not null,
+  refused integer not null, down integer not null, asked_at text not null,
+  constraint asked_questions_pk primary key (kb_id, question)
+);
+create index asked_questions_age on asked_questions (kb_id, asked_at);
+create table opened_results (
+  kb_id text not null references knowledge_bases (id), question text not null, seq_id text not null, times integer not null,
+  constraint opened_results_pk primary key (kb_id, question, seq_id)
+);
 `
 
 const schema = /* sql */ `

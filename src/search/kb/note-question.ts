@@ -1,0 +1,47 @@
+import type { Context } from '../../kb/context.ts'
+import type { ReadableKb } from '../../kb/readable-kb.ts'
+import { type Caller, isPerson } from '../../rules/access/caller.ts'
+import { fold } from '../../rules/text/fold.ts'
+import type { QuestionCounts } from '../../state/asked-questions.ts'
+
+const day = 24 * 60 * 60 * 1000
+/** Characters of a question that are kept. */
+const maxQuestion = 200
+
+/** A question as it is counted, and compared with what is pinned: without case, accents and marks at its end. */
+export function questionKey(text: string): string {
+  const words = fold(text)
+    .replace(/[\s?!.…]+$/u, '')
+    .trim()
+    .replace(/\s+/g, ' ')
+  return words.slice(0, maxQuestion).toWellFormed()
+}
+
+/**
+ * Counts what happened to a question of a person, without who asked; nothing of the questions of keys, and nothing where the
+ * settings of the knowledge base say so.
+ */
+export async function noteQuestion(
+  ctx: Context,
+  caller: Caller,
+  kb: ReadableKb,
+  text: string,
+  what: Partial<QuestionCounts> | { opened: string },
+): Promise<void> {
+  const question = questionKey(text)
+  const { keptQuestions } = await kb.settings()
+  if (question === '' || !isPerson(caller) || keptQuestions === 0) return
+  const { id } = kb.identity
+  if ('opened' in what) return ctx.askedQuestions.noteOpened(id, question, what.opened)
+  await ctx.askedQuestions.note(id, question, what, ctx.now())
+  await forgetQuestions(ctx, kb)
+}
+
+/** Removes the questions that are no longer to be kept. */
+export async function forgetQuestions(ctx: Context, kb: ReadableKb): Promise<void> {
+  const { keptQuestions } = await kb.settings()
+  await ctx.askedQuestions.removeUntil(
+    kb.identity.id,
+    new Date(ctx.now().getTime() - keptQuestions * day).toISOString(),
+  )
+}

@@ -1,0 +1,129 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from './database/schema.ts'
+import { inTransaction } from './database/transaction.ts'
+
+/** How often something happened to a question. */
+export type QuestionCounts = {
+  asked: number
+  /** Searches that found nothing, answers that refused, and answers that somebody was not content with. */
+  empty: number
+  refused: number
+  down: number
+}
+
+/** A question as a list shows it; `opened`: the results that people went to, most often first. */
+export type AskedQuestion = QuestionCounts & {
+  question: string
+  /** ISO 8601, UTC. */
+  askedAt: string
+  opened: { seqId: string; times: number }[]
+}
+
+export const questionOrders = ['asked', 'empty', 'refused', 'down'] as const
+export type QuestionOrder = (typeof questionOrders)[number]
+
+/** Of a knowledge base; the ones that were not asked for longest go first. */
+const maxQuestions = 5_000
+
+/** What people ask knowledge bases, counted without who asked. */
+export class AskedQuestions {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  /** Counts what happened to a question. */
+  async note(kbId: string, question: string, more: Partial<QuestionCounts>, now: Date): Promise<void> {
+    const { asked = 0, empty = 0, refused = 0, down = 0 } = more
+    const at = now.toISOString()
+    await this.#db
+      .insertInto('asked_questions')
+      .values({ kb_id: kbId, question, asked, empty, refused, down, asked_at: at })
+      .onConflict((conflict) =>
+        conflict.columns(['kb_id', 'question']).doUpdateSet({
+          asked: sql`asked_questions.asked + ${asked}`,
+          empty: sql`asked_questions.empty + ${empty}`,
+          refused: sql`asked_questions.refused + ${refused}`,
+          down: sql`asked_questions.down + ${down}`,
+          asked_at: at,
+        }),
+      )
+      .execute()
+    const oldest = await this.#db
+      .selectFrom('asked_questions')
+      .select('asked_at')
+      .where('kb_id', '=', kbId)
+      .orderBy('asked_at', 'desc')
+      .offset(maxQuestions)
+      .limit(1)
+      .executeTakeFirst()
+    if (oldest !== undefined) await this.removeUntil(kbId, oldest.asked_at)
+  }
+
+  /** Counts that a result of a question was opened; nothing for a question that nobody has asked. */
+  async noteOpened(kbId: string, question: string, seqId: string): Promise<void> {
+    const known = await this.#db
+      .selectFrom('asked_questions')
+      .select('kb_id')
+      .where('kb_id', '=', kbId)
+      .where('question', '=', question)
+      .executeTakeFirst()
+    if (known === undefined) return
+    await this.#db
+      .insertInto('opened_results')
+      .values({ kb_id: kbId, question, seq_id: seqId, times: 1 })
+      .onConflict((conflict) =>
+        conflict.columns(['kb_id', 'question', 'seq_id']).doUpdateSet({ times: sql`opened_results.times + 1` }),
+      )
+      .execute()
+  }
+
+  /** A page of the questions that have some of what they are sorted by, most first. */
+  async list(
+    kbId: string,
+    { order, offset, limit }: { order: QuestionOrder; offset: number; limit: number },
+  ): Promise<AskedQuestion[]> {
+    const questions = await this.#db
+      .selectFrom('asked_questions')
+      .select(['question', 'asked', 'empty', 'refused', 'down', 'asked_at as askedAt'])
+      .where('kb_id', '=', kbId)
+      .where(order, '>', 0)
+      .orderBy(order, 'desc')
+      .orderBy('question')
+      .offset(offset)
+      .limit(limit)
+      .execute()
+    if (questions.length === 0) return []
+    const opened = await this.#db
+      .selectFrom('opened_results')
+      .select(['question', 'seq_id as seqId', 'times'])
+      .where('kb_id', '=', kbId)
+      .where(
+        'question',
+        'in',
+        questions.map(({ question }) => question),
+      )
+      .orderBy('times', 'desc')
+      .orderBy('seq_id')
+      .execute()
+    const of = Map.groupBy(opened, ({ question }) => question)
+    return questions.map((one) => ({
+      ...one,
+      opened: (of.get(one.question) ?? []).map(({ seqId, times }) => ({ seqId, times })),
+    }))
+  }
+
+  /** Removes what was last asked at a time, or before. */
+  async removeUntil(kbId: string, at: string): Promise<void> {
+    await inTransaction(this.#db, async (transaction) => {
+      const old = transaction
+        .selectFrom('asked_questions')
+        .select('question')
+        .where('kb_id', '=', kbId)
+        .where('asked_at', '<=', at)
+      await transaction.deleteFrom('opened_results').where('kb_id', '=', kbId).where('question', 'in', old).execute()
+      await transaction.deleteFrom('asked_questions').where('kb_id', '=', kbId).where('asked_at', '<=', at).execute()
+    })
+  }
+}
