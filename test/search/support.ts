@@ -36,8 +36,9 @@ export function newIndex(
   engine: IndexOptions['engine'],
   pages: readonly IndexedDocument[] = [],
   directory = tempDir(),
+  language = 'en',
 ): KbIndex {
-  const index = new KbIndex(directory, { language: 'en', engine })
+  const index = new KbIndex(directory, { language, engine })
   onTestFinished(() => index.close())
   if (pages.length > 0) index.apply({ put: pages, remove: [] })
   return index

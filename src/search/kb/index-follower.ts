@@ -225,7 +225,9 @@ export class IndexFollower {
           // A page that is divided without a thread is so at once.
           await pause()
           const candidates = () => candidatesOf(this.#kb.projection.read, key)
-          put.push(neuronDocument(neuron, { text, candidates }, this.#parser))
+          const document = neuronDocument(neuron, { text, candidates }, this.#parser)
+          document.catch(() => undefined) // told to whoever waits for the batch; once closed, nobody does
+          put.push(document)
         }
         const [before, taken] = [last, next]
         last = Promise.all([Promise.all(put), before]).then(async ([documents]) => {

@@ -1,9 +1,10 @@
 import type { Analyser } from '../text/analyser.ts'
+import { foldWord } from '../text/fold-word.ts'
 import { isUnspaced } from '../text/script.ts'
 import { compoundOf } from './compound.ts'
 import type { FilterGroup } from './filters.ts'
 import { itemsOf, type QueryItem } from './query-items.ts'
-import { everyLeafOf, type Query, QueryError, weighted } from './query-tree.ts'
+import { everyLeafOf, leavesOf, type Query, QueryError, weighted } from './query-tree.ts'
 import { joinWords, literalOf, phraseQuery, wordQuery } from './query-words.ts'
 import type { Synonyms } from './synonyms.ts'
 
@@ -101,7 +102,7 @@ export function parseQuery(
     isAlternative = false
     isNegated = false
   }
-  const parts = required.filter(({ queries }) => queries.length > 0).map(toPart)
+  const parts = withoutIdle(required.filter(({ queries }) => queries.length > 0).map(toPart), analyser)
   if (parts.length === 0 && filters.every((group) => group.isNegated)) return undefined
   return { required: parts, excluded, filters, name: nameOf(items), isOpen }
 }
@@ -122,6 +123,16 @@ function toPart({ queries, items }: Alternatives): QueryPart {
   return item === undefined || others.length > 0 || !isPlain(item)
     ? { query }
     : { query, word: { text: item.text, at: item.at } }
+}
+
+/** Words that say little need not match where there are others: pages that have them, too, score higher. */
+function withoutIdle(parts: readonly QueryPart[], analyser: Analyser): QueryPart[] {
+  const isIdle = ({ word }: QueryPart) => word !== undefined && analyser.isIdle(foldWord(word.text) || word.text)
+  const [first, ...others] = parts.filter((part) => !isIdle(part))
+  if (first === undefined) return [...parts]
+  const bonuses = parts.filter(isIdle).flatMap(({ query }) => leavesOf(query))
+  const query = joinWords('or', [first.query, ...bonuses.map((leaf): Query => ({ ...leaf, isBonus: true }))])
+  return [bonuses.length === 0 ? first : { ...first, query }, ...others]
 }
 
 /** What must match of a query, and what must not. */

@@ -13,7 +13,7 @@ export function wordQuery(word: string, analyser: Analyser): Query | undefined {
   const [first, last] = [tokens[0], tokens.at(-1)]
   if (first === undefined || last === undefined) return undefined
   const typed = word.slice(first.start, last.end)
-  const isPrefix = word[last.end] === '*' && word[last.end + 1] !== '*'
+  const isPrefix = word[last.end] === '*' && word[last.end + 1] !== '*' && foldWord(typed) !== ''
   if (isPrefix && !isUnspaced(word.slice(last.start))) return prefixQuery(typed, analyser)
   if (tokens.every(({ start, end }) => analyser.isStopWord(foldWord(word.slice(start, end))))) return undefined
   const query = phraseQuery(typed, analyser)

@@ -2,16 +2,18 @@ import { LRUCache } from 'lru-cache'
 import { primaryLanguage } from '../../rules/text/language.ts'
 import type { Range } from '../../rules/text/sentences.ts'
 import { stopWordsFor } from '../../rules/text/stop-words.ts'
-import { elisionOf } from './elision.ts'
+import { lightArabic } from './arabic.ts'
+import { elisionOf, withoutElision } from './elision.ts'
 import { foldWord, plainApostrophes, spelledWord } from './fold-word.ts'
 import { KnownRuns } from './known-runs.ts'
+import { oneScript } from './one-script.ts'
 import { endOfPlainRun, isNumber, nextLetter } from './plain-runs.ts'
 import { isComposed, isUnspaced } from './script.ts'
 import { respellerFor, splitterFor, transliteratorFor } from './spelling.ts'
 import { stemmerFor } from './stemmer.ts'
 import { releaseUnits, unitsOf } from './text-units.ts'
 import type { Token } from './tokens.ts'
-import { joins, maxWord, pairsOf, runs, wordsOf } from './tokens.ts'
+import { isEmoji, joins, maxWord, pairsOf, runs, wordsOf } from './tokens.ts'
 
 /**
  * Takes texts to terms. Words are runs of letters, digits and marks, without case and diacritics, in one of several spellings,
@@ -28,16 +30,22 @@ export type Analyser = {
   eachToken(text: string, visit: (token: Token, from: number) => void): void
   /** Whether a query leaves it out, asked of the token's folded word. */
   isStopWord(word: string): boolean
+  /** Whether a word says little beside others: an emoji, or a function word without its apostrophe (`dont`). */
+  isIdle(word: string): boolean
   /** A word as two, where many write it so: `back up` of `backup`. */
   split(word: string): string | undefined
 }
 
 /** To be raised with every change of the rules, or of the package of the stemmers. */
-const revision = 3
+const revision = 4
 const none: readonly string[] = []
 /** Runs that are kept beside the plain ones, which take some 5 MB. */
 const maxKnown = 2 ** 15
 const startsWithLetter = /^\p{L}/u
+/** Of letters that are found in no other way. */
+const plainWord = /^[a-z0-9]+$/
+/** How an emoji is shown, and the colour of a skin. */
+const variants = /[\ufe0f\p{EMod}]/gu
 const analysers = new Map<string, Analyser>()
 
 /** The analyser of a language, by its BCP 47 tag; of one that is not known, one that folds but does not stem. */
@@ -100,11 +108,20 @@ class LanguageAnalyser implements Analyser {
     return this.#stopWords.has(plainApostrophes(word))
   }
 
+  isIdle(word: string): boolean {
+    return isEmoji(word) || (/[ts]$/.test(word) && this.isStopWord(word.replace(/(?<=n)t$|s$/, "'$&")))
+  }
+
   split(word: string): string | undefined {
     return this.#split(word)
   }
 
-  #ofRun(run: string, { version, sign }: Readonly<Record<string, string | undefined>> = {}): readonly Token[] {
+  #ofRun(
+    run: string,
+    { dotted, emoji, version, sign }: Readonly<Record<string, string | undefined>> = {},
+  ): readonly Token[] {
+    if (dotted !== undefined) return ofNumbers(run)
+    if (emoji !== undefined) return [{ start: 0, end: run.length, term: run.replace(variants, '') || run, also: none }]
     if (version !== undefined) return [{ start: 0, end: run.length, term: run.slice(1), also: [run.toLowerCase()] }]
     if (sign !== undefined) return withSign(this.#ofWords(run.slice(0, -sign.length)), sign)
     return isUnspaced(run) ? ofPairs(run) : this.#ofWords(run)
@@ -154,12 +171,25 @@ class LanguageAnalyser implements Analyser {
     const term = folded === spelled ? plain : foldWord(this.#stem(spelled))
     if (term === '') return []
     const written = this.#transliterate(spelled)
-    if (folded === spelled && written === spelled) return [{ start: begin, end, term, also: none }]
-    const also = new Set([plain, ...(written === spelled ? [] : [this.#stem(foldWord(written))])])
+    if (folded === spelled && written === spelled && plainWord.test(folded)) {
+      return [{ start: begin, end, term, also: none }]
+    }
+    const also = new Set([plain, lightArabic(folded) ?? term])
+    if (written !== spelled) also.add(this.#stem(foldWord(written)))
+    for (const other of withoutElision(folded)) also.add(this.#stem(other))
     also.delete(term)
     also.delete('')
     return [{ start: begin, end, term, also: also.size === 0 ? none : [...also] }]
   }
+}
+
+/** `1`, `2` and `3` of `v1.2.3`; what is written is found, too. */
+function ofNumbers(run: string): Token[] {
+  const whole = run.replace(/^v/i, '').slice(0, maxWord)
+  return Array.from(run.matchAll(/v?(?<digits>\d+)/gi), ({ 0: text, index, groups }) => {
+    const also = index > 0 ? none : text === groups?.digits ? [whole] : [text.toLowerCase(), whole]
+    return { start: index, end: index + text.length, term: groups?.digits ?? text, also }
+  })
 }
 
 function moved({ start, end, term, also }: Token, by: number): Token {
@@ -179,9 +209,9 @@ function withSign(words: readonly Token[], sign: string): Token[] {
 
 function ofPairs(run: string): Token[] {
   const composed = isComposed(run)
-  return pairsOf(run).flatMap(({ start, end }) => {
-    const pair = run.slice(start, Math.min(end, start + maxWord))
-    const term = composed ? pair : foldWord(copyOf(pair))
+  return pairsOf(run).flatMap(({ start, end, text }) => {
+    const pair = text.slice(0, maxWord)
+    const term = oneScript(composed ? pair : foldWord(copyOf(pair)))
     return term === '' ? [] : [{ start, end, term, also: none }]
   })
 }

@@ -19,7 +19,13 @@ export function spelledWord(word: string): string {
 /** Without what is no part of a word: thousands separators, joiners, the brackets that `⑴` has when folded. */
 function bareWord(word: string): string {
   if (folded.test(word)) return word
-  return plainApostrophes(word).replace(notOfWords, '')
+  const bare = plainApostrophes(word).replace(notOfWords, '')
+  return /[\u0900-\u097f]/.test(bare) ? oneNasal(bare) : bare
+}
+
+/** Hindi with a dot for each nasal that goes before a consonant of its class, and without the dot below: `हिन्दी` as `हिंदी`. */
+function oneNasal(word: string): string {
+  return word.replace(/\u093c/g, '').replace(/\u0901|ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ])/g, '\u0902')
 }
 
 /** With `'` for the typographic apostrophe and the letter that looks like it, which Unicode keeps apart. */

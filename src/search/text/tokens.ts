@@ -7,7 +7,8 @@ export type Token = Range & {
   term: string
   /**
    * What else it is found by: at the first word of an identifier or a hyphened word the whole (`snakecas` of `snake_case`), the
-   * stem without diacritics where that is another, and another way to write its letters (`mueller` of `müller`).
+   * stem without diacritics where that is another, and another way to write its letters (`mueller` of `müller`, `dont` of
+   * `don't`); at the first of numbers with dots all of them (`3.14`).
    */
   also: readonly string[]
 }
@@ -25,18 +26,24 @@ const join = `(?:_{1,8}|[\\-‐‑]|(?<=\\p{L})\\.(?=\\p{L}))`
 /** What belongs to a name such as `C++`, `Notepad++` or `C#`; `#` only behind a single letter, as in `issue#12` it divides. */
 const sign = `\\+\\+(?![+\\p{L}])|(?<=(?<!${inside})\\p{L})#(?![#${inside}])`
 
+/** What is shown as a picture; arrows and the like are punctuation. */
+const picture =
+  '[[\\p{Emoji_Presentation}[\\p{Extended_Pictographic}--[\\u0000-\\u25ff]]]--\\p{RI}](?:\\ufe0f|\\p{EMod})?'
+
 /**
- * What a text is cut into first: numbers with their thousands set apart; the first number of a version with its `v`, as the
- * group `version`; runs of the unspaced scripts; and words, several where underscores, hyphens or dots join them, and as the
- * group `sign` what ends a name. Every repetition is bounded, since a regular expression keeps a way back for each character;
+ * What a text is cut into first: numbers with their thousands set apart; numbers that dots join, as the group `dotted`; the
+ * first number of another version with its `v`, as the group `version`; runs of the unspaced scripts; words, several where underscores,
+ * hyphens or dots join them, and as the group `sign` what ends a name; and emoji, as the group `emoji`. Every repetition is bounded, since a regular expression keeps a way back for each character;
  * what is left of a word beyond that is passed over.
  */
 export const runs = new RegExp(
   [
     `\\d{1,3}(?:,\\d{3}){1,6}(?!,?${letter})`,
+    `(?<!${inside})(?<dotted>[vV]?\\d{1,15}(?:\\.\\d{1,15}){1,7})(?!${inside})`,
     `(?<!${inside})(?<version>[vV]\\d{1,9})(?=\\.\\d)`,
     `${unspaced}{1,10000}`,
     `(?<!${inside})${word}(?:${join}${word}){0,64}(?<sign>${sign})?`,
+    `(?<emoji>\\p{RI}{2}|${picture}(?:\\u200d${picture}){0,8})`,
   ].join('|'),
   'gv',
 )
@@ -100,11 +107,26 @@ function kindOf(code: number): number {
   return code >= 65 && code <= 90 ? 1 : 2
 }
 
+/** The line that lengthens the last vowel of a foreign word, which some leave out: `サーバー`. As Lucene, of four characters and more. */
+const lengthened = /(?<=[ァ-ヺー]{3})ー(?![ァ-ヺー])/g
+
 /**
  * The characters of a run of an unspaced script in overlapping pairs, as Lucene's CJKAnalyzer has them, and the last one
  * alone, so that every character begins one of them.
  */
-export function pairsOf(run: string): Range[] {
-  const starts = characterStarts(run)
-  return starts.slice(0, -1).map((start, index) => ({ start, end: starts[index + 2] ?? run.length }))
+export function pairsOf(run: string): (Range & { text: string })[] {
+  const all = characterStarts(run)
+  const left = new Set(Array.from(run.matchAll(lengthened), ({ index }) => index))
+  const characters = all
+    .slice(0, -1)
+    .flatMap((start, index) => (left.has(start) ? [] : { start, end: all[index + 1] ?? start }))
+  return characters.map(({ start, end }, index) => {
+    const next = characters[index + 1] ?? { start: end, end }
+    return { start, end: next.end, text: run.slice(start, end) + run.slice(next.start, next.end) }
+  })
+}
+
+/** Whether a word is an emoji: it may be there or not beside other words. */
+export function isEmoji(word: string): boolean {
+  return /^[\p{Emoji_Presentation}\p{Extended_Pictographic}]/u.test(word)
 }

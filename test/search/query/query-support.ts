@@ -15,7 +15,7 @@ export function read(q: string, language = 'en'): string | undefined {
 }
 
 export function written(query: Query): string {
-  if (query.type === 'term') return query.term
+  if (query.type === 'term') return query.isBonus ? `${query.term}+` : query.term
   if (query.type === 'prefix') return `${query.prefix}*`
   if (query.type === 'phrase') return `"${query.terms.join(' ')}"`
   if (query.type === 'not') return `!${written(query.query)}`
@@ -27,6 +27,7 @@ export function finds(q: string, text: string, language = 'en'): boolean {
   const tokens = analyserFor(language).tokens(text)
   const terms = tokens.flatMap(({ term, also }) => [term, ...also])
   const matches = (query: Query): boolean => {
+    if ('isBonus' in query) return false
     if (query.type === 'term') return terms.includes(query.term)
     if (query.type === 'prefix') return terms.some((term) => term.startsWith(query.prefix))
     if (query.type === 'phrase') {

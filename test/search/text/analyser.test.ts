@@ -34,7 +34,7 @@ describe('words', () => {
   })
 
   test('keep ranges of the text as given, though folding changes lengths', () => {
-    expect(read('ﬃ İstanbul\u0307 😀 end')).toEqual(['ﬃ=ffi', 'İstanbul\u0307=istanbul', 'end=end'])
+    expect(read('ﬃ İstanbul\u0307 😀 end')).toEqual(['ﬃ=ffi', 'İstanbul\u0307=istanbul', '😀=😀', 'end=end'])
   })
 
   test('keep their apostrophes, but no possessive', () => {
@@ -61,7 +61,20 @@ describe('words', () => {
   })
 
   test('are none in punctuation', () => {
-    expect(terms('--- … *** () "" 🎉 \u0301')).toEqual([])
+    expect(terms('--- … *** () "" ™ → ↔ © \u0301')).toEqual([])
+  })
+
+  test('of pictures are one each, however they are shown', () => {
+    expect(terms('👍🏽 ❤️ 👩\u200d💻!🇩🇪🇫🇷')).toEqual(['👍', '❤', '👩\u200d💻', '🇩🇪', '🇫🇷'])
+  })
+
+  test('with an apostrophe are found without it, and without an article of another language', () => {
+    expect(read('don’t I’ll L’équipe O’Reilly').slice(0, 4)).toEqual([
+      "don’t=don't,dont",
+      "I’ll=i'll",
+      "L’équipe=l'equip,equip,lequip",
+      "O’Reilly=o'reilli,oreilli",
+    ])
   })
 })
 
@@ -91,10 +104,10 @@ describe('identifiers', () => {
     }
   })
 
-  test('with dots between letters give their parts and the whole, numbers only parts', () => {
+  test('with dots between letters give their parts and the whole, numbers too', () => {
     expect(read('Node.js')).toEqual(['Node=node,nodej', 'js=js'])
     expect(read('U.S.A.')).toEqual(['U=u,usa', 'S=s', 'A=a'])
-    expect(read('a.1 1.a 1.5')).toEqual(['a=a', '1=1', '1=1', 'a=a', '1=1', '5=5'])
+    expect(read('a.1 1.a 1.5')).toEqual(['a=a', '1=1', '1=1', 'a=a', '1=1,1.5', '5=5'])
     expect(read('end. Start…now')).toEqual(['end=end', 'Start=start', 'now=now'])
   })
 
@@ -127,13 +140,13 @@ test('a number and its unit are two words, and the first number of a version has
     '4x4=4x4',
     '0x1F=0x1f',
   ])
-  expect(read('V1.29 v2 dev1.2')).toEqual(['V1=1,v1', '29=29', 'v2=v2', 'dev1=dev1', '2=2'])
+  expect(read('V1.29 v2 dev1.2')).toEqual(['V1=1,v1,1.29', '29=29', 'v2=v2', 'dev1=dev1', '2=2'])
 })
 
 test('numbers lose what sets their thousands apart; versions and dates are several', () => {
   expect(terms('10,000 1,234,567 1,2345 1,2,3')).toEqual(['10000', '1234567', '1', '2345', '1', '2', '3'])
   expect(terms('10,000人 10,000km')).toEqual(['10000', '人', '10', '000', 'km'])
-  expect(read('v1.2.3')).toEqual(['v1=1,v1', '2=2', '3=3'])
+  expect(read('v1.2.3')).toEqual(['v1=1,v1,1.2.3', '2=2', '3=3'])
   expect(read('2024-01-02')).toEqual(['2024=2024', '01=01', '02=02'])
 })
 
@@ -142,9 +155,16 @@ test('numbers lose what sets their thousands apart; versions and dates are sever
 describe('scripts without spaces', () => {
   test('give overlapping pairs, and the last character alone', () => {
     expect(read('我是中国人')).toEqual(['我是=我是', '是中=是中', '中国=中国', '国人=国人', '人=人'])
-    expect(terms('ひらがな、カタカナー')).toEqual(['ひら', 'らが', 'がな', 'な', 'カタ', 'タカ', 'カナ', 'ナー', 'ー'])
+    expect(terms('ひらがな、カタカナー')).toEqual(['ひら', 'らが', 'がな', 'な', 'かた', 'たか', 'かな', 'な'])
     expect(terms('한국어')).toEqual(['한국', '국어', '어'])
     expect(terms('中')).toEqual(['中'])
+  })
+
+  test('are the same in either kind of kana, and of Chinese', () => {
+    expect(terms('サーバーのウェブ')).toEqual(terms('さーばのウエブ'))
+    expect(read('サーバーの').slice(1, 3)).toEqual(['ーバ=ーば', 'バーの=ばの'])
+    expect(terms('コピー')).not.toEqual(terms('コピ'))
+    expect(terms('電腦數據庫')).toEqual(terms('电脑数据库'))
   })
 
   test('divide from Latin words', () => {
@@ -205,7 +225,20 @@ describe('languages', () => {
     expect(terms('שָׁלוֹם', 'he')).toEqual(['שלום'])
     expect(terms('الكِتَابُ كـــتاب', 'ar')).toEqual(terms('الكتاب كتاب', 'ar'))
     expect(terms('کتاب', 'fa')).toEqual(terms('كتاب', 'fa'))
-    expect(terms('ガ か\u3099 कि')).toEqual(['ガ', 'が', 'कि'])
+    expect(terms('ガ か\u3099 कि')).toEqual(['が', 'が', 'कि'])
+  })
+
+  test('have one spelling for a nasal of Hindi, and one stem for regular plurals of Arabic', () => {
+    expect(terms('हिन्दी चाँद अङ्क')).toEqual(terms('हिंदी चांद अंक'))
+    expect(terms('अन्न जन्म')).toEqual(['अन्न', 'जन्म'])
+    for (const [one, many] of ['قناة والقنوات', 'مستوى المستويات', 'مستشفى للمستشفيات', 'كتاب الكتاب'].map((words) =>
+      words.split(' '),
+    )) {
+      const found = analyserFor('en')
+        .tokens(`${one} ${many}`)
+        .map(({ term, also }) => also[0] ?? term)
+      expect(found[0]).toBe(found[1])
+    }
   })
 
   test('without a stemmer keep their words', () => {
@@ -219,7 +252,11 @@ describe('languages', () => {
   })
 
   test('leave out what stands elided before a word', () => {
-    expect(read('L’école qu’il aujourd’hui', 'fr')).toEqual(['école=ecol', 'il=il', "aujourd’hui=aujourd'hui"])
+    expect(read('L’école qu’il aujourd’hui', 'fr')).toEqual([
+      'école=ecol',
+      'il=il',
+      "aujourd’hui=aujourd'hui,aujourdhui",
+    ])
     expect(terms("dell'acqua", 'it')).toEqual(['acqua'])
   })
 
@@ -255,7 +292,7 @@ test('the revision stands for these terms', () => {
   const text = "The user's snake_case HTTPServer2 cost 10,000 in v1.2.3; naïveté, 我是中国人 and generically IDs"
   const found = english.tokens(text).flatMap(({ term, also }) => [term, ...also])
   expect(`${english.version.split(' ')[0]}: ${found.join(' ')}`).toBe(
-    '3: the user snake snakecas case http httpserver2 server2 cost 10000 in 1 v1 2 3 naivete naivet 我是 是中 中国 国人 人 and generic id',
+    '4: the user snake snakecas case http httpserver2 server2 cost 10000 in 1 v1 1.2.3 2 3 naivete naivet 我是 是中 中国 国人 人 and generic id',
   )
 })
 
@@ -292,7 +329,8 @@ test('any text gives terms of at most 64 characters, in order, inside the text, 
           expect(start).toBeGreaterThanOrEqual(last)
           expect(end).toBeGreaterThan(start)
           expect(end).toBeLessThanOrEqual(text.length)
-          for (const found of [term, ...also]) expect(found).toMatch(/^[\p{L}\p{N}\p{M}']+(?:\+\+|#)?$/u)
+          for (const found of [term, ...also])
+            expect(found).toMatch(/^(?:[\p{L}\p{N}\p{M}.']+(?:\+\+|#)?|\p{RI}{2}|[\p{Emoji}\p{ExtPict}\u200d]+)$/u)
           expect(also).not.toContain(term)
           last = start
         }

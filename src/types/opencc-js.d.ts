@@ -1,0 +1,5 @@
+declare module 'opencc-js/dict/TSCharacters' {
+  /** `traditional simplified`, with `|` between. */
+  const pairs: string
+  export default pairs
+}
