@@ -68,6 +68,11 @@ test.each(narrowAndWide)(
       expect(transfer.bytes).toBeLessThanOrEqual((await limitsOf(page)).bytes)
       expect([path, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([path, true])
     }
+    // A line for each candidate, and candidates at the top of a phone.
+    await visit(`/queue?kb=${slug}`)
+    const box = await page.locator('.entry', { hasNotText: 'too low' }).last().boundingBox()
+    if (window.viewport.width > 1000) expect(box?.height).toBeLessThan(45)
+    else expect((await page.locator('.entry').first().boundingBox())?.y).toBeLessThan(230)
     expect(alarms).toEqual([])
   },
 )

@@ -54,7 +54,7 @@ export function confidenceText(confidence: number | null): string {
   return confidence === null ? 'No confidence given' : `Confidence ${percent(confidence)}`
 }
 
-function percent(share: number): string {
+export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 

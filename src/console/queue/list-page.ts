@@ -12,10 +12,10 @@ import { when } from '../layout/when.ts'
 import { bundleMark } from './decide-together.ts'
 import {
   badges,
-  confidenceText,
   countText,
   intentText,
   kindLabels,
+  percent,
   saysMore,
   statusLabels,
   verdictText,
@@ -52,7 +52,7 @@ export function queueListPage(visit: Visit, list: ListPage): Html {
         ${isLive && liveNotice({ kinds: 'candidate.created', kb, path: listPath(params) })}${keysHelp()}</div>
       ${list.failingLinks.map(failingNotice)}
       ${queue.unavailable.map((slug) => html`<p class="warning">The queue of ${slug} cannot be read. Ask your administrator to look at Health.</p>`)}
-      ${filters(visit, queue, params)}
+      ${filters(visit, list)}
       ${queue.entries.length === 0 ? nothingHere(params) : entryForm(visit, list)}`,
   })
 }
@@ -62,7 +62,9 @@ function failingNotice({ kb, url, failingSince }: FailingLink): Html {
     requests</a>: what was decided there is not here yet. The server goes on trying.</p>`
 }
 
-function filters(visit: Visit, { counts, connectors, knowledgeBases }: QueuePage, params: QueueParams): Html {
+function filters(visit: Visit, list: ListPage): Html {
+  const { params } = list
+  const { counts, connectors, knowledgeBases, entries } = list.queue
   const { kb, status = 'pending', kind, connector, tag, text, zone, show } = params
   const names = connector === undefined || connectors.includes(connector) ? connectors : [connector, ...connectors]
   const statuses = (['pending', 'approved', 'dismissed'] as const).map((value) => ({
@@ -89,6 +91,7 @@ function filters(visit: Visit, { counts, connectors, knowledgeBases }: QueuePage
         others: { kb, status, kind, connector, tag, zone, show },
       })}
       ${isFiltered(params) && html`<a class="chip" href="/queue">Clear filters</a>${savedFilter(visit, listPath(params))}`}
+      ${entries.length > 0 && pickAll(list)}
     </div>
   </div>`
 }
@@ -119,16 +122,15 @@ function entryForm(visit: Visit, { queue, params, place, isAllPicked, problem, r
   return form(
     visit,
     { action, attributes: { class: 'bulk', 'data-bulk': true }, ...(problem && { errors: { formErrors: [problem] } }) },
-    html`${listHead(params, { place, isAllPicked })}
-      <ol class="entries" data-entries>${queue.entries.map((each) => row(each, params, isAllPicked))}</ol>
+    html`<ol class="entries" data-entries>${queue.entries.map((each) => row(each, params, isAllPicked))}</ol>
       ${bulkBar(params, reason)}
       ${pager(queue, params)}`,
   )
 }
 
-function listHead(params: QueueParams, { place, isAllPicked }: Pick<ListPage, 'place' | 'isAllPicked'>): Html {
+function pickAll({ params, place, isAllPicked }: ListPage): Html {
   const toggle = listPath(params, { ...place, pick: isAllPicked ? undefined : 'all' })
-  return html`<div class="list-head"><a class="chip" href="${toggle}" data-pick-all>${isAllPicked ? 'Select none' : 'Select all on this page'}</a></div>`
+  return html`<a class="chip" href="${toggle}">${isAllPicked ? 'Select none' : 'Select all on this page'}</a>`
 }
 
 /** Stays in sight while something is selected. Behind the list, since the style sheet counts what comes before. */
@@ -160,12 +162,12 @@ function row(each: QueueEntry, params: QueueParams, isAllPicked: boolean): Html 
       html`<input type="checkbox" id="pick-${id}" name="pick" value="${id} ${bundle === undefined ? each.seen : bundleMark + bundle.seen}" aria-label="Select ${title}"${isAllPicked && html` checked`}>`
     }</div>
     <div class="what">
-      <h2><a href="${candidateUrl(id, params)}" dir="auto" data-open>${title}</a></h2>
+      <h2 title="${title}"><a href="${candidateUrl(id, params)}" dir="auto" data-open>${title}</a></h2>
       ${badges(each)}
-      ${bundle === undefined ? html`<span>${intentText(each)}</span>` : memberList(bundle, params)}
-      ${bundle === undefined && tags.slice(0, 4).map((tag) => html`<a class="badge" href="${listPath({ ...params, tag })}" dir="auto">#${tag}</a> `)}
+${bundle === undefined ? html`<span class="intent">${each.intent.does === 'add' ? 'New page' : intentText(each)}</span>` : memberList(bundle, params)}
+      ${bundle === undefined && tags.slice(0, 2).map((tag) => html`<a class="badge" href="${listPath({ ...params, tag })}" dir="auto">#${tag}</a> `)}
     </div>
-    <div class="who soft">${kindLabels[kind]} · ${confidence === null ? '' : html`${confidenceText(confidence)} · `}<bdi>${kb}</bdi>${connector !== 'api' && html` · from <bdi>${connector}</bdi>`} · by <bdi>${createdBy}</bdi>, ${when(createdAt)}</div>
+    <div class="who soft">${kindLabels[kind]} · ${confidence === null ? '' : html`<span class="unseen">Confidence</span> ${percent(confidence)} · `}${params.kb === undefined && html`<bdi>${kb}</bdi> · `}${connector !== 'api' && html`from <bdi>${connector}</bdi> · `}by <bdi>${createdBy}</bdi>, ${when(createdAt)}</div>
     ${status === 'pending' && saysMore(each) && html`<p class="soft why">${verdictText(each)}</p>`}
     ${warningList(warnings)}
   </li>`

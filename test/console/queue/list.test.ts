@@ -33,7 +33,7 @@ test('the queue lists what waits, the most urgent first, with all that one choos
   expect(first).toContain('#ops')
   // The badge and the confidence say it already.
   expect(page.texts('.why, .entry .warnings')).toEqual([])
-  expect(second).toContain('Adds a new page')
+  expect(second).toContain('New page')
   expect(second).toContain('Confidence 40 %')
   expect(second).toContain('by The app')
   expect(page.texts('nav[aria-label="Zones"] a')).toEqual([
