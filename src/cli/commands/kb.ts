@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { openContext } from '../../app/open-context.ts'
+import { recordAct } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
 import { createKnowledgeBase, operator } from '../../kb/create-kb.ts'
 import { changeKb, type LifeChange } from '../../operate/life-cycle.ts'
@@ -35,6 +36,8 @@ export function addKnowledgeBaseCommands(program: Command): void {
       const ctx = await openContext({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'refuse' })
       try {
         const made = await createKnowledgeBase(ctx, input)
+        const tenantId = (await ctx.tenants.find(made.tenant))?.id ?? ''
+        await recordAct(ctx, { ...operator, tenantId }, { action: 'kb.created', subject: made.slug })
         return {
           json: made,
           text: `Made the knowledge base ${made.slug} (${made.id}) of ${made.tenant}:\n${made.gitDir}`,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { recordAct } from '../../kb/access/audit.ts'
 import { operator } from '../../kb/create-kb.ts'
 import { changeTenant, type LifeChange } from '../../operate/life-cycle.ts'
 import { type TenantUsage, usageOf } from '../../operate/usage.ts'
@@ -87,8 +88,10 @@ export function addTenantCommands(program: Command): void {
           knowledgeBases: read(kbs, found.quotas.knowledgeBases),
         }
         await ctx.tenants.setQuotas(found, quotas)
-        const text = `${tenant} may have ${quotas.sourceBytes ?? 'any number of'} bytes of Sources and ${quotas.knowledgeBases ?? 'any number of'} knowledge bases.`
-        return { json: { tenant, quotas }, text }
+        const bound = `${quotas.sourceBytes ?? 'any number of'} bytes of Sources and ${quotas.knowledgeBases ?? 'any number of'} knowledge bases`
+        const act = { action: 'tenant.bounded', subject: found.slug, detail: `to ${bound}` }
+        await recordAct(ctx, { ...operator, tenantId: found.id }, act)
+        return { json: { tenant, quotas }, text: `${tenant} may have ${bound}.` }
       }),
   )
 

@@ -23,11 +23,13 @@ const phrases: Readonly<Record<string, string>> = {
   'webhook.removed': 'removed the webhook',
   'webhook.replayed': 'sent events again to the webhook',
   'settings.changed': 'changed the settings of',
+  'kb.created': 'made the knowledge base',
   'kb.renamed': 'renamed the knowledge base',
   'kb.disabled': 'disabled the knowledge base',
   'kb.enabled': 'enabled the knowledge base',
   'kb.deleted': 'deleted the knowledge base',
   'tenant.renamed': 'renamed the tenant',
+  'tenant.bounded': 'set the quotas of the tenant',
   'tenant.disabled': 'disabled the tenant',
   'tenant.enabled': 'enabled the tenant',
 }
@@ -35,7 +37,7 @@ const phrases: Readonly<Record<string, string>> = {
 /** Who did what to the tenant, the latest first. */
 export function auditPage(visit: Visit, { entries, next }: AuditPage): Html {
   const main = html`<h1>Audit</h1>
-    <p>Sign-ins and what administrators did to <strong>${visit.session.tenant.slug}</strong>, for 400 days. What was decided on knowledge is in its history. <a href="/settings/people">People</a></p>
+    <p>Sign-ins and what administrators did to <strong>${visit.session.tenant.slug}</strong>. What was decided on knowledge is in its history. <a href="/settings/people">People</a></p>
     ${
       entries.length === 0
         ? html`<p>Nothing yet.</p>`

@@ -51,7 +51,7 @@ test('tenants and knowledge bases are renamed, disabled and deleted beside no se
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).action),
-  ).toEqual([...['kb.disabled', 'tenant.renamed', 'kb.renamed']])
+  ).toEqual(['tenant.bounded', 'kb.disabled', 'tenant.renamed', 'kb.renamed', 'kb.created'])
 
   expect(await run('kb', 'delete', 'guide', '--tenant', 'corp')).toMatchObject({ code: 2 })
   const exported = join(tempDir(), 'export')

@@ -176,6 +176,18 @@ test('recognised words are read by columns, below what stands above both', () =>
 test('words that are read from the right are in that order, and those of scripts without blanks have none', () => {
   expect(layoutMarkdown(words('בטון בנוי גשר', 0, 0))).toBe('גשר בנוי בטון')
   expect(layoutMarkdown(words('橋 は PC コン クリート 製', 0, 0))).toBe('橋は PC コンクリート製')
+  expect(layoutMarkdown([...words('承認 は 上', 0, 0), ...words('司 が 行う 。', 0, 14)])).toBe('承認は上司が行う。')
+  // The recogniser puts neighbours into one box.
+  const box = (text: string, x: number) => ({ text, x, y: 0, width: text.length * 6, height: 10 })
+  const row = [box('תחילתה. לפני', 0), box('שבועיים', 90), box('Microsoft Office', 150), box('לפחות לחופשה', 260)]
+  expect(layoutMarkdown(row)).toBe('לחופשה לפחות Microsoft Office שבועיים לפני תחילתה.')
+  // The last line of a paragraph is short on the left.
+  const lines = [
+    ...words('יש להגיש בקשה לחופשה', 0, 0),
+    ...words('על ידי המנהל הישיר של', 0, 14),
+    ...words('בבוקר.', 90, 28),
+  ]
+  expect(layoutMarkdown(lines)).not.toContain('\n')
 })
 
 test('blanks that are recognised as hyphens are blanks, and a line of them above text is a heading', () => {

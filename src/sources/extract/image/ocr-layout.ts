@@ -1,7 +1,7 @@
 import { plainLine } from '../markdown/as-inline-markdown.ts'
 import { blanksForHyphens, hasHyphensForBlanks, withoutAbsurdHyphens } from '../pdf/ocr-hyphens.ts'
 import { type Box, median, type OcrRow, rowsOf } from '../pdf/ocr-rows.ts'
-import { joinLines } from '../pdf/pdf-lines.ts'
+import { joinLines, withoutBlanksWithin } from '../pdf/pdf-lines.ts'
 import { ocrColumns } from './ocr-columns.ts'
 
 /** Characters of what a heading stands above. */
@@ -27,25 +27,42 @@ export function isSideways({ text, width, height }: Pick<Box, 'text' | 'width' |
 }
 
 const fromRight = /[\p{sc=Hebrew}\p{sc=Arabic}]/gu
-const unspaced = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]`
-const blankWithin = new RegExp(`(?<=${unspaced}) (?=${unspaced})`, 'gu')
 
 /** The words of a row as they are read, without blanks where a script has none. */
 function textOf(boxes: readonly Box[]): string {
-  const words = boxes.map((box) => box.text.trim())
+  // A box of several words has them from left to right, too.
+  const words = boxes.flatMap((box) => box.text.trim().split(/\s+/))
   const text = words.join(' ')
-  const isFromRight = 2 * (text.match(fromRight)?.length ?? 0) > (text.match(/\p{L}/gu)?.length ?? 0)
-  return (isFromRight ? words.toReversed().join(' ') : text).replace(blankWithin, '')
+  return withoutBlanksWithin(isFromRight(text) ? wordsFromRight(words).join(' ') : text)
+}
+
+function isFromRight(text: string): boolean {
+  return 2 * (text.match(fromRight)?.length ?? 0) > (text.match(/\p{L}/gu)?.length ?? 0)
+}
+
+/** Words of a row that is read from the right, in that order; those in Latin that follow each other are read from the left. */
+function wordsFromRight(words: readonly string[]): string[] {
+  const isFromLeft = (word: string | undefined) =>
+    word !== undefined && /\p{L}/u.test(word) && word.search(fromRight) < 0
+  const runs: string[][] = []
+  for (const [at, word] of words.entries()) {
+    if (isFromLeft(word) && isFromLeft(words[at - 1])) runs.at(-1)?.push(word)
+    else runs.push([word])
+  }
+  return runs.toReversed().flat()
 }
 
 type Paragraph = { text: string; size: number; rows: number; isHyphenated: boolean }
 
 /** @param size of the print of the page */
-function paragraphsOf(rows: readonly OcrRow[], size: number): string[] {
+function paragraphsOf(asPrinted: readonly OcrRow[], size: number): string[] {
+  const texts = asPrinted.map((row) => textOf(row.boxes))
+  // Indents and short last lines are on the other sides where rows begin at the right.
+  const isMirrored = isFromRight(texts.join(' '))
+  const rows = isMirrored ? asPrinted.map((row) => ({ ...row, left: -row.right, right: -row.left })) : asPrinted
   const pitch = median(rows.slice(1).map(({ top }, at) => top - (rows[at]?.top ?? 0)))
   const left = median(rows.map((row) => row.left))
   const right = Math.max(...rows.map((row) => row.right))
-  const texts = rows.map((row) => textOf(row.boxes))
   const paragraphs: Paragraph[] = []
   let previous: OcrRow | undefined
   for (const [at, row] of rows.entries()) {

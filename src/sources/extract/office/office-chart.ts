@@ -27,10 +27,12 @@ export function chartTable(chart: XmlElement): ChartTable {
     values: points(child(each, 'val') ?? child(each, 'yVal')),
   }))
   const categories = series.find((each) => each.categories.size > 0)?.categories ?? new Map<number, string>()
-  const count = Math.min(series.reduce((most, { values }) => Math.max(most, ...values.keys(), -1), -1) + 1, maxPoints)
+  const total = Math.max(0, ...series.map(({ values }) => values.total))
+  const count = total > maxPoints ? maxPoints - 1 : total
   const rows = Array.from({ length: count }, (_, at) =>
     [categories.get(at), ...series.map(({ values }) => values.get(at))].map((value) => value ?? ''),
   )
+  if (total > count) rows.push([`… and ${total - count} more points`, ...series.map(() => '')])
   return {
     title,
     rows: count > 0 ? [['', ...series.map(({ name }) => name)], ...rows] : [],
@@ -46,9 +48,12 @@ export function chartBlocks({ title, rows }: ChartTable): string[] {
   return [...(title === '' ? [] : [plainLine(title)]), ...table]
 }
 
-/** The cached values by their index, of the innermost level where there are several. */
-function points(data: XmlElement | undefined): Map<number, string> {
+/** The cached values by their index, of the innermost level where there are several, and how many places there are. */
+function points(data: XmlElement | undefined): Map<number, string> & { total: number } {
   const level = descendants(data, 'lvl')[0] ?? data
-  const values = descendants(level, 'pt').slice(0, maxPoints)
-  return new Map(values.map((point) => [Number(point.attributes.idx), child(point, 'v')?.text.trim() ?? '']))
+  const all = descendants(level, 'pt')
+  const values = all
+    .slice(0, maxPoints)
+    .map((point): [number, string] => [Number(point.attributes.idx), child(point, 'v')?.text.trim() ?? ''])
+  return Object.assign(new Map(values), { total: Number(all.at(-1)?.attributes.idx ?? -1) + 1 })
 }

@@ -221,20 +221,22 @@ test('a chart has its title, and its values where no sheet shows them', async ()
     `<Relationships><Relationship Id="r1" Type="${office}/${type}" Target="${target}"/></Relationships>`
   const points = (values: readonly string[]) =>
     values.map((value, at) => `<pt idx="${at}"><v>${value}</v></pt>`).join('')
-  const chartOf = (sheet: string) =>
-    `<chartSpace><chart><title><p><r><t>Crates</t></r></p></title><plotArea><ser><tx>${points(['2025'])}</tx><cat>${points(['May'])}</cat><val><numRef><f>'${sheet}'!$B$2</f><numCache>${points(['7'])}</numCache></numRef></val></ser></plotArea></chart></chartSpace>`
+  const chartOf = (sheet: string, values = ['7']) =>
+    `<chartSpace><chart><title><p><r><t>Crates</t></r></p></title><plotArea><ser><tx>${points(['2025'])}</tx><cat>${points(['May'])}</cat><val><numRef><f>'${sheet}'!$B$2</f><numCache>${points(values)}</numCache></numRef></val></ser></plotArea></chart></chartSpace>`
   const book = xlsx([
     { name: 'Shown', xml: rows([['a', 'b']]) },
     { name: 'Data', xml: rows([['c', 'd']]), state: 'hidden' },
   ])
-  const withChart = (sheet: string) =>
+  const withChart = (sheet: string, values?: string[]) =>
     zipSync({
       ...unzipSync(book),
       'xl/worksheets/_rels/s0.xml.rels': strToU8(link('drawing', '../drawings/drawing1.xml')),
       'xl/drawings/_rels/drawing1.xml.rels': strToU8(link('chart', '../charts/chart1.xml')),
-      'xl/charts/chart1.xml': strToU8(chartOf(sheet)),
+      'xl/charts/chart1.xml': strToU8(chartOf(sheet, values)),
     })
   const table = '\n\n|  | 2025 |\n| --- | --- |\n| May | 7 |'
   expect((await extractBytes('xlsx', withChart('Data'))).markdown.endsWith(`Crates${table}`)).toBe(true)
   expect((await extractBytes('xlsx', withChart('Shown'))).markdown.endsWith('Crates')).toBe(true)
+  const long = await extractBytes('xlsx', withChart('Data', new Array(1203).fill('8')))
+  expect(long.markdown.split('\n').slice(-2)).toEqual(['|  | 8 |', '| … and 1004 more points |  |'])
 })
