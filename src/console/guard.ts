@@ -6,9 +6,10 @@ import { withoutPrefix } from '../http/path-prefix.ts'
 import { answerError, refusalOf } from '../http/response/error-answer.ts'
 import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
-import { listKnowledgeBases } from '../pages/list-knowledge-bases.ts'
+import { firstKnowledgeBases } from '../pages/list-knowledge-bases.ts'
 import { html } from './layout/html-template.ts'
 import { keptFormPage } from './layout/kept-form-page.ts'
+import { maxListed } from './layout/page.ts'
 import { isFragment, send, sendProblem } from './layout/send.ts'
 
 declare module 'fastify' {
@@ -33,7 +34,8 @@ export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void
     await limits.countRequest(request, reply, rateOf(request))
     requireRole(request)
     if (rateOf(request) !== 'read') await limits.checkDisk()
-    if (isPage(request)) request.knowledgeBases = (await listKnowledgeBases(ctx, callerOf(request))).knowledgeBases
+    // One more than the rail has: it leaves out that of the page.
+    if (isPage(request)) request.knowledgeBases = await firstKnowledgeBases(ctx, callerOf(request), maxListed + 1)
   })
   app.addHook('preValidation', async (request, reply) => {
     if (request.session === undefined) return send(reply, keptFormPage(request), 401)

@@ -1,5 +1,6 @@
 import type { KnowledgeBaseList } from '../contract/knowledge-bases.ts'
 import type { Context } from '../kb/context.ts'
+import type { KbLabel } from '../kb/kb-label.ts'
 import { mainSettings } from '../kb/main-settings.ts'
 import type { Caller } from '../rules/access/caller.ts'
 
@@ -18,4 +19,13 @@ export async function listKnowledgeBases(ctx: Context, { tenantId }: Caller): Pr
     knowledgeBases.push(...(await Promise.all(some)))
   }
   return { knowledgeBases }
+}
+
+/** The first knowledge bases of the caller's tenant, by slug, and how many there are. */
+export type FirstKbs = { labels: readonly KbLabel[]; total: number }
+
+export async function firstKnowledgeBases(ctx: Context, { tenantId }: Caller, most: number): Promise<FirstKbs> {
+  const identities = await ctx.knowledgeBases.list(tenantId)
+  const labels = await Promise.all(identities.slice(0, most).map((identity) => mainSettings(ctx).label(identity)))
+  return { labels, total: identities.length }
 }

@@ -54,7 +54,7 @@ const placesOfKb = (slug: string): readonly Link[] => {
 }
 
 /** Knowledge bases in the rail; the start page has all. */
-const maxListed = 12
+export const maxListed = 12
 
 /** A whole page, in the frame that all pages for signed-in people share. */
 export function page(visit: Visit, { kb, main, notice, rail, hasCode, ...head }: PageOptions): Html {
@@ -141,12 +141,13 @@ function savedFilters({ session: { filters }, path }: Visit): Html | undefined {
   </ul></nav>`
 }
 
-function otherKbs({ knowledgeBases = [] }: Visit, kb: PageKb | undefined): Html | undefined {
-  const others = knowledgeBases.filter(({ slug }) => slug !== kb?.slug)
+function otherKbs({ knowledgeBases }: Visit, kb: PageKb | undefined): Html | undefined {
+  const { labels, total } = knowledgeBases ?? { labels: [], total: 0 }
+  const others = labels.filter(({ slug }) => slug !== kb?.slug)
   if (others.length === 0) return undefined
   return html`<nav aria-label="Knowledge bases"><strong class="rail-title">${kb === undefined ? 'Knowledge bases' : 'Others'}</strong><ul>
     ${others.slice(0, maxListed).map(({ slug, title }) => html`<li><a href="${kbPage(slug)}">${icon('library')} <bdi>${title}</bdi></a></li>`)}
-    ${others.length > maxListed && html`<li><a href="/">All ${knowledgeBases.length}</a></li>`}
+    ${others.length > maxListed && html`<li><a href="/">All ${total}</a></li>`}
   </ul></nav>`
 }
 

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 import { formTokenOf } from '../../http/access/session-cookie.ts'
-import type { KbLabel } from '../../kb/kb-label.ts'
+import type { FirstKbs } from '../../pages/list-knowledge-bases.ts'
 import type { Session } from '../../people/person-session.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The knowledge bases of the tenant, for the rail of a page. */
-    knowledgeBases: readonly KbLabel[] | undefined
+    knowledgeBases: FirstKbs | undefined
   }
 }
 
@@ -20,7 +20,7 @@ export type Visit = {
   formToken: string
   /** Lets the styles in that a script of the page makes, as CodeMirror does. */
   styleNonce: () => string
-  knowledgeBases?: readonly KbLabel[] | undefined
+  knowledgeBases?: FirstKbs | undefined
 }
 
 const nonces = new WeakMap<FastifyRequest, string>()
