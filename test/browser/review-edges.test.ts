@@ -164,6 +164,11 @@ test('an edit before approving, and of a conflict, has the editor of pages: name
   expect(await page.locator('#beside .findings').innerText()).toMatch(
     /^Warning Line 1: No Neuron answers to \[\[Nowhere]]\.$/,
   )
+  await press('Tab')
+  // What has the focus is not behind the decision.
+  const inSight = `(({ left, bottom }) => document.activeElement.contains(document.elementFromPoint(left + 9, bottom - 3)))(
+    document.activeElement.getBoundingClientRect())`
+  expect(await page.evaluate(inSight)).toBe(true)
   await page.getByRole('link', { name: 'As text' }).click()
   await page.locator('.text-diff .cm-content').waitFor()
   expect(await sent()).toBe('Text. [[Nowhere]] [[Base]]')

@@ -15,13 +15,13 @@ const pinnedPackage = new Map([
 ]).get(`${process.platform}-${process.arch}`)
 
 /** The bin as it is installed, beside a program that does what `main` says. */
-function install(main: string, { pinned }: { pinned: boolean }): string {
+function install(main: string, { pinned, folder: of = 'dist' }: { pinned: boolean; folder?: string }): string {
   const root = tempDir()
   mkdirSync(join(root, 'bin'))
-  mkdirSync(join(root, 'dist'))
+  mkdirSync(join(root, of))
   cpSync(bin, join(root, 'bin', 'ganglion.js'))
   writeFileSync(join(root, 'package.json'), '{"type":"module"}')
-  writeFileSync(join(root, 'dist', 'main.js'), main)
+  writeFileSync(join(root, of, 'main.js'), main)
   if (pinned && pinnedPackage !== undefined) {
     const folder = join(root, 'node_modules', pinnedPackage)
     mkdirSync(join(folder, 'bin'), { recursive: true })
@@ -48,6 +48,11 @@ test('on an old Node the pinned one takes over, with the same arguments and exit
   expect(told).toMatchObject({ version: process.version, args: ['key', 'create', '--name', 'a b', ''] })
   expect(told.pid).not.toBe(child.pid)
   expect(code).toBe(7)
+})
+
+test.each([[[]], [onOldNode]])('a checkout that was not built runs its sources: %s', async (options) => {
+  const child = startNode([...options, install(tell, { pinned: true, folder: 'src' }), 'kb'])
+  expect(JSON.parse((await finished(child)).stdout).args).toEqual(['kb'])
 })
 
 test('standard input reaches the program', async () => {
