@@ -56,7 +56,7 @@ export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candid
     const ids = pages.map(({ candidateId }) => candidateId)
     const bundle = ids.length > largestBundle ? [] : [`    refs/candidates/${ids.join('+')}/head`]
     const what = to === undefined ? `remove from ${from}` : `move from ${from} to ${to}`
-    return [`  ${pages.length} Neurons to ${what}, in one entry of the queue`, ...bundle]
+    return [`  ${pages.length} Neurons to ${what}, in one entry of the queue ${urlOf(ids[0] ?? '')}`, ...bundle]
   })
   const others = [...single, ...pushed.filter((neuron) => !isPlain(neuron))]
   const told = others.flatMap(({ candidateId, title, state, dismissal }) => {
@@ -66,18 +66,22 @@ export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candid
     const earlier = dismissal === undefined ? [] : [`    an earlier proposal of it was ${saidOf(dismissal)}`]
     return [`  ${state} ${what}`, `    refs/candidates/${candidateId}/head`, ...earlier]
   })
+  const lines = shortened(pushed.length === 0 ? [nothingProposed] : [...moves, ...told])
   return [
-    ...shortened(pushed.length === 0 ? [nothingProposed] : [...moves, ...told]),
-    ...nextStep(pushed),
+    ...lines,
+    ...nextStep(
+      pushed,
+      lines.some((line) => line.includes('refs/candidates/')),
+    ),
     ...leftLines(left),
   ]
 }
 
 const nothingProposed = 'main says so already: nothing was proposed.'
 
-function nextStep(pushed: readonly ProposedNeuron[]): string[] {
+function nextStep(pushed: readonly ProposedNeuron[], hasRef: boolean): string[] {
   if (pushed.some(({ state }) => state === 'new' || state === 'updated' || state === 'unchanged')) {
-    return ['It waits for a curator; git fetch origin <ref> brings it for review.']
+    return [hasRef ? 'It waits for a curator; git fetch origin <ref> brings it for review.' : 'It waits for a curator.']
   }
   return pushed.some(({ state }) => state === 'approved') ? ['git pull --rebase brings it from main.'] : []
 }

@@ -1,5 +1,6 @@
 import { changedInWorkTree, findCommit } from '../../git/checkout/work-tree.ts'
 import { listFiles } from '../../git/list-files.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { Repository } from '../../git/repository.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -11,12 +12,13 @@ import type { CheckedFile, CheckedNeuron } from '../../rules/check/checked-file.
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { CheckError } from './check-error.ts'
-import { type Checkout, readCheckout } from './read-checkout.ts'
+import { parsePushedPage } from './parse-pushed-page.ts'
+import { type Checkout, maxParsedBytes, readCheckout } from './read-checkout.ts'
 
 /**
  * Checks a checkout of a knowledge base, or a folder of its files, with the rules of the server's doors. In a git checkout
  * ignored files are left out, and seqIds must be those of the revision `base` (without one: of the last commit, if any). With a
- * `base`, findings of files that changed since come first.
+ * `base`, findings that it did not have come first, then those of files that changed since.
  * @throws {CheckError} where there is no `kb.yaml` or no such revision
  */
 export async function checkDirectory(
@@ -26,7 +28,7 @@ export async function checkDirectory(
   const parser = new ParserPool()
   try {
     const checkout = await readCheckout(dir, parser)
-    return { findings: await checkCheckout(dir, checkout, { base }), files: checkout.files.length }
+    return { findings: await checkCheckout(dir, checkout, { base, parser }), files: checkout.files.length }
   } finally {
     await parser.close()
   }
@@ -35,44 +37,75 @@ export async function checkDirectory(
 export async function checkCheckout(
   dir: string,
   { gitDir, files, settings: kbFile }: Checkout,
-  { base }: { base?: string | undefined },
+  { base, parser }: { base?: string | undefined; parser: ParserPool },
 ): Promise<Finding[]> {
   if (kbFile === undefined) throw new CheckError(`${dir} is not a knowledge base: it has no file kb.yaml.`)
   const { settings, problems } = parseKbFile(kbFile)
   const { prefix } = settings
   const before = await neuronsOf(dir, gitDir, base, files)
+  const rules = { prefix: prefix ?? '', inlineTags: settings.inlineTags, claimOf: claimsAmong(before) }
   const findings = checkKb(files, problems, {
-    prefix: prefix ?? '',
-    inlineTags: settings.inlineTags,
+    ...rules,
     previousSeqIds: new Map(before.map(({ path, seqId }) => [path, seqId])),
     previousNames: new Map(
       before.flatMap(({ seqId, neuron: { title } }) => (title === undefined ? [] : [[seqId, [title]]])),
     ),
-    claimOf: claimsAmong(before),
   })
   // Where kb.yaml gives no prefix, that alone is what is wrong.
   const told = prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings
-  return base === undefined || gitDir === undefined ? told : changedFirst(told, dir, gitDir, base)
+  const commit = base === undefined || gitDir === undefined ? undefined : await findCommit(gitDir, base)
+  if (gitDir === undefined || commit === undefined) return told
+  const repository = new Repository(gitDir)
+  try {
+    const known = checkKb(await readCommit(repository, commit, files, parser), problems, rules)
+    return changedFirst(told, known, new Set(await changedInWorkTree(gitDir, dir, commit)))
+  } finally {
+    repository.close()
+  }
+}
+
+/** The files of a commit as the check sees them; what the checkout still has is not parsed again. */
+export async function readCommit(
+  repository: Repository,
+  commit: Oid,
+  files: readonly CheckedFile[],
+  parser: ParserPool,
+): Promise<CheckedFile[]> {
+  const known = new Map(
+    files.flatMap(({ oid, neuron, links }) => (oid && neuron && links ? [[oid, { neuron, links }]] : [])),
+  )
+  const listed = await listFiles(repository, commit)
+  const read = listed.map(async (file): Promise<CheckedFile> => {
+    if (!file.mode.startsWith('100') || !isNeuronPath(file.path) || file.size > maxParsedBytes) return file
+    const page = known.get(file.oid) ?? (await parsePushedPage(await repository.readTextOnce(file.oid), parser))
+    return { ...file, ...page }
+  })
+  return Promise.all(read)
 }
 
 /** Rules that a change may break many times: the last come last. */
 const manifold = ['broken-heading', 'ambiguous-link', 'broken-edge', 'broken-link', 'missing-title']
 
 /**
- * Findings of files that changed since a revision come first, errors before warnings, and what is rare before what is not: a forge
- * shows only the first few, and what was wrong before is not what a change is looked at for.
+ * Findings that a revision did not have come first, also of files that are as they were, then those of files that changed since; errors
+ * before warnings, and what is rare before what is not: a forge shows only the first few, and what was wrong before is not what a change
+ * is looked at for.
  */
-async function changedFirst(
+function changedFirst(
   findings: readonly Finding[],
-  dir: string,
-  gitDir: string,
-  base: string,
-): Promise<Finding[]> {
-  const commit = await findCommit(gitDir, base)
-  const changed = new Set(commit === undefined ? [] : await changedInWorkTree(gitDir, dir, commit))
-  const rank = ({ path, severity }: Finding) => (changed.has(path) ? 0 : 2) + (severity === 'error' ? 0 : 1)
-  const worth = ({ rule }: Finding) => manifold.indexOf(rule)
-  return findings.toSorted((a, b) => rank(a) - rank(b) || worth(a) - worth(b))
+  known: readonly Finding[],
+  changed: ReadonlySet<string>,
+): Finding[] {
+  const keyOf = ({ rule, path, message }: Finding) => [rule, path, message].join('\0')
+  const left = new Map<string, number>()
+  for (const finding of known) left.set(keyOf(finding), (left.get(keyOf(finding)) ?? 0) + 1)
+  const ranked = findings.map((finding) => {
+    const count = left.get(keyOf(finding)) ?? 0
+    left.set(keyOf(finding), count - 1)
+    const age = (count > 0 ? 4 : 0) + (changed.has(finding.path) ? 0 : 2)
+    return { finding, rank: age + (finding.severity === 'error' ? 0 : 1), worth: manifold.indexOf(finding.rule) }
+  })
+  return ranked.toSorted((a, b) => a.rank - b.rank || a.worth - b.worth).map(({ finding }) => finding)
 }
 
 /** The Neurons of a revision. What is still the same in the checkout is not read again. */

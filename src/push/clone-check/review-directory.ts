@@ -1,20 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findCommit } from '../../git/checkout/work-tree.ts'
-import { listFiles } from '../../git/list-files.ts'
-import { hashObject, type Oid } from '../../git/objects/object.ts'
+import { hashObject } from '../../git/objects/object.ts'
 import { Repository } from '../../git/repository.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
-import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
-import { checkCheckout } from './check-directory.ts'
+import { checkCheckout, readCommit } from './check-directory.ts'
 import { CheckError } from './check-error.ts'
 import { brokenByChange, type CheckedChange, compareNeurons } from './checked-change.ts'
 import { type ClaimedVerdict, claimsBetween, judgeClaim } from './claimed-verdicts.ts'
-import { parsePushedPage } from './parse-pushed-page.ts'
-import { maxParsedBytes, readCheckout } from './read-checkout.ts'
+import { readCheckout } from './read-checkout.ts'
 
 /** A changed Neuron with its text on both sides, and what the policy says of it. */
 export type ReviewedNeuron = CheckedChange & ClaimedVerdict & { textBefore: string; textAfter: string }
@@ -39,7 +36,7 @@ export async function reviewDirectory(
   const parser = new ParserPool()
   try {
     const checkout = await readCheckout(dir, parser)
-    const findings = await checkCheckout(dir, checkout, { base })
+    const findings = await checkCheckout(dir, checkout, { base, parser })
     const { gitDir, files } = checkout
     const [from, to] =
       gitDir === undefined ? [] : await Promise.all([base, 'HEAD'].map((name) => findCommit(gitDir, name)))
@@ -72,25 +69,6 @@ export async function reviewDirectory(
   } finally {
     await parser.close()
   }
-}
-
-/** The files of a commit as the check sees them; what the checkout still has is not parsed again. */
-async function readCommit(
-  repository: Repository,
-  commit: Oid,
-  files: readonly CheckedFile[],
-  parser: ParserPool,
-): Promise<CheckedFile[]> {
-  const known = new Map(
-    files.flatMap(({ oid, neuron, links }) => (oid && neuron && links ? [[oid, { neuron, links }]] : [])),
-  )
-  const listed = await listFiles(repository, commit)
-  const read = listed.map(async (file): Promise<CheckedFile> => {
-    if (!file.mode.startsWith('100') || !isNeuronPath(file.path) || file.size > maxParsedBytes) return file
-    const page = known.get(file.oid) ?? (await parsePushedPage(await repository.readTextOnce(file.oid), parser))
-    return { ...file, ...page }
-  })
-  return Promise.all(read)
 }
 
 async function changedOthers(

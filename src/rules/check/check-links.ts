@@ -1,4 +1,4 @@
-import { type FileLookup, fileLookup, resolveFile } from '../links/file-target.ts'
+import { type FileLookup, fileLookup, fileNameKey, resolveFile } from '../links/file-target.ts'
 import { lacksPlace } from '../links/headings.ts'
 import { type LinkMeaning, meaningOf } from '../links/link-meaning.ts'
 import { type LinkAddress, type NamedNeuron, namedNeurons } from '../links/link-target.ts'
@@ -48,7 +48,8 @@ export function checkLinks(
       const found = resolve(address)
       const shown = form === 'wiki' ? `[[${oneLine(target, 200)}]]` : `the link to ${oneLine(target, 200)}`
       if ('missing' in found && !isFile(target)) {
-        report('broken-link', line, `No Neuron answers to ${shown}.${meantWhole(address, heading)}`)
+        const sought = fileNameKey(target) === undefined ? 'Neuron' : 'Neuron or file'
+        report('broken-link', line, `No ${sought} answers to ${shown}.${meantWhole(address, heading)}`)
       }
       const known = 'seqId' in found ? places.get(found.seqId) : undefined
       if (heading !== undefined && known !== undefined && lacksPlace(known, { heading, form })) {

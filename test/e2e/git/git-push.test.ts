@@ -147,7 +147,7 @@ test('a folder that moves is one line for its pusher, proposed or pushed; a page
   const proposed = await clone.push('HEAD:refs/for/main')
   const ids = (await candidates(product, 'pending')).flatMap(({ candidateId, target }) => (target ? [candidateId] : []))
   const [moved, bundle] = proposed.stderr.split('\n').filter((line) => /Neurons|refs\/candidates/.test(line))
-  expect(moved).toContain('2 Neurons to move from neurons/old/ to neurons/new/, in one entry of the queue')
+  expect(moved).toContain('2 Neurons to move from neurons/old/ to neurons/new/, in one entry of the queue http')
   expect(ids.every((id) => bundle?.includes(String(id)))).toBe(true)
   const pushed = await clone.push('main')
   expect(pushed.stderr).toContain('moved 2 Neurons from neurons/old/ to neurons/new/')

@@ -81,6 +81,9 @@ test('schema, seqIds, links, edges and file names are checked, by file and line'
     'neurons/e.md:1 front-matter-unclosed',
     'neurons/e.md:1 missing-title',
   ])
+  put(dir, 'neurons/d.md', neuron(4, '![[gone.png]]'))
+  const told = (await checkDirectory(dir, {})).findings.map(({ message }) => message)
+  expect(told).toContain('No Neuron or file answers to [[gone.png]].')
 })
 
 test('a page that came over the API yields its names, as on the server; the pages of a change yield none', async () => {
@@ -98,7 +101,7 @@ test('a page that came over the API yields its names, as on the server; the page
   )
 })
 
-test('with a base, findings of files that changed since come first, errors before warnings, rare rules before common ones', async () => {
+test('with a base, findings that are new come first, then those of files that changed since, errors before warnings, rare rules before common ones', async () => {
   const dir = checkoutOf({
     'neurons/aa.md': neuron(1, '[[Nowhere]]'),
     'neurons/ab.md': neuron(9).replace('notes_', 'other_'),
@@ -115,13 +118,27 @@ test('with a base, findings of files that changed since come first, errors befor
   expect(await rulesOf(dir, base)).toEqual([
     'neurons/z.md:1 duplicate-seq-id',
     'neurons/zz.md:1 same-name',
-    'neurons/x.md:7 broken-link',
     'neurons/y.md:6 broken-link',
     'neurons/z.md:6 broken-link',
+    'neurons/x.md:7 broken-link',
     'neurons/ab.md:1 seq-id-prefix',
     'neurons/aa.md:6 broken-link',
   ])
   expect((await rulesOf(dir)).slice(0, 2)).toEqual(['neurons/aa.md:6 broken-link', 'neurons/ab.md:1 seq-id-prefix'])
+  // What a change breaks in files that it leaves alone, before what was wrong in those that it touches.
+  const links = '[[Nowhere]] [[Note 2]]\n[[Nowhere]]\n'
+  const other = checkoutOf({
+    'neurons/a.md': neuron(1, links),
+    'neurons/b.md': neuron(2),
+    'neurons/c.md': neuron(3, links),
+  })
+  rmSync(join(other, 'neurons/b.md'))
+  put(other, 'neurons/c.md', neuron(3, `A line.\n${links}`))
+  expect(await rulesOf(other, 'HEAD')).toEqual([
+    'neurons/c.md:7 broken-link',
+    'neurons/a.md:6 broken-link',
+    ...['neurons/c.md:7', 'neurons/c.md:8', 'neurons/a.md:6', 'neurons/a.md:7'].map((place) => `${place} broken-link`),
+  ])
 })
 
 test('a folder without kb.yaml is no knowledge base', async () => {
