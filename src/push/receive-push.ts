@@ -1,3 +1,4 @@
+import { neuronPage } from '../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { faultText } from '../contract/faults.ts'
 import { GitError } from '../git/git-error.ts'
@@ -270,7 +271,7 @@ async function receiveRequest(
       behind,
       follows,
     } as const
-    const urlOf = (seqId: string) => new URL(ctx.urls.neuron(kb.identity.slug, seqId), reachedAt).href
+    const urlOf = (seqId: string) => new URL(ctx.urls.base + neuronPage(kb.identity.slug, seqId), reachedAt).href
     return mainLines(await pushToMain(kb, push, ctx), urlOf)
   }
   const origin = { door: 'for', by: bareId(caller), topic } as const

@@ -15,7 +15,7 @@ test('a new page that is pushed is a Neuron at once, with a candidate that its p
   const pushed = await clone.commit({ 'neurons/vip.md': page('VIP escalation', text) }, 'Approved-By: root')
 
   const { code, stderr } = await clone.push('main')
-  expect(stderr).toContain(`added handbook_00000001 "VIP escalation" ${product.url}/api/v1/neurons/handbook/handbook_`)
+  expect(stderr).toContain(`added handbook_00000001 "VIP escalation" ${product.url}/kb/handbook/neurons/handbook_`)
   expect(stderr).not.toMatch(/error|warning/)
   expect(code).toBe(0)
 
