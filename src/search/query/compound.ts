@@ -11,9 +11,9 @@ const lettersOnly = /^\p{L}[\p{L}\p{M}]*$/u
 export function compoundOf(first: string, second: string, analyser: Analyser): string | undefined {
   const isWord = (word: string) => lettersOnly.test(word) && !isUnspaced(word)
   const isStopWord = (word: string) => analyser.isStopWord(foldWord(word))
-  if (!isWord(first) || !isWord(second) || isStopWord(first)) return undefined
+  if (!isWord(first) || !isWord(second)) return undefined
   const compound = (first + second).toLowerCase()
-  if (isStopWord(second) && analyser.split(compound) === undefined) return undefined
+  if ((isStopWord(first) || isStopWord(second)) && analyser.split(compound) === undefined) return undefined
   const tokens = analyser.tokens(compound)
   return tokens.length === 1 ? tokens[0]?.term : undefined
 }

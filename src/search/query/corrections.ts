@@ -111,7 +111,7 @@ export function correctionOf(suspect: Suspect, analyser: Analyser, vocabulary: V
 
 type Similar = { term: string; edits: number; count: number; startsAlike: boolean; name?: string }
 
-/** The nearest terms; those that begin alike come first, and then those in the most chunks. */
+/** The likeliest terms, and what is as near or nearer. */
 function similarTo({ word, term: own, known }: Suspect, analyser: Analyser, vocabulary: Vocabulary): Similar[] {
   const maxEdits = word.length < longWord ? 1 : 2
   const found = new Map<string, Similar>()
@@ -140,14 +140,14 @@ function similarTo({ word, term: own, known }: Suspect, analyser: Analyser, voca
       if (term !== undefined) add(term, 1, word[0] === edited[0])
     }
   }
-  const nearest = [...found.values()].sort(
-    (a, b) =>
-      a.edits - b.edits ||
-      Number(b.startsAlike) - Number(a.startsAlike) ||
-      b.count - a.count ||
-      (a.term < b.term ? -1 : 1),
-  )
-  return nearest.filter(({ edits }) => edits === nearest[0]?.edits).slice(0, maxTerms)
+  const likeliest = [...found.values()].sort((a, b) => likelihood(b) - likelihood(a) || (a.term < b.term ? -1 : 1))
+  const most = likeliest[0]?.edits ?? 0
+  return likeliest.filter(({ edits }) => edits <= most).slice(0, maxTerms)
+}
+
+/** A word of more edits, or that begins otherwise, is meant where it is so many times more frequent: a rare one may be a slip itself. */
+function likelihood({ edits, startsAlike, count }: Similar): number {
+  return count / (edits === 1 ? 1 : likelier) / (startsAlike ? 1 : likelier)
 }
 
 function termOf(word: string, analyser: Analyser): string | undefined {

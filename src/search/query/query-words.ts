@@ -17,12 +17,26 @@ export function wordQuery(word: string, analyser: Analyser): Query | undefined {
   if (isPrefix && !isUnspaced(word.slice(last.start))) return prefixQuery(typed, analyser)
   if (tokens.every(({ start, end }) => analyser.isStopWord(foldWord(word.slice(start, end))))) return undefined
   const query = phraseQuery(typed, analyser)
+  if (query !== undefined && hangul.test(typed)) return joinWords('or', [query, ...spacedOut(typed, analyser)])
   const split = tokens.length === 1 ? analyser.split(typed) : undefined
   if (query === undefined || split === undefined) return query
   return joinWords('or', [
     query,
     { type: 'phrase', terms: analyser.tokens(split).map(({ term }) => term), text: literalOf(typed) },
   ])
+}
+
+/** Words of a length that people write with a space or without; what is shorter has none. */
+const hangul = /^[가-힣]{4,10}$/
+
+/** A word of Hangul as two, divided at any place: `데이터 베이스`. */
+function spacedOut(typed: string, analyser: Analyser): Query[] {
+  const text = literalOf(typed)
+  return Array.from({ length: typed.length - 3 }, (_, at) => {
+    const tokens = analyser.tokens(`${typed.slice(0, at + 2)} ${typed.slice(at + 2)}`)
+    // A particle may follow where the word ends.
+    return { type: 'phrase', terms: tokens.slice(0, -1).map(({ term }) => term), text }
+  })
 }
 
 /** Folded, in one line: what notes are compared by. */

@@ -20,18 +20,19 @@ export function transliteratorFor(language: string): (word: string) => string {
 const transliterating: ReadonlySet<string> = new Set(['en', 'da', 'nb', 'nn', 'no'])
 const transliterations: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' }
 
-/** Takes a word that is made of two to those two, with a space: English nouns of verbs with a particle. */
+/** Takes a word that is made of two to those two, with a space: English nouns of verbs with a particle, before or behind. */
 export function splitterFor(language: string): (word: string) => string | undefined {
   if (language !== 'en') return () => undefined
   return (word) => {
-    const { verb, particle } = verbWithParticle.exec(word)?.groups ?? {}
+    const { verb, particle, before, rest } = verbWithParticle.exec(word)?.groups ?? {}
+    if (before !== undefined) return `${before} ${rest}`
     return verb === undefined ? undefined : `${verb} ${particle}`
   }
 }
 
 /** `in` and `on` end too many other words, so only the usual verbs have them. */
 const verbWithParticle =
-  /^(?:(?<verb>\p{L}{3,})(?<particle>around|away|back|down|off|out|over|through|up)|(?<verb>add|check|log|opt|plug|sign)(?<particle>in|on))$/iu
+  /^(?:(?<verb>\p{L}{3,})(?<particle>around|away|back|down|off|out|over|through|up)|(?<verb>add|check|log|opt|plug|sign)(?<particle>in|on)|(?<before>on|off)(?<rest>board\p{L}*|\p{L}{3,}ing))$/iu
 
 /** As Lucene's GermanNormalizationFilter: `ue` is no umlaut behind a vowel or `q`, as in `neue` and `Quelle`. */
 function toUmlauts(word: string): string {

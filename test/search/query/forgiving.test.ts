@@ -64,6 +64,14 @@ describe.each(engines)('%s', (engine) => {
     expect(newIndex(engine, manual).search(q, curator).suggestion).toBe(suggestion)
   })
 
+  test('a suggestion is no rare word, which may be a slip itself, where a frequent one is as likely meant', () => {
+    const often = Array.from({ length: 30 }, (_, n) => page(`o_${n}`, 'An obsidian is sent, and a letter.'))
+    const index = newIndex(engine, [...often, page('x_1', 'An obisdian was sent, and a betters.')])
+    expect(index.search('obisdiam', curator).suggestion).toBe('obsidian')
+    expect(index.search('bettter', curator).suggestion).toBe('betters')
+    expect(index.search('obisdian', curator).hits[0]?.key).toBe('x_1')
+  })
+
   test('a suggestion is made of what the audience may see, and of the words that it may see', () => {
     const hidden = [
       page('s_1', 'Kubernetis, and a configurator.', { title: 'Tempel', audience: ['board'] }),
