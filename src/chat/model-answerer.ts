@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { parseJson } from '../contract/json.ts'
 import { CircuitBreaker, ModelSilent } from '../models/circuit-breaker.ts'
 import { clientOf, type LanguageModel, type ModelLimits } from '../models/language-model.ts'
+import { cutText } from '../rules/text/whole-characters.ts'
 import { AnswerFilter } from './answer-filter.ts'
 import type { Answer, Answerer, Question } from './answerer.ts'
 import { ModelError } from './model-error.ts'
@@ -91,7 +92,7 @@ export function modelAnswerer(options: ModelOptions): Answerer {
         return undefined
       }
       const [line = ''] = (text + filter.end()).trim().split('\n')
-      return cutTo(maxWords, line) || undefined
+      return cutText(line, maxWords) || undefined
     },
   }
 }
@@ -110,7 +111,7 @@ async function* converse(
   const filter = new AnswerFilter(citable)
   let text = ''
   const add = (piece: string): string => {
-    const next = cutTo(maxAnswer - text.length, text === '' ? piece.trimStart() : piece)
+    const next = cutText(text === '' ? piece.trimStart() : piece, maxAnswer - text.length)
     text += next
     return next
   }
@@ -231,10 +232,4 @@ async function textOf({ body }: Response): Promise<string> {
     if (text.length > maxCompletion) throw new Error('its answer is too long')
   }
   return text
-}
-
-function cutTo(max: number, text: string): string {
-  if (text.length <= max) return text
-  const cut = text.slice(0, max)
-  return cut.isWellFormed() ? cut : cut.slice(0, -1)
 }

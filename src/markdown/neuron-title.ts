@@ -2,6 +2,7 @@ import type { Nodes } from 'mdast'
 import type { NeuronFields } from '../rules/neurons/neuron.ts'
 import { atxHeading } from '../rules/text/atx-heading.ts'
 import { splitAnchor } from '../rules/text/heading-anchor.ts'
+import { cutText } from '../rules/text/whole-characters.ts'
 import { withoutComments } from './comments.ts'
 import { parseMarkdown } from './parse/parse-markdown.ts'
 import { linesOf } from './parse/split-blocks.ts'
@@ -72,7 +73,7 @@ function headingSource([first = '', ...others]: readonly string[]): string | und
 }
 
 function headingText(source: string): string {
-  if (source.length > maxHeading || plain.test(source)) return source.slice(0, maxHeading)
+  if (source.length > maxHeading || plain.test(source)) return cutText(source, maxHeading)
   const [heading] = parseMarkdown(`# ${source}`).children
   return heading === undefined ? '' : textOf(heading).trim()
 }

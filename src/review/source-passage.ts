@@ -1,5 +1,6 @@
 import type { Context } from '../kb/context.ts'
 import type { SourceReference } from '../rules/neurons/neuron.ts'
+import { cutText } from '../rules/text/whole-characters.ts'
 import type { Anchor, Extracted } from '../sources/extracted.ts'
 import { sourceTexts } from '../sources/ingest/source-texts.ts'
 
@@ -40,7 +41,7 @@ export async function sourcePassages(
         id: source?.id,
         filename: source?.filename ?? reference.filename ?? 'Source',
         place: { page, slide, sheet, time },
-        text: text?.slice(0, maxLength),
+        text: text && cutText(text, maxLength),
         isCut: (text?.length ?? 0) > maxLength,
       }
     }),

@@ -1,3 +1,4 @@
+import { characterStart } from '../rules/text/whole-characters.ts'
 import type { Anchor, Extracted } from './extracted.ts'
 
 /** Where a passage begins in its original; empty if unknown. */
@@ -86,6 +87,5 @@ function cutBefore(text: string, limit: number): number {
     const at = text.lastIndexOf(separator, limit - separator.length)
     if (at > limit / 2) return at + separator.length
   }
-  // Half of a surrogate pair is no character.
-  return /[\ud800-\udbff]/.test(text.charAt(limit - 1)) ? limit - 1 : limit
+  return characterStart(text, limit)
 }

@@ -9,6 +9,7 @@ import { type SimilarNeuron, similarNeurons } from '../../review/similar-neurons
 import type { Caller } from '../../rules/access/caller.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { literal, literalBlock } from '../../rules/text/literal.ts'
+import { cutText } from '../../rules/text/whole-characters.ts'
 import type { ForgeLimits } from '../forge-adapter.ts'
 import { dismissRestLabel, ownLabel, publicUrl } from './linked.ts'
 import { pullMarker } from './marker.ts'
@@ -100,7 +101,7 @@ function describeSimilar({ title, seqId, why }: SimilarNeuron): string {
 }
 
 function cut(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room).toWellFormed()}…\n\n*There is no room for more here.*`
+  return text.length <= room ? text : `${cutText(text, room)}…\n\n*There is no room for more here.*`
 }
 
 /** A server without a public address has no link that could be followed. */

@@ -1,3 +1,5 @@
+import { characterStart } from '../../rules/text/whole-characters.ts'
+
 /** A stretch of a page, and what a reader sees of it. */
 export type Piece = {
   /** Offsets in the page. */
@@ -93,10 +95,4 @@ function wordStart(text: string, from: number, limit: number): number {
   for (let at = limit; at > from; at--) if (/\s/.test(text.charAt(at - 1))) return at
   const start = characterStart(text, limit)
   return start > from ? start : limit + 1
-}
-
-/** The offset, or the one before it where it is inside a surrogate pair. */
-function characterStart(text: string, offset: number): number {
-  const isInPair = /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(offset - 1, offset + 1))
-  return isInPair ? offset - 1 : offset
 }

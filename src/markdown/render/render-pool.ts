@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { cutText } from '../../rules/text/whole-characters.ts'
 import { BudgetPool } from '../pool/budget-pool.ts'
 import type { RenderedParts, RenderRequest } from './render-markdown.ts'
 import { contentIdPrefix } from './safe-html.ts'
@@ -84,7 +85,7 @@ const partlyPlain =
   'A part of this page is too complex to be shown with its formatting. It stands here as it is written.'
 
 function plain(content: string, reason: string): Rendered {
-  const text = `<pre class="plain" dir="auto" tabindex="0" role="group" aria-label="Text">${escapeText(content.slice(0, maxPlain))}</pre>`
+  const text = `<pre class="plain" dir="auto" tabindex="0" role="group" aria-label="Text">${escapeText(cutText(content, maxPlain))}</pre>`
   return { blocks: [note(reason), text], isPlain: true }
 }
 

@@ -1,3 +1,5 @@
+import { cutText } from './whole-characters.ts'
+
 /** Control characters, line and paragraph separators, and marks that change the direction of text. */
 const unsafeInLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
@@ -8,9 +10,7 @@ const unsafeInLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
  */
 export function oneLine(text: string, max: number): string {
   const line = text.toWellFormed().replace(unsafeInLine, ' ').replace(/\s+/gu, ' ').trim()
-  if (line.length <= max) return line
-  const cut = line.slice(0, max)
-  return (cut.isWellFormed() ? cut : cut.slice(0, -1)).trimEnd()
+  return line.length <= max ? line : cutText(line, max).trimEnd()
 }
 
 /** Whether text holds what no store may be handed: NUL or half a surrogate pair. */

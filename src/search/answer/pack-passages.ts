@@ -1,3 +1,4 @@
+import { cutText } from '../../rules/text/whole-characters.ts'
 import type { ChunkHit, Packing } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { type PassageUnit, passageUnits } from './passage-units.ts'
@@ -165,8 +166,5 @@ function leadsOf(unit: PassageUnit | undefined): PassageUnit[] {
 }
 
 function cut(text: string, maxLength: number): string {
-  if (text.length <= maxLength) return text
-  // Half of a surrogate pair is no character.
-  const end = /[\ud800-\udbff]$/.test(text.slice(0, maxLength - 1)) ? maxLength - 2 : maxLength - 1
-  return `${text.slice(0, Math.max(0, end))}…`
+  return text.length <= maxLength ? text : `${cutText(text, maxLength - 1)}…`
 }

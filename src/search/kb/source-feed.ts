@@ -2,6 +2,7 @@ import type { Context } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { Chunk } from '../../rules/neurons/chunk.ts'
+import { characterStart } from '../../rules/text/whole-characters.ts'
 import { sourceTexts } from '../../sources/ingest/source-texts.ts'
 import { shownMarkdown } from '../../sources/read-source-text.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'
@@ -82,5 +83,5 @@ function cutBefore(markdown: string, start: number, limit: number): number {
     const at = markdown.lastIndexOf(separator, limit)
     if (at > start + partLength / 2) return at + 1
   }
-  return /[\ud800-\udbff]/.test(markdown.charAt(limit - 1)) ? limit - 1 : limit
+  return characterStart(markdown, limit)
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { withoutComments } from '../../markdown/comments.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
+import { cutText } from '../../rules/text/whole-characters.ts'
 import type { OnProgress } from '../extracted.ts'
 import { type CompileInput, compileDocument, type DocumentPlan, planDocument } from './compile-document.ts'
 import type { CompiledPage } from './compiled.ts'
@@ -148,7 +149,7 @@ class Drafting {
     const { parts } = this.#plan
     return concepts.slice(0, maxConcepts).flatMap(({ title, parts: numbers }) => {
       const own = [...new Set(numbers.map((number) => number - 1))].filter((index) => parts[index] !== undefined)
-      return own.length === 0 ? [] : [{ title: title.slice(0, 200), parts: own.sort((a, b) => a - b) }]
+      return own.length === 0 ? [] : [{ title: cutText(title, 200), parts: own.sort((a, b) => a - b) }]
     })
   }
 

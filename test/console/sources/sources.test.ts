@@ -65,9 +65,9 @@ test('a form that is not ours uploads nothing', async () => {
 })
 
 test.each([
-  ['no file', file('', ''), 'file: Choose a file.'],
-  ['a type that is not taken', file('a.exe', 'x'), 'file: File type .exe not allowed'],
-  ['a name with a slash', file('a/../b.md', 'x'), "file: the file's name must not hold slashes or control characters"],
+  ['no file', file('', ''), 'Choose a file.'],
+  ['a type that is not taken', file('a.exe', 'x'), 'File type .exe not allowed'],
+  ['a name with a slash', file('a/../b.md', 'x'), "The file's name must not hold slashes or control characters."],
 ])('%s is refused beside the field, and what was typed is kept', async (_, part, problem) => {
   const fields = [
     { name: 'path', value: '/kept' },
@@ -100,7 +100,7 @@ test('a new edition takes the name of the one before, and another type is refuse
   const path = await uploaded('rules.md', 'One.', [{ name: 'path', value: '/rules' }])
   const refused = await postForm(curator, `${path}/replace`, [file('rules.pdf', 'x')])
   expect(refused.status).toBe(400)
-  expect(refused.texts('.problems li')).toEqual(['file: Choose a .md file, as the edition before is one.'])
+  expect(refused.texts('.problems li')).toEqual(['Choose a .md file, as the edition before is one.'])
   expect(refused.document.querySelector('details.replace')?.hasAttribute('open')).toBe(true)
   const answer = await postForm(curator, `${path}/replace`, [file('rules (2).MD', 'Two.')])
   expect(answer.status).toBe(303)

@@ -1,3 +1,4 @@
+import { characterStart } from '../../../rules/text/whole-characters.ts'
 import { type SourceBlock, sizeOf } from '../source-blocks.ts'
 
 /** Characters of a part above which it is cut. */
@@ -101,7 +102,7 @@ function cutLine(line: string): string[] {
     const head = rest.slice(0, longestBlock - 1)
     const sentence = Math.max(head.lastIndexOf('. '), head.lastIndexOf('。')) + 1
     const end = sentence > target ? sentence : Math.max(head.lastIndexOf(' '), 0)
-    const at = end > 0 ? end : longestBlock - (head.isWellFormed() ? 1 : 2)
+    const at = end > 0 ? end : characterStart(rest, head.length)
     pieces.push(rest.slice(0, at).trimEnd())
     rest = rest.slice(at).trimStart()
   }
