@@ -3,11 +3,11 @@ import type { Graph } from '../../contract/graph.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { LooseEnds } from '../../pages/graph/read-loose-ends.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
+import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 
 /** The whole graph of a knowledge base: a drawing for those with scripts, and lists that say what matters of it. */
-export function graphPage(visit: Visit, { kb, ...ends }: LooseEnds, graph: Graph): Html {
+export function graphPage(visit: Visit, kb: PageKb, { graph, ends }: { graph: Graph; ends: Ends | undefined }): Html {
   const main = html`
     <h1>Graph</h1>
     ${
@@ -20,8 +20,15 @@ export function graphPage(visit: Visit, { kb, ...ends }: LooseEnds, graph: Graph
               <span class="hint" data-under>${graph.nodes.length} pages${graph.truncated && ', the best connected ones'}, ${links(graph.edges.length)}</span></p></div>
           ${connected(kb.slug, graph)}`
     }
-    ${orphans(kb.slug, ends)}${gaps(visit, kb.slug, ends)}`
+    ${ends === undefined ? endsLater(kb.slug) : html`<div id="ends">${orphans(kb.slug, ends)}${gaps(visit, kb.slug, ends)}</div>`}`
   return page(visit, { title: 'Graph', main, kb, islands: ['graph'], scripts: ['d3-force.js'] })
+}
+
+type Ends = Omit<LooseEnds, 'kb'>
+
+/** To look for them takes longer than to draw the graph. */
+function endsLater(kbSlug: string): Html {
+  return html`<p><a href="${kbPage(kbSlug)}/graph?ends=1#ends">Pages without links, and gaps</a></p>`
 }
 
 const maxListed = 30
@@ -42,14 +49,14 @@ function links(count: number): string {
   return count === 1 ? '1 link' : `${count} links`
 }
 
-function orphans(kbSlug: string, { orphans: shown, orphanCount }: Omit<LooseEnds, 'kb'>): Html {
+function orphans(kbSlug: string, { orphans: shown, orphanCount }: Ends): Html {
   return html`<section><h2>Pages without links <span class="tally">${orphanCount}</span></h2>
     ${shown.length === 0 && html`<p class="empty">Every page is linked with another.</p>`}
     <ul>${shown.map(({ seqId, title }) => html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a></li>`)}</ul>
     ${orphanCount > shown.length && html`<p class="hint">These are the first ${shown.length}.</p>`}</section>`
 }
 
-function gaps({ session }: Visit, kbSlug: string, { gaps: shown, gapCount }: Omit<LooseEnds, 'kb'>): Html {
+function gaps({ session }: Visit, kbSlug: string, { gaps: shown, gapCount }: Ends): Html {
   const canWrite = reaches(session.role, 'curator')
   return html`<section><h2>Gaps <span class="tally">${gapCount}</span></h2>
     <p class="hint">Names that pages link to, and that no page has.</p>

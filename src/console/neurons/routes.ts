@@ -8,6 +8,7 @@ import { answerFile } from '../../http/response/file-answer.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { readFile } from '../../pages/attachments/read-file.ts'
 import { compareLines, comparePages } from '../../pages/compare-pages.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
 import { readLooseEnds } from '../../pages/graph/read-loose-ends.ts'
 import { readWholeGraph } from '../../pages/graph/read-whole-graph.ts'
 import { listNeurons } from '../../pages/list-neurons.ts'
@@ -51,6 +52,10 @@ const TagsQuery = z.object({
   cursor: Cursor.exactOptional(),
 })
 
+const GraphQuery = z.object({ ends: z.literal('1').exactOptional() })
+
+/** Pages of a graph that is shown with its loose ends at once. */
+const maxWaited = 1000
 const treeLimit = 200
 const listLimit = 50
 
@@ -122,12 +127,18 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
     },
   )
 
-  app.get('/kb/:kb/graph', { schema: { hide: true, params: KbParams } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const { kb } = request.params
-    const ends = await readLooseEnds(ctx, caller, kb)
-    return send(reply, graphPage(visitOf(request), ends, await readWholeGraph(ctx, caller, kb)))
-  })
+  app.get(
+    '/kb/:kb/graph',
+    { schema: { hide: true, params: KbParams, querystring: GraphQuery } },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const kb = await describeKb(ctx, caller, request.params.kb)
+      const graph = await readWholeGraph(ctx, caller, kb.slug)
+      const isLater = graph.nodes.length > maxWaited && request.query.ends === undefined
+      const ends = isLater ? undefined : await readLooseEnds(ctx, caller, kb.slug)
+      return send(reply, graphPage(visitOf(request), kb, { graph, ends }))
+    },
+  )
 
   app.get('/kb/:kb/graph/data', { schema: { hide: true, params: KbParams } }, async (request) => {
     const { nodes, edges } = await readWholeGraph(ctx, callerOf(request), request.params.kb)

@@ -1,4 +1,6 @@
+import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { graphPage } from '../../../src/console/neurons/graph-page.ts'
 import { neuronText, seq } from '../../kb/support/written-neurons.ts'
 import type { Browser } from '../support.ts'
 import { hostile, type Written, writtenConsole } from './support.ts'
@@ -47,13 +49,25 @@ test('tags have counts of what is seen, and lead to their pages', async () => {
   expect((await reader.get('/kb/handbook/tags?page=0')).status).toBe(400)
 })
 
+test('a large graph does not wait for its loose ends', async () => {
+  const tenant = { id: '1', slug: 'acme', role: 'reader' } as const
+  const user = { id: '2', email: 'ada@example.com', name: 'Ada' }
+  const session = { id: '3', user, tenant, role: tenant.role, filters: [], tenants: [tenant] }
+  const visit = { session, path: '/kb/handbook/graph', formToken: 'x', styleNonce: () => 'n' }
+  const graph = { nodes: [], edges: [], truncated: true }
+  const kb = { slug: 'handbook', title: 'Handbook' }
+  const { document } = parseHTML(String(graphPage(visit, kb, { graph, ends: undefined })))
+  expect(document.querySelector('main p > a')?.getAttribute('href')).toBe('/kb/handbook/graph?ends=1#ends')
+  expect((await reader.get('/kb/handbook/graph?ends=1')).texts('#ends h2')).toHaveLength(2)
+})
+
 test('the graph is drawn by a script, and its lists say what matters of it', async () => {
   const page = await reader.get('/kb/handbook/graph')
   expect(page.texts('main h2')).toEqual(['Best connected', 'Pages without links 207', 'Gaps 1'])
   expect(page.texts('ol li').slice(0, 2)).toEqual([`${hostile} 1 link`, 'B 1 link'])
-  expect(page.texts('section:last-of-type li')).toEqual(['Gap & <b> wanted by 1 page'])
+  expect(page.texts('#ends section:last-of-type li')).toEqual(['Gap & <b> wanted by 1 page'])
   expect(page.body).not.toMatch(/Hidden|secret/)
-  expect((await curator.get('/kb/handbook/graph')).texts('section:last-of-type li a').sort()).toEqual([
+  expect((await curator.get('/kb/handbook/graph')).texts('#ends section:last-of-type li a').sort()).toEqual([
     'create',
     'create',
   ])
