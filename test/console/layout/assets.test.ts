@@ -1,4 +1,4 @@
-import { brotliDecompressSync } from 'node:zlib'
+import { brotliDecompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asset, island } from '../../../src/console/layout/asset.ts'
 import { type Console, startConsole } from '../support.ts'
@@ -30,6 +30,12 @@ test('a browser that takes brotli gets brotli', async () => {
   const { headers, rawPayload } = await app.inject({ url, headers: { 'accept-encoding': 'gzip, br' } })
   expect([headers['content-encoding'], headers.vary]).toEqual(['br', 'accept-encoding'])
   expect(brotliDecompressSync(rawPayload).toString()).toBe(plain.body)
+})
+
+test('the editor has at most 180 KB, compressed', async () => {
+  const { statusCode, rawPayload } = await console.app.inject({ url: island('codemirror') })
+  const size = gzipSync(rawPayload).length
+  expect([statusCode, size > 50_000, size <= 180_000]).toEqual([200, true, true])
 })
 
 test.each(['console.ts', 'layout/page.ts', 'islands/tsconfig.json', '../cli/main.ts', '%2e%2e/main.ts', '__proto__'])(

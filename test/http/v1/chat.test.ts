@@ -65,7 +65,11 @@ describe('a question', () => {
     const { answerer, asked } = readyChat()
     const { request } = await testServer({ answerer })
     const send = async (body: object) => (await request('POST', '/api/v1/chat', { as: 'app', body })).json
-    expect(await send({ message: 'Who?' })).toMatchObject({ answeredBy: 'extract', grounded: 'false' })
+    expect(await send({ message: 'Who?' })).toEqual({
+      answer: expect.any(String),
+      answeredBy: 'extract',
+      grounded: 'false',
+    })
     const first = Object(await send({ kb: 'handbook', message: 'Who?', audience: 'public' }))
     expect(await send({ message: 'And?', sessionId: first.sessionId, audience: 'public' })).toMatchObject({
       sessionId: first.sessionId,
