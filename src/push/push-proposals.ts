@@ -17,6 +17,7 @@ import {
   pageParts,
   revised,
 } from '../kb/writing/git-candidate.ts'
+import { seqIdBefore } from '../kb/writing/push-base.ts'
 import { proposalMessage } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
 import { movedFrom, type PushedNeuron, pushedNeurons } from '../kb/writing/pushed-neurons.ts'
@@ -96,7 +97,7 @@ async function propose(
   { changes, proposer, origin, at }: ProposalPush & { at: Date },
 ): Promise<Proposed> {
   const made = { parts: await pageParts(neuron, (oid) => staging.readText(oid)), origin, actor: proposer, at }
-  const base = baseOf(neuron, changes)
+  const base = await baseOf(kb, staging, neuron, changes)
   const known = knownProposal(kb, neuron, origin)
   const approved = known === undefined && approvedProposal(kb, neuron, origin)
   if (approved) return { candidateId: approved.id, title: made.parts.title, state: 'approved' }
@@ -163,8 +164,18 @@ function approvedProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origi
   )
 }
 
-/** The page at the base of the push. */
-function baseOf({ before, path }: PushedNeuron, changes: readonly TreeChange[]): Oid | null {
-  const was = (place: string | undefined) => changes.find((change) => change.path === place)?.before
-  return was(path) ?? was(before?.path) ?? before?.blob ?? null
+/** The page at the base of the push: another may have stood in its place. */
+async function baseOf(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { seqId, before, path }: PushedNeuron,
+  changes: readonly TreeChange[],
+): Promise<Oid | null> {
+  for (const place of [path, before?.path]) {
+    const change = changes.find((each) => each.path === place)
+    if (change?.before === undefined) continue
+    const known = await seqIdBefore(kb.projection.write, change, (oid) => staging.readText(oid))
+    if (known === seqId) return change.before
+  }
+  return before?.blob ?? null
 }

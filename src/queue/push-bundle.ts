@@ -6,7 +6,7 @@ import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { type CandidateRow, findCandidate } from '../kb/projection/candidate-index.ts'
-import { bundleOf } from '../kb/projection/candidate-queue.ts'
+import { bundleOf, type Mate } from '../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../kb/projection/projection.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
@@ -16,12 +16,14 @@ import { approvalTrailers, proposalMessage, subjectOf } from '../kb/writing/push
 import { PushRefused } from '../kb/writing/push-refused.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { takeNeurons } from '../kb/writing/take-neurons.ts'
+import { takePictures } from '../kb/writing/take-pictures.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { folderChanges } from '../rules/paths/folder-changes.ts'
+import { pathKey } from '../rules/paths/portable-path.ts'
 import { proposalViewOf } from './approval.ts'
-import { candidateChange, stackChanges } from './heads/candidate-change.ts'
+import { candidateChange } from './heads/candidate-change.ts'
 import { seenOf } from './seen.ts'
 
 /** What waits of a push, as one entry of the queue. `says`: what it does, in lines. */
@@ -31,9 +33,9 @@ export type BundleEntry = { members: { id: string; title: string }[]; says: stri
 export function bundleEntry(sql: AllTables, row: CandidateRow): BundleEntry | undefined {
   const mates = bundleOf(sql, row)
   if (mates.length < 2) return undefined
-  const pages = mates.map(({ path, target, removes }) => {
-    const movedFrom = target === null || removes ? undefined : findNeuron(sql, target)?.path
-    return { path, removes, movedFrom, isNew: target === null }
+  const pages = mates.map((mate) => {
+    const { path, removes, target } = mate
+    return { path, removes, movedFrom: removes ? undefined : leftBy(sql, mate), isNew: target === null }
   })
   const { folders, others } = folderChanges(pages)
   const says = folders.map(({ from, to, pages: { length } }) =>
@@ -64,6 +66,12 @@ export function bundleEntry(sql: AllTables, row: CandidateRow): BundleEntry | un
   }
 }
 
+/** Where main has the page, if the candidate takes it away from there. */
+function leftBy(sql: AllTables, { target, path, removes }: Mate): string | undefined {
+  const place = target === null ? undefined : findNeuron(sql, target)?.path
+  return removes || place !== path ? place : undefined
+}
+
 /** Which bundle is decided: that of a candidate, as it was seen. */
 type JudgedBundle = { candidateId: string; seen: string }
 
@@ -72,19 +80,21 @@ type JudgedBundle = { candidateId: string; seen: string }
  * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` where it has changed since it was seen, `merge_conflict`
  */
 export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle): Promise<string[]> {
-  return decideBundle(ctx, caller, judged, async (kb, staging, records) => {
-    const [view, main] = [proposalViewOf(kb, staging), staging.head(mainRef) ?? '']
+  return decideBundle(ctx, caller, judged, async (kb, staging, records, leaves) => {
+    const [view, main] = [{ ...proposalViewOf(kb, staging), leaves }, staging.head(mainRef) ?? '']
     const found = await Promise.all(records.map((record) => candidateChange(view, main, record)))
-    const changes = found.filter((change) => change !== undefined)
-    const stacked = changes.length === records.length ? await stackChanges(view, changes) : undefined
-    if (stacked === undefined) throw new GanglionError('merge_conflict')
-    const neurons = stacked.map(({ candidate, target, path, text }) => ({
+    const changes = found.flatMap((change) => (change?.merges ? [change] : []))
+    const places = changes.flatMap(({ path, text }) => (text === null ? [] : [pathKey(path)]))
+    if (changes.length < records.length || new Set(places).size < places.length)
+      throw new GanglionError('merge_conflict')
+    const neurons = changes.map(({ candidate, target, path, text }) => ({
       ...{ seqId: candidate.target ?? undefined, before: target, path, text },
       blob: text === null ? undefined : hashObject('blob', Buffer.from(text)),
     }))
-    const moved = stacked.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, null] as const]))
+    const { pages, files: pictures } = await takePictures(kb, neurons)
+    const moved = changes.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, null] as const]))
     const [actor, at] = [actorOf(caller), ctx.now()]
-    const taking = await takeNeurons(kb, neurons, {
+    const taking = await takeNeurons(kb, pages, {
       ...{ parser: kb.parser, readText: view.readText, actor, at },
       origin: { door: 'main', by: bareId(caller) },
       reason: 'approved with a push',
@@ -97,7 +107,7 @@ export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle
       await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
     }
     await kb.commitToMain(staging, {
-      files: new Map([...moved, ...files]),
+      files: new Map<string, string | Buffer | null>([...moved, ...pictures, ...files]),
       removals,
       message: commitMessage(subjectOf(taking.neurons), [
         ...approvalTrailers(taking.neurons),
@@ -137,7 +147,12 @@ async function decideBundle(
   ctx: Context,
   caller: Caller,
   { candidateId, seen }: JudgedBundle,
-  work: (kb: KnowledgeBase, staging: Staging, records: readonly Candidate[]) => Promise<'approve' | 'dismiss'>,
+  work: (
+    kb: KnowledgeBase,
+    staging: Staging,
+    records: readonly Candidate[],
+    leaves: ReadonlySet<string>,
+  ) => Promise<'approve' | 'dismiss'>,
 ): Promise<string[]> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const { ids, act } = await kb.write(async (staging) => {
@@ -148,7 +163,8 @@ async function decideBundle(
     if (bundleEntry(sql, row)?.seen !== seen) throw new GanglionError('stale_head')
     const mates = bundleOf(sql, row)
     const records = await Promise.all(mates.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
-    return { ids: mates.map(({ id }) => id), act: await work(kb, staging, records) }
+    const leaves = new Set(mates.flatMap((mate) => leftBy(sql, mate) ?? []))
+    return { ids: mates.map(({ id }) => id), act: await work(kb, staging, records, leaves) }
   })
   const status = act === 'approve' ? 'approved' : 'dismissed'
   for (const _ of ids) emitAct(ctx, act, { status })

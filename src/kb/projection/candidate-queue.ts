@@ -100,11 +100,13 @@ function matching({
 /** Characters of an id that say when it was made, in milliseconds. By these few are found: `+` keeps SQLite off the index of all that wait. */
 const timeLength = 14
 
+/** `path`: where the page was pushed to. */
+export type Mate = CandidateRow & { path: string }
+
 /**
- * What waits of a push, in the zone of one candidate of it: that is decided as one. `path`: where the page was pushed to. Those of one
- * push have its time.
+ * What waits of a push, in the zone of one candidate of it: that is decided as one. Those of one push have its time.
  */
-export function bundleOf(sql: Sql, { id, connector, status }: CandidateRow): (CandidateRow & { path: string })[] {
+export function bundleOf(sql: Sql, { id, connector, status }: CandidateRow): Mate[] {
   if (connector !== 'git' || status !== 'pending') return []
   const time = id.slice(0, timeLength)
   const rows = sql.all`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid

@@ -38,9 +38,9 @@ export function* filesAtKey(sql: Sql, key: string): Generator<string> {
   for (const { path } of rows) yield String(path)
 }
 
-/** Whether a file of main has a path with this key, or stands below it. @param own a path that does not count */
-export function isNameTaken(sql: Sql, key: string, own?: string): boolean {
-  return filesAtKey(sql, key).some((path) => path !== own)
+/** Whether a file of main has a path with this key, or stands below it. @param isFree of paths that do not count */
+export function isNameTaken(sql: Sql, key: string, isFree: (path: string) => boolean = () => false): boolean {
+  return filesAtKey(sql, key).some((path) => !isFree(path))
 }
 
 /** The folder of a path, as the path spells it, in whose place main has a file. */
@@ -49,9 +49,9 @@ export function blockedFolder(sql: Sql, path: string): string | undefined {
   return folders.map((_, at) => folders.slice(0, at + 1).join('/')).find((folder) => isPathTaken(sql, pathKey(folder)))
 }
 
-/** Whether a file of main is in the way of a new one at a path: there, below it, or where it needs a folder. @param own as above */
-export function isBlocked(sql: Sql, path: string, own?: string): boolean {
-  return blockedFolder(sql, path) !== undefined || isNameTaken(sql, pathKey(path), own)
+/** Whether a file of main is in the way of a new one at a path: there, below it, or where it needs a folder. @param isFree as above */
+export function isBlocked(sql: Sql, path: string, isFree?: (path: string) => boolean): boolean {
+  return blockedFolder(sql, path) !== undefined || isNameTaken(sql, pathKey(path), isFree)
 }
 
 export function filePaths(sql: Sql): string[] {

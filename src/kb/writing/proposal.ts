@@ -18,8 +18,8 @@ import { documentOfSeqId, versionOfBlob } from '../projection/version-queries.ts
 import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget, proposedContent } from './merge-candidate.ts'
 import { followFiles } from './rename/follow-files.ts'
 
-/** What it takes to see what a candidate makes of main. */
-export type ProposalView = MainView & { parser: ParserPool }
+/** What it takes to see what a candidate makes of main. `leaves`: paths that others, approved with it, free. */
+export type ProposalView = MainView & { parser: ParserPool; leaves?: ReadonlySet<string> }
 
 /** A curator's changes on the way from candidate to Neuron. */
 export type ApprovalEdit = {
@@ -76,7 +76,7 @@ export async function proposalOf(
   return changedPage(view, candidate, { edit, ids, target })
 }
 
-async function newPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
+async function newPage(view: ProposalView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
   const title = edit.title ?? candidate.title
   const path = newPath(view, candidate, title)
   const content = proposedContent(candidate, edit)
@@ -110,7 +110,7 @@ async function newPage(view: MainView, candidate: Candidate, edit: ApprovalEdit,
 }
 
 /** A whole page brings back a Neuron that was deleted. */
-function restoredPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
+function restoredPage(view: ProposalView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
   const { fields } = parseNeuronFile(candidate.frontMatter ?? '')
   const { target: seqId } = candidate
   if (seqId === null || fields.seqId !== seqId || candidate.removes) throw new GanglionError('target_not_found')
@@ -170,12 +170,13 @@ async function mergeTags(view: MainView, candidate: Candidate, current: readonly
 }
 
 /** Where a whole page was moved to, against where its base stood; not where that is taken, or main has moved it too. */
-function wishedMove(view: MainView, candidate: Candidate, target: NeuronRow): string | undefined {
+function wishedMove(view: ProposalView, candidate: Candidate, target: NeuronRow): string | undefined {
   const wished = candidate.frontMatter === null || candidate.base === null ? undefined : wishedPath(candidate)
   if (wished === undefined || wished === target.path) return undefined
   const isMove = versionOfBlob(view.sql, target.seqId, candidate.base ?? '')?.path === target.path
   const isOwn = pathKey(wished) === pathKey(target.path)
-  return isMove && (isOwn || !isBlocked(view.sql, wished, target.path)) ? wished : undefined
+  const isFree = (path: string) => path === target.path || view.leaves?.has(path) === true
+  return isMove && (isOwn || !isBlocked(view.sql, wished, isFree)) ? wished : undefined
 }
 
 function documentIdOf({ documentId }: NeuronRow, { id }: NewIds): Pick<NeuronFields, 'id'> {
@@ -245,7 +246,7 @@ export function defaultPath(title: string, createdAt: string): string {
  * characters of the candidate's id: a number would tell which names hidden pages have. For the same reason such a page never goes
  * below what is called as a file is, whether there is such a file or not.
  */
-function newPath({ sql }: MainView, candidate: Candidate, title: string): string {
+function newPath({ sql, leaves }: ProposalView, candidate: Candidate, title: string): string {
   const isWholePage = candidate.frontMatter !== null
   const wish = wishedPath(candidate)
   const own = wish !== undefined && !isWholePage && fileFolder.test(wish) ? undefined : wish
@@ -256,6 +257,7 @@ function newPath({ sql }: MainView, candidate: Candidate, title: string): string
     path.slice(path.lastIndexOf('/') + 1, -'.md'.length),
   ]
   const name = isWholePage ? wished : withSuffix(wished, `-${idTail(candidate.id)}`, maxNameBytes)
-  const isTaken = (slug: string) => isNameTaken(sql, pathKey(`${folder}${slug}.md`))
+  const isTaken = (slug: string) =>
+    isNameTaken(sql, pathKey(`${folder}${slug}.md`), (path) => leaves?.has(path) === true)
   return `${folder}${uniqueSlug(name, isTaken, maxNameBytes)}.md`
 }

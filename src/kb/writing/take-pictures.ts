@@ -17,7 +17,7 @@ export async function takePictures<Page extends { path: string; text: string | n
       const { text, pictures } = await extractPictures(parser, page.text)
       const folder = page.path.slice(0, page.path.lastIndexOf('/') + 1)
       const named = [...pictures].map(([name, bytes]) => [folder + name, bytes] as const)
-      if (named.some(([path]) => isBlocked(projection.write, path, path))) return page
+      if (named.some(([path]) => isBlocked(projection.write, path, (own) => own === path))) return page
       for (const [path, bytes] of named) files.set(path, bytes)
       return { ...page, text }
     }),

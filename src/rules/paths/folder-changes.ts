@@ -24,10 +24,10 @@ export function folderChanges<Page extends ChangedPage>(
 }
 
 function movedFolder({ path, movedFrom }: ChangedPage): { from: string; to: string } | undefined {
-  if (path === undefined || movedFrom === undefined) return undefined
+  if (path === undefined || movedFrom === undefined || path === movedFrom) return undefined
   const [to, from] = [path.split('/'), movedFrom.split('/')]
   if (to.at(-1) !== from.at(-1)) return undefined
-  while (to.at(-1) === from.at(-1)) [to, from].map((segments) => segments.pop())
+  while (to.length > 1 && from.length > 1 && to.at(-1) === from.at(-1)) [to, from].map((segments) => segments.pop())
   return { from: folderName(from), to: folderName(to) }
 }
 

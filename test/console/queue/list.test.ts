@@ -187,6 +187,35 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   ])
   const queue = ['log', '-1', '--format=%s', 'refs/ganglion/queue']
   expect(nativeGit(kb.repository.gitDir, queue)).toBe('Dismiss 2 changes of Neurons')
+
+  // One stays where it is, two change places, and the picture of a new one becomes a file.
+  const seqId = await add({ title: 'Four' })
+  git('reset', '--quiet', '--hard', 'HEAD^')
+  git('pull', '--quiet', '--no-rebase', 'origin', 'main')
+  const [first, second] = [`neurons/new/${basename(one)}`, `neurons/new/${basename(two)}`]
+  const four = pathOf(seqId)
+  const [oneText, twoText] = [git('show', `HEAD:${first}`), git('show', `HEAD:${second}`)]
+  const picture = '![A dot](data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7)'
+  const texts = [
+    [first, twoText],
+    [second, oneText],
+    [four, git('show', `HEAD:${four}`).concat('\nMore.\n')],
+    ['neurons/dot.md', `---\ntitle: Dot\n---\n\n${picture}\n`],
+  ] as const
+  for (const [file, text] of texts) writeFileSync(join(clone, file), text)
+  git('add', '.')
+  await propose()
+  const swap = await curator.get(path)
+  expect(titles(swap)).toEqual(['Adds 1 page · Changes 3 pages'])
+  await follow(curator, await decide('approve', picks(swap)))
+  const onMain = (file = '') => nativeGit(kb.repository.gitDir, ['show', `main:${file}`])
+  expect([onMain(first), onMain(second)]).toEqual([
+    expect.stringContaining(`seqId: ${seqIds[1]}`),
+    expect.stringContaining(`seqId: ${seqIds[0]}`),
+  ])
+  expect(onMain(four)).toContain('More.')
+  const [, file = ''] = /!\[A dot\]\((.+)\)/.exec(onMain('neurons/dot.md')) ?? []
+  expect(onMain(`neurons/${file}`)).toContain('GIF89a')
 })
 
 test('the red zone is asked about before it is approved with others', async () => {
