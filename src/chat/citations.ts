@@ -16,7 +16,7 @@ const citation = new RegExp(`[ \\t]*${list}(?:\\([^()\\n]{0,2000}\\))?|(${footno
 /** What may become a citation when more text comes. */
 const beginning = new RegExp(
   [
-    `[ \\t]*(?:${opening}[ \\t]*(?:\\^?\\p{L}[\\p{L} .]{0,20}(?:[:：][ \\t]*|[ \\t]+)?|\\^)?[a-z0-9_,;、\` \\t-]{0,400}(?:†[^\\]】\\n]{0,40})?|${list}(?:\\([^()\\n]{0,2000})?)?$`,
+    `[ \\t]{0,400}(?:${opening}[ \\t]*(?:\\^?\\p{L}[\\p{L} .]{0,20}(?:[:：][ \\t]*|[ \\t]+)?|\\^)?[a-z0-9_,;、\` \\t-]{0,400}(?:†[^\\]】\\n]{0,40})?|${list}(?:\\([^()\\n]{0,2000})?)?$`,
     `\\[(?:\\^(?:[\\p{L}\\p{N}_-]{0,20}(?:\\](?::[ \\t]*[a-z0-9_\`-]{0,80})?)?)?)?$`,
   ].join('|'),
   'iuy',
@@ -59,20 +59,19 @@ export class CitationFilter {
       beginning.lastIndex = at
       if (!isEnd && beginning.test(input)) break
       citation.lastIndex = at
-      const previous = out.at(-1) ?? this.#last
-      const [found, prefix] = (isCall(previous, input, at) ? null : citation.exec(input)) ?? []
+      const [found, prefix] = (isCall(this.#last, input, at) ? null : citation.exec(input)) ?? []
       plain.lastIndex = at
       const [piece = ''] = found === undefined ? (plain.exec(input) ?? []) : [found]
-      const given = found === undefined ? piece : this.#cite(found, prefix ?? (previous === ']' ? ' ' : undefined))
+      const given = found === undefined ? piece : this.#cite(found, prefix ?? (this.#last === ']' ? ' ' : undefined))
       if (given === '') this.#isCut = true
       else {
-        out += (this.#isCut ? between(previous, given) : '') + given
+        out += (this.#isCut ? between(this.#last, given) : '') + given
+        this.#last = given.slice(-1)
         this.#isCut = false
       }
       at += piece.length
     }
     this.#held = input.slice(at)
-    this.#last = out.at(-1) ?? this.#last
     return out
   }
 

@@ -170,7 +170,8 @@ async function* pieces(
       if (data === undefined) throw new Error('its answer is not a chat completion')
       const [choice] = data.choices
       const content = choice?.delta?.content ?? choice?.message?.content
-      if (content) yield content
+      // Who reads it stops at a length, and an answer may come whole.
+      for (const piece of content?.match(/[\s\S]{1,10000}/g) ?? []) yield piece
       hasSaid ||= Boolean(content)
       end = choice?.finish_reason ?? end
       timer = listen()

@@ -60,7 +60,8 @@ export class MarkupFilter {
     let rest = this.#held + text
     let out = ''
     while (rest !== '') {
-      const step = this.#step(rest, isEnd)
+      // No more than can matter, so that it takes linear time.
+      const step = this.#step(rest.slice(0, maxMarkup + 1), isEnd && rest.length <= maxMarkup)
       if (step === undefined) break
       rest = rest.slice(step.length)
       if (step.text === '') {
@@ -106,9 +107,10 @@ export class MarkupFilter {
     const found = destination.exec(rest)
     if (found === null && !isFinal && destinationBeginning.test(rest)) return undefined
     const [, enclosed, bare = ''] = found ?? []
-    const target = found === null ? rest.slice(2) : (enclosed ?? bare)
+    const isSafe =
+      found === null ? rest.length <= maxMarkup && isSafeTarget(rest.slice(2)) : isSafeTarget(enclosed ?? bare)
     // With a space between, it is no link.
-    return /^\][(:]/.test(rest) && !isSafeTarget(target) ? { length: 2, text: `] ${rest.charAt(1)}` } : keep(']')
+    return /^\][(:]/.test(rest) && !isSafe ? { length: 2, text: `] ${rest.charAt(1)}` } : keep(']')
   }
 
   #turnsFence(line: string): boolean {

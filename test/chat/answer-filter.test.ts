@@ -112,6 +112,12 @@ describe('an answer is made safe', () => {
     expect(filter.push(' at once')).toBe(' at once')
   })
 
+  test('a link whose scheme stands behind more white space than is looked at is none', () => {
+    const link = `[x](${' '.repeat(2_000)}javascript:alert(1))`
+    expect(filtered(link).text).toContain('] (')
+    expect(filtered(link.slice(0, 1_900), link.slice(1_900)).text).toContain('] (')
+  })
+
   test('10,000 beginnings of markup are read in linear time', () => {
     for (const hostile of [
       '[',
@@ -126,6 +132,9 @@ describe('an answer is made safe', () => {
       '<think>',
       '](',
       ']: <',
+      '](x&amp;',
+      ']()',
+      '\t',
     ]) {
       expect(filtered(hostile.repeat(10_000)).cited.length).toBeLessThan(3)
     }

@@ -20,3 +20,10 @@ test('without a citation nothing is grounded, and an extract with one is', () =>
   expect(by('extract', 'I do not know.', [])).toBe('false')
   expect(by('extract', 'Page the lead.\n\nAt once. [kb_00000001]')).toBe('true')
 })
+
+test.each([' ', '-', '*', '\n', '- ', '```\n', ': ', '#'])(
+  'an answer of a model that repeats %j is read in linear time',
+  (sign) => {
+    expect(by('model', `[kb_00000001]\n\n${sign.repeat(100_000)}x`)).toMatch(/true|partly/)
+  },
+)

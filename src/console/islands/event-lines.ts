@@ -34,5 +34,5 @@ export function problemOf(status: number, body: unknown, retryAfter: string | nu
 
 /** The text of an answer while it streams, without its citations. */
 export function withoutCitations(text: string): string {
-  return text.replace(/[ \t]*\[[a-z0-9-]+_[0-9]{8}\]/g, '').replace(/[ \t]*\[[a-z0-9_-]*$/, '')
+  return text.replace(/(?<![ \t])[ \t]*\[[a-z0-9-]+_[0-9]{8}\]/g, '').replace(/(?<![ \t])[ \t]*\[[a-z0-9_-]*$/, '')
 }

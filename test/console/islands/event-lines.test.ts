@@ -41,4 +41,6 @@ describe('what is wrong with a question', () => {
 test('an answer that comes shows no citations, not even half of one', () => {
   expect(withoutCitations('Page the lead. [handbook_00000042] [b_00000001] See [hand')).toBe('Page the lead. See')
   expect(withoutCitations('a[0] [x](y)')).toBe('a[0] [x](y)')
+  const blanks = `${' '.repeat(100_000)}x`
+  expect(withoutCitations(blanks)).toBe(blanks)
 })
