@@ -1,9 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Context, Span, SpanKind } from '@opentelemetry/api'
 import { type ObservedWork, works } from '../system/work.ts'
 import { packageVersion } from './package-version.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
+
+/** Milliseconds that an end waits for a collector. */
+const patience = 2_000
 
 /** What is to be installed beside Ganglion; see `peerDependencies`. */
 const packages = ['api', 'core', 'exporter-trace-otlp-http', 'resources', 'sdk-trace']
@@ -54,7 +58,8 @@ export async function startTracing(env: Variables, warn: (message: string) => vo
     asyncEnd(work: ObservedWork) {
       const span = spans.get(work)
       if (work.attributes !== undefined) span?.setAttributes(work.attributes)
-      if (work.error instanceof Error) span?.recordException(work.error)
+      // Its message may have a user's text, and is in the log.
+      if (work.error instanceof Error) span?.recordException({ name: work.error.name })
       if (work.error !== undefined || work.hasFailed) span?.setStatus({ code: api.SpanStatusCode.ERROR })
       span?.end()
     },
@@ -64,7 +69,8 @@ export async function startTracing(env: Variables, warn: (message: string) => vo
   return async () => {
     works.start.unbindStore(current)
     works.unsubscribe(ending)
-    await provider.shutdown().catch((error: Error) => warn(error.message))
+    const sent = provider.shutdown().catch((error: Error) => warn(error.message))
+    await Promise.race([sent, delay(patience, undefined, { ref: false })])
   }
 }
 

@@ -73,8 +73,7 @@ export class Webhooks {
     const rows = await this.#db
       .selectFrom('webhooks')
       .selectAll()
-      .where('tenant_id', 'in', servedTenants(this.#db))
-      .where((where) => where.or([where('kb_id', 'is', null), where('kb_id', 'in', servedKbs(this.#db))]))
+      .where('id', 'in', servedWebhooks(this.#db))
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('id')
       .execute()
@@ -88,6 +87,7 @@ export class Webhooks {
       .innerJoin('event_counters', 'event_counters.tenant_id', 'webhooks.tenant_id')
       .select(({ fn }) => fn.max(sql<number>`event_counters.last - webhooks.cursor`).as('events'))
       .where('webhooks.enabled', '=', 1)
+      .where('webhooks.id', 'in', servedWebhooks(this.#db))
       .executeTakeFirst()
     return Number(row?.events ?? 0)
   }
@@ -123,7 +123,7 @@ export class Webhooks {
   /**
    * Everything up to an id is delivered.
    * @param delivery of the event of that id, where it was sent
-   * @returns false where the cursor was moved meanwhile, or the webhook removed.
+   * @returns false where the cursor was moved meanwhile, or the webhook removed, or what it is of disabled.
    */
   async advance({ id, cursor }: Webhook, to: number, delivery?: WebhookDelivery): Promise<boolean> {
     return this.#change({ id, cursor }, { cursor: to, ...healthy }, delivery)
@@ -168,7 +168,12 @@ export class Webhooks {
         .updateTable('webhooks')
         .set(changes)
         .where('id', '=', id)
-        .$if(cursor !== undefined, (query) => query.where('cursor', '=', cursor ?? 0).where('enabled', '=', 1))
+        .$if(cursor !== undefined, (query) =>
+          query
+            .where('cursor', '=', cursor ?? 0)
+            .where('enabled', '=', 1)
+            .where('id', 'in', servedWebhooks(transaction)),
+        )
         .executeTakeFirst()
       // Also where the cursor was moved meanwhile: it was sent all the same.
       if (delivery !== undefined) await noteDelivery(transaction, id, delivery)
@@ -176,6 +181,15 @@ export class Webhooks {
     }
     return inTransaction(this.#db, change, 'read committed')
   }
+}
+
+/** The ids of those that do not wait: neither their tenant nor their knowledge base is disabled or deleted. */
+function servedWebhooks(db: Kysely<Schema>) {
+  return db
+    .selectFrom('webhooks')
+    .select('webhooks.id')
+    .where('tenant_id', 'in', servedTenants(db))
+    .where((where) => where.or([where('kb_id', 'is', null), where('kb_id', 'in', servedKbs(db))]))
 }
 
 async function noteDelivery(db: Transaction<Schema>, id: string, delivery: WebhookDelivery): Promise<void> {

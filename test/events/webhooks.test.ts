@@ -250,6 +250,25 @@ test('what is replayed while it is sent is sent again', async () => {
   expect(target.taken[0]?.id).toBe(target.taken[2]?.id)
 })
 
+test('what is disabled while it is sent waits, is not behind, and goes on once it is served again', async () => {
+  const { ctx, kbId, sender, add, tell, find } = await newSender()
+  const { life } = ctx.knowledgeBases
+  const asked: number[] = []
+  const target = await listen(async (request, response) => {
+    asked.push(JSON.parse(await text(request)).data.id)
+    if (asked.length === 1) await life.setDisabled({ id: kbId }, new Date())
+    response.writeHead(204).end()
+  })
+  const webhook = await add({ kbId, url: target.url })
+  await tell('kb.pushed', 'ingest.failed')
+  await sender.deliver()
+  expect([asked, (await find(webhook)).cursor, await ctx.webhooks.lag()]).toEqual([[1], 0, 0])
+  await life.setDisabled({ id: kbId }, null)
+  expect(await ctx.webhooks.lag()).toBe(2)
+  await sender.deliver()
+  expect([asked, (await find(webhook)).cursor]).toEqual([[1, 1, 2], 2])
+})
+
 test('a cursor beyond the last event, as after an old backup, goes back to it', async () => {
   const { sender, target, add, tell, find } = await newSender()
   const webhook = await add({ cursor: 500 })

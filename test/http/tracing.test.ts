@@ -15,6 +15,7 @@ const Attribute = z.object({
 const OtlpSpan = z.object({
   ...{ name: z.string(), kind: z.int(), traceId: z.string(), spanId: z.string(), parentSpanId: z.string().optional() },
   ...{ attributes: z.array(Attribute), status: z.object({ code: z.int() }) },
+  events: z.array(z.object({ attributes: z.array(Attribute) })),
 })
 const Export = z.object({
   resourceSpans: z.array(
@@ -61,6 +62,10 @@ test('requests, commits, jobs and requests to models are spans, each below what 
   await observed({ kind: 'job', name: 'ingest' }, () =>
     observedRequest('compile', 'small', async () => new Response('', { status: 503 })),
   )
+  const rejected = observed({ kind: 'commit', name: 'rejected' }, async () => {
+    throw new TypeError('secret-of-a-user')
+  })
+  await expect(rejected).rejects.toThrow(TypeError)
   await stop()
 
   const find = (name: string, trace = '') =>
@@ -80,12 +85,23 @@ test('requests, commits, jobs and requests to models are spans, each below what 
   expect(job.parentSpanId).toBeFalsy()
   expect(model).toMatchObject({ kind: 3, parentSpanId: job.spanId, status: { code: 2 } })
   expect(values(model.attributes)).toEqual({ 'gen_ai.request.model': 'small', 'http.response.status_code': 503 })
+  expect(find('rejected').status).toMatchObject({ code: 2 })
+  expect(JSON.stringify(spans())).toContain('TypeError')
   expect(resource()).toMatchObject({ 'service.name': 'ganglion', 'deployment.environment.name': 'test' })
   expect(JSON.stringify(spans())).not.toMatch(/secret-of-a-user|healthz/)
   expect(warnings).toEqual([])
   const count = spans().length
   await request('GET', '/api/v1/me')
   expect(spans()).toHaveLength(count)
+})
+
+test('a collector that never answers holds up no end', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', await listening(createServer(() => {})))
+  const stop = await startTracing(process.env, () => {})
+  await observed({ kind: 'job', name: 'ingest' }, async () => {})
+  const begun = performance.now()
+  await stop()
+  expect(performance.now() - begun).toBeLessThan(8_000)
 })
 
 test('nothing is loaded unless it is asked for, and a server without the packages says what to install', async () => {
