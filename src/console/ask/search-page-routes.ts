@@ -59,7 +59,8 @@ export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
     { schema: { hide: true, params: KbParams, querystring: SearchQuery.pick({ q: true, total: true }) } },
     async (request, reply) => {
       const { q, total } = request.query
-      await noteSearch(ctx, callerOf(request), request.params.kb, q, total)
+      // No other site's page can ask so.
+      if (isFragment(request)) await noteSearch(ctx, callerOf(request), request.params.kb, q, total)
       return reply.status(204).send()
     },
   )

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { maxFileBytes } from '../../rules/check/check-file.ts'
 import { slugify } from '../../rules/paths/slug.ts'
 import type { ParserPool } from '../pool/parser-pool.ts'
@@ -22,8 +22,7 @@ export async function extractPictures(parser: Pick<ParserPool, 'links'>, page: s
   const pictures = new Map<string, Buffer>()
   const found = embeddedPictures(page)
   if (found.length === 0) return { text: page, pictures }
-  let mark = 'picture'
-  while (page.includes(mark)) mark += '-'
+  const mark = randomUUID()
   // Parsing takes as long as a text is, and its bytes are most of it.
   const short = replaced(page, found, ({ start }) => `${mark}${start}.png`)
   const { links } = await parser.links(parseNeuronFile(short).content)

@@ -10,10 +10,10 @@ const maxQuestion = 200
 
 /** A question as it is counted, and compared with what is pinned: without case, accents and marks at its end. */
 export function questionKey(text: string): string {
-  const words = fold(text)
-    .replace(/[\s?!.…]+$/u, '')
+  const words = fold(text.slice(0, 5 * maxQuestion))
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .replace(/(?<![\s?!.…])[\s?!.…]+$/u, '')
     .trim()
-    .replace(/\s+/g, ' ')
   return words.slice(0, maxQuestion).toWellFormed()
 }
 
@@ -32,9 +32,15 @@ export async function noteQuestion(
   const { keptQuestions } = await kb.settings()
   if (question === '' || !isPerson(caller) || keptQuestions === 0) return
   const { id } = kb.identity
-  if ('opened' in what) return ctx.askedQuestions.noteOpened(id, question, what.opened)
-  await ctx.askedQuestions.note(id, question, what, ctx.now())
-  await forgetQuestions(ctx, kb)
+  const { askedQuestions: asked } = ctx
+  try {
+    if ('opened' in what) return await asked.noteOpened(id, question, what.opened)
+    await asked.note(id, question, what, ctx.now())
+    await forgetQuestions(ctx, kb)
+  } catch (error) {
+    // What is read is answered all the same, as on a full disk.
+    ctx.onError(error)
+  }
 }
 
 /** Removes the questions that are no longer to be kept. */

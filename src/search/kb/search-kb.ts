@@ -58,23 +58,24 @@ export async function findPages(
 }
 
 async function findIn(ctx: Context, kb: ReadableKb, audience: Audience, query: SearchQuery): Promise<SearchFound> {
-  const found = await findWords(ctx, kb, audience, query)
   const { pins } = await kb.settings()
   const asked = questionKey(query.q)
   const pin = query.kind === 'source' ? undefined : pins.find((one) => questionKey(one.query) === asked)
-  if (pin === undefined) return found
+  if (pin === undefined) return findWords(ctx, kb, audience, query)
+  // Pinned pages push the others on, to later pages.
   const { limit, offset = 0 } = query
+  const end = offset + limit
+  const found = await findWords(ctx, kb, audience, { ...query, limit: end, offset: 0 })
   const pages = pin.neurons.map((key) => ({ key, highlight: '', rank: 1 }))
   const pinned = await shownOf(ctx, await viewAs(kb, { audience }), pages)
   const others = found.hits.filter(({ seqId }) => !pinned.some((hit) => hit.seqId === seqId))
-  if (offset > 0) return { ...found, hits: others }
   const first = pinned.map((hit) => {
     const { highlight } = found.hits.find(({ seqId }) => seqId === hit.seqId) ?? hit
     return { ...hit, highlight, pinned: true as const }
   })
-  // Where all that was found is shown, it is known how much of it is pinned.
-  const total = found.total > limit ? found.total : first.length + others.length
-  return { ...found, hits: [...first, ...others].slice(0, limit), total }
+  const hits = [...first, ...others]
+  // Where all that was found is known, so is how much of it is pinned.
+  return { ...found, hits: hits.slice(offset, end), total: found.total > end ? found.total : hits.length }
 }
 
 async function findWords(

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import { questionKey } from '../../../src/search/kb/note-question.ts'
 import { search } from '../../../src/search/kb/search-kb.ts'
 import { candidate } from '../../kb/support/test-bed.ts'
 import { type Browser, type Console, fieldsOf, startConsole } from '../support.ts'
@@ -52,7 +53,10 @@ test('what people ask is counted without who, with what became of it', async () 
   const typing = await reader.get('/kb/handbook/search?q=tun', { 'hx-request': 'true', 'hx-request-type': 'partial' })
   expect(await rows('asked')).toEqual(['tunnel 2000 Remote access 1', 'vpn 2200'])
   const [counting] = typing.document.querySelectorAll('[hx-get*="/search/asked"]')
-  expect((await reader.get(counting?.getAttribute('hx-get') ?? '')).status).toBe(204)
+  const address = counting?.getAttribute('hx-get') ?? ''
+  expect((await reader.get(address)).status).toBe(204)
+  expect(await rows('asked')).toHaveLength(2)
+  expect((await reader.get(address, { 'hx-request': 'true' })).status).toBe(204)
   expect(await rows('asked')).toHaveLength(3)
 
   await reader.post('/kb/handbook/chat', { message: 'Who pays for lunch?' })
@@ -87,7 +91,11 @@ test('a pinned page comes first for its query, for whom may see it', async () =>
   expect(await found('vpn', 'reader')).toEqual([[remote, true]])
   expect(await found('vpn tunnel', 'reader')).toEqual([[remote, false]])
   expect(await found('vpn', 'reader', { kind: 'source' })).toEqual([])
-  expect(await found('vpn', 'curator', { offset: 1 })).toEqual([])
+  expect(await found('vpn', 'curator', { offset: 1 })).toEqual([[remote, true]])
+  await set('search.pins', `tunnel = ${plans}`)
+  for (const [offset, seqId] of [plans, remote].entries())
+    expect(await found('tunnel', 'curator', { limit: 1, offset })).toEqual([[seqId, seqId === plans]])
+  await set('search.pins', `vpn = ${plans}, ${remote}, handbook_00000099`)
   expect((await reader.get('/kb/handbook/search?q=vpn')).texts('.hits .badge, #search-count')).toEqual([
     '1 found for “vpn”.',
     'Pinned',
@@ -100,4 +108,17 @@ test('nothing is kept where the settings say so', async () => {
   expect(await rows('asked')).toEqual([])
   await reader.get('/kb/handbook/search?q=vpn')
   expect(await rows('asked')).toEqual([])
+})
+
+test('a question has no control characters, and is cut in linear time', () => {
+  expect(questionKey('a\0b\n c ?!')).toBe('a b c')
+  expect(questionKey(`a${'?'.repeat(8_000)}`)).toBe('a')
+})
+
+test('what cannot be counted is found all the same', async () => {
+  await set('questions.keepDays', '90')
+  const note = vi.spyOn(console.ctx.askedQuestions, 'note').mockRejectedValue(new Error('the disk is full'))
+  expect((await reader.get('/kb/handbook/search?q=tunnel')).status).toBe(200)
+  expect(note).toHaveBeenCalledOnce()
+  note.mockRestore()
 })
