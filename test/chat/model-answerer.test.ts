@@ -304,7 +304,7 @@ describe('a model that fails', () => {
 
     const drips = await fakeModel(saysForever('.', 10))
     const closed = drips.closed()
-    const endless = modelAnswerer({ ...patient, url: drips.url, timeoutMs: 100 })
+    const endless = modelAnswerer({ ...patient, url: drips.url, timeoutMs: 400 })
     await expect(ask(endless, question())).rejects.toThrow(/took too long/)
     await closed
   })
