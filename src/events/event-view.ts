@@ -1,6 +1,7 @@
 import type { EventData, LoggedEvent } from '../contract/events.ts'
 import { type KbView, viewFor } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
+import { isPassing } from '../kb/failure.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { inUse } from '../kb/open/kb-use.ts'
 import { findCandidate, pendingBelow, presentBelow } from '../kb/projection/candidate-index.ts'
@@ -20,12 +21,15 @@ type Sight = { kb: KnowledgeBase; view: KbView }
 export class EventView {
   readonly #ctx: Context
   readonly #listener: EventListener
+  readonly #isList: boolean
   /** Once its text has been read, nothing changes of what decides who sees a Source. */
   readonly #sources = new Map<string, Source>()
 
-  constructor(ctx: Context, listener: EventListener) {
+  /** @param options `isList`: for a look at what happened, which goes on without a knowledge base that cannot be opened just now */
+  constructor(ctx: Context, listener: EventListener, { isList = false } = {}) {
     this.#ctx = ctx
     this.#listener = listener
+    this.#isList = isList
   }
 
   async tell(events: readonly StoredEvent[]): Promise<LoggedEvent[]> {
@@ -75,13 +79,14 @@ export class EventView {
     return { seqId, ...(commit && { commit }) }
   }
 
-  /** Nothing for a knowledge base that cannot be opened: nobody can say then who may see what. */
+  /** Nothing for a knowledge base that is damaged or not served: nobody can say then who may see what. */
   #sight(kbId: string, sights: Map<string, Promise<Sight | undefined>>): Promise<Sight | undefined> {
     const open = async () => {
       try {
         const kb = await this.#ctx.kb(this.#listener.tenantId, kbId)
         return { kb, view: await viewFor(this.#listener, kb) }
-      } catch {
+      } catch (error) {
+        if (!this.#isList && isPassing(error)) throw error
         return undefined
       }
     }

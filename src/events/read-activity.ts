@@ -51,7 +51,7 @@ export async function readActivity(
   const isCurator = effectiveAudience(caller.role) === 'curator'
   const asked = kind === undefined ? everyKind : activityKinds[kind]
   const kinds = isCurator ? asked : asked.filter((each) => each.startsWith('neuron.'))
-  const view = new EventView(ctx, caller)
+  const view = new EventView(ctx, caller, { isList: true })
   const teller = new ActivityTeller(ctx, tenantId)
   const items: ActivityItem[] = []
   const begin = Math.min(before ?? last + 1, last + 1)

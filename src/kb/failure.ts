@@ -51,6 +51,11 @@ export function isUnavailable(error: unknown): boolean {
   return (error instanceof GanglionError ? error : refusalFor(error)).status === 503
 }
 
+/** Whether it passes without anybody's doing, so that what must leave nothing out should wait for it. */
+export function isPassing(error: unknown): boolean {
+  return isUnavailable(error) && !isCausedBy(error, isRepositoryGone)
+}
+
 function isRepositoryGone(error: Error): boolean {
   if (error instanceof GitError) return error.code === 'bad-ref'
   return error instanceof RefMissing || error instanceof RepositoryMissing || error instanceof PackNotFound

@@ -4,11 +4,13 @@ import { promisify } from 'node:util'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenContext } from '../../src/app/open-context.ts'
+import { GanglionError } from '../../src/contract/errors.ts'
 import { postMessage } from '../../src/events/webhooks/post-message.ts'
 import { isPublicAddress, publicLookup } from '../../src/events/webhooks/public-address.ts'
 import { nextAttempt } from '../../src/events/webhooks/retry-schedule.ts'
 import { startWebhooks } from '../../src/events/webhooks/start-webhooks.ts'
 import { WebhookSender } from '../../src/events/webhooks/webhook-sender.ts'
+import { GitError } from '../../src/git/git-error.ts'
 import { inTransaction } from '../../src/state/database/transaction.ts'
 import type { NewEvent } from '../../src/state/event-store.ts'
 import type { Webhook } from '../../src/state/webhooks.ts'
@@ -267,6 +269,25 @@ test('what is disabled while it is sent waits, is not behind, and goes on once i
   expect(await ctx.webhooks.lag()).toBe(2)
   await sender.deliver()
   expect([asked, (await find(webhook)).cursor]).toEqual([[1, 1, 2], 2])
+})
+
+test('nothing is left out because a knowledge base cannot be opened just then', async () => {
+  const { ctx, clocked, sender, target, add, tell, find, errors } = await newSender()
+  const webhook = await add()
+  await tell('ingest.completed', 'ingest.failed')
+  const away = new GanglionError('unavailable')
+  const opens = (kb: OpenContext['kb']) => Object.assign(clocked, { kb })
+  opens(() => Promise.reject(away))
+  await sender.deliver()
+  expect([errors, (await find(webhook)).cursor]).toEqual([[away], 0])
+  opens((tenant, name) => ctx.kb(tenant, name))
+  await sender.deliver()
+  expect(target.taken.map(({ data }) => data.id)).toEqual([1, 2])
+  // It is told of no longer, and keeps nothing else waiting.
+  opens(() => Promise.reject(new GitError('bad-ref', 'a')))
+  await tell('ingest.failed')
+  await sender.deliver()
+  expect([(await find(webhook)).cursor, target.asked.length]).toEqual([3, 2])
 })
 
 test('a cursor beyond the last event, as after an old backup, goes back to it', async () => {
