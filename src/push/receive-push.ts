@@ -97,7 +97,11 @@ async function judgeRequest(
   if (request.kind === 'dismiss') return []
   const { from, to } = request
   const findings = await checkPush(kb, { repository, from, to }, parser)
-  if (request.kind === 'propose') return [...findings, ...(await onlyNeurons(kb, repository, request))]
+  if (request.kind === 'propose') {
+    const told = new Set(findings.flatMap(({ severity, path }) => (severity === 'error' ? [path] : [])))
+    const others = await onlyNeurons(kb, repository, request)
+    return [...findings, ...others.filter(({ path }) => !told.has(path))]
+  }
   const isSound = findings.every(({ severity }) => severity === 'warning')
   const conflicts = isSound && request.kind === 'submit' ? await conflictsOf(kb, caller, { request, repository }) : []
   return [...findings, ...conflicts]

@@ -6,6 +6,7 @@ import { pendingLike } from '../kb/projection/candidate-queue.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import { type QueueEntry, type QueueView, toEntry } from '../queue/lists/list-queue.ts'
 import { type Neighbours, neighboursOf } from '../queue/lists/queue-neighbours.ts'
+import { type BundleEntry, bundleEntry } from '../queue/push-bundle.ts'
 import { approvalDecision } from '../queue/read-candidate.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
@@ -29,6 +30,8 @@ export type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' 
 /** A candidate with all that a curator decides by. */
 export type CandidateReview = Neighbours & {
   entry: QueueEntry
+  /** What waits of the same push. */
+  bundle: BundleEntry | undefined
   kb: KbLabel
   /** A JSON object as text, as submitted. */
   metadata: string | null
@@ -61,6 +64,7 @@ export async function reviewCandidate(
   ])
   return {
     entry: toEntry(kb.identity, kb.projection.read, row),
+    bundle: bundleEntry(kb.projection.read, row),
     kb: await kbLabel(kb),
     metadata: candidate.metadata,
     sides,

@@ -12,6 +12,7 @@ import { editConflict, editForm, type TypedEdit } from './edit-form.ts'
 import { badges, confidenceText, countText, intentText, kindLabels } from './entry-parts.ts'
 import { duplicateSection, fieldSection, linkSection, type Similar, similarSection } from './facts.ts'
 import { keysHelp } from './keys-help.ts'
+import { bundleSection } from './list-page.ts'
 import { talkSection } from './talk.ts'
 import { candidateUrl, listPath, type QueueParams } from './view.ts'
 
@@ -61,6 +62,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
       ${refusal !== undefined && html`<div class="problems" role="alert" tabindex="-1" autofocus>${refusal}</div>`}
       ${sides.problem !== undefined && sides.conflict === undefined && html`<p class="warning">${problems[sides.problem] ?? errorTable[sides.problem].message}</p>`}
       ${sides.movedFrom !== undefined && html`<p class="warning">It moves the page from <code>${sides.movedFrom}</code> to <code>${sides.path}</code>.</p>`}
+      ${review.bundle && bundleSection(visit, entry.id, review.bundle, params)}
       ${editConflict(review)}
       ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
       ${!isPending && lostEdit(typed.edit)}

@@ -159,7 +159,7 @@ function row(each: QueueEntry, params: QueueParams, isAllPicked: boolean): Html 
   return html`<li class="entry" data-entry>
     <div class="pick">${
       status !== 'approved' &&
-      html`<input type="checkbox" id="pick-${id}" name="pick" value="${id} ${bundle === undefined ? each.seen : bundleMark + bundle.seen}" aria-label="Select ${title}"${isAllPicked && html` checked`}>`
+      html`<input type="checkbox" id="pick-${id}" name="pick" value="${bundle === undefined ? `${id} ${each.seen}` : bundlePick(id, bundle)}" aria-label="Select ${title}"${isAllPicked && html` checked`}>`
     }</div>
     <div class="what">
       <h2 title="${title}"><a href="${candidateUrl(id, params)}" dir="auto" data-open>${title}</a></h2>
@@ -175,8 +175,28 @@ ${bundle === undefined ? html`<span class="intent">${each.intent.does === 'add' 
 
 const maxMembers = 200
 
+type Bundle = NonNullable<QueueEntry['bundle']>
+
+/** What waits of a push, on the page of one of its candidates. */
+export function bundleSection(visit: Visit, id: string, bundle: Bundle, params: QueueParams): Html {
+  const { length } = bundle.members
+  return html`<section class="bundle"><p>${bundle.says.join(' · ')}</p>
+    ${memberList(bundle, params)}
+    ${form(
+      visit,
+      { action: listPath(params) },
+      html`<input type="hidden" name="pick" value="${bundlePick(id, bundle)}">
+      <div class="row">${button(`Approve all ${length}`, { name: 'decision', value: 'approve', class: 'second' })}
+        ${button(`Dismiss all ${length}`, { name: 'decision', value: 'dismiss', class: 'danger' })}</div>`,
+    )}</section>`
+}
+
+function bundlePick(id: string, { seen }: Bundle): string {
+  return `${id} ${bundleMark}${seen}`
+}
+
 /** Its pages, each of which can be decided on by itself. */
-function memberList({ members }: NonNullable<QueueEntry['bundle']>, params: QueueParams): Html {
+function memberList({ members }: Bundle, params: QueueParams): Html {
   const more = members.length - maxMembers
   return html`<details class="members"><summary>${members.length} pages of one push</summary>
     <ul>${members.slice(0, maxMembers).map(({ id, title }) => html`<li><a href="${candidateUrl(id, params)}" dir="auto">${title}</a></li>`)}

@@ -100,7 +100,7 @@ function matching({
 /** Characters of an id that say when it was made, in milliseconds. By these few are found: `+` keeps SQLite off the index of all that wait. */
 const timeLength = 14
 
-/** `path`: where the page was pushed to. */
+/** `path`: where the page was pushed to, by which they are in order. */
 export type Mate = CandidateRow & { path: string }
 
 /**
@@ -111,7 +111,7 @@ export function bundleOf(sql: Sql, { id, connector, status }: CandidateRow): Mat
   const time = id.slice(0, timeLength)
   const rows = sql.all`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid
     FROM candidates AS one JOIN candidates AS mate USING (created_at, created_by)
-    WHERE one.id = ${id} AND +mate.connector = one.connector AND +mate.status = one.status AND mate.id >= ${time} AND mate.id < ${`${time}~`} AND mate.zone IS one.zone ORDER BY mate.id`
+    WHERE one.id = ${id} AND +mate.connector = one.connector AND +mate.status = one.status AND mate.id >= ${time} AND mate.id < ${`${time}~`} AND mate.zone IS one.zone ORDER BY mate.fingerprint, mate.id`
   return rows.map((row) => ({ ...toCandidateRow(row), path: String(row.fingerprint).replace(/ [0-9a-f]*$/, '') }))
 }
 

@@ -207,7 +207,9 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   await propose()
   const swap = await curator.get(path)
   expect(titles(swap)).toEqual(['Adds 1 page · Changes 3 pages'])
-  await follow(curator, await decide('approve', picks(swap)))
+  const member = await curator.get(`/queue/${picks(swap)[0]?.split(' ')[0]}`)
+  expect(member.texts('.bundle button')).toEqual(['Approve all 4', 'Dismiss all 4'])
+  await follow(curator, await decide('approve', picks(member)))
   const onMain = (file = '') => nativeGit(kb.repository.gitDir, ['show', `main:${file}`])
   expect([onMain(first), onMain(second)]).toEqual([
     expect.stringContaining(`seqId: ${seqIds[1]}`),
