@@ -33,37 +33,33 @@ export type BundleEntry = { members: { id: string; title: string }[]; says: stri
 export function bundleEntry(sql: AllTables, row: CandidateRow): BundleEntry | undefined {
   const mates = bundleOf(sql, row)
   if (mates.length < 2) return undefined
-  const pages = mates.map((mate) => {
-    const { path, removes, target } = mate
-    return { path, removes, movedFrom: removes ? undefined : leftBy(sql, mate), isNew: target === null }
-  })
-  const { folders, others } = folderChanges(pages)
+  const { folders, others } = folderChanges(
+    mates.map((mate) => ({
+      ...mate,
+      movedFrom: mate.removes ? undefined : leftBy(sql, mate),
+      verb: verbOf(sql, mate),
+    })),
+  )
   const says = folders.map(({ from, to, pages: { length } }) =>
     to === undefined ? `Removes ${length} pages from ${from}` : `Moves ${length} pages from ${from} to ${to}`,
   )
-  const count = (verb: string, some: readonly unknown[]) =>
-    some.length === 0 ? [] : [`${verb} ${some.length} ${some.length === 1 ? 'page' : 'pages'}`]
+  for (const verb of ['Adds', 'Restores', 'Changes', 'Removes']) {
+    const { length } = others.filter((page) => page.verb === verb)
+    if (length > 0) says.push(`${verb} ${length} ${length === 1 ? 'page' : 'pages'}`)
+  }
   return {
     members: mates.map(({ id, title }) => ({ id, title })),
-    says: [
-      ...says,
-      ...count(
-        'Adds',
-        others.filter(({ isNew }) => isNew),
-      ),
-      ...count(
-        'Changes',
-        others.filter(({ isNew, removes }) => !isNew && !removes),
-      ),
-      ...count(
-        'Removes',
-        others.filter(({ removes }) => removes),
-      ),
-    ],
+    says,
     seen: createHash('sha256')
       .update(mates.map((mate) => `${mate.id} ${seenOf(sql, mate)}\n`).join(''))
       .digest('hex'),
   }
+}
+
+function verbOf(sql: AllTables, { target, removes }: Mate): string {
+  if (removes) return 'Removes'
+  if (target === null) return 'Adds'
+  return findNeuron(sql, target) === undefined ? 'Restores' : 'Changes'
 }
 
 /** Where main has the page, if the candidate takes it away from there. */
