@@ -80,7 +80,8 @@ export class CitationFilter {
     const seqIds = [...new Set(text.toLowerCase().match(new RegExp(seqId, 'g')))].filter((id) => this.#citable.has(id))
     for (const id of seqIds) if (!this.cited.includes(id)) this.cited.push(id)
     const [space = ''] = /^[ \t]*/.exec(text) ?? []
-    if (seqIds.length === 0) return prefix?.trimStart() ?? ''
+    // What follows must not become the address of a footnote.
+    if (seqIds.length === 0) return prefix?.trim() ? `${prefix}…` : ''
     return (prefix ?? space) + seqIds.map((id) => `[${id}]`).join(' ')
   }
 }

@@ -14,7 +14,7 @@ const attributes = `(?:[^"'<>]|"[^"]*"|'[^']*')*`
 const tag = new RegExp(`^<(/?)([a-z][a-z0-9-]*)(?:[\\s/]${attributes})?>|^<!--[^]*?-->|^<(?:!(?!--)|\\?)[^>]*>`, 'i')
 const tagBeginning = new RegExp(`^<(?:[!?]|/?(?:[a-z][a-z0-9-]*(?:[\\s/]${attributes}(?:"[^"]*|'[^']*)?)?)?$)`, 'i')
 /** A `<` that what follows it, now or once something between is removed, makes a tag of. */
-const tagLike = /^<(?:[!?/]|[a-z][a-z0-9-]*(?:[\s/<[!]|$)|[<[!]|$)/i
+const tagLike = /^<(?:[!?/]|[a-z][a-z0-9-]*(?:[\s/<[!]|$)|[<[!]|$|[a-z][a-z0-9+.-]*(?:[【（]|(?<!\w)\())/i
 const placeholder = /^<[a-z][\w -]*>$/i
 const image = /^!+\[([^[\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)/
 const imageBeginning = /^!+(?:\[[^[\]\n]*(?:\](?:\([^\n]*)?)?)?$/
@@ -174,7 +174,7 @@ export function between(before: string, after: string): string {
  * a tag, an image or a citation, could be followed by one.
  */
 function isSafeTarget(written: string): boolean {
-  if (/[<[]/.test(written)) return false
+  if (/[<[【（]|(?<!\w)\(/.test(written)) return false
   const target = decodeString(written).replace(/[\p{C}\s]/gu, '')
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(target) ?? []
   return scheme === undefined || linkSchemes.has(scheme.toLowerCase())
