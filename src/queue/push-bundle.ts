@@ -73,16 +73,19 @@ type JudgedBundle = { candidateId: string; seen: string }
 
 /**
  * A curator approves what waits of a push: all of it becomes one commit on main, or nothing does. Returns the candidates' ids.
- * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` where it has changed since it was seen, `merge_conflict`
+ * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` where it has changed since it was seen, `merge_conflict` with the
+ *   `candidates` that conflict with main
  */
 export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle): Promise<string[]> {
   return decideBundle(ctx, caller, judged, async (kb, staging, records, leaves) => {
     const [view, main] = [{ ...proposalViewOf(kb, staging), leaves }, staging.head(mainRef) ?? '']
     const found = await Promise.all(records.map((record) => candidateChange(view, main, record)))
     const changes = found.flatMap((change) => (change?.merges ? [change] : []))
-    const places = changes.flatMap(({ path, text }) => (text === null ? [] : [pathKey(path)]))
-    if (changes.length < records.length || new Set(places).size < places.length)
-      throw new GanglionError('merge_conflict')
+    const merging = new Set(changes.map(({ candidate, path, text }) => (text === null ? candidate.id : pathKey(path))))
+    if (merging.size < records.length) {
+      const candidates = records.flatMap(({ id }, at) => (found[at]?.merges ? [] : [id]))
+      throw new GanglionError('merge_conflict', undefined, { candidates })
+    }
     const neurons = changes.map(({ candidate, target, path, text }) => ({
       ...{ seqId: candidate.target ?? undefined, before: target, path, text },
       blob: text === null ? undefined : hashObject('blob', Buffer.from(text)),

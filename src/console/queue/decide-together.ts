@@ -53,8 +53,14 @@ async function decideOne(
     else await dismissCandidate(ctx, caller, id, { seen, ...given })
     return ids.map((each) => `${each}.done`)
   } catch (error) {
-    return [`${id}.${failureOf(error)}`]
+    return conflicting(error, id).map((each) => `${each}.${failureOf(error)}`)
   }
+}
+
+/** Of a bundle, those in the way. */
+function conflicting(error: unknown, id: string): string[] {
+  const { candidates } = error instanceof GanglionError ? error.details : {}
+  return Array.isArray(candidates) && candidates.length > 0 ? candidates.map(String) : [id]
 }
 
 function failureOf(error: unknown): Result {

@@ -119,7 +119,7 @@ test('several are decided together, each on its own, and the page says what beca
 
 test('what waits of a push is one entry, which becomes one commit or is dismissed as a whole', async () => {
   const { curator, newKb, ctx, tenantId } = desk()
-  const { slug, add } = await newKb()
+  const { slug, add, approve, correct } = await newKb()
   const seqIds = [await add({ title: 'One' }), await add({ title: 'Two' }), await add({ title: 'Three' })]
   const kb = await ctx.kb(tenantId, slug)
   const clone = join(tempDir(), 'clone')
@@ -218,6 +218,16 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   expect(onMain(four)).toContain('More.')
   const [, file = ''] = /!\[A dot\]\((.+)\)/.exec(onMain('neurons/dot.md')) ?? []
   expect(onMain(`neurons/${file}`)).toContain('GIF89a')
+
+  // What conflicts is named.
+  git('pull', '--quiet', '--no-rebase', '-X', 'theirs', 'origin', 'main')
+  for (const edited of [first, four])
+    writeFileSync(join(clone, edited), git('show', `HEAD:${edited}`).concat('Mine.\n'))
+  await propose()
+  const [, , body = ''] = onMain(four).split('---\n')
+  await approve(await correct(seqId, body.concat('\nTheirs.\n')))
+  const clash = await follow(curator, await decide('approve', picks(await curator.get(path))))
+  expect(clash.texts('.notice li')).toEqual([expect.stringMatching(/^Four: not approved, since the page has changed/)])
 })
 
 test('the red zone is asked about before it is approved with others', async () => {
