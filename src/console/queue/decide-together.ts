@@ -21,7 +21,7 @@ type Picked = { id: string; seen: string }
 
 /**
  * Decides on each of several candidates on its own: none waits for another, or fails with it.
- * @returns what came of each, as the list's query holds it
+ * @returns what came of each, as the list's query holds it: failures first, since it holds so many
  */
 export async function decideTogether(
   ctx: AppContext,
@@ -29,7 +29,9 @@ export async function decideTogether(
   { picks, ...together }: Together,
 ): Promise<string> {
   const done = await Promise.all(picks.map((pick) => decideOne(ctx, caller, pick, together)))
-  return done.flat().slice(0, maxResults).join(',')
+  const isDone = (result: string) => Number(result.endsWith('.done'))
+  const results = done.flat().toSorted((a, b) => isDone(a) - isDone(b))
+  return results.slice(0, maxResults).join(',')
 }
 
 /** Of what waits of a push, what is sent back begins so. */
@@ -105,7 +107,8 @@ export function togetherNotice(
   params: QueueParams,
 ): Html {
   const count = decided.filter(({ result }) => result === 'done').length
-  return html`<h2>${count} of ${decided.length} decided</h2>
+  const all = decided.length < maxResults ? html`${count} of ${decided.length}` : html`${count} or more`
+  return html`<h2>${all} decided</h2>
     <ul class="results">${decided.map(
       ({ outcome, result }) => html`<li class="row">
         <span><a href="${candidateUrl(outcome.id, params)}" dir="auto">${outcome.title}</a>: ${resultText(outcome, result)}</span>

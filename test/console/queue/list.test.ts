@@ -228,6 +228,12 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   await approve(await correct(seqId, body.concat('\nTheirs.\n')))
   const clash = await follow(curator, await decide('approve', picks(await curator.get(path))))
   expect(clash.texts('.notice li')).toEqual([expect.stringMatching(/^Four: not approved, since the page has changed/)])
+
+  for (let n = 0; n < 51; n++) writeFileSync(join(clone, `neurons/many-${n}.md`), `Page ${n}.\n`)
+  git('add', '.')
+  await propose()
+  const many = await follow(curator, await decide('dismiss', picks(await curator.get(path)).slice(-1)))
+  expect(many.texts('.notice h2')).toEqual(['50 or more decided'])
 })
 
 test('the red zone is asked about before it is approved with others', async () => {
