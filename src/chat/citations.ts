@@ -1,4 +1,4 @@
-import { between } from './safe-markdown.ts'
+import { between, lineStart } from './safe-markdown.ts'
 
 const seqId = '[a-z0-9-]+_[0-9]{8}'
 const [opening, closing] = ['(?:\\[{1,2}|[(【（])', '(?:\\]{1,2}|[)】）])']
@@ -34,8 +34,11 @@ export class CitationFilter {
   readonly #citable: ReadonlySet<string>
   #held = ''
   #last = ''
-  /** A citation was left out after the last character. */
+  /** A citation was left out after the last character, or written in another way. */
   #isCut = false
+  /** One was left out of the line, which holds no more than marks of lists and quotations so far. */
+  #isLineCut = false
+  #isAtLineStart = true
 
   constructor(citable: Iterable<string>) {
     this.#citable = new Set(citable)
@@ -63,11 +66,18 @@ export class CitationFilter {
       plain.lastIndex = at
       const [piece = ''] = found === undefined ? (plain.exec(input) ?? []) : [found]
       const given = found === undefined ? piece : this.#cite(found, prefix ?? (this.#last === ']' ? ' ' : undefined))
-      if (given === '') this.#isCut = true
-      else {
-        out += (this.#isCut ? between(this.#last, given) : '') + given
+      if (given === '') {
+        this.#isCut = true
+        this.#isLineCut = this.#isAtLineStart
+      } else {
+        // A tag that was inside its line must not begin it: there it would be a block of HTML.
+        const shown = this.#isLineCut ? given.replace(/^[ \t>*+\-\d.)]*(?=<)/, '$&…') : given
+        out += (this.#isCut ? between(this.#last, given) : '') + shown
         this.#last = given.slice(-1)
-        this.#isCut = false
+        this.#isAtLineStart = lineStart.test(given) && (this.#isAtLineStart || given.includes('\n'))
+        this.#isLineCut &&= this.#isAtLineStart && !given.includes('\n')
+        // Behind a square bracket of its own the markup is known to be safe.
+        this.#isCut = found !== undefined && !found.endsWith(']')
       }
       at += piece.length
     }

@@ -24,7 +24,8 @@ const destinationBeginning = /^\](?:[(:]\s*(?:<[^<>\n]*>?|[^\s)/?<][^\s)/?]*)?)?
 const autolink = /^<([a-z][a-z0-9-]*):/i
 /** Schemes that a link of an answer may have; a link without one leads to where the answer is shown. */
 const linkSchemes: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel'])
-const lineStart = /(?:^|\n)[ \t>*+\-\d.)]*$/
+/** The end of a text where a line holds no more than marks of lists and quotations. */
+export const lineStart = /(?:^|\n)[ \t>*+\-\d.)]*$/
 
 /** What could begin markup or a citation together with what comes after something left out. */
 const opener = /[<![`~]$/
