@@ -17,13 +17,16 @@ export type NewAdministrator = { email: string; name: string; password: string |
 
 /**
  * The token of a link that makes the first administrator, or lets the one there is choose a password; each call makes the ones
- * before invalid. Undefined where an administrator can sign in, or there is no tenant.
+ * before invalid. Undefined where an administrator can sign in, or was given a link that still can be used, or there is no tenant.
  */
 export async function makeSetUpLink({ users, tenants, oneTimeLinks, now }: Context): Promise<string | undefined> {
   const admins = await users.administrators()
   if (admins.some(({ canSignIn }) => canSignIn)) return undefined
   const [admin] = admins
-  if (admin !== undefined) return oneTimeLinks.create({ purpose: 'set-up', userId: admin.id, tenantId: null }, now())
+  if (admin !== undefined) {
+    if (await oneTimeLinks.isInvited(admin.id, now())) return undefined
+    return oneTimeLinks.create({ purpose: 'reset', userId: admin.id, tenantId: null }, now())
+  }
   const tenant = (await tenants.find('default')) ?? (await tenants.list())[0]
   return tenant && oneTimeLinks.create({ purpose: 'set-up', userId: null, tenantId: tenant.id }, now())
 }

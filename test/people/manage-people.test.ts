@@ -208,6 +208,16 @@ test('an administrator who chose no password is given a link to do so at the nex
   expect(await makeSetUpLink(ctx)).toBeUndefined()
 })
 
+test('a link that an administrator was given by hand outlives the next start', async () => {
+  const { ctx } = await people()
+  const tenant = (await ctx.tenants.list())[0] ?? expect.fail()
+  const operator = { by: { actor: { id: 'operator', name: 'Operator' }, address: null }, tenantId: tenant.id } as const
+  const given = { email: 'ada@example.com', name: 'Ada', role: 'admin' } as const
+  const link = await invitePerson(ctx, { ...operator, administers: 'all' }, given)
+  expect(await makeSetUpLink(ctx)).toBeUndefined()
+  await setPasswordByLink(ctx, link, password, client)
+})
+
 test('what a caller does to a tenant is recorded with who, when and from where', async () => {
   const { ctx, admin } = await managed()
   const caller = { id: 'user:1', name: 'Ada', tenantId: admin.tenant.id, role: 'curator', connectors: [] } as const

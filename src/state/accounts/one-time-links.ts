@@ -52,6 +52,18 @@ export class OneTimeLinks {
       .executeTakeFirst()
   }
 
+  /** Whether a user has a link to choose their first password, which somebody has given them. */
+  async isInvited(userId: string, now: Date): Promise<boolean> {
+    const link = await this.#db
+      .selectFrom('one_time_links')
+      .select('hash')
+      .where('user_id', '=', userId)
+      .where('purpose', '=', 'set-up')
+      .where('expires_at', '>', now.toISOString())
+      .executeTakeFirst()
+    return link !== undefined
+  }
+
   /** Uses a link up: of two that try at once, one gets it. */
   async use(token: string, now: Date): Promise<OneTimeLink | undefined> {
     return this.#db
