@@ -30,7 +30,7 @@ export function faultSentences({ fieldErrors = {}, formErrors = [] }: Faults): {
   const ofFields = Object.entries(fieldErrors).flatMap(([field, messages = []]) =>
     messages.map((message) => ({ field, text: sentenceOf(field, message) })),
   )
-  return [...formErrors.map((text) => ({ text })), ...ofFields]
+  return [...formErrors.map((text) => ({ text: /^must /.test(text) ? sentenceOf('body', text) : text })), ...ofFields]
 }
 
 /** All of {@link faultSentences} in one line. */

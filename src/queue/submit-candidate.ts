@@ -180,8 +180,8 @@ async function submitStaged(
   if (earlier !== undefined) return { row: earlier, warnings }
   const known = findCandidate(sql, id)
   if (known === undefined) {
-    const { candidate, base } = await toCandidate(kb, staging, draft, id, now)
-    warnings.push(...(base?.warnings ?? []))
+    const { candidate, base, told } = await toCandidate(kb, staging, draft, id, now)
+    warnings.push(...told)
     if (base?.isGiven === true && candidate.verdict.approve)
       await refuseConflict(proposalViewOf(kb, staging), candidate)
     if (!candidate.verdict.approve && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
@@ -205,7 +205,7 @@ async function toCandidate(
   draft: Draft,
   id: string,
   now: Date,
-): Promise<{ candidate: Candidate; base: CorrectionBase | undefined }> {
+): Promise<{ candidate: Candidate; base: CorrectionBase | undefined; told: Warning[] }> {
   const { fields, settings, trustedConnector, isUnreadable } = draft
   const { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy } = draft
   const record = { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy }
@@ -235,7 +235,21 @@ async function toCandidate(
     createdAt: now.toISOString(),
     decisions: [],
   }
-  return { candidate, base }
+  return {
+    candidate,
+    base,
+    told: [...targetWarnings(kind, fields.targetNeuron, targetProblem), ...(base?.warnings ?? [])],
+  }
+}
+
+/** The same for a target that is hidden from the sender and one that is not there. */
+function targetWarnings(kind: CandidateKind, target: string | undefined, problem: string | null): Warning[] {
+  if (target === undefined && targetingKinds.has(kind)) {
+    const message = 'The metadata has no targetNeuron: it is taken as a new page, not as a change of one.'
+    return [{ code: 'no_target', message }]
+  }
+  if (target === undefined || problem === null) return []
+  return [{ code: 'target_not_found', message: `You see no Neuron ${target}: a curator has to decide.` }]
 }
 
 /** Who says what it was written from is told of a conflict at once, unless that would show a comment. @throws {GanglionError} */

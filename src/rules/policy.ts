@@ -38,7 +38,7 @@ export function judge(candidate: Judged, settings: Pick<KbSettings, 'policy' | '
   const approved = (reason: string): Verdict => ({ approve: true, zone, reason, warnings })
 
   if (zone === 'red' || zone === 'yellow') return pending(`zone ${zone}`)
-  if (candidate.targetProblem !== null) return pending('problem with the target')
+  if (candidate.targetProblem !== null) return pending('the sender sees no such target')
   if (policy === null || zones === null) return pending('the policy in kb.yaml cannot be read')
   if (zone === 'green') return approved('zone green')
   if (candidate.trustedConnector && policy.autoApproveConnectors.includes(candidate.connector)) {

@@ -114,3 +114,10 @@ test('a title and tags of a correction count, and stand in the diff; a title fro
   await approveCandidate(bed.ctx, bed.curator, waiting.candidateId, {})
   expect((await readCandidate(bed.ctx, bed.curator, waiting.candidateId)).diff).toContain('+title: On call\n')
 })
+
+test('a sender is told that a correction names no target', async () => {
+  const { bed } = await opened()
+  const unnamed = candidate({ kind: 'user-correction', title: 'Opening hours', confidence: 1 })
+  const warnings = [{ code: 'no_target', message: expect.stringContaining('a new page') }]
+  expect(await submitCandidate(bed.ctx, bed.app, unnamed)).toMatchObject({ status: 'approved', warnings })
+})

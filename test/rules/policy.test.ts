@@ -143,7 +143,7 @@ test('a problem with the target never approves, and warns', () => {
   expect(judge({ ...plain, targetProblem, confidence: 1 }, settingsOf(green))).toEqual({
     approve: false,
     zone: 'green',
-    reason: 'problem with the target',
+    reason: 'the sender sees no such target',
     warnings: [targetProblem],
   })
   expect(judge({ ...plain, targetProblem, actionZone: 'red' }, settingsOf()).warnings).toHaveLength(2)

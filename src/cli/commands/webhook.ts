@@ -134,7 +134,9 @@ function addTest(webhook: Command): void {
         const { status, note } = await testWebhook(ctx, await ownerOf(ctx, id), id, options)
         return {
           json: { id, status, taken: note === null, ...(note === null ? {} : { note }) },
-          text: note ?? `The receiver has taken it: ${status}.`,
+          text:
+            note?.replace(/ has no public address\.$/, '$& GANGLION_WEBHOOK_PRIVATE=true allows it.') ??
+            `The receiver has taken it: ${status}.`,
           isNegative: note !== null,
         }
       }),

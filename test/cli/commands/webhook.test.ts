@@ -81,6 +81,8 @@ test('a test message is signed; private addresses are refused unless the operato
   const note = '127.0.0.1 has no public address.'
   const refused = await ganglionJson(['webhook', 'test', id, '--data', data])
   expect(refused).toEqual({ code: 1, json: { id, status: null, taken: false, note } })
+  const told = await ganglion(['webhook', 'test', id, '--data', data])
+  expect(`${told.stdout}${told.stderr}`).toBe(`${note} GANGLION_WEBHOOK_PRIVATE=true allows it.\n`)
   expect(messages).toEqual([])
   const { code, stdout } = await ganglion(['webhook', 'test', id, '--data', data], { GANGLION_WEBHOOK_PRIVATE: 'true' })
   expect([code, stdout]).toEqual([0, 'The receiver has taken it: 204.\n'])

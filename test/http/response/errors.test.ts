@@ -45,6 +45,14 @@ test('2 MB of hostile JSON hold up nobody', async () => {
   expect(performance.now() - wanted).toBeLessThan(1000)
 })
 
+test('a body that is no object is called so', async () => {
+  const { request } = await testServer()
+  expect((await request('POST', `${queue}/batch`, { as: 'app', body: [] })).json).toEqual({
+    error: { formErrors: ['must be an object'], fieldErrors: {} },
+    message: 'The body must be an object.',
+  })
+})
+
 test('20 levels and 1,000 keys are read, though as metadata they are too many', async () => {
   const { request } = await testServer()
   const keys = Object.fromEntries(Array.from({ length: 995 }, (_, n) => [`k${n}`, n]))

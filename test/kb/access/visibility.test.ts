@@ -129,14 +129,15 @@ describe('a Neuron that a key may not see', () => {
     const answers = []
     for (const target of [seq(1), seq(77)]) {
       for (const kind of ['user-correction', 'ingest-page-update', 'external-feed'] as const) {
-        answers.push(await submit(target, { kind }))
+        const answer = await submit(target, { kind })
+        answers.push(answer)
+        const { candidateId, queueUrl } = answer
+        const message = `You see no Neuron ${target}: a curator has to decide.`
+        const warnings = [{ code: 'target_not_found', message }]
+        expect(answer).toEqual({ candidateId, queueUrl, status: 'pending', kbId, warnings })
       }
     }
     const [first] = answers
-    for (const answer of answers) {
-      const { candidateId, queueUrl } = answer
-      expect(answer).toEqual({ candidateId, queueUrl, status: 'pending', kbId })
-    }
     // A curator may still take it, and is told.
     const told = await readCandidate(ctx, curator, first?.candidateId ?? '')
     expect(told).toMatchObject({ target: seq(1), warnings: [expect.stringMatching(/may not see/)] })
