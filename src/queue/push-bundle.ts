@@ -27,28 +27,30 @@ import { candidateChange } from './heads/candidate-change.ts'
 import { seenOf } from './seen.ts'
 
 /** What waits of a push, as one entry of the queue. `says`: what it does, in lines. */
-export type BundleEntry = { members: { id: string; title: string }[]; says: string[]; seen: string }
+export type BundleEntry = { members: { id: string; title: string; isEdited: boolean }[]; says: string[]; seen: string }
 
 /** The bundle of a candidate, if it has others. */
 export function bundleEntry(sql: AllTables, row: CandidateRow): BundleEntry | undefined {
   const mates = bundleOf(sql, row)
   if (mates.length < 2) return undefined
-  const { folders, others } = folderChanges(
-    mates.map((mate) => ({
-      ...mate,
-      movedFrom: mate.removes ? undefined : leftBy(sql, mate),
-      verb: verbOf(sql, mate),
-    })),
-  )
-  const says = folders.map(({ from, to, pages: { length } }) =>
-    to === undefined ? `Removes ${length} pages from ${from}` : `Moves ${length} pages from ${from} to ${to}`,
-  )
+  const pages = mates.map((mate) => ({
+    ...mate,
+    movedFrom: mate.removes ? undefined : leftBy(sql, mate),
+    verb: verbOf(sql, mate),
+    isEdited: isEdited(sql, mate),
+  }))
+  const { folders, others } = folderChanges(pages)
+  const says = folders.map(({ from, to, pages }) => {
+    if (to === undefined) return `Removes ${pages.length} pages from ${from}`
+    const edited = pages.filter((page) => page.isEdited).length
+    return `Moves ${pages.length} pages from ${from} to ${to}${edited === 0 ? '' : ` and changes ${edited} of them`}`
+  })
   for (const verb of ['Adds', 'Restores', 'Changes', 'Removes']) {
     const { length } = others.filter((page) => page.verb === verb)
     if (length > 0) says.push(`${verb} ${length} ${length === 1 ? 'page' : 'pages'}`)
   }
   return {
-    members: mates.map(({ id, title }) => ({ id, title })),
+    members: pages.map(({ id, title, isEdited }) => ({ id, title, isEdited })),
     says,
     seen: createHash('sha256')
       .update(mates.map((mate) => `${mate.id} ${seenOf(sql, mate)}\n`).join(''))
@@ -60,6 +62,12 @@ function verbOf(sql: AllTables, { target, removes }: Mate): string {
   if (removes) return 'Removes'
   if (target === null) return 'Adds'
   return findNeuron(sql, target) === undefined ? 'Restores' : 'Changes'
+}
+
+/** Whether the file that was pushed is another than that on main, wherever it stands. */
+function isEdited(sql: AllTables, { target, removes, pushed }: Mate): boolean {
+  const now = target === null ? undefined : findNeuron(sql, target)
+  return !removes && now !== undefined && now.blob !== pushed
 }
 
 /** Where main has the page, if the candidate takes it away from there. */

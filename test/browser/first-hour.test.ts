@@ -85,6 +85,8 @@ test('a stranger comes in by the printed link, takes the tour, and does each kin
   writeFileSync(file, '# Parking\n\nVisitors park on level two of the garage.\n')
   await page.setInputFiles('#upload input[type=file]', file)
   await page.locator('.uploads').getByText('Uploaded.').waitFor()
+  await page.getByRole('row', { name: 'parking.md' }).getByText('Done').waitFor()
+  expect(await heading()).toBe('Sources 1')
   await page.locator('.uploads li a').click()
   await page.getByRole('heading', { name: 'parking.md' }).waitFor()
   await page.locator('main').getByRole('link', { name: 'Parking', exact: true }).first().waitFor()

@@ -2,12 +2,14 @@ import { keepAddress } from './form-address.ts'
 import { root } from './root.ts'
 import type { IngestNews } from './source-words.ts'
 
+type News = IngestNews & { documentId?: string }
+
 /** Shows how far Sources are as the server tells it. */
 function follow(list: HTMLElement): void {
   const events = new EventSource(`${root}/api/v1/events?kb=${encodeURIComponent(list.dataset.liveSources ?? '')}`)
-  const show = async ({ data }: MessageEvent<string>) => {
+  const latest = new Map<string, News>()
+  const show = async (news: News) => {
     const { newsWords } = await import('./source-words.ts')
-    const news: IngestNews & { documentId?: string } = JSON.parse(data)
     const words = newsWords(news)
     const source = sourceOf(news.documentId ?? '')
     const badge = source?.querySelector('[data-status]')
@@ -20,10 +22,20 @@ function follow(list: HTMLElement): void {
       location.reload()
   }
   for (const kind of ['ingest.started', 'ingest.progress', 'ingest.completed', 'ingest.failed']) {
-    events.addEventListener(kind, show)
+    events.addEventListener(kind, ({ data }: MessageEvent<string>) => {
+      const news: News = JSON.parse(data)
+      latest.set(news.documentId ?? '', news)
+      void show(news)
+    })
   }
-  events.addEventListener('open', () => {
+  const hideRefresh = () => {
     for (const link of document.querySelectorAll<HTMLElement>('[data-refresh]')) link.classList.add('unseen')
+  }
+  events.addEventListener('open', hideRefresh)
+  // The new list may have been made before the latest events came.
+  document.addEventListener('htmx:after:swap', () => {
+    if (events.readyState === EventSource.OPEN) hideRefresh()
+    for (const news of latest.values()) void show(news)
   })
   addEventListener('pagehide', () => events.close())
 }

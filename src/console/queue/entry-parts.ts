@@ -58,10 +58,14 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** Why a candidate waits for a curator. */
-export function verdictText({ reason, isHeldBack }: Pick<QueueEntry, 'reason' | 'isHeldBack'>): Html {
+/** Why a candidate waits for a curator, or has waited. */
+export function verdictText({
+  reason,
+  isHeldBack,
+  status,
+}: Pick<QueueEntry, 'reason' | 'isHeldBack' | 'status'>): Html {
   const said = html`<span dir="auto">${plainReason(reason)}</span>`
-  if (!isHeldBack) return html`Why it waits: ${said}.`
+  if (!isHeldBack) return html`Why it ${status === 'pending' ? 'waits' : 'waited'}: ${said}.`
   return html`The policy would approve it (${said}), but it conflicts, shows the page to more readers or takes comments away: a curator decides.`
 }
 

@@ -48,7 +48,7 @@ const states: readonly Choice[] = [
 export function sourceListPage(visit: Visit, list: SourceList): Html {
   const { kb, query, total, notice } = list
   const isCurator = reaches(visit.session.role, 'curator')
-  const main = html`<h1>Sources${total !== undefined && html` <span class="tally">${total.toLocaleString('en')}</span>`}</h1>
+  const main = html`<h1>Sources <span class="tally" id="sources-total">${total?.toLocaleString('en')}</span></h1>
     <p class="hint">Files that pages are made of.</p>
     ${isCurator && uploadSection(visit, list)}
     <div class="filters">${wordsIn(list)}</div>
@@ -72,6 +72,7 @@ function wordsIn({ kb, query: { text, status, folder, type } }: SourceList): Htm
     others: { status, folder, type },
     more: {
       ...{ 'hx-get': path, 'hx-target': '#sources', 'hx-select': '#sources', 'hx-swap': 'outerHTML' },
+      'hx-select-oob': '#sources-total',
       'hx-trigger': 'input delay:300ms, submit',
     },
   })
@@ -111,7 +112,8 @@ function isFiltered({ text, status, folder, type }: SourceListQuery): boolean {
 
 function results(visit: Visit, list: SourceList): Html {
   const { kb, query, sources, nextCursor } = list
-  if (sources.length === 0) return html`<div id="sources">${chips(visit, list)}${emptyState(list)}</div>`
+  if (sources.length === 0)
+    return html`<div id="sources" data-live-sources="${kb.slug}">${chips(visit, list)}${emptyState(list)}</div>`
   const isUnfinished = sources.some(({ status }) => status !== 'success' && status !== 'failed')
   return html`<div id="sources" data-live-sources="${kb.slug}">
     ${chips(visit, list)}

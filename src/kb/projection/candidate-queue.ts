@@ -100,8 +100,8 @@ function matching({
 /** Characters of an id that say when it was made, in milliseconds. By these few are found: `+` keeps SQLite off the index of all that wait. */
 const timeLength = 14
 
-/** `path`: where the page was pushed to, by which they are in order. */
-export type Mate = CandidateRow & { path: string }
+/** `path`: where the page was pushed to, by which they are in order. `pushed`: the blob. */
+export type Mate = CandidateRow & { path: string; pushed: string }
 
 /**
  * What waits of a push, in the zone of one candidate of it: that is decided as one. Those of one push have its time.
@@ -112,7 +112,11 @@ export function bundleOf(sql: Sql, { id, connector, status }: CandidateRow): Mat
   const rows = sql.all`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid
     FROM candidates AS one JOIN candidates AS mate USING (created_at, created_by)
     WHERE one.id = ${id} AND +mate.connector = one.connector AND +mate.status = one.status AND mate.id >= ${time} AND mate.id < ${`${time}~`} AND mate.zone IS one.zone ORDER BY mate.fingerprint, mate.id`
-  return rows.map((row) => ({ ...toCandidateRow(row), path: String(row.fingerprint).replace(/ [0-9a-f]*$/, '') }))
+  return rows.map((row) => {
+    const fingerprint = String(row.fingerprint)
+    const end = fingerprint.lastIndexOf(' ')
+    return { ...toCandidateRow(row), path: fingerprint.slice(0, end), pushed: fingerprint.slice(end + 1) }
+  })
 }
 
 /** How many candidates of a status pass a filter, by zone; of more than {@link maxCounted} in all, some are left out. */

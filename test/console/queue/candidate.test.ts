@@ -227,6 +227,7 @@ test('a script gets what is said of a decision, and where the next candidate is'
   expect(answer.status).toBe(200)
   expect(answer.headers['hx-location']).toBe(`/queue/${two}?kb=${kb.slug}&done=${one}`)
   expect(answer.body).toContain('Approved')
+  expect((await curator.get(`/queue/${one}`)).texts('#decide')[0]).toContain('Why it waited: ')
   expect(answer.body).not.toContain('<main')
 })
 

@@ -143,8 +143,10 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   await propose()
   const path = `/queue?kb=${slug}`
   const page = await curator.get(path)
-  expect(titles(page)).toEqual([`Moves 2 pages from ${dirname(one)}/ to neurons/new/ · Removes 1 page`])
-  expect(page.texts('.members li').toSorted()).toEqual(['One', 'Three', 'Two'])
+  expect(titles(page)).toEqual([
+    `Moves 2 pages from ${dirname(one)}/ to neurons/new/ and changes 1 of them · Removes 1 page`,
+  ])
+  expect(page.texts('.members li').toSorted()).toEqual(['One', 'Three', 'Two Changed'])
   expect(page.texts('nav[aria-label="Zones"] a')[0]).toBe('All 3')
   const decide = (decision: string, pick: string[]) => curator.post(path, { decision, pick, reason: '' })
 
