@@ -118,4 +118,6 @@ test('lists within forms are printed', async () => {
   expect(await page.getByRole('link', { name: 'VIP escalation policy' }).isVisible()).toBe(true)
   await visit(`${kb}/neurons/handbook_00000001/history`)
   expect(await page.getByRole('link', { name: 'Read version 1' }).isVisible()).toBe(true)
+  // Also on wide paper, such as A4 lying.
+  expect((await page.locator('main').boundingBox())?.width).toBeGreaterThan(1200)
 })
