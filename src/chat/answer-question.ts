@@ -96,9 +96,9 @@ export async function* chat(
   const retrieve = (query: string) =>
     retrievePassages(ctx, kb, { query, audience, limit: maxPassages, reach: 'section' })
   const first = await retrieve(query)
-  const isForeign =
+  const isForeign = () =>
     first.passages.length === 0 || languageOf(sourceWords(message, language), language) !== primaryLanguage(language)
-  const words = isForeign ? await answerer.searchWords?.(message, language, signal) : undefined
+  const words = answerer.searchWords && isForeign() ? await answerer.searchWords(message, language, signal) : undefined
   const translated = words === undefined ? undefined : await retrieve(words)
   const found = translated === undefined || translated.passages.length === 0 ? first : translated
   const more = introductionQuery(query, found.passages, language)

@@ -13,7 +13,7 @@ const maxTurnPart = 3_000
 const historyPart = 0.5
 /** What a token is at least, in bytes of UTF-8: of English 4, of Chinese 3. */
 const tokenBytes = 3
-/** Tokens of what the model is told, and of an answer where nobody says. */
+/** Tokens of the instructions, and of an answer without a limit in the settings. */
 const instructionTokens = 600
 const answerTokens = 1_000
 /** A passage is not worth less than this many characters of it. */

@@ -28,9 +28,10 @@ export async function noteQuestion(
   text: string,
   what: Partial<QuestionCounts> | { opened: string },
 ): Promise<void> {
+  if (!isPerson(caller)) return
   const question = questionKey(text)
   const { keptQuestions } = await kb.settings()
-  if (question === '' || !isPerson(caller) || keptQuestions === 0) return
+  if (question === '' || keptQuestions === 0) return
   const { id } = kb.identity
   const { askedQuestions: asked } = ctx
   try {
