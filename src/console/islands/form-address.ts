@@ -1,8 +1,7 @@
-/** Updates the page's URL when htmx shows the result of a form, so that it can be reloaded, bookmarked and shared. */
-export function keepAddress(form: HTMLFormElement): void {
-  document.addEventListener('htmx:after:swap', async () => {
-    const { addressOf } = await import('./address-of.ts')
-    const fields = [...new FormData(form)].map(([name, value]): [string, string] => [name, String(value)])
-    history.replaceState(history.state, '', addressOf(form.action, fields))
-  })
+import { addressOf } from './address-of.ts'
+
+/** Updates the page's URL to that of the form's result, so that it can be reloaded, bookmarked and shared. */
+export function showAddress(form: HTMLFormElement): void {
+  const fields = [...new FormData(form)].map(([name, value]): [string, string] => [name, String(value)])
+  history.replaceState(history.state, '', addressOf(form.action, fields))
 }

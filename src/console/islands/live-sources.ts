@@ -1,4 +1,3 @@
-import { keepAddress } from './form-address.ts'
 import { root } from './root.ts'
 import type { IngestNews } from './source-words.ts'
 
@@ -48,7 +47,7 @@ const list = document.querySelector<HTMLElement>('[data-live-sources]')
 if (list !== null) follow(list)
 const filters = document.querySelector<HTMLFormElement>('form.words')
 if (filters !== null) {
-  keepAddress(filters)
+  document.addEventListener('htmx:after:swap', async () => (await import('./form-address.ts')).showAddress(filters))
   // Shows an uploaded file in the list at once.
   document.addEventListener('sources-changed', () => filters.requestSubmit())
 }

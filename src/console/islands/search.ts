@@ -1,5 +1,3 @@
-import { keepAddress } from './form-address.ts'
-
 /** Keys of the search page, and its address, which stays that of what is shown. */
 function attend(form: HTMLFormElement): void {
   const field = form.querySelector<HTMLInputElement>('input[name=q]')
@@ -9,7 +7,7 @@ function attend(form: HTMLFormElement): void {
     // Another knowledge base has its own page.
     if (event.target instanceof HTMLSelectElement && event.target.name === 'kb') form.submit()
   })
-  keepAddress(form)
+  document.addEventListener('htmx:after:swap', async () => (await import('./form-address.ts')).showAddress(form))
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const { target, key } = event
