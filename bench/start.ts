@@ -1,15 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { noteAim } from './support/aims.ts'
-import { importNotes } from './support/imported-notes.ts'
 import { inTurn, milliseconds, show, workFolder } from './support/measure.ts'
 
-const neurons = 2_000
 const rounds = 9
 /** Milliseconds until a server has nothing left to do after its start, and until it has given back what the start took. */
 const settling = 5_000
@@ -19,7 +17,6 @@ const run = promisify(execFile)
 
 /** Starts of the command line from its sources, with the compile cache that the runs before have filled; and the memory of an idle server. */
 export async function benchStart(): Promise<string[]> {
-  const desk = await stagedEdit()
   const empty = workFolder()
   const command = (cwd: string, ...args: string[]) =>
     milliseconds(() => run(process.execPath, [main, ...args], { cwd }))
@@ -27,7 +24,6 @@ export async function benchStart(): Promise<string[]> {
   const times = await inTurn(rounds, {
     node: () => milliseconds(() => run(process.execPath, ['--eval', '0'])),
     version: () => command(empty, '--version'),
-    check: () => command(desk, 'check', '--staged'),
     server: async () => {
       const { ready, memory } = await startDemo(settling)
       memories.push(memory)
@@ -45,23 +41,10 @@ export async function benchStart(): Promise<string[]> {
     '|---|---|---|',
     `| \`node --eval 0\` | ${show(times.node)} | |`,
     `| \`ganglion --version\` | ${show(times.version)} | ${seconds('`ganglion --version`', times.version, 0.1)} |`,
-    `| \`ganglion check --staged\`, one edit of ${neurons} Neurons | ${show(times.check)} | ${seconds('`ganglion check --staged`', times.check, 0.25)} |`,
     `| \`ganglion serve\`, first start, the demo made and served | ${show(times.server)} | |`,
     '',
     `Memory of the idle server with the demo, all its processes: ${idle(memory, settling)}, ${idle(rested, resting)}.`,
   ]
-}
-
-/** A clone of a knowledge base, with a staged edit of one page. */
-async function stagedEdit(): Promise<string> {
-  const { ctx, gitDir } = await importNotes(neurons)
-  await ctx.close()
-  const desk = join(workFolder(), 'desk')
-  await run('git', ['clone', '--quiet', gitDir, desk])
-  const { stdout } = await run('git', ['ls-files', 'neurons'], { cwd: desk })
-  writeFileSync(join(desk, stdout.split('\n')[0] ?? ''), '\nAn edit.\n', { flag: 'a' })
-  await run('git', ['add', '--all'], { cwd: desk })
-  return desk
 }
 
 /** @returns milliseconds until a server with an empty data directory serves the demo, and its megabytes when it was idle for a while. */

@@ -15,7 +15,6 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['upload'], load: async () => (await import('./commands/upload.ts')).addUploadCommand },
   { words: ['watch'], load: async () => (await import('./commands/watch.ts')).addWatchCommand },
   { words: ['check'], load: async () => (await import('./commands/check.ts')).addCheckCommand },
-  { words: ['hooks'], load: async () => (await import('./commands/hooks.ts')).addHooksCommands },
   { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
   { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },
   { words: ['forge'], load: async () => (await import('./commands/forge.ts')).addForgeCommands },

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -71,7 +71,6 @@ const Component = z.object({
     script: z.tuple([z.string()]),
     artifacts: z.object({
       when: z.literal('always'),
-      paths: z.tuple([z.string()]),
       reports: z.record(z.string(), z.string()),
     }),
   }),
@@ -130,50 +129,45 @@ async function run(path: string, files: Record<string, string>, named?: string) 
   onTestFinished(() => void server.close())
   const { port } = z.object({ port: z.number() }).parse(server.address())
   const sha256 = named ?? createHash('sha256').update(checker).digest('hex')
-  const summary = join(tempDir(), 'step-summary.md')
   const bash = spawn('bash', ['--norc', '-e', '-c', scriptOf(path)], {
     cwd: clone,
     env: {
       ...{ PATH: `${dirname(process.execPath)}:${process.env.PATH}`, TMPDIR: tempDir() },
       ...{ SERVER: `http://127.0.0.1:${port}`, SHA256: sha256, SHOWN: path === forgejo ? 'log' : 'github' },
-      ...{ GITHUB_BASE_REF: 'main', GITHUB_WORKSPACE: clone, GITHUB_STEP_SUMMARY: summary },
+      ...{ GITHUB_BASE_REF: 'main', GITHUB_WORKSPACE: clone },
       ...{ CI_PROJECT_DIR: clone, CI_MERGE_REQUEST_DIFF_BASE_SHA: nativeGit(clone, ['rev-parse', 'origin/main']) },
     },
   })
   const [stdout, stderr, [status]] = await Promise.all([text(bash.stdout), text(bash.stderr), once(bash, 'close')])
-  return { clone, status, stdout, stderr, summary: existsSync(summary) ? readFileSync(summary, 'utf8') : '' }
+  return { clone, status, stdout, stderr }
 }
 
 const sound = { 'neurons/a.md': '---\ntitle: A new page\n---\n\n[[Nowhere]]\n' }
 const twice = '---\nseqId: PREFIX_00000001\ntitle: ::error::x\n---\n\n::error::forged\n'
 const broken = { 'neurons/a.md': twice, 'neurons/b.md': twice }
 
-test('on GitHub findings are annotations, and the summary is the step’s', async () => {
+test('on GitHub findings are annotations', async () => {
   const good = await run(github, sound)
   expect(good).toMatchObject({ status: 0, stderr: '' })
   expect(good.stdout).toContain('::warning file=neurons/a.md,line=5,title=broken-link::')
-  expect(good.summary).toContain('### Added: `A new page`')
   const bad = await run(github, broken)
   expect(bad.status).toBe(1)
   expect(bad.stdout).toContain('::error file=neurons/b.md,line=1,title=duplicate-seq-id::')
-  expect(bad.summary).toContain('2 Neurons: 2 added.')
 })
 
-test('on Forgejo both are in the log, where the change can give the runner no command', async () => {
+test('on Forgejo findings are in the log, where the change can give the runner no command', async () => {
   const { status, stdout } = await run(forgejo, broken)
   expect(status).toBe(1)
   const [, word, inside] = /^::stop-commands::([0-9a-f]{32})\n([\s\S]*)\n::\1::\n$/.exec(stdout) ?? []
   expect(word).toBeDefined()
   expect(inside).toContain('error[duplicate-seq-id]')
-  expect(inside).toContain('2 Neurons: 2 added.')
   expect((await run(forgejo, sound)).status).toBe(0)
 })
 
-test('on GitLab both are artifacts, whatever the change puts in their place', async () => {
-  const { clone, status } = await run(gitlab, { ...broken, 'ganglion-report/summary.md': 'All is well.' })
+test('on GitLab findings are a report, whatever the change puts in its place', async () => {
+  const { clone, status } = await run(gitlab, { ...broken, 'ganglion-report/findings.json': '[]' })
   expect(status).toBe(1)
   const { artifacts } = componentJob()
-  expect(readFileSync(join(clone, artifacts.paths[0]), 'utf8')).toContain('2 Neurons: 2 added.')
   const report = JSON.parse(readFileSync(join(clone, artifacts.reports.codequality ?? ''), 'utf8'))
   expect(report).toContainEqual(
     expect.objectContaining({
@@ -213,13 +207,7 @@ test('the checker is small, needs no other package, and finds what the command f
   )
   const bin = join(folder, 'package', 'ganglion-check.js')
   const checker = (...args: string[]) => runNode([bin, ...args])
-  for (const args of [
-    [clone, '--base', 'main', '--json'],
-    [clone, '--summary', '-'],
-    [clone, '--staged'],
-    [folder],
-    ['--no'],
-  ]) {
+  for (const args of [[clone, '--base', 'main', '--json'], [clone, '--format', 'codeclimate'], [folder], ['--no']]) {
     const { code, stdout, stderr } = await runNode([join(root, 'src/main.js'), 'check', ...args])
     expect(await checker(...args)).toMatchObject({ code, stdout, stderr })
   }

@@ -34,7 +34,7 @@ export async function checkDirectory(
   }
 }
 
-export async function checkCheckout(
+async function checkCheckout(
   dir: string,
   { gitDir, files, settings: kbFile }: Checkout,
   { base, parser }: { base?: string | undefined; parser: ParserPool },
@@ -65,7 +65,7 @@ export async function checkCheckout(
 }
 
 /** The files of a commit as the check sees them; what the checkout still has is not parsed again. */
-export async function readCommit(
+async function readCommit(
   repository: Repository,
   commit: Oid,
   files: readonly CheckedFile[],

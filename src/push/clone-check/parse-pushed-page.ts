@@ -38,7 +38,7 @@ export async function parsePushedPage(
 }
 
 /** Reads a Neuron's file. That its content says who sees it, and its front matter does not, is an error. */
-export function parsePageFile(text: string): NeuronFile {
+function parsePageFile(text: string): NeuronFile {
   const file = parseNeuronFile(text)
   const { fields, content, contentLine: line, findings } = file
   if (!narrowsBehind(content, fields)) return file
@@ -54,7 +54,7 @@ export async function parsePageBytes(bytes: Buffer, parser: ParserPool): ReturnT
 }
 
 /** What is wrong with the text of a page as a whole, or keeps its bytes from being text. */
-export function textFindings(bytes: Buffer, text: string): CheckedNeuron['findings'] {
+function textFindings(bytes: Buffer, text: string): CheckedNeuron['findings'] {
   if (isUtf8(bytes) && !text.includes('\0')) return checkPageText(text)
   const line = text.slice(0, text.search(/[\0\ufffd]/)).split('\n').length
   return [{ rule: 'encoding', severity: 'error', line, message: 'The file is not UTF-8 text.' }]

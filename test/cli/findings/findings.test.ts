@@ -1,10 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
+import { formatCodeClimate } from '../../../src/cli/findings/codeclimate.ts'
 import { formatGithub } from '../../../src/cli/findings/github-findings.ts'
-import { ruleSummary } from '../../../src/cli/findings/rule-summary.ts'
-import { formatSarif } from '../../../src/cli/findings/sarif.ts'
 import { formatText } from '../../../src/cli/findings/text-findings.ts'
 import type { Finding } from '../../../src/rules/neurons/neuron.ts'
 import { anyCharacter, fc } from '../../support/properties.ts'
@@ -76,81 +72,19 @@ test("GitHub's workflow commands read back as what was found", () => {
   )
 })
 
-const Text = z.strictObject({ text: z.string().min(1) })
-/** What of the SARIF 2.1.0 schema the log uses; the names and the required properties are the standard's. */
-const Sarif = z.strictObject({
-  $schema: z.url(),
-  version: z.literal('2.1.0'),
-  runs: z.tuple([
-    z.strictObject({
-      tool: z.strictObject({
-        driver: z.strictObject({
-          name: z.string(),
-          rules: z.array(z.strictObject({ id: z.string(), shortDescription: Text })),
-        }),
-      }),
-      columnKind: z.literal('utf16CodeUnits'),
-      originalUriBaseIds: z.record(z.string(), z.strictObject({ description: Text })),
-      results: z.array(
-        z.strictObject({
-          ruleId: z.string(),
-          ruleIndex: z.int().nonnegative(),
-          level: z.enum(['error', 'warning']),
-          message: z.strictObject({ text: z.string() }),
-          locations: z.tuple([
-            z.strictObject({
-              physicalLocation: z.strictObject({
-                artifactLocation: z.strictObject({
-                  uri: z.string().regex(/^(?:[\w.!~*'()/-]|%[0-9A-F]{2})+$/),
-                  uriBaseId: z.string(),
-                }),
-                region: z.strictObject({ startLine: z.int().positive() }),
-              }),
-            }),
-          ]),
-        }),
-      ),
-    }),
-  ]),
-})
-
-test('SARIF names each rule once, and every result refers to its rule, base and place', () => {
-  fc.assert(
-    fc.property(fc.array(anyFinding), (findings) => {
-      const text = formatSarif(findings)
-      expect(text).not.toContain('\n')
-      const [run] = Sarif.parse(JSON.parse(text)).runs
-      const ids = run.tool.driver.rules.map(({ id }) => id)
-      expect(ids).toEqual([...new Set(findings.map(({ rule }) => rule))].sort())
-      expect(run.results).toHaveLength(findings.length)
-      for (const [index, { ruleId, ruleIndex, level, message, locations }] of run.results.entries()) {
-        const { artifactLocation, region } = locations[0].physicalLocation
-        const found = findings[index]
-        expect(ids[ruleIndex]).toBe(ruleId)
-        expect(run.originalUriBaseIds).toHaveProperty([artifactLocation.uriBaseId])
-        expect({
-          ...{ rule: ruleId, severity: level, line: region.startLine, message: message.text },
-          path: decodeURIComponent(artifactLocation.uri),
-        }).toEqual({ ...found, path: found?.path.toWellFormed() })
-      }
-    }),
-  )
-})
-
-test('SARIF paths are relative URIs', () => {
-  const log = Sarif.parse(JSON.parse(formatSarif([finding({ path: 'neurons/a b/100% ü#1?.md' })])))
-  const [location] = log.runs[0].results[0]?.locations ?? []
-  expect(location?.physicalLocation.artifactLocation.uri).toBe('neurons/a%20b/100%25%20%C3%BC%231%3F.md')
-})
-
-test('every rule of the check has a summary', () => {
-  const folder = fileURLToPath(new URL('../../../src/', import.meta.url))
-  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /(?:rules\/check|markdown\/|clone-check\/read-checkout)/.test(path) && path.endsWith('.ts'))
-    .map((path) => readFileSync(folder + path, 'utf8'))
-    .join('\n')
-  const named = [...sources.matchAll(/(?:rule: |report\(|duplicates\(holders, |problem\(|\? \[)'([a-z-]+)'/g)]
-  const rules = new Set(named.map(([, rule = '']) => rule))
-  expect(rules.size).toBeGreaterThan(15)
-  expect([...rules].filter((rule) => ruleSummary(rule) === rule)).toEqual([])
+test('the report for GitLab has what GitLab reads, and tells findings apart', () => {
+  const one = finding({ message: 'No.' })
+  const issues = JSON.parse(formatCodeClimate([one, { ...one, line: 9 }, { ...one, severity: 'error' }]))
+  expect(issues[0]).toEqual({
+    description: 'No.',
+    check_name: 'broken-link',
+    fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+    severity: 'minor',
+    location: { path: 'neurons/a.md', lines: { begin: 3 } },
+  })
+  expect(issues[2].severity).toBe('major')
+  expect(new Set(issues.map(({ fingerprint }: { fingerprint: string }) => fingerprint)).size).toBe(3)
+  const [moved] = JSON.parse(formatCodeClimate([{ ...one, line: 40 }]))
+  expect(moved.fingerprint).toBe(issues[0].fingerprint)
+  expect(formatCodeClimate([])).toBe('[]')
 })

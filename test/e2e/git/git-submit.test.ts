@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { setSubmitDefault } from '../../../src/git/checkout/user-git.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import type { Product } from '../support.ts'
@@ -196,7 +195,8 @@ test('real conflicts are refused with file and reason, and change nothing', asyn
 
 test('a clone that is set to submit does so with a plain git push', async () => {
   const { product, path, ours, theirs } = await behind()
-  expect(await setSubmitDefault(ours.dir)).toHaveLength(2)
+  await ours.git('config', '--add', 'remote.origin.push', 'HEAD:refs/for/main')
+  await ours.git('config', '--add', 'push.pushOption', 'submit')
   await theirs.commit({ 'neurons/theirs.md': page('Theirs', 'Text.') })
   expect((await theirs.push('main')).code).toBe(0)
   for (const number of [1, 2]) {
