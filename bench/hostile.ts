@@ -185,5 +185,10 @@ function routesIn(tree: string, paths: Readonly<Record<string, object>>): { meth
 
 function toolCall(field: string, args: object): object {
   const name = { content: 'propose', q: 'search', query: 'retrieve' }[field] ?? 'ask'
-  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { kb: 'bench', ...args } } }
+  return {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: { kb: 'bench', action: 'new', title: 'A', ...args } },
+  }
 }

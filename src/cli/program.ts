@@ -14,6 +14,7 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['import'], load: async () => (await import('./commands/import.ts')).addImportCommand },
   { words: ['upload'], load: async () => (await import('./commands/upload.ts')).addUploadCommand },
   { words: ['watch'], load: async () => (await import('./commands/watch.ts')).addWatchCommand },
+  { words: ['mcp'], load: async () => (await import('./commands/mcp.ts')).addMcpCommand },
   { words: ['check'], load: async () => (await import('./commands/check.ts')).addCheckCommand },
   { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
   { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },

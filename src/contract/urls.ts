@@ -12,6 +12,11 @@ export class Urls {
     return URL.parse(this.base)?.pathname.replace(/\/$/, '') ?? ''
   }
 
+  /** A page of the console, by its path. */
+  page(path: string): string {
+    return `${this.base}${path}`
+  }
+
   /** The page where a curator decides on a candidate. */
   candidate(candidateId: string): string {
     return `${this.base}/queue/${candidateId}`

@@ -76,6 +76,7 @@ export type ServerOptions = {
 export type PagesContext = { ctx: AppContext; limits: Limits }
 
 const apiPrefix = '/api/v1'
+const mcpPrefix = '/mcp'
 const gitPrefix = '/git'
 const forgePrefix = '/forge'
 const bodyLimit = 2 * 1024 * 1024
@@ -170,12 +171,15 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     },
     { prefix: apiPrefix },
   )
-  await app.register(async (mcp: ZodFastify) => {
-    guardRoutes(mcp, authenticated, limits)
-    const refuse = refuseOtherMethods(mcp)
-    mcpRoutes(mcp, { ctx, limits, publicUrl: options.publicUrl })
-    refuse()
-  })
+  await app.register(
+    async (mcp: ZodFastify) => {
+      guardRoutes(mcp, authenticated, limits)
+      const refuse = refuseOtherMethods(mcp)
+      mcpRoutes(mcp, { ctx, limits, publicUrl: options.publicUrl })
+      refuse()
+    },
+    { prefix: mcpPrefix },
+  )
   await app.register(
     async (git: ZodFastify) => {
       guardRoutes(git, gitAuthenticated, limits)

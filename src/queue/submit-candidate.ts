@@ -15,6 +15,7 @@ import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-qu
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { recordCandidate } from '../kb/writing/record.ts'
 import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
+import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { isInternal, narrowed } from '../rules/access/audience.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
@@ -41,6 +42,8 @@ export type SubmitOptions = {
   ifMatch?: string | undefined
   /** Whether the title is about the proposal, and no new one for its target. */
   isSubject?: boolean
+  /** The target shall go: the content and the title count for nothing. */
+  removes?: boolean
   /** A part of the service that speaks for itself: of candidates with one fingerprint, which the metadata holds, it makes one. */
   service?: { actor: Actor; fingerprint: string }
 }
@@ -84,6 +87,7 @@ type Draft = Pick<
   role: Caller['role']
   ifMatch: string | undefined
   isSubject: boolean
+  removes: boolean
   settings: Awaited<ReturnType<KnowledgeBase['settings']>>
   /** What the sender is told of what it sent. */
   warnings: Warning[]
@@ -94,11 +98,11 @@ type Draft = Pick<
 /** The candidate as it stands, and what its sender is told. */
 type Submitted = { row: CandidateRow; warnings: Warning[] }
 
-async function prepareCandidate(
+export async function prepareCandidate(
   kb: KnowledgeBase,
   caller: Caller,
   input: CandidateInput,
-  { service, ifMatch, isSubject = false }: SubmitOptions,
+  { service, ifMatch, isSubject = false, removes = false }: SubmitOptions,
 ): Promise<Draft> {
   const [settings, view] = [await kb.settings(), await viewFor(caller, kb)]
   const { content, metadata: text, fields, warnings, isUnreadable } = opened(input, settings)
@@ -121,6 +125,7 @@ async function prepareCandidate(
     role: caller.role,
     ifMatch,
     isSubject,
+    removes,
     settings,
     warnings,
     isUnreadable,
@@ -199,18 +204,21 @@ async function submitStaged(
   return { row: judged, warnings: [...warnings, ...(approval ? takenNames(sql, approval.seqId, isVisible) : [])] }
 }
 
-async function toCandidate(
+export async function toCandidate(
   kb: KnowledgeBase,
   staging: Staging,
   draft: Draft,
   id: string,
   now: Date,
 ): Promise<{ candidate: Candidate; base: CorrectionBase | undefined; told: Warning[] }> {
-  const { fields, settings, trustedConnector, isUnreadable } = draft
-  const { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy } = draft
-  const record = { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy }
+  const { fields, settings, trustedConnector, isUnreadable, removes } = draft
+  const { kind, title, metadata, confidence, impactEstimate, connector, createdBy } = draft
   const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
   const targetProblem = problemWithTarget(fields.targetNeuron, named, draft.sees)
+  if (removes && (named === undefined || targetProblem !== null)) throw new GanglionError('target_not_found')
+  const gone = removes && named ? parseNeuronFile(await staging.readText(named.blob)).content : undefined
+  const content = gone ?? draft.content
+  const record = { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy }
   const actionZone = fields.actionZone ?? null
   const judged = judge({ ...record, trustedConnector, actionZone, targetProblem }, settings)
   const verdict = isUnreadable
@@ -220,18 +228,18 @@ async function toCandidate(
   const isKnown = target !== null && named !== undefined && targetProblem === null
   const read = { ...fields, ifMatch: draft.ifMatch }
   const base = isKnown
-    ? await correctionBase(kb, proposalViewOf(kb, staging), named, { ...draft, read }, now)
+    ? await correctionBase(kb, proposalViewOf(kb, staging), named, { ...draft, content, read }, now)
     : undefined
-  const isNamed = base === undefined || draft.isSubject || title === oneLine(base.title, 2 * 500)
+  const isNamed = base === undefined || removes || draft.isSubject || title === oneLine(base.title, 2 * 500)
   const candidate: Candidate = {
     ...record,
     id,
     target,
     base: target === null ? null : (base?.blob ?? named?.blob ?? null),
     ...(isNamed ? {} : { renames: true }),
-    removes: false,
+    removes,
     frontMatter: null,
-    verdict,
+    verdict: removes ? { ...verdict, approve: false, reason: 'a curator decides on removals' } : verdict,
     createdAt: now.toISOString(),
     decisions: [],
   }

@@ -5,10 +5,13 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import { acceptsJson } from '../request/accept.ts'
+import { addPrompts } from './prompts.ts'
+import { addResources } from './resources.ts'
 import type { Exchange } from './tool.ts'
 import { addTools, instructions } from './tools.ts'
 
-type Message = { path: string; headers: IncomingHttpHeaders; body: unknown }
+type Message = { headers: IncomingHttpHeaders; body: unknown }
 
 export async function answerMessage(exchange: Exchange, { body: parsedBody, ...message }: Message): Promise<Response> {
   const request = webRequest(message)
@@ -27,17 +30,25 @@ export async function answerMessage(exchange: Exchange, { body: parsedBody, ...m
 }
 
 function createServer(exchange: Exchange): McpServer {
-  const options = { instructions, capabilities: { tools: { listChanged: false } } }
+  const unchanging = { listChanged: false }
+  const options = { instructions, capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging } }
   const server = new McpServer({ name: 'ganglion', title: 'Ganglion', version: 'v1' }, options)
   addTools(server, exchange)
+  addResources(server, exchange)
+  addPrompts(server, exchange)
   return server
 }
 
-/** The transport reads only the headers of the protocol from the request; the message is an argument of its own. */
-function webRequest({ path, headers }: Omit<Message, 'body'>): Request {
+/**
+ * The transport reads only the headers of the protocol from the request; the message is an argument of its own. It demands that a client
+ * takes event streams, which clients in use do not say, and which hardly any answer is.
+ */
+function webRequest({ headers }: Omit<Message, 'body'>): Request {
   const ofProtocol = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
-    const isOfProtocol = name === 'accept' || name === 'content-type' || name.startsWith('mcp-')
+    const isOfProtocol = name === 'content-type' || name.startsWith('mcp-')
     return isOfProtocol && value !== undefined ? [[name, String(value)]] : []
   })
-  return new Request(`http://localhost${path}`, { method: 'POST', headers: ofProtocol })
+  const takesJson = acceptsJson(headers.accept)
+  ofProtocol.push(['accept', takesJson ? 'application/json, text/event-stream' : String(headers.accept)])
+  return new Request('http://localhost/mcp', { method: 'POST', headers: ofProtocol })
 }

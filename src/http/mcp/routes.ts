@@ -6,8 +6,6 @@ import { whenClientGone } from '../request/client-gone.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import type { Exchange } from './tool.ts'
 
-const path = '/mcp'
-
 const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
 
 /**
@@ -23,7 +21,7 @@ export function mcpRoutes(
   app.addHook('onRequest', refuseForeignOrigin(publicUrl))
 
   app.post(
-    path,
+    '/',
     {
       // A tool that writes or chats also counts as a write or chat.
       config: { rate: 'read' },
@@ -44,7 +42,7 @@ export function mcpRoutes(
         reply,
         signal: whenClientGone(reply),
       }
-      return sendResponse(reply, await answerMessage(exchange, { path, headers, body }))
+      return sendResponse(reply, await answerMessage(exchange, { headers, body }))
     },
   )
 }

@@ -11,6 +11,11 @@ export function prefersEventStream(accept: string | undefined): boolean {
   return stream > 0 && ranges.some(({ type }) => type === 'text/event-stream')
 }
 
+/** Whether a client takes JSON by its `Accept` header. */
+export function acceptsJson(accept: string | undefined): boolean {
+  return !accept || qualityOf('application/json', parseAccept(accept)) > 0
+}
+
 /** Quality of the most specific range that a media type without parameters matches; 0 if none does. */
 function qualityOf(mediaType: string, ranges: readonly MediaRange[]): number {
   const group = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`

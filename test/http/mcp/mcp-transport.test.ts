@@ -3,7 +3,7 @@ import { exchange, lastAnswer, listen, testServer } from '../support/test-server
 
 const headers = { accept: 'application/json, text/event-stream' }
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
-const ask = { name: 'search', arguments: { kb: 'handbook', q: 'x' } }
+const ask = { name: 'search', arguments: { kb: 'handbook', query: 'x' } }
 
 describe('a message', () => {
   test('is answered with JSON, without a session', async () => {
@@ -13,6 +13,21 @@ describe('a message', () => {
     expect(answer.json).toMatchObject({ jsonrpc: '2.0', id: 1, result: { tools: expect.any(Array) } })
     expect(answer.headers).not.toHaveProperty('mcp-session-id')
   })
+
+  test.each(['*/*', 'application/json', 'application/*;q=0.5', ''])(
+    'is answered to a client that takes %j',
+    async (accept) => {
+      const { request } = await testServer()
+      for (const path of ['/mcp', '/mcp/']) {
+        const { status, json } = await request('POST', path, { as: 'app', headers: { accept }, body: list })
+        expect([path, status, json]).toEqual([
+          path,
+          200,
+          expect.objectContaining({ id: 1, result: expect.any(Object) }),
+        ])
+      }
+    },
+  )
 
   test('that needs no answer has none', async () => {
     const { app } = await testServer()
@@ -37,7 +52,7 @@ describe('a message', () => {
 
   test('of a method that there is not is answered with an error', async () => {
     const { request } = await testServer()
-    const body = { ...list, method: 'resources/list' }
+    const body = { ...list, method: 'logging/setLevel' }
     const { status, json } = await request('POST', '/mcp', { as: 'app', headers, body })
     expect([status, json]).toEqual([200, expect.objectContaining({ error: expect.objectContaining({ code: -32601 }) })])
   })

@@ -23,7 +23,7 @@ const Document = z.looseObject({ paths: z.record(z.string(), z.record(z.string()
 
 /** Pages for people, and a protocol that describes itself: described by no schema. */
 const undescribed = /^\/docs(?:\/|$)/
-const protocol = '/mcp'
+const protocol = /^\/mcp\/?$/
 
 /**
  * Makes a check of answers against an OpenAPI 3.1 document. The check throws for a status, a content type, a body or a
@@ -49,7 +49,7 @@ export function openapiValidator(description: unknown): (answer: Answer) => void
     const { method, url, status, headers, body } = answer
     const path = url.split('?', 1)[0] ?? url
     if (headers['x-request-id'] === undefined) throw new Error(`${method} ${url} → ${status} has no x-request-id`)
-    if (path === protocol) return
+    if (protocol.test(path)) return
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
     const template = findTemplate(Object.keys(paths), path)
     const operation = template === undefined ? undefined : paths[template]?.[verb]

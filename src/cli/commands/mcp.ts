@@ -1,0 +1,22 @@
+import type { Command } from 'commander'
+import { serverOf } from '../client/api-server.ts'
+
+/** `mcp`. Asks a running server over HTTP. */
+export function addMcpCommand(program: Command): void {
+  program
+    .command('mcp')
+    .description('let an agent that starts programs use a running server (Model Context Protocol over stdio)')
+    .option('--url <url>', 'of the server (default: GANGLION_URL)')
+    .addHelpText(
+      'after',
+      '\nGANGLION_KEY holds the API key; the command line takes none, since others can see it.' +
+        '\n\nExample, in the settings of the agent:\n' +
+        '  {"mcpServers": {"ganglion": {"command": "ganglion", "args": ["mcp", "--url", "http://127.0.0.1:4870"],\n' +
+        '                               "env": {"GANGLION_KEY": "gng_…"}}}}',
+    )
+    .action(async (given: Record<string, unknown>) => {
+      const server = serverOf(given.url, 'an API key')
+      const { bridgeMcp } = await import('../client/mcp-bridge.ts')
+      await bridgeMcp(server, process.stdin, process.stdout)
+    })
+}

@@ -1,0 +1,129 @@
+import type { McpServer } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { submitFeedback } from '../../chat/submit-feedback.ts'
+import { CandidateInput, CandidateReceipt, SentCandidatePage } from '../../contract/candidates.ts'
+import { FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
+import { ValidationError } from '../../contract/errors.ts'
+import { CandidateStatus, SeqId, Zone } from '../../contract/vocabulary.ts'
+import { readNeuron } from '../../pages/read-neuron.ts'
+import { listSentCandidates } from '../../queue/lists/sent-candidates.ts'
+import { previewCandidate } from '../../queue/preview-candidate.ts'
+import { submitCandidate } from '../../queue/submit-candidate.ts'
+import { adds, addTool, type Exchange, Kb, reads } from './tool.ts'
+
+const candidate = CandidateInput.in.shape
+
+const Proposal = z.object({
+  kb: Kb,
+  action: z.enum(['new', 'correction', 'removal']).describe('A new page, a new text for one, or that one shall go.'),
+  seqId: SeqId.optional().describe('The page to correct or to remove.'),
+  baseVersion: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('With seqId: the `version` that you have read. Changes since are kept.'),
+  title: candidate.title.optional().describe('Title. Without it, a correction keeps that of the page.'),
+  content: candidate.content.optional().describe('The whole text, in Markdown. Of a removal: none.'),
+  tags: z.array(z.string().min(1).max(100)).max(100).optional().describe('Tags. A correction adds them.'),
+  replaceTags: z.boolean().optional().describe('`true`: `tags` replaces the tags of the page.'),
+  path: z.string().max(1000).optional().describe('Of a new page: where its file shall be, such as `guides/vip.md`.'),
+  sourceUrl: z.string().max(2000).optional().describe('Where this is known from.'),
+  reason: z.string().max(2000).optional().describe('Why, for the curator.'),
+  confidence: z.number().min(0).max(1).optional().describe('How sure you are, from 0 to 1.'),
+  model: z.string().max(100).optional().describe('Name of the model that writes this.'),
+  preview: z.boolean().default(false).describe('`true`: only say what the policy would decide. Nothing is stored.'),
+})
+
+const Proposed = CandidateReceipt.partial().extend({
+  verdict: z
+    .object({
+      approve: z.boolean().describe('Whether it would be approved at once. Otherwise it waits for a curator.'),
+      zone: Zone.nullable(),
+      reason: z.string().describe('Rule that decides, for a person.'),
+      warnings: z.array(z.string()).describe('Warnings for the curator, as sentences.'),
+    })
+    .exactOptional()
+    .describe('With `preview`: what the policy says.'),
+})
+
+/** Adds the tools by which a key proposes, and follows what it proposed. */
+export function addProposing(server: McpServer, exchange: Exchange): void {
+  const { ctx, caller } = exchange
+
+  addTool(server, exchange, 'propose', {
+    title: 'Propose a change to a knowledge base',
+    description:
+      'Proposes a new page, a correction or a removal. It waits for a curator unless the policy of the knowledge base approves it. Use the ' +
+      'tool only when the user asks to add, correct or remove something. Before a new page, search for one that already says it; before a ' +
+      'correction, read_neuron, and send its whole text anew. In `content`, link to a Neuron as `[[seqId]]` or `[[seqId|text]]`. Try with ' +
+      '`preview` first. Not idempotent: each call adds a candidate.',
+    input: Proposal,
+    output: Proposed,
+    rate: 'write',
+    annotations: adds,
+    async run({ preview, ...proposal }) {
+      const { kb, action, title, content, confidence = null, seqId } = complete(proposal)
+      const known = seqId === undefined ? undefined : await readNeuron(ctx, caller, { kb, seqId })
+      const { tags, replaceTags, path, sourceUrl, reason, model, baseVersion } = proposal
+      // The key decides whether a connector is trusted, not its name.
+      const connector = { connector: 'mcp', targetNeuron: seqId, baseVersion }
+      const input = {
+        ...({
+          knowledgeBaseId: kb,
+          kind: known === undefined ? 'external-feed' : 'user-correction',
+          confidence,
+        } as const),
+        ...{ title: title ?? known?.title ?? '', content: content ?? '', impactEstimate: null },
+        metadata: JSON.stringify({ ...connector, tags, replaceTags, path, sourceUrl, reason, model }),
+      }
+      const options = action === 'removal' ? { removes: true as const } : title === undefined ? { isSubject: true } : {}
+      return preview ? previewCandidate(ctx, caller, input, options) : submitCandidate(ctx, caller, input, options)
+    },
+  })
+
+  addTool(server, exchange, 'my_candidates', {
+    title: 'Follow what was proposed',
+    description:
+      'Lists what this key has proposed, newest first: what waits, what was approved, and why the rest was dismissed.',
+    input: z.object({
+      kb: Kb.describe('Slug or UUID of one knowledge base. Default: all of them.').optional(),
+      status: CandidateStatus.optional(),
+      cursor: z.string().max(1000).optional().describe('`nextCursor` of the page before.'),
+      limit: z.int().min(1).max(100).default(20).describe('Maximum number of candidates, 1 to 100. Default: 20.'),
+    }),
+    output: SentCandidatePage,
+    rate: 'read',
+    annotations: reads,
+    run: ({ kb, status, cursor, limit }) =>
+      listSentCandidates(ctx, caller, {
+        ...{ ...(kb !== undefined && { kb }), ...(status !== undefined && { status }), limit },
+        ...(cursor !== undefined && { cursor }),
+      }),
+  })
+
+  addTool(server, exchange, 'feedback', {
+    title: 'Say whether an answer was right',
+    description: 'Puts a vote on an answer of ask into the queue. A vote of `down` or `flag` needs a `reason`.',
+    input: FeedbackInput.pick({ vote: true, question: true, answer: true, reason: true, category: true }).extend({
+      kb: Kb,
+      sessionId: FeedbackInput.shape.sessionId,
+      turnId: FeedbackInput.shape.turnId,
+    }),
+    output: FeedbackReceipt,
+    rate: 'write',
+    annotations: adds,
+    run: ({ kb, ...feedback }) => submitFeedback(ctx, caller, kb, feedback),
+  })
+}
+
+/** @throws {ValidationError} for what the action lacks */
+function complete<Sent extends Omit<z.output<typeof Proposal>, 'preview'>>(sent: Sent): Sent {
+  const { action, seqId, title, content } = sent
+  const lacking = {
+    ...(action === 'new' && title === undefined && { title: ['must be given for a new page'] }),
+    ...(action !== 'removal' && content === undefined && { content: ['must be given, wholly'] }),
+    ...(action !== 'new' && seqId === undefined && { seqId: ['must name the page'] }),
+  }
+  if (Object.keys(lacking).length > 0) throw new ValidationError(lacking)
+  return action === 'new' ? { ...sent, seqId: undefined } : sent
+}

@@ -1,0 +1,24 @@
+import type { CandidateInput, Warning } from '../contract/candidates.ts'
+import type { Context } from '../kb/context.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import type { Verdict } from '../rules/candidates/candidate.ts'
+import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
+import { prepareCandidate, type SubmitOptions, toCandidate } from './submit-candidate.ts'
+
+export type CandidatePreview = { verdict: Verdict; warnings?: Warning[] }
+
+/** What the policy would say of a candidate, and what its sender would be told. Stores nothing. @throws as `submitCandidate` */
+export async function previewCandidate(
+  ctx: Context,
+  caller: Caller,
+  input: CandidateInput,
+  options: SubmitOptions,
+): Promise<CandidatePreview> {
+  const kb = await ctx.kb(caller.tenantId, input.knowledgeBaseId)
+  const draft = await prepareCandidate(kb, caller, input, options)
+  const now = ctx.now()
+  const id = candidateIdFor(kb.identity.id, { msecs: now.getTime() })
+  const { candidate, told } = await kb.write((staging) => toCandidate(kb, staging, draft, id, now))
+  const warnings = [...draft.warnings, ...told]
+  return { verdict: candidate.verdict, ...(warnings.length > 0 && { warnings }) }
+}

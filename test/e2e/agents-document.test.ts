@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
+import { main } from '../cli/support.ts'
+import { startProduct } from './support.ts'
+
+const document = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8')
+
+function examples(language: string): string[] {
+  return Array.from(document.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms')), ([, text = '']) => text)
+}
+
+test('each example of the document for agents is answered', async () => {
+  const { url, ctx, tokens } = await startProduct()
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'demo' })
+  const variables = `url=${url} app_key=${tokens.app} app="Authorization: Bearer ${tokens.app}" json="Content-Type: application/json"`
+  const ran = examples('sh').map(async (script) => {
+    const command = script.replaceAll(/(?<=\| .*)\bganglion\b/g, `${process.execPath} ${main}`)
+    const { stdout } = await promisify(execFile)('bash', ['-euc', `${variables}\n${command}`])
+    return JSON.parse(stdout) as unknown
+  })
+  const answers = await Promise.all(ran)
+  expect(answers.length).toBeGreaterThanOrEqual(3)
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ jsonrpc: '2.0', result: expect.not.objectContaining({ isError: true }) })
+  }
+})
+
+test('the settings of clients in the document are JSON', () => {
+  const settings = examples('json').map((text) => JSON.parse(text) as unknown)
+  expect(settings).toEqual([{ mcpServers: { ganglion: expect.objectContaining({ command: 'ganglion' }) } }])
+})
