@@ -12,11 +12,7 @@ export const defaultFileTypes = [
   ...['wav', 'mp3', 'm4a', 'ogg', 'flac', 'aac'],
   ...textFileTypes,
 ] as const
-const optionalFileTypes = [
-  ...['odt', 'ods', 'odp', 'docm', 'xlsm', 'pptm', 'rtf', 'epub'],
-  ...['eml', 'ipynb', 'vtt', 'srt', 'tsv', 'json', 'xml'],
-  ...['tif', 'tiff', 'bmp', 'mp4'],
-] as const
+const optionalFileTypes = [...['odt', 'ods', 'odp', 'docm', 'xlsm', 'pptm', 'rtf'], ...['eml', 'tsv', 'mp4']] as const
 export const fileTypes = [...defaultFileTypes, ...optionalFileTypes] as const
 
 /** Maximum bytes of a file in one request, and of a file in chunks. */

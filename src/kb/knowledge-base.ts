@@ -143,8 +143,7 @@ export class KnowledgeBase {
    */
   write<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     this.lastWriteAt = Date.now()
-    const attributes = { 'ganglion.kb': this.identity.id }
-    return observed({ kind: 'commit', name: 'commit', attributes }, () =>
+    return observed({ kind: 'commit' }, () =>
       this.#writer.run(async (staging) => {
         await this.#requireServed()
         return work(staging)
@@ -165,7 +164,6 @@ export class KnowledgeBase {
     if (!(await this.#areRefsUnchanged())) await this.#followRefs()
   }
 
-  /** This knowledge base, once its candidates are followed, too. */
   async whole(): Promise<KnowledgeBase> {
     await this.sync()
     return this
@@ -225,9 +223,8 @@ export class KnowledgeBase {
       return
     }
     this.#followingSince ??= performance.now()
-    const attributes = { 'ganglion.kb': this.identity.id }
     try {
-      await observed({ kind: 'follow', name: 'follow', attributes }, () => this.#writer.follow())
+      await observed({ kind: 'follow' }, () => this.#writer.follow())
       this.#followingSince = undefined
     } catch (error) {
       if (main === undefined || !isStorageFull(error)) throw error
@@ -239,7 +236,6 @@ export class KnowledgeBase {
     return this.#followingSince
   }
 
-  /** The commits that the projection stands for. */
   heads(): ProjectionHeads {
     const revision = this.projection.revision()
     if (this.#heads?.revision !== revision) this.#heads = { revision, ...this.projection.heads(this.projection.read) }

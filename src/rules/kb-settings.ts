@@ -74,7 +74,7 @@ const Sources = z.object({
     .preprocess(
       (value) => (value === 'all' ? fileTypes : value === '' ? [] : value),
       z.array(z.enum(fileTypes, { error: (issue) => `${issue.input} is not a type of file that can be read` }), {
-        error: 'must be all, or a list of extensions such as [epub, vtt]',
+        error: 'must be all, or a list of extensions such as [eml, tsv]',
       }),
     )
     .default([]),
@@ -119,7 +119,6 @@ export type KbSettings = {
   title: string | null
   /** BCP 47, e.g. `en` or `pt-BR`. */
   language: string
-  /** How chat answers should sound. */
   tone: string | null
   /** Null: approves nothing. */
   policy: Policy | null
@@ -149,7 +148,6 @@ export type KbSettings = {
 }
 
 export type SettingsProblem = {
-  /** Dotted, e.g. `policy.threshold`; empty for the whole file. */
   path: string
   severity: 'error' | 'warning'
   message: string

@@ -61,7 +61,7 @@ test('text is typed', () => {
     lint: { schedule: '0 4 * * *' },
     protectMain: 'true',
     rename: { rewriteLinks: 'true' },
-    sources: { types: ['odt', 'epub'], ocr: ['deu', 'chi_sim'] },
+    sources: { types: ['odt', 'eml'], ocr: ['deu', 'chi_sim'] },
     inlineTags: 'true',
   })
   expect(problems).toEqual([])
@@ -89,7 +89,7 @@ test('text is typed', () => {
     inlineTags: true,
     rewriteLinks: true,
     ocrLanguages: ['deu', 'chi_sim'],
-    sourceTypes: new Set([...defaultFileTypes, 'odt', 'epub']),
+    sourceTypes: new Set([...defaultFileTypes, 'odt', 'eml']),
   })
 })
 

@@ -139,7 +139,7 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
         text('lint.schedule', 'Look for broken links', 'As in a crontab, in UTC, such as “0 4 * * *”. Empty: never.'),
         flag('protectMain', 'Main takes no push', 'Every change by git is then proposed.'),
         flag('rename.rewriteLinks', 'Rewrite links when a page is renamed', 'Else its old name stays as an alias.'),
-        text('sources.types', 'Further file types for Sources', 'With commas between, such as “epub, vtt”; or all.'),
+        text('sources.types', 'Further file types for Sources', 'With commas between, such as “eml, tsv”; or all.'),
         text(
           'sources.ocr',
           'Languages of pictures and scans',

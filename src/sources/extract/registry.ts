@@ -23,7 +23,6 @@ const pdf: Family = {
   second: 'pdf-plain',
 }
 const image: Family = { load: async () => (await import('./image/image.ts')).extractImage, addons: true, scratch: true }
-const tiff: Family = { load: async () => (await import('./image/tiff.ts')).extractTiff, addons: true, scratch: true }
 const audio: Family = {
   load: async () => (await import('./audio/audio.ts')).extractAudio,
   network: true,
@@ -33,8 +32,6 @@ const docx: Family = { load: async () => (await import('./office/docx/docx.ts'))
 const pptx: Family = { load: async () => (await import('./office/pptx/pptx.ts')).extractPptx }
 const xlsx: Family = { load: async () => (await import('./office/xlsx/xlsx.ts')).extractXlsx }
 const csv: Family = { load: async () => (await import('./text/csv.ts')).extractCsv }
-const subtitles: Family = { load: async () => (await import('./text/subtitles.ts')).extractSubtitles }
-const code: Family = { load: async () => (await import('./text/code.ts')).extractCode }
 const html: Family = { load: async () => (await import('./html/html-reader.ts')).extractHtml }
 
 /** By file type: an extension in lower case, without dot. */
@@ -44,13 +41,7 @@ export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ...['docx', 'docm'].map((type): [string, Family] => [type, docx]),
   ...['pptx', 'pptm'].map((type): [string, Family] => [type, pptx]),
   ...['xlsx', 'xlsm'].map((type): [string, Family] => [type, xlsx]),
-  ['epub', { load: async () => (await import('./html/epub.ts')).extractEpub }],
   ['eml', { load: async () => (await import('./html/eml.ts')).extractEml }],
-  ['ipynb', { load: async () => (await import('./text/ipynb.ts')).extractNotebook }],
-  ['vtt', subtitles],
-  ['srt', subtitles],
-  ['json', code],
-  ['xml', code],
   ['html', html],
   ['htm', html],
   ['csv', csv],
@@ -58,8 +49,7 @@ export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ['md', { load: async () => (await import('./text/markdown.ts')).extractMarkdown }],
   ['txt', { load: async () => (await import('./plain-text-file.ts')).extractPlainText }],
   ['svg', { load: async () => (await import('./image/svg.ts')).extractSvg }],
-  ...['png', 'jpg', 'jpeg', 'webp', 'gif', 'bmp'].map((type): [string, Family] => [type, image]),
-  ...['tif', 'tiff'].map((type): [string, Family] => [type, tiff]),
+  ...['png', 'jpg', 'jpeg', 'webp', 'gif'].map((type): [string, Family] => [type, image]),
   ...['wav', 'mp3', 'm4a', 'ogg', 'flac', 'aac', 'mp4'].map((type): [string, Family] => [type, audio]),
 ])
 

@@ -4,10 +4,7 @@ import { successors } from '../extract/registry.ts'
 
 const headBytes = 4100
 const officeTypes: ReadonlySet<string> = new Set(['docx', 'pptx', 'xlsx', 'docm', 'pptm', 'xlsm'])
-const zipTypes: ReadonlySet<string> = new Set([...officeTypes, 'epub'])
-const textTypes: ReadonlySet<string> = new Set([
-  ...[...textFileTypes, 'svg', 'eml', 'ipynb', 'vtt', 'srt', 'tsv', 'json', 'xml'],
-])
+const textTypes: ReadonlySet<string> = new Set([...textFileTypes, 'svg', 'eml', 'tsv'])
 /** Names of the signatures of images and sound, if they differ from the extension. */
 const signatures: Readonly<Record<string, readonly string[]>> = {
   jpg: ['jpg'],
@@ -42,9 +39,7 @@ function fits(fileType: string, head: Buffer, found: string | undefined): boolea
   // Readers of PDF look for its mark in the first kilobyte.
   const isPdf = head.subarray(0, 1024).includes('%PDF-')
   if (fileType === 'pdf') return isPdf
-  // The directories of a TIFF may be behind the bytes that are read here.
-  if (fileType === 'tif' || fileType === 'tiff') return /^(?:II\*\0|MM\0\*)/.test(head.toString('latin1', 0, 4))
-  if (zipTypes.has(fileType)) return head.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'))
+  if (officeTypes.has(fileType)) return head.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'))
   if (!textTypes.has(fileType)) return found !== undefined && (signatures[fileType] ?? [fileType]).includes(found)
   // A signature may be two letters, which a text can begin with, too. Binary formats contain NULs, which text has only in UTF-16.
   return (

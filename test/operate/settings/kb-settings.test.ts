@@ -65,7 +65,7 @@ test('what a push would be refused for is refused beside its field', async () =>
   const wrong: Partial<SettingValues> = {
     ...{ title: 'two\nlines', language: 'English!', 'policy.threshold': '1.5', 'lint.schedule': 'now and then' },
     ...{
-      'sources.types': 'epub, exe',
+      'sources.types': 'eml, exe',
       'sources.ocr': 'German',
       'zones.connectors': 'site-chat: purple\nnameless',
       'search.engine': 'grep',

@@ -2,12 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PNG } from 'pngjs'
-import UTIF from 'utif2'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { extractImage } from '../../../src/sources/extract/image/image.ts'
 import { imageHeader } from '../../../src/sources/extract/image/image-header.ts'
 import { layoutMarkdown } from '../../../src/sources/extract/image/ocr-layout.ts'
-import { extractTiff } from '../../../src/sources/extract/image/tiff.ts'
 
 /*
  * The pictures `notice.*` show one page, which PDFium has painted from a PDF; jimp has written them as PNG, JPEG and GIF, and
@@ -52,60 +50,6 @@ test('a language whose data is not installed makes a curator decide; English tak
   expect(markdown).toContain(sentence)
   expect(recognised?.languages).toEqual(['xho', 'zza'])
   expect(doubts).toEqual(['Print was recognised as English: the data for Xhosa, Zaza is not installed.'])
-})
-
-/** The pixels of `notice.png`. */
-async function notice(): Promise<PNG> {
-  return PNG.sync.read(await readFile(join(fixtures, 'notice.png')))
-}
-
-/** A bitmap of Windows with 8 bits a pixel and a palette, or with 24 bits and its first row on top. */
-function bmp({ width, height, data }: PNG, depth: 8 | 24): Buffer {
-  const rowSize = Math.ceil((width * depth) / 32) * 4
-  const palette = depth === 8 ? 1024 : 0
-  const bytes = Buffer.alloc(54 + palette + rowSize * height)
-  bytes.write('BM')
-  bytes.writeUInt32LE(54 + palette, 10)
-  bytes.writeUInt32LE(40, 14)
-  bytes.writeInt32LE(width, 18)
-  bytes.writeInt32LE(depth === 8 ? height : -height, 22)
-  bytes.writeUInt16LE(depth, 28)
-  for (let grey = 0; grey < 256; grey++) if (depth === 8) bytes.fill(grey, 54 + 4 * grey, 57 + 4 * grey)
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const row = 54 + palette + rowSize * (depth === 8 ? height - 1 - y : y)
-      bytes.fill(data[4 * (y * width + x)] ?? 0, row + (x * depth) / 8, row + ((x + 1) * depth) / 8)
-    }
-  }
-  return bytes
-}
-
-test.for([8, 24] as const)('reads the text of a bitmap of %d bits a pixel', async (depth) => {
-  const { markdown, recognised } = await extractBytes(bmp(await notice(), depth))
-  expect(markdown).toContain(sentence)
-  expect(recognised?.confidence).toBeGreaterThan(0.85)
-})
-
-test('reads the text of a TIFF by its pages, and no picture that is too large', async () => {
-  const { width, height, data } = await notice()
-  const bytes = Buffer.from(UTIF.encodeImage(data, width, height))
-  const file = join(folder, 'picture.tif')
-  const extractFile = async (content: Buffer) => {
-    await writeFile(file, content)
-    return extractTiff({ file, filename: 'picture.tif', fileType: 'tif', transcriber: undefined }, () => {})
-  }
-  const { markdown, anchors } = await extractFile(bytes)
-  expect(markdown).toContain(sentence)
-  expect(anchors).toEqual([{ line: 1, page: 1 }])
-  const [widthTag, large] = [Buffer.alloc(2), Buffer.from(bytes)]
-  widthTag.writeUInt16BE(256)
-  large.writeUInt32BE(2 ** 31, large.indexOf(widthTag, 8) + 8)
-  large.writeUInt16BE(4, large.indexOf(widthTag, 8) + 2)
-  await expect(extractFile(large)).rejects.toMatchObject({ problem: 'too-large' })
-  await expect(extractFile(bytes.subarray(0, 200))).rejects.toMatchObject({
-    problem: expect.stringMatching(/corrupt|empty/),
-  })
-  await expect(extractFile(Buffer.from('no picture'))).rejects.toMatchObject({ problem: 'wrong-type' })
 })
 
 test('a picture without text is empty', async () => {

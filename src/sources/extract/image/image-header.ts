@@ -1,6 +1,6 @@
 /** What the first bytes of a picture say. */
 export type ImageHeader = {
-  type: 'png' | 'jpeg' | 'gif' | 'webp' | 'bmp'
+  type: 'png' | 'jpeg' | 'gif' | 'webp'
   /** Pixels, as stored. */
   width: number
   height: number
@@ -13,7 +13,7 @@ export type ImageHeader = {
 /** Undefined where it is no picture of a known type, or its size is not to be found. */
 export function imageHeader(bytes: Buffer): ImageHeader | undefined {
   try {
-    const header = pngHeader(bytes) ?? gifHeader(bytes) ?? webpHeader(bytes) ?? bmpHeader(bytes) ?? jpegHeader(bytes)
+    const header = pngHeader(bytes) ?? gifHeader(bytes) ?? webpHeader(bytes) ?? jpegHeader(bytes)
     return header && header.width > 0 && header.height > 0 ? header : undefined
   } catch (error) {
     if (error instanceof RangeError) return undefined
@@ -30,11 +30,6 @@ function pngHeader(bytes: Buffer): ImageHeader | undefined {
 function gifHeader(bytes: Buffer): ImageHeader | undefined {
   if (!/^GIF8[79]a/.test(bytes.toString('latin1', 0, 6))) return undefined
   return upright('gif', bytes.readUInt16LE(6), bytes.readUInt16LE(8))
-}
-
-function bmpHeader(bytes: Buffer): ImageHeader | undefined {
-  if (bytes.toString('latin1', 0, 2) !== 'BM' || bytes.readUInt32LE(14) < 40) return undefined
-  return upright('bmp', bytes.readInt32LE(18), Math.abs(bytes.readInt32LE(22)))
 }
 
 /** https://developers.google.com/speed/webp/docs/riff_container */

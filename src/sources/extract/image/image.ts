@@ -8,7 +8,7 @@ import { recognisedIn, withOcr } from './ocr.ts'
 
 const maxPixels = 50_000_000
 
-/** The text in a picture (PNG, JPEG, GIF, WebP, BMP), found by optical character recognition without any network. */
+/** The text in a picture (PNG, JPEG, GIF, WebP), found by optical character recognition without any network. */
 export const extractImage: Extractor = async ({ file, ocrLanguages }) => {
   const bytes = await readFile(file)
   const header = imageHeader(bytes)
@@ -35,13 +35,12 @@ export const extractImage: Extractor = async ({ file, ocrLanguages }) => {
 }
 
 /** @throws {ExtractionError} `too-large` */
-export function assertPixels(width: number, height: number): void {
+function assertPixels(width: number, height: number): void {
   if (width * height > maxPixels) {
     throw new ExtractionError('too-large', `The picture has more than ${maxPixels / 1_000_000} million pixels.`)
   }
 }
 
-/** A PDF of one page. */
 async function pageOf(header: ImageHeader, bytes: Buffer): Promise<Buffer> {
   if (header.type === 'jpeg') return jpegPdf(header, bytes)
   try {
