@@ -60,7 +60,6 @@ export interface AppContext extends Context {
 }
 
 export type OpenContext = AppContext & {
-  /** Finishes what is under way, then closes everything. */
   close(): Promise<void>
 }
 

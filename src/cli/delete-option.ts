@@ -13,7 +13,6 @@ import { withContext } from './with-ganglion.ts'
 
 const Export = z.object({ export: z.union([z.string().min(1), z.literal(false)], 'give --export DIR, or --no-export') })
 
-/** Lets a command delete what `find` finds. */
 export function addDelete<Names extends z.ZodRawShape>(
   command: Command,
   names: z.ZodObject<Names>,

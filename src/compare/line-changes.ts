@@ -2,7 +2,6 @@ import { diffArrays } from 'diff'
 import { anchorsOf } from '../rules/text/anchors.ts'
 
 export type LineChange = { sign: ' ' | '-' | '+'; line: string }
-/** Lines of two texts; where each begins, 1-based. */
 export type Hunk = { oldStart: number; newStart: number; changes: LineChange[] }
 
 /** Unchanged lines that are shown around changed ones. */

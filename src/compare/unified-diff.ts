@@ -27,7 +27,6 @@ function formatHunks(hunks: Iterable<Hunk>, size: number): { text: string; isTru
   return { text, isTruncated: false }
 }
 
-/** The first lines of a hunk, as many as fit with its header. */
 function fitting(changes: LineChange[], size: number): LineChange[] {
   let left = size - 60
   const end = changes.findIndex(({ line }) => {

@@ -1,6 +1,5 @@
 import { diffArrays } from 'diff'
 
-/** A stretch of a line. */
 export type DiffPart = { text: string; isChanged: boolean }
 
 /** Characters of lines that are compared by words. */

@@ -58,7 +58,6 @@ function isPage(request: FastifyRequest): boolean {
   return !isFragment(request) && request.headers.accept?.includes('text/html') === true
 }
 
-/** Where a person signs in to come back to a path of ours. */
 function signInPath(next: string): string {
   return `/sign-in?next=${encodeURIComponent(next)}`
 }

@@ -11,7 +11,6 @@ import { serverDomain } from '../kb/refs/commit-message.ts'
 import { tryParseCandidate } from '../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 
-/** Something that happened, with the names that people know. */
 export type ActivityItem = {
   id: number
   kind: EventKind

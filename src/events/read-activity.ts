@@ -22,7 +22,6 @@ export type ActivityQuery = {
   limit: number
 }
 
-/** What happened, the latest first. */
 export type ActivityPage = {
   items: ActivityItem[]
   /** The `before` of the page with older events; null where there are none. */

@@ -59,7 +59,6 @@ export type Remark = {
 /** A finding on a line of a changed file, for {@link Forge.report}. */
 export type ReportedFinding = { path: string; line: number; severity: 'error' | 'warning'; message: string }
 
-/** What a check says of a commit. */
 export type Report = {
   /** The commit, which is the head of the pull request. */
   head: string
@@ -68,9 +67,7 @@ export type Report = {
   number: number
   /** `waiting`: nothing is wrong, and a curator is to decide. */
   outcome: 'passed' | 'failed' | 'waiting'
-  /** One line. */
   title: string
-  /** Markdown. */
   summary: string
   findings: readonly ReportedFinding[]
   /** Where the candidate can be decided on; undefined where the server has no public address. */
@@ -100,7 +97,6 @@ export type Forge = {
   access(): Promise<GitAccess>
   /** All open pull requests of any author, oldest first. With ETags, an unchanged list does not count against a rate limit. */
   openPulls(): Promise<PullRequest[]>
-  /** @throws {ForgeError} `gone` */
   pull(number: number): Promise<PullRequest>
   /** Those that were merged into a branch since a time (ISO 8601, UTC), and maybe some before. */
   recentlyMerged(base: string, since: string): Promise<PullRequest[]>

@@ -64,7 +64,6 @@ export class ForgeHttp {
     this.#options = options
   }
 
-  /** @throws {ForgeError} */
   async get<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>> {
     return parsed(schema, (await this.#request('GET', path)).body, path)
   }
@@ -95,7 +94,6 @@ export class ForgeHttp {
     return all
   }
 
-  /** A request that writes. @throws {ForgeError} */
   async send<Schema extends z.ZodType>(
     method: Exclude<Method, 'GET'>,
     path: string,

@@ -2,7 +2,6 @@ import type { Oid } from './objects/object.ts'
 import { canonicalMode, folderMode, fromBinaryName, type Mode } from './objects/tree.ts'
 import type { Repository } from './repository.ts'
 
-/** `size` in bytes; 0 for a submodule. */
 export type ListedFile = { path: string; mode: Mode; oid: Oid; size: number }
 
 /** Every file of a commit. @throws {GitError} `missing-object`, `corrupt-object` */

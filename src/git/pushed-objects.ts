@@ -120,7 +120,6 @@ export async function pushedChanges(repository: Repository, from: Oid, to: Oid):
 
 type Folder = { tree: Tree; byName: ReadonlyMap<string, GitTreeEntry> }
 
-/** Reads folders, and remembers the last ones decoded. */
 function folderReader(repository: Repository): (oid: Oid) => Promise<Folder> {
   const remembered = new Map<Oid, Folder>()
   let [size, bytes] = [0, 0]

@@ -93,7 +93,6 @@ export class Repository {
     return this.#store.readRange(oid, range)
   }
 
-  /** @throws {GitError} `missing-object` */
   async read(oid: Oid): Promise<GitObject> {
     const object = await this.find(oid)
     if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)

@@ -72,7 +72,6 @@ export type ServerOptions = {
   log?: LogTarget
 }
 
-/** What the pages for people share with the API. */
 export type PagesContext = { ctx: AppContext; limits: Limits }
 
 const apiPrefix = '/api/v1'

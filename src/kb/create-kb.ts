@@ -14,7 +14,6 @@ import { KnowledgeBase } from './knowledge-base.ts'
 import { commitMessage, signatureOf } from './refs/commit-message.ts'
 
 export type NewKnowledgeBase = {
-  /** Slug of its tenant, which is made if it is new. */
   tenant: string
   slug: string
   title?: string | undefined

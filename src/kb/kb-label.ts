@@ -1,6 +1,5 @@
 import type { ReadableKb } from './readable-kb.ts'
 
-/** A knowledge base as pages name it. */
 export type KbLabel = { slug: string; title: string }
 
 export async function kbLabel(kb: Pick<ReadableKb, 'identity' | 'settings'>): Promise<KbLabel> {

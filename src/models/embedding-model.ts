@@ -20,7 +20,6 @@ export type EmbeddingModelOptions = {
   breakers?: { texts: CircuitBreaker; questions: CircuitBreaker }
 }
 
-/** What was asked of the model since the server started. */
 export type EmbeddingCounts = { texts: number; questions: number; failures: number }
 
 /** The model of embeddings of a server: asked for one batch of texts at a time, so that it has time for questions. */

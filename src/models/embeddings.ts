@@ -113,7 +113,6 @@ export class Embeddings {
   }
 }
 
-/** @throws {ModelUnusable} @throws {NoVectors} */
 function vectorsOf(answer: unknown, count: number): (Float32Array | undefined)[] {
   const { data } = Answer.safeParse(answer)
   if (data === undefined) throw new ModelUnusable('its answer holds no embeddings')

@@ -20,7 +20,6 @@ export type HealthReport = {
     meaning?: { embedded: number; lacking: number } | undefined
   }[]
   sources: { count: number; size: number }
-  /** Of the whole server: left out where other tenants share it. */
   shared: { database: number; freeDisk: number } | undefined
   verification: VerificationRun | undefined
 }

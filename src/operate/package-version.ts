@@ -1,4 +1,3 @@
 import manifest from '../../package.json' with { type: 'json' }
 
-/** The version of Ganglion that runs. */
 export const packageVersion: string = manifest.version

@@ -10,7 +10,6 @@ import { removeDeleted } from './life-cycle.ts'
 export type Retention = { events?: number | undefined; audit?: number | undefined; archived?: number | undefined }
 
 const interval = 3_600_000
-/** Of what is deleted. */
 const removalInterval = 15_000
 
 /**

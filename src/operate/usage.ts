@@ -20,7 +20,6 @@ export type TenantUsage = {
   sourceBytes: number
 }
 
-/** What a tenant has, disabled knowledge bases included. */
 export async function usageOf(ctx: Context, { id: tenantId }: Pick<Tenant, 'id'>): Promise<TenantUsage> {
   const kbs: KbUsage[] = []
   for (const kb of await ctx.knowledgeBases.all(tenantId)) {

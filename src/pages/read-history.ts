@@ -19,7 +19,6 @@ export type PageVersion = {
   path: string
   commit: string
   at: string
-  /** Who approved it. */
   by: string
   candidateId: string | null
 }
@@ -104,7 +103,6 @@ export async function readVersions(
   return { kb: await kbLabel(view.kb), before: await read(older), after: await read(newer) }
 }
 
-/** @throws {GanglionError} `not_found` */
 async function versionRows(view: KbView, seqId: string, before: number, most = Infinity): Promise<Version[]> {
   const rows = await view.aboutHistory(seqId, (sql) =>
     [...versionsBefore(sql, seqId, before).take(most)].map((row) => ({

@@ -12,10 +12,8 @@ import { approverOf } from './read-history.ts'
 import { readNeuronFile } from './read-neuron.ts'
 import { renderPage } from './render-page.ts'
 
-/** A link of a Neuron, with the title of where it leads. */
 export type ShownLink = Neuron['links'][number] & { title: string; kb: string }
 
-/** A Neuron with what a reader wants to know around it. */
 export type NeuronView = {
   kb: KbLabel
   neuron: Neuron

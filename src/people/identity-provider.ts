@@ -35,7 +35,6 @@ export type IdentityProviderOptions = {
 /** What the browser must bring back with the provider's answer. */
 export type Flow = { state: string; nonce: string; verifier: string }
 
-/** A person, as the provider knows them. */
 export type ProvenPerson = {
   issuer: string
   subject: string
@@ -128,7 +127,6 @@ export class IdentityProvider {
     return email !== undefined && (isVerified ?? (tid !== undefined && tid === trustedTenant))
   }
 
-  /** What fails is tried again the next time. */
   async #discover(): Promise<Configuration> {
     const { issuer, clientId, clientSecret } = this.#options
     const server = new URL(issuer)

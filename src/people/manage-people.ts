@@ -28,12 +28,10 @@ export type PersonChange = 'disable' | 'enable' | 'end-sessions'
 
 const pageSize = 50
 
-/** Whoever runs commands on the server's machine. */
 export function operatorOf(tenantId: string): Administrator {
   return { by: { actor: operator, address: null }, tenantId, administers: 'all' }
 }
 
-/** @throws {GanglionError} `insufficient_role` */
 export function administratorOf(session: Session, address: string): Administrator {
   if (session.role !== 'admin') throw new GanglionError('insufficient_role')
   const administered = new Set(session.tenants.flatMap(({ id, role }) => (role === 'admin' ? [id] : [])))

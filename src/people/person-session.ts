@@ -5,7 +5,6 @@ import type { Caller } from '../rules/access/caller.ts'
 import type { StoredSession } from '../state/accounts/sessions.ts'
 import type { Membership, SavedFilter, User } from '../state/accounts/users.ts'
 
-/** A signed-in person, at work in one of their tenants. */
 export type Session = {
   id: string
   user: { id: string; email: string; name: string }
@@ -14,7 +13,6 @@ export type Session = {
   role: PersonRole
   /** For that tenant, the oldest first. */
   filters: readonly SavedFilter[]
-  /** All tenants of the person, by slug. */
   tenants: readonly { id: string; slug: string; role: PersonRole }[]
 }
 

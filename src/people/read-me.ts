@@ -3,7 +3,6 @@ import type { Me } from '../contract/me.ts'
 import type { Context } from '../kb/context.ts'
 import { bareId, type Caller, isPerson } from '../rules/access/caller.ts'
 
-/** Who asks. */
 export async function readMe({ tenants, apiKeys }: Context, caller: Caller): Promise<Me> {
   const { name, role, tenantId, connectors } = caller
   const [tenant, key] = await Promise.all([

@@ -46,7 +46,6 @@ export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string
   ]
 }
 
-/** What a pusher to `refs/for/main` reads. */
 export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candidateId: string) => string): string[] {
   const left = neurons.filter(({ state }) => state === 'waiting')
   const pushed = neurons.filter(({ state }) => state !== 'waiting')

@@ -36,7 +36,6 @@ type Request =
   | { kind: 'propose' | 'submit'; from: Oid; to: Oid }
   | { kind: 'dismiss'; candidateId: string; head: Oid | undefined }
 
-/** The pusher, and the origin at which they reach the server. */
 type Pusher = { caller: Caller; reachedAt: string } & Pick<MainPush, 'follows'>
 
 /** Checks and receives the pushes of one caller to one knowledge base. */
@@ -248,7 +247,6 @@ function reasonOf(error: unknown): string | undefined {
   return error instanceof ValidationError ? faultText(error) : undefined
 }
 
-/** @returns lines for the pusher's terminal. */
 async function receiveRequest(
   ctx: Context,
   kb: KnowledgeBase,

@@ -29,7 +29,6 @@ import { seenOf } from './seen.ts'
 /** What waits of a push, as one entry of the queue. `says`: what it does, in lines. */
 export type BundleEntry = { members: { id: string; title: string; isEdited: boolean }[]; says: string[]; seen: string }
 
-/** The bundle of a candidate, if it has others. */
 export function bundleEntry(sql: AllTables, row: CandidateRow): BundleEntry | undefined {
   const mates = bundleOf(sql, row)
   if (mates.length < 2) return undefined

@@ -95,7 +95,6 @@ type Draft = Pick<
   isUnreadable: boolean
 }
 
-/** The candidate as it stands, and what its sender is told. */
 type Submitted = { row: CandidateRow; warnings: Warning[] }
 
 export async function prepareCandidate(

@@ -5,11 +5,9 @@ import { approvalDecision } from '../queue/read-candidate.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { lastVerdict } from '../rules/candidates/candidate.ts'
 
-/** What became of a candidate, and who decided. */
 export type ReviewOutcome = {
   id: string
   title: string
-  /** Slug. */
   kb: string
   status: CandidateStatus
   zone: Zone | null
@@ -21,7 +19,6 @@ export type ReviewOutcome = {
   at?: string
 }
 
-/** @throws {GanglionError} `not_found` */
 export async function readOutcome(ctx: Context, caller: Caller, candidateId: string): Promise<ReviewOutcome> {
   const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
   const { id, title, status, zone, approval, removes: isRemoval } = row

@@ -27,7 +27,6 @@ export type ReviewStep = {
 /** Another candidate that waits, and what it has in common. */
 export type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' | 'same text')[] }
 
-/** A candidate with all that a curator decides by. */
 export type CandidateReview = Neighbours & {
   entry: QueueEntry
   /** What waits of the same push. */
@@ -45,7 +44,6 @@ export type CandidateReview = Neighbours & {
 
 const maxDuplicates = 10
 
-/** @throws {GanglionError} `not_found` */
 export async function reviewCandidate(
   ctx: Context,
   caller: Caller,

@@ -26,7 +26,6 @@ export type ConflictSides = {
   isSolvable: boolean
 }
 
-/** The page without and with a candidate, as files. */
 export type ReviewSides = {
   before: NeuronFile | undefined
   after: NeuronFile | undefined

@@ -9,7 +9,6 @@ import { findResembling, wordsWithin } from '../rules/neurons/resemblance.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
 import { retrievePassages } from '../search/kb/retrieve.ts'
 
-/** A Neuron that may say the same, and why it is shown. */
 export type SimilarNeuron = { seqId: string; title: string; why: string[] }
 
 type Compared = { title: string; content: string; tags: readonly string[] }

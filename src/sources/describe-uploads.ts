@@ -10,7 +10,6 @@ export type AcceptedUploads = {
   folders: string[]
 }
 
-/** @throws {GanglionError} `not_found` */
 export async function describeUploads(
   ctx: Context,
   { tenantId, role }: Caller,

@@ -11,7 +11,6 @@ export type Anchor = {
   time?: number
 }
 
-/** The text of a document. */
 export type Extracted = {
   /** As the document calls itself. */
   title: string | undefined
@@ -42,9 +41,7 @@ export type Recognised = {
   languages?: string[]
 }
 
-/** What is to be read, and how. */
 export type ExtractInput = {
-  /** Absolute path of the bytes. */
   file: string
   /** As it was uploaded. */
   filename: string
@@ -85,5 +82,4 @@ export class ExtractionError extends Error {
 /** Is told how much of some work is done, and how much there is. */
 export type OnProgress = (done: number, total: number) => void
 
-/** Reads one family of formats. @throws {ExtractionError} */
 export type Extractor = (input: ExtractInput, onProgress: OnProgress) => Promise<Extracted>

@@ -45,7 +45,6 @@ const LinkOptions = Named.extend({
 const patience = 10 * 60_000
 const lookInterval = 250
 
-/** `forge link`, `status`, `sync`, `unlink`. */
 export function addForgeCommands(program: Command): void {
   const forge = program.command('forge').description('show candidates as pull requests of a repository on a forge')
   addLink(forge)

@@ -16,7 +16,6 @@ import { requireDataDirectory, withContext } from '../with-ganglion.ts'
 
 const noGit = 'No git is installed: objects are looked at for presence and content, not for all that git would find.'
 
-/** `verify`, `rebuild`, `migrate`, `backup`, `restore`. */
 export function addOperationCommands(program: Command): void {
   act(
     selecting(program.command('verify'))

@@ -22,7 +22,6 @@ const Options = z.object({
 })
 type Options = z.output<typeof Options>
 
-/** What is told of a file, as JSON. */
 export type FileReport = {
   file: string
   /** `skipped`: the knowledge base does not take files of its type. */
@@ -35,7 +34,6 @@ export type FileReport = {
   error?: string
 }
 
-/** `upload`. Asks a running server over HTTP. */
 export function addUploadCommand(program: Command): void {
   program
     .command('upload')
@@ -121,7 +119,6 @@ async function uploadAll(server: ApiServer, options: Options): Promise<FileRepor
   }
 }
 
-/** Uploads a file, and tells also why it could not. */
 export async function uploadOne(server: ApiServer, file: string, options: UploadOptions): Promise<FileReport> {
   try {
     const found = await stat(file).catch(() => undefined)
@@ -151,7 +148,6 @@ function withOutcome(report: FileReport, outcome: IngestEnd | undefined): FileRe
   return { ...report, ...rest, ...(error === undefined ? {} : { error }) }
 }
 
-/** A line for a person. */
 export function describeFile({ file, result, documentId, status, neurons, pending, error }: FileReport): string {
   const name = basename(file)
   if (result === 'failed') return `failed     ${name}: ${error}`

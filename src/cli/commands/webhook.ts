@@ -19,7 +19,6 @@ import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const Id = z.object({ id: z.string() })
 
-/** `webhook add`, `list`, `remove`, `replay`, `test`. */
 export function addWebhookCommands(program: Command): void {
   const webhook = program.command('webhook').description('send events to other programs, signed (Standard Webhooks)')
   addAdd(webhook)

@@ -15,7 +15,6 @@ import { GroupRoles, isPrivateOrEncrypted } from './single-sign-on-settings.ts'
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 export type Environment = {
-  /** Absolute path. */
   dataDir: string
   /** The address of a PostgreSQL database for the state that git does not hold; undefined: a file in the data directory. */
   database: string | undefined

@@ -52,7 +52,6 @@ const notices = {
   rated: 'Thank you. A curator will read it.',
 } as const
 
-/** Adds the pages on which people ask a knowledge base. */
 export function chatPageRoutes(app: ZodFastify, ctx: AppContext): void {
   readRoutes(app, ctx)
   askRoute(app, ctx)

@@ -69,7 +69,6 @@ function shorten(question: string): string {
   return line.length <= 120 ? line : `${line.slice(0, 119)}…`
 }
 
-/** Asks whether a conversation is to be deleted. */
 export function deleteChatPage(visit: Visit, { kb, id, question }: { kb: PageKb; id: string; question: string }): Html {
   const path = chatPage(kb.slug, id)
   const main = html`<h1>Delete this conversation?</h1>

@@ -4,12 +4,10 @@ export function chatPage(kbSlug: string, id?: string): string {
   return id === undefined ? path : `${path}/${encodeURIComponent(id)}`
 }
 
-/** Where an answer is rated. */
 export function feedbackPage(kbSlug: string, id: string, turn: string): string {
   return `${chatPage(kbSlug, id)}/turns/${encodeURIComponent(turn)}/feedback`
 }
 
-/** The element of a turn on its page. */
 export function turnId(id: string): string {
   return `turn-${id}`
 }

@@ -23,7 +23,6 @@ const categories = [
   { value: 'other', label: 'Something else' },
 ]
 
-/** Asks what is wrong with an answer. */
 export function feedbackFormPage(visit: Visit, { kb, chatId, turn, typed }: FeedbackView): Html {
   const { id, question, rendered } = turn
   const main = html`<h1>What is wrong with this answer?</h1>

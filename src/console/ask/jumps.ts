@@ -8,7 +8,6 @@ import { listQueue } from '../../queue/lists/list-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { listSources } from '../../sources/list-sources.ts'
 
-/** A place that the command palette leads to. */
 export type Jump = { group: string; label: string; detail: string; href: string }
 
 const most = { pages: 8, sources: 4, candidates: 4, kbs: 5, commands: 6 }

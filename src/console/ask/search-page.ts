@@ -41,7 +41,6 @@ const queryExamples = [
   ['ticket after:2026-05', 'changed in May 2026 or later; before:2026 is earlier'],
 ] as const
 
-/** Searches one knowledge base, or all. */
 export function searchPage(visit: Visit, view: SearchView): Html {
   const { kb, asked } = view
   const main = html`<h1>Search${kb === undefined && ' all knowledge bases'}</h1>

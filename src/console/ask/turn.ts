@@ -17,7 +17,6 @@ export type ShownTurn = PastTurn & {
   notice?: string | undefined
 }
 
-/** A question and its answer, with what that rests on. */
 export function turn(visit: Visit, kbSlug: string, chatId: string, shown: ShownTurn): Html {
   const { id, question, at, rendered, notice } = shown
   return html`<article class="turn" id="${turnId(id)}" aria-label="Question and answer">

@@ -1,6 +1,5 @@
 import { EventLines, problemOf, withoutCitations } from './event-lines.ts'
 
-/** Shows an answer as it comes. */
 function ask(form: HTMLFormElement): void {
   const message = form.querySelector('textarea')
   const session = form.querySelector<HTMLInputElement>('input[name=sessionId]')

@@ -121,7 +121,6 @@ if (box && canvas && context && under) {
   addEventListener('resize', show)
 }
 
-/** Shows all pages, as large as they show. */
 function viewOf(nodes: readonly Node[], { clientWidth, clientHeight }: HTMLCanvasElement) {
   const [xs, ys] = [nodes.map(({ x }) => x), nodes.map(({ y }) => y)]
   const [left, right] = [Math.min(...xs), Math.max(...xs)]

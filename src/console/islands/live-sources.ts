@@ -3,7 +3,6 @@ import type { IngestNews } from './source-words.ts'
 
 type News = IngestNews & { documentId?: string }
 
-/** Shows how far Sources are as the server tells it. */
 function follow(list: HTMLElement): void {
   const events = new EventSource(`${root}/api/v1/events?kb=${encodeURIComponent(list.dataset.liveSources ?? '')}`)
   const latest = new Map<string, News>()

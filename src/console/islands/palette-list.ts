@@ -1,4 +1,3 @@
-/** A place that the palette leads to. */
 export type Jump = { group: string; label: string; detail: string; href: string }
 
 export type Visited = { title: string; href: string }

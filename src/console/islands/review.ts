@@ -204,7 +204,6 @@ function announce(text: string): void {
   if (place !== null) place.textContent = text
 }
 
-/** Says what went wrong, where everybody sees it. */
 function tell(problem: string, link?: { href: string; label: string }): void {
   announce('')
   const box = document.createElement('div')

@@ -1,4 +1,3 @@
-/** A Source's state in words, and how it is coloured. */
 export type StatusWords = { label: string; tone: '' | 'good' | 'warn' | 'bad' }
 
 /** What an event tells of an ingest. */

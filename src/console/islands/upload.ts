@@ -83,7 +83,6 @@ function takeFiles(section: HTMLElement): void {
   })
 }
 
-/** What the server says is open. */
 function openUploads(list: HTMLElement): OpenUpload[] {
   return [...list.querySelectorAll<HTMLElement>('[data-upload]')].map(({ dataset }) => ({
     uploadId: dataset.upload ?? '',

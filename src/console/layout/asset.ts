@@ -43,7 +43,6 @@ export function asset(name: string): string {
   return `${assetPrefix}/${version}/${name}`
 }
 
-/** The URL of a browser module of `islands/`. */
 export function island(name: string): string {
   // Types are stripped here, or were by the compiler.
   return asset(`islands/${name}${extname(import.meta.url)}`)

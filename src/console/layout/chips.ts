@@ -27,7 +27,6 @@ export function filterChip({ label, value = '', choices, href, usual = '' }: Fil
 
 type Words = {
   action: string
-  /** What the form is for. */
   label: string
   placeholder: string
   value: string | undefined
@@ -36,7 +35,6 @@ type Words = {
   more?: Attributes
 }
 
-/** A field of words that a list is narrowed to. */
 export function wordsFilter({ action, label, placeholder, value = '', others, more = {} }: Words): Html {
   return html`<form class="words" method="get" action="${action}" role="search" aria-label="${label}"${attributes(more)}>
     ${Object.entries(others).map(([name, other]) => other !== undefined && html`<input type="hidden" name="${name}" value="${other}">`)}

@@ -1,6 +1,5 @@
 import { type Html, html, trusted } from './html-template.ts'
 
-/** A page's Markdown as it was rendered. */
 export function content({ blocks }: { blocks: readonly string[] }): Html {
   return html`<div class="content">${trusted(blocks.join('\n'))}</div>`
 }

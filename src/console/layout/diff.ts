@@ -6,7 +6,6 @@ type Line = LineDiff['hunks'][number][number]
 const signs = { same: '', removed: '−', added: '+' } as const
 const words = { removed: 'Removed', added: 'Added', changed: 'Changed' } as const
 
-/** Two texts that are compared line by line. */
 export type TextDiff = { diff: LineDiff; before: string; after: string }
 
 /** The lines of two texts; with scripts, both whole texts below or beside each other (`islands/text-diff.ts`). */
@@ -17,7 +16,6 @@ export function textDiff({ diff, before, after }: TextDiff, place: 'below' | 'sp
   return html`<div data-text-diff="${place}"><script type="application/json">${data}</script>${inlineDiff(diff)}</div>`
 }
 
-/** The lines of two versions below each other, as in `diff -u`. */
 function inlineDiff({ hunks, isTruncated }: LineDiff): Html {
   const columns = ['Line before', 'Line after', 'Change', 'Text']
   const gap = html`<tr class="gap"><td colspan="4"><span class="unseen">Unchanged lines are left out</span></td></tr>`

@@ -9,7 +9,6 @@ export type FormErrors = {
 }
 
 type FormOptions = {
-  /** Path that the form posts to. */
   action: string
   errors?: FormErrors | undefined
   attributes?: Attributes

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { KbId } from '../../contract/identifiers.ts'
 
-/** The parameters of a path below a knowledge base. */
 export const KbParams = z.object({ kb: KbId })
 
 /** A field of a filter in the query. An empty one asks for nothing. */

@@ -6,7 +6,6 @@ import { type Html, type HtmlPart, html } from './html-template.ts'
 import { icon } from './icon.ts'
 import type { Visit } from './visit.ts'
 
-/** The knowledge base that a page is of. */
 export type PageKb = { slug: string; title: string }
 
 type PageOptions = {

@@ -40,7 +40,6 @@ export function sendProblem(
   return send(reply, problem, status)
 }
 
-/** What a person sees where a page cannot be shown. */
 export function errorPage(visit: Visit | undefined, { status, message }: Problem): Html {
   const title = errorTitles[status] ?? (status < 500 ? 'That did not work' : 'Something went wrong')
   const main = html`<h1>${title}</h1>

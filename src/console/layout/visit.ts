@@ -12,7 +12,6 @@ declare module 'fastify' {
   }
 }
 
-/** Who looks at a page, and at which. */
 export type Visit = {
   session: Session
   path: string
@@ -25,7 +24,6 @@ export type Visit = {
 
 const nonces = new WeakMap<FastifyRequest, string>()
 
-/** The visit of a request, if somebody is signed in. */
 export function visitIfAny(request: FastifyRequest): Visit | undefined {
   const { session, url, knowledgeBases } = request
   const styleNonce = () => nonces.getOrInsertComputed(request, () => randomBytes(16).toString('base64'))
@@ -39,7 +37,6 @@ export function visitOf(request: FastifyRequest): Visit {
   return visit
 }
 
-/** The nonce of a page that needs one. */
 export function askedNonce(request: FastifyRequest): string | undefined {
   return nonces.get(request)
 }

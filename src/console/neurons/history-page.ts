@@ -66,7 +66,6 @@ type Comparison = {
   difference: LineDiff | BlockDiff
 }
 
-/** What has changed between two versions of a Neuron. */
 export function comparisonPage(visit: Visit, { kb, seqId, before, after, view, difference }: Comparison): Html {
   const path = `${neuronPage(kb.slug, seqId)}/history`
   const title = after.title ?? before.title ?? seqId

@@ -21,7 +21,6 @@ const edgeNames: Readonly<Record<string, [from: string, to: string]>> = {
   'caused-by': ['Caused by', 'Causes'],
 }
 
-/** What a person has just done to the page that they see. */
 export type Done = keyof typeof notices
 
 const notices = {
@@ -34,7 +33,6 @@ const mostHeadings = 200
 
 type Heading = { level: number; id: Html; label: Html }
 
-/** A Neuron as people read it. */
 export function neuronView(
   visit: Visit,
   view: NeuronView,

@@ -6,7 +6,6 @@ import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { crumbs } from './crumbs.ts'
 
-/** What stands in a folder of a knowledge base. */
 export function folderPage(visit: Visit, { kb, folder, entries, nextCursor }: TreePage, rail: Html): Html {
   const name = folder === '' ? 'Pages' : folder.slice(folder.lastIndexOf('/') + 1)
   const main = html`

@@ -56,7 +56,6 @@ type FeedOptions = {
 /** Of a group, those that are named. */
 const maxNamed = 50
 
-/** What happened, as a list. */
 export function activityFeed(
   items: readonly ActivityItem[],
   { now, namesKb, hasOlder = false, most }: FeedOptions,

@@ -33,7 +33,6 @@ const liveKinds: Readonly<Record<ActivityKind, string>> = {
 }
 const everyLiveKind = Object.values(liveKinds).join(' ')
 
-/** What happened, the latest first. */
 export function activityPage(visit: Visit, view: ActivityView): Html {
   return page(visit, {
     title: 'Activity',
@@ -46,7 +45,6 @@ export function activityPage(visit: Visit, view: ActivityView): Html {
   })
 }
 
-/** The part of the page that changes as things happen. */
 export function activitySection(view: ActivityView): Html {
   const { activity, kbs, kb, kind, before, now } = view
   const path = (older?: number) => withQuery('/activity', { kb, kind, before: older })

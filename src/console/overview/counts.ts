@@ -5,7 +5,6 @@ export function numberText(count: number): string {
   return grouped.format(count)
 }
 
-/** `1 page`, `2 pages`. */
 export function counted(count: number, noun: string): string {
   return `${numberText(count)} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -24,7 +24,6 @@ export type HomeView = {
   now: Date
 }
 
-/** What there is and what waits, in all knowledge bases. */
 export function homePage(visit: Visit, view: HomeView): Html {
   const isCurator = reaches(visit.session.role, 'curator')
   return page(visit, {
@@ -42,7 +41,6 @@ const workKinds =
 /** What changes the numbers that readers see. */
 const pageKinds = 'neuron.created neuron.updated neuron.deleted'
 
-/** The part of the page that changes as things happen. */
 export function homeWork({ session }: Visit, { kbs, number, pages }: HomeView): Html {
   if (kbs.length === 0) {
     return html`<p class="empty">There is no knowledge base yet. An operator makes one on the server:
@@ -71,7 +69,6 @@ function cards(kbs: readonly KbOverview[]): Html {
 /** Lines of what happened last. */
 const latestShown = 8
 
-/** What happened last, of what is kept. */
 export function latestSection({ items, older }: Latest, now: Date, namesKb: boolean, kb?: string): Html {
   return html`<section aria-labelledby="latest">
     <h2 id="latest">What happened last</h2>

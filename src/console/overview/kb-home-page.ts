@@ -29,7 +29,6 @@ const ways: readonly Way[] = [
   { to: 'new', label: 'Write a page', text: 'It waits in the queue, or is published at once.', isForCurators: true },
 ]
 
-/** A knowledge base, with the ways into it. */
 export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, now }: KbHomeView): Html {
   const { slug, title, neurons, work, isBroken } = overview
   const isCurator = reaches(visit.session.role, 'curator')

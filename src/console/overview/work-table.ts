@@ -34,7 +34,6 @@ function cells({ slug, neurons, work }: KbOverview): Html {
 
 export const broken = html`<span class="badge bad">Cannot be read</span> Ask your administrator to look at Health.`
 
-/** What waits, by zone, each with a link to it. */
 export function waiting(slug: string, { waiting: counts }: Work): Html {
   const shown = zones.filter(({ zone }) => counts[zone] > 0)
   if (shown.length === 0) return html`<span class="empty">Nothing</span>`

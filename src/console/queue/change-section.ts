@@ -11,7 +11,6 @@ import { type Html, html } from '../layout/html-template.ts'
 import { sourceSection } from './facts.ts'
 import { candidateUrl, type QueueParams, type Show, shows } from './view.ts'
 
-/** What a candidate changes, as it is to be shown. */
 export type ShownChange =
   | { show: 'rendered'; diff: BlockDiff }
   | ({ show: 'lines' | 'split' } & TextDiff)

@@ -15,7 +15,6 @@ type Deciding = {
   errors: FormErrors | undefined
 }
 
-/** Why a candidate waits, and the buttons that decide. */
 export function decidePanel(visit: Visit, review: CandidateReview, deciding: Deciding): Html {
   const { entry } = review
   return html`<section class="decide" id="decide" aria-labelledby="decide-title">

@@ -40,12 +40,10 @@ export function editOf(review: CandidateReview, typed: TypedEdit): CandidateEdit
   })
 }
 
-/** @throws {ValidationError} */
 export function dismissalOf({ reason }: z.output<typeof DismissForm>): Dismissal {
   return parseSent(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
 }
 
-/** @throws {ValidationError} */
 export function commentOf({ comment }: z.output<typeof CommentForm>): CandidateComment {
   return parseSent(CandidateComment, { comment: unixLines(comment) })
 }

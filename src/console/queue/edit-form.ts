@@ -52,7 +52,6 @@ export function proposedEdit({ sides, entry }: Pick<CandidateReview, 'sides' | '
   }
 }
 
-/** The three texts of a conflict, and where they differ. */
 export function editConflict({ sides }: Pick<CandidateReview, 'sides'>): Html | undefined {
   const { conflict } = sides
   if (conflict === undefined) return undefined

@@ -42,7 +42,6 @@ export function badges({ zone, status }: Pick<QueueEntry, 'zone' | 'status'>): H
     ${status !== 'pending' && html`<span class="badge ${statusTones[status]}">${statusLabels[status]}</span>`}`
 }
 
-/** What a candidate does to the knowledge base, in a few words. */
 export function intentText({ kb, intent }: Pick<QueueEntry, 'kb' | 'intent'>): Html {
   if (intent.does === 'add') return html`Adds a new page`
   const verb = intent.does === 'remove' ? 'Removes' : 'Changes'

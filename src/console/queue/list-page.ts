@@ -39,7 +39,6 @@ export type ListPage = {
   reason?: string
 }
 
-/** What waits, the most urgent first. */
 export function queueListPage(visit: Visit, list: ListPage): Html {
   const { queue, params, notice, place } = list
   const { status = 'pending', kb } = params
@@ -195,7 +194,6 @@ function bundlePick(id: string, { seen }: Bundle): string {
   return `${id} ${bundleMark}${seen}`
 }
 
-/** Its pages, each of which can be decided on by itself. */
 function memberList({ members }: Bundle, params: QueueParams): Html {
   const more = members.length - maxMembers
   return html`<details class="members"><summary>${members.length} pages of one push</summary>

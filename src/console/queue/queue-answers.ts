@@ -28,14 +28,12 @@ import {
   viewOf,
 } from './view.ts'
 
-/** A form that was sent from a candidate's page. */
 type Sent = { id: string; params: QueueParams; form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 
 type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 'similar' | 'proposed'> } & Partial<
   Pick<ShownCandidate, 'isEditing' | 'refusal' | 'typed' | 'errors'>
 >
 
-/** What the routes of the queue answer with. */
 export function answersOf(ctx: AppContext) {
   async function sendList(
     request: FastifyRequest,

@@ -33,7 +33,6 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** What a person changes of themselves. */
 export function accountPage(visit: Visit, { account, notice, refused }: AccountView): Html {
   const main = html`<h1>Your account</h1>
     <p>You sign in as <strong>${visit.session.user.email}</strong>.</p>

@@ -30,7 +30,6 @@ const Later = z.object({
 })
 const ChosenPassword = z.object({ password: NewPassword })
 
-/** Adds the pages for those who are not signed in. */
 export function openRoutes(app: ZodFastify, ctx: AppContext): void {
   const hasSingleSignOn = ctx.identityProvider !== undefined
   app.addHook('onRequest', async (request, reply) => {
@@ -77,7 +76,6 @@ export function openRoutes(app: ZodFastify, ctx: AppContext): void {
 
   if (ctx.identityProvider !== undefined) singleSignOnRoutes(app, singleSignOn(ctx, ctx.identityProvider), enter)
 
-  /** Uses a link up. @throws what `refusedForm` takes */
   async function useLink(
     { kind }: LinkPurpose,
     link: string,

@@ -31,7 +31,6 @@ const Password = z.object({
 })
 const Tenant = z.looseObject({ tenant: z.string() })
 const SessionPath = z.object({ id: z.string() })
-/** Of lists that can be narrowed. */
 const FilterPath = z.object({
   path: z
     .string()
@@ -51,7 +50,6 @@ const notices: Readonly<Record<string, string>> = {
   tenant: 'You have changed to another tenant.',
 }
 
-/** Adds the pages on which people look after their own account. */
 export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/sign-out', { schema: { hide: true } }, async (request, reply) => {
     await signOut(ctx, sessionOf(request), clientAddress(request))

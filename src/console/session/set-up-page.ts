@@ -5,7 +5,6 @@ import { barePage } from '../layout/page.ts'
 import type { FormFields } from '../layout/refused-form.ts'
 
 export type SetUpView = {
-  /** Token of the link. */
   link: string
   view: LinkPurpose
   typed?: FormFields

@@ -11,7 +11,6 @@ const BeginQuery = z.looseObject({ next: z.string().optional() })
 /** What the browser keeps while the person is at the provider. */
 const Kept = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() })
 
-/** Adds the way to an identity provider and back. */
 export function singleSignOnRoutes(
   app: ZodFastify,
   singleSignOn: SingleSignOn,

@@ -34,7 +34,6 @@ const phrases: Readonly<Record<string, string>> = {
   'tenant.enabled': 'enabled the tenant',
 }
 
-/** Who did what to the tenant, the latest first. */
 export function auditPage(visit: Visit, { entries, next }: AuditPage): Html {
   const main = html`<h1>Audit</h1>
     <p>Sign-ins and what administrators did to <strong>${visit.session.tenant.slug}</strong>. What was decided on knowledge is in its history. <a href="/settings/people">People</a></p>

@@ -21,7 +21,6 @@ const notices = {
   unlinked: 'The link is gone. Both sides stay as they are.',
 } as const
 
-/** Adds the page of links to forges. */
 export function forgesRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
   const Query = z.object({ done: z.enum(['linked', 'public', 'unlinked']).optional().catch(undefined) })

@@ -10,7 +10,6 @@ const backupIsOldMs = 7 * 86_400_000
 const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
-/** What is broken, how large things are, and how safe. */
 export function healthPage(visit: Visit, report: HealthReport, now: Date): Html {
   const { version, problems, kbs, sources, shared } = report
   const hasMeaning = kbs.some(({ meaning }) => meaning !== undefined)
@@ -54,7 +53,6 @@ function backup({ backedUpAt }: HealthReport, now: Date): Html {
     ${isOld && 'That is more than a week ago.'} Whether its folder is still there, only the operator knows.</p>`
 }
 
-/** The part of the page that changes while a verification runs. */
 export function verification(visit: Visit, run: VerificationRun | undefined, now: Date): Html {
   const isRunning = run !== undefined && run.finishedAt === undefined
   const polling = isRunning && html` hx-get="/settings/health" hx-trigger="every 3s" hx-swap="outerHTML"`

@@ -9,7 +9,6 @@ import { when } from '../layout/when.ts'
 export type KbLifeView = {
   kb: KbRecord
   notice?: HtmlPart
-  /** What was typed into a form that was refused, and why. */
   typed?: { slug?: string; confirm?: string }
   errors?: FormErrors
 }

@@ -48,7 +48,6 @@ const Sent = z
     return z.NEVER
   })
 
-/** Adds the settings of a knowledge base. */
 export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
 

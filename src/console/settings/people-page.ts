@@ -25,7 +25,6 @@ const roleNames: Readonly<Record<PersonRole, string>> = {
 const roles = PersonRole.options.map((value) => ({ value, label: roleNames[value] }))
 const shortRoles = PersonRole.options.map((value) => ({ value, label: value }))
 
-/** Who may sign in to the tenant, and what they may do. */
 export function peoplePage(visit: Visit, { people, next, notice, link, refused }: PeopleView): Html {
   const main = html`<h1>People</h1>
     <p>Who may sign in to <strong>${visit.session.tenant.slug}</strong>. <a href="/settings/audit">What they have done</a></p>

@@ -24,7 +24,6 @@ const Query = z.object({
     .catch(undefined),
 })
 
-/** Adds the pages of administrators. */
 export function settingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
   const schema = { hide: true } as const

@@ -19,7 +19,6 @@ type SettingsView = {
   exported?: string | undefined
 }
 
-/** What an administrator can set. */
 export function settingsPage(visit: Visit, { kbs, disabled, exported }: SettingsView): Html {
   const notice =
     exported &&

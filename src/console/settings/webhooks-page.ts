@@ -58,7 +58,6 @@ export function webhooksPage(visit: Visit, view: WebhooksView): Html {
   })
 }
 
-/** Which kinds of events are sent. */
 export function kindChoice(chosen: readonly string[], errors?: FormErrors): Html {
   return html`<fieldset class="part"><legend>Kinds of events</legend>
     <p class="hint">None ticked: all of them.</p>

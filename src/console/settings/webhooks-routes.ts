@@ -44,7 +44,6 @@ const changes = {
   sent: 'Sent. The first of the deliveries says what the receiver answered.',
 } as const
 
-/** Adds the pages of webhooks. */
 export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
   const ofOne = { hide: true, params: Path } as const

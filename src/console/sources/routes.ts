@@ -73,7 +73,6 @@ const statusesOf: Readonly<Record<string, readonly SourceAnswer['status'][]>> = 
 const sourcesPerPage = 50
 const curators = { people: 'curator' } as const
 
-/** Adds the pages of Sources. */
 export async function sourceRoutes(app: ZodFastify, ctx: AppContext): Promise<void> {
   listRoutes(app, ctx)
   detailRoutes(app, ctx)

@@ -18,7 +18,6 @@ export type SourceView = {
   outcome: SourceOutcome
   text: SourceText | undefined
   placed: readonly PlacedNeuron[]
-  /** Why a new edition was refused. */
   errors?: FormErrors | undefined
   notice?: string | undefined
 }

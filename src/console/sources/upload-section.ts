@@ -55,7 +55,6 @@ export function uploadSection(visit: Visit, { kb, fileTypes, openUploads, attemp
   </section>`
 }
 
-/** One that was cut off. */
 function openUpload(
   visit: Visit,
   kbSlug: string,

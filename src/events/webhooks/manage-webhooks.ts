@@ -76,7 +76,6 @@ export async function readWebhook(
   }
 }
 
-/** @throws {GanglionError} `not_found` */
 export async function removeWebhook(ctx: Context, by: Acting, id: string): Promise<void> {
   const { url } = await webhookOf(ctx, by.tenantId, id)
   await ctx.webhooks.remove(id)

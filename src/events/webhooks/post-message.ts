@@ -20,7 +20,6 @@ export type PostOptions = {
   resolve?: Resolve
   /** Milliseconds. */
   timeout?: number
-  /** Gives up. */
   signal?: AbortSignal
 }
 

@@ -121,7 +121,6 @@ export class ForgeBridge {
     return this.#closing.signal.aborted
   }
 
-  /** Ends what is under way. */
   close(): void {
     this.#closing.abort()
   }

@@ -11,7 +11,6 @@ import { SecretMissing } from './secret-reference.ts'
 /** What an administrator chooses from what the operator offers. `credential` is a name. */
 export type OfferedLinkRequest = { kb: string; url: string; credential: string; maxOpen?: number | undefined }
 
-/** A credential as administrators see it. */
 export type OfferedCredentialSummary = Pick<OfferedCredential, 'name' | 'repositories'>
 
 export async function listOfferedCredentials(

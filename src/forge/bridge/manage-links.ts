@@ -7,7 +7,6 @@ import type { ForgeBridge } from './forge-bridge.ts'
 import { isReference } from './secret-reference.ts'
 
 export type LinkRequest = {
-  /** Slug or id. */
   kb: string
   /** Of the repository's page. */
   url: string
@@ -21,10 +20,8 @@ export type LinkRequest = {
   branch?: string | undefined
 }
 
-/** A link for people: what of it is secret is only named. */
 export type LinkSummary = {
   id: string
-  /** Slug. */
   kb: string
   kind: string
   url: string
@@ -146,7 +143,6 @@ export async function unlinkForge(ctx: Context, by: Acting, kb: string): Promise
   return link
 }
 
-/** @throws {GanglionError} `not_found` */
 export async function linkOf(ctx: Context, { tenantId }: Pick<Acting, 'tenantId'>, kb: string): Promise<ForgeLink> {
   const identity = await ctx.knowledgeBases.find(tenantId, kb)
   const link = identity && (await ctx.forgeLinks.ofKb(identity.id))

@@ -10,7 +10,6 @@ import { isReference } from './secret-reference.ts'
  */
 export type OfferedCredential = {
   name: string
-  /** Slug. */
   tenant: string
   /** The address of one repository, or, with a slash at the end, of all below it. */
   repositories: string

@@ -136,7 +136,6 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
   })
 }
 
-/** Tells what became of commits that a person has written. */
 async function reportTaken(
   { forge, ctx }: Linked,
   {

@@ -14,7 +14,6 @@ import type { ForgeLimits } from '../forge-adapter.ts'
 import { dismissRestLabel, ownLabel, publicUrl } from './linked.ts'
 import { pullMarker } from './marker.ts'
 
-/** What a pull request says of a candidate. */
 export type PullText = { title: string; body: string; labels: string[] }
 
 const maxListed = 20

@@ -20,7 +20,6 @@ export function isReference(text: string): boolean {
   return reference.test(text) && (!text.startsWith('file:') || isAbsolute(text.slice('file:'.length)))
 }
 
-/** @throws {SecretMissing} */
 export async function readSecret(where: string, env: NodeJS.ProcessEnv): Promise<string> {
   const name = where.slice(where.indexOf(':') + 1)
   if (where.startsWith('env:')) {
@@ -36,7 +35,6 @@ export async function readSecret(where: string, env: NodeJS.ProcessEnv): Promise
   return text
 }
 
-/** @throws {SecretMissing} */
 export async function readCredential(
   credential: CredentialReference,
   env: NodeJS.ProcessEnv,

@@ -6,7 +6,6 @@ import type { ForgeAccount } from '../forge-adapter.ts'
 export const GiteaUser = z.object({ login: z.string(), full_name: z.string().nullish() })
 
 const Branch = z.object({
-  /** The branch's name. */
   label: z.string(),
   /** The branch's name while there is one, and then `refs/pull/7/head`. */
   ref: z.string(),

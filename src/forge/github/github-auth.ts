@@ -32,7 +32,6 @@ export class GithubAuth {
     })
   }
 
-  /** Good for {@link minAccessMs} at least. @throws {ForgeError} */
   async token(): Promise<string> {
     if ('token' in this.#credential) return this.#credential.token
     const kept = await this.#token?.catch(() => undefined)

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { Time } from '../answer-fields.ts'
 import type { ForgeAccount } from '../forge-adapter.ts'
 
-/** What is read of GitLab's answers, version 4 of its API. */
 export const GitlabUser = z.object({ username: z.string(), name: z.string() })
 
 export const MergeRequest = z.object({

@@ -6,7 +6,6 @@ import type { Oid } from '../objects/object.ts'
 
 // What `work-tree.ts` asks of git, by isomorphic-git, for machines without a git. It does not read an index of version 4 nor attributes.
 
-/** @throws {GitError} `git-failed` */
 export async function listWithoutGit(
   gitDir: string,
   dir: string,
@@ -33,7 +32,6 @@ export async function listWithoutGit(
   return files
 }
 
-/** @throws {GitError} `git-failed` */
 export async function changedWithoutGit(gitDir: string, dir: string, commit: Oid): Promise<string[]> {
   const { statusMatrix } = await import('isomorphic-git')
   const rows = await statusMatrix({ fs, dir, gitdir: commonDir(gitDir), ref: commit, refresh: false })

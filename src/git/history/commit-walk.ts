@@ -18,7 +18,6 @@ export class CommitWalk {
     this.#shallow = new Set(readLines(join(commonDir(repository.gitDir), 'shallow')))
   }
 
-  /** @throws {GitError} `git-failed` where it cannot be read */
   async commit(oid: Oid): Promise<WalkedCommit> {
     const known = this.#commits.get(oid)
     if (known !== undefined) return known

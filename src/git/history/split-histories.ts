@@ -9,10 +9,8 @@ const [ofOne, ofOthers, isCommon] = [1, 2, 4]
 
 type Painting = { one: Oid; others: readonly Oid[]; slop?: number; until?: number }
 
-/** Two histories, as far back as they differ. */
 export type SplitHistories = {
   isOfOthers(oid: Oid): boolean
-  /** What only the one has, as it was found. */
   onlyOne: readonly WalkedCommit[]
   /** What both have, and no commit that was found after it; the latest first. One may still be in the history of another. */
   bases: readonly Oid[]

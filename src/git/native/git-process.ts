@@ -50,11 +50,9 @@ export function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
 }
 
 type SpawnOptions = {
-  /** Added to git's own environment. */
   environment?: NodeJS.ProcessEnv
   /** Milliseconds after which git is killed. */
   timeLimit?: number
-  /** Whether git reads anything. */
   hasInput?: boolean
   /** As `os.setPriority` takes it: for work that must not be in the way of other work. */
   priority?: number | undefined

@@ -210,7 +210,6 @@ class ObjectFolder {
     yield { loose: loosePath(this.#path, oid) }
   }
 
-  /** Looks again which packs there are. */
   refresh(): void {
     this.#packs = this.#listPacks()
   }

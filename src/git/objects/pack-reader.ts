@@ -10,7 +10,6 @@ import type { GitObject, ObjectInfo, ObjectType } from './object.ts'
 import { decodeEntryHead, longestHead } from './pack-entry.ts'
 import type { PackIndex } from './pack-index.ts'
 
-/** More than git itself allows a chain of deltas to have. */
 const longestChain = 10_000
 /** Files that are open, of all repositories. */
 const openFiles = new LRUCache<PackReader, number>({ max: 256, dispose: (descriptor) => closeSync(descriptor) })
@@ -51,7 +50,6 @@ export class PackReader {
     this.#bases = bases
   }
 
-  /** @throws {GitError} `corrupt-object`, `object-too-large` */
   async read(offset: number, maxBytes: number): Promise<GitObject> {
     const deltas: { offset: number; data: Buffer }[] = []
     let at = offset

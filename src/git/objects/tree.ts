@@ -58,7 +58,6 @@ export class Tree {
     this.data = data
   }
 
-  /** @throws {GitError} `corrupt-object` */
   static decode(data: Buffer): Tree {
     const entries: GitTreeEntry[] = []
     const offsets: number[] = []

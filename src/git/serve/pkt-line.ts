@@ -1,7 +1,6 @@
 /** A packet of git's wire protocol (gitprotocol-common(5)): a line, or one of the marks that part lines. */
 export type Packet = { kind: 'line'; payload: Buffer } | { kind: 'flush' | 'delimiter' | 'response-end' }
 
-/** Bytes that a stream of packets cannot hold. */
 export class PktLineError extends Error {
   constructor(message: string) {
     super(message)

@@ -49,7 +49,6 @@ export async function readPushHead(
   return { refs, capabilities, bytes: bytes.subarray(0, length - rest.length), rest }
 }
 
-/** @throws {GitError} `bad-request` */
 function decode(bytes: Buffer): ReturnType<typeof decodePacket> {
   try {
     return decodePacket(bytes)

@@ -16,7 +16,6 @@ export type HookChannels = {
   /** To and from `proc-receive`, as githooks(5) has it. */
   commands: Readable
   reports: Writable
-  /** To `proc-receive`: lines for the terminal. */
   messages: Writable
 }
 

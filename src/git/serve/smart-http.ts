@@ -35,7 +35,6 @@ export type TransferRequest = {
   hiddenRefs: readonly string[]
   /** Names of refs that lead to nothing: git would fail for them, so neither a fetch nor a push sees them. */
   brokenRefs: readonly string[]
-  /** Of a push. */
   receiver: Receiver
   /** Ends git early. */
   signal: AbortSignal
@@ -50,7 +49,6 @@ export type Transfer = {
   settled: Promise<void>
 }
 
-/** Beside `src/` and `dist/` alike. */
 const hooksDir = fileURLToPath(new URL('../../../hooks/', import.meta.url))
 
 /**

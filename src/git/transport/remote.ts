@@ -181,7 +181,6 @@ function command(name: string, args: readonly string[]): Buffer {
   return Buffer.concat([...head.map(encodePacket), delimiterPacket, ...args.map(encodePacket), flushPacket])
 }
 
-/** @throws {RemoteError} */
 async function post(
   remote: RemoteAccess,
   service: 'upload-pack' | 'receive-pack',

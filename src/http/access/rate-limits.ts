@@ -22,7 +22,6 @@ const diskCheckInterval = 3000
 /** Event streams that are open at once. */
 const maxStreams = { caller: 10, tenant: 100 }
 
-/** The limits of one server, checked once the caller is known. */
 export type Limits = {
   /**
    * Counts a request of a caller, or several, and sets the headers `ratelimit-…`. Throws `rate_limited` and sets the header
@@ -34,7 +33,6 @@ export type Limits = {
    * too many.
    */
   openStream(caller: Caller): () => void
-  /** Event streams that are open. */
   openStreams(): number
   /** Throws `insufficient_storage` while the disk is nearly full. */
   checkDisk(): Promise<void>

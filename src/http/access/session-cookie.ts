@@ -48,9 +48,7 @@ export type BrowserSessions = {
   requireSameOrigin(request: FastifyRequest): void
   /** Sets the cookie of a session, and stores proof that somebody has signed in with this browser, which outlives sessions. */
   begin(reply: FastifyReply, token: string): Promise<void>
-  /** Who signs in, with that proof. */
   clientOf(request: FastifyRequest): Client
-  /** Removes the cookie. */
   end(reply: FastifyReply): void
   /** Stores a value in the browser while the person signs in at an identity provider. */
   keep(reply: FastifyReply, value: string): void

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 
-/** Headers of a route that creates something. */
 export const IdempotencyHeader = z.looseObject({
   'idempotency-key': z
     .string()
@@ -12,7 +11,6 @@ export const IdempotencyHeader = z.looseObject({
 })
 type IdempotencyHeader = z.output<typeof IdempotencyHeader>
 
-/** Converts the header to an option of use cases. */
 export function idempotencyOf({ 'idempotency-key': key }: IdempotencyHeader): { idempotencyKey?: string } {
   return key === undefined ? {} : { idempotencyKey: key }
 }

@@ -20,7 +20,6 @@ const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
 
 const retryAfter = 10
 
-/** Answers any error with the envelope. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body } = refusalOf(error, request)
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)

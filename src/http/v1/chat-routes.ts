@@ -18,7 +18,6 @@ const ChatEvents = z
       'the error.',
   )
 
-/** Adds the route that answers questions. */
 export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
   const streams = new EventStreams(app)
   app.post(

@@ -23,7 +23,6 @@ const tags = ['Sources']
 const writers: readonly Role[] = ['app', 'curator']
 const curators: readonly Role[] = ['curator']
 
-/** Adds the routes of stored Sources. */
 export function documentRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/documents',

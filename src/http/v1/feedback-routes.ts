@@ -7,7 +7,6 @@ import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.
 import { writeErrors } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
-/** Adds the route of feedback on answers. */
 export function feedbackRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/knowledge-bases/:kbId/reader-feedback',

@@ -12,7 +12,6 @@ const content = Object.fromEntries(
   [...new Set([...Object.values(shownFileTypes), savedFileType])].map((type) => [type, { schema: FileBytes }]),
 )
 
-/** Adds the route of images and other attachments. */
 export function fileRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/files/*',

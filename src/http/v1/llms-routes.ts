@@ -10,7 +10,6 @@ const LlmsText = z
   .string()
   .meta({ examples: ['# Support handbook\n\n> A knowledge base of curated pages, called Neurons.\n'] })
 
-/** Adds the route of the index for language models. */
 export function llmsRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/llms.txt',

@@ -12,7 +12,6 @@ import type { ZodFastify } from '../zod-compilers.ts'
 
 const tags = ['Senders']
 
-/** Adds the routes by which a sender follows what it sent. */
 export function meRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/me',

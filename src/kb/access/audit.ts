@@ -6,7 +6,6 @@ import type { Context } from '../context.ts'
 /** Who acts, and from where; the address is null for commands on the server's machine. */
 export type By = { actor: Actor; address: string | null }
 
-/** Who is recorded, in the tenant whose record it is. */
 export type Acting = Pick<Caller, 'id' | 'name' | 'tenantId' | 'address'>
 
 export type Act = {
@@ -36,7 +35,6 @@ export async function recordAct(
   await audit.record(tenantId, { actor: { id, name }, address, detail: '', ...act }, now())
 }
 
-/** The latest acts first. */
 export async function listAudit(
   { audit }: Pick<Context, 'audit'>,
   tenantId: string,

@@ -114,7 +114,6 @@ type ViewOptions = {
   sql?: MainTables
 }
 
-/** @throws {GanglionError} `not_found`, `unavailable` */
 export async function openView(ctx: Context, caller: Caller, kbName: string): Promise<KbView> {
   return viewFor(caller, await ctx.readableKb(caller.tenantId, kbName))
 }

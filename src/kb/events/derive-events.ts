@@ -107,7 +107,6 @@ async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: Tre
   return was === undefined ? [event('candidate.created', 'pending'), ...decided] : decided
 }
 
-/** What decides who is told of a candidate. */
 function tellingOf(
   { createdBy, target, frontMatter, metadata, content }: Candidate,
   settings: Pick<KbSettings, 'inlineTags'>,

@@ -4,7 +4,6 @@ import { tagKey } from '../../rules/neurons/tag.ts'
 import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
 
-/** A candidate as the queue's listing shows it. */
 export type CandidateRow = {
   id: string
   blob: string

@@ -8,7 +8,6 @@ export type LinkRow = WrittenLink & { seqId: string; from: string }
 
 type Sql = MainTables
 
-/** A Neuron's links, in order. */
 export function linksOf(sql: Sql, seqId: string): LinkRow[] {
   return sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE seq_id = ${seqId} ORDER BY ordinal`.map(
     toLink,
@@ -27,7 +26,6 @@ export function doubtfulLinksOf(sql: Sql, seqId: string): LinkRow[] {
     ORDER BY ordinal`.map(toLink)
 }
 
-/** Every link, by Neuron and in order, read as it goes. */
 export function* everyLink(sql: Sql): Generator<LinkRow> {
   for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) ORDER BY seq_id, ordinal`)
     yield toLink(row)

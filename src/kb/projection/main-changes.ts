@@ -30,7 +30,6 @@ export function mainCommitsBetween(sql: Sql, after: number, upTo: number): { pos
 export type NeuronChange = {
   position: number
   seqId: string
-  /** The file now and before; null where there is none. */
   blob: string | null
   before: string | null
   candidateId: string | null

@@ -7,7 +7,6 @@ import { pathKey } from '../../rules/paths/portable-path.ts'
 import { namesOfNeuron } from './link-queries.ts'
 import type { MainTables, Projection } from './projection.ts'
 
-/** What the projection keeps of one Neuron's file. */
 export type IndexedNeuron = {
   seqId: string
   documentId: string | undefined

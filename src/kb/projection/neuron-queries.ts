@@ -2,7 +2,6 @@ import type { NeuronSort } from '../../contract/neurons.ts'
 import type { AllTables, MainTables } from './projection.ts'
 import { eachRow, nothing, query, type SqlQuery } from './sql-query.ts'
 
-/** A Neuron as it stands at the head of main. */
 export type NeuronRow = {
   seqId: string
   documentId: string | null
@@ -46,7 +45,6 @@ function audienceIn({ audience }: Record<string, unknown>): string[] | undefined
   return audience === null ? undefined : JSON.parse(String(audience))
 }
 
-/** What a listing shows of a Neuron. */
 export type NeuronSummaryRow = Pick<
   NeuronRow,
   'seqId' | 'documentId' | 'path' | 'title' | 'version' | 'createdAt' | 'updatedAt' | 'tags' | 'audience'
@@ -58,7 +56,6 @@ export type NeuronPlace = { seqId: string; updatedAt: string }
 /** Which Neurons a list has, in what order, and behind which of them it goes on. */
 export type NeuronListing = {
   tag?: string | undefined
-  /** ISO 8601, UTC. */
   since?: string | undefined
   sort?: NeuronSort | undefined
   after?: NeuronPlace | undefined
@@ -114,10 +111,8 @@ export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'aud
   return row === undefined ? undefined : { tags: JSON.parse(String(row.tags)), audience: audienceIn(row) }
 }
 
-/** What a hit of a search shows of a Neuron. */
 export type NeuronOfHit = Pick<NeuronRow, 'seqId' | 'documentId' | 'title' | 'path' | 'tags' | 'audience'>
 
-/** Those of some Neurons that are there. */
 export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): NeuronOfHit[] {
   const rows = sql.all`SELECT seq_id, document_id, title, path, tags, audience FROM neurons
     WHERE seq_id IN (SELECT value FROM json_each(${JSON.stringify(seqIds)}))`
@@ -131,7 +126,6 @@ export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): NeuronOfHit[
   }))
 }
 
-/** A Neuron as a link shows it. */
 export function titleOf(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT title FROM neurons WHERE seq_id = ${seqId}`
   return row === undefined ? undefined : String(row.title)

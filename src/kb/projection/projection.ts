@@ -64,7 +64,6 @@ export class Projection {
   /** Another number than before whenever something was committed since, by this process or another: {@link read} sees it. */
   readonly revision = onceInTurn((): number => Number(this.#dataVersion.get()?.data_version))
 
-  /** The commits that the tables stand for. */
   heads(sql: MainTables): ProjectionHeads {
     return this.#oids(sql, '')
   }

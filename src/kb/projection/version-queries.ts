@@ -43,7 +43,6 @@ function toVersion({ version, path, blob, oid, at }: Record<string, unknown>): V
   }
 }
 
-/** When a Neuron's first version came to main. */
 export function createdAt(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
   return row === undefined ? undefined : String(row.at)

@@ -23,7 +23,6 @@ export function commitMessage(
 /** How the address of every author and committer of the server's commits ends. It can receive no mail, and says so. */
 export const serverDomain = '@ganglion.invalid'
 
-/** Who decided, as a commit's author. */
 export function signatureOf(actor: Actor, at: Date): Signature {
   return { name: oneLine(actor.name, 100), email: actor.id.replaceAll(':', '-') + serverDomain, at }
 }

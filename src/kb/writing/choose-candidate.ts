@@ -30,7 +30,6 @@ import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 import { withDecision } from './record.ts'
 
-/** The candidate of a Neuron that main takes. */
 type ChosenCandidate = {
   id: string
   /** Whether it must be written to the queue, because it is new or its record has changed. */

@@ -6,7 +6,6 @@ import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
 import type { Projection } from '../projection/projection.ts'
 import { seqIdBefore } from './push-base.ts'
 
-/** A Neuron that somebody changed with git. */
 export type PushedNeuron = {
   /** Undefined: it is new, and was given none yet. */
   seqId: string | undefined

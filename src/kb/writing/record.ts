@@ -26,7 +26,6 @@ export async function recordCandidate(
   })
 }
 
-/** @throws {GanglionError} `record_full` */
 export function withDecision(candidate: Candidate, decision: Decision): Candidate {
   const decisions = [...candidate.decisions, decision]
   const isComment = decision.action === 'comment'

@@ -21,7 +21,6 @@ import { type Followed, followRenames } from './rename/follow-renames.ts'
 import { sightOf } from './rename/name-change.ts'
 import { nextNumbers } from './seq-numbers.ts'
 
-/** A Neuron as main takes it. */
 export type TakenNeuron = {
   verb: 'Add' | 'Update' | 'Restore' | 'Remove'
   seqId: string

@@ -17,7 +17,6 @@ const Oid = z.string().regex(/^[0-9a-f]{40}$/)
 
 const Manifest = z.object({
   format: z.literal(1),
-  /** The latest migration of the database. */
   schema: z.string(),
   /** ISO 8601, UTC. */
   createdAt: z.iso.datetime(),

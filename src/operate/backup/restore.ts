@@ -27,7 +27,6 @@ import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from '
 /** What nodes share of a repository. */
 const sharedRefs = [queueRef, mainRef]
 
-/** Where the parts of a deployment are. */
 export type RestoreTarget = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
 
 export type Restored = {

@@ -73,7 +73,6 @@ export function isMerged({ metadata }: Candidate): boolean {
   return parseMetadata(metadata).data.merged === true
 }
 
-/** What the import sets in a Neuron's front matter. */
 export function importedFields(
   { source, sha256 }: ReadNote,
   ids: { candidate: string; seqId: string; id: string },

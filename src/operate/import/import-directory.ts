@@ -25,7 +25,6 @@ import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
 export type ImportReport = ImportCounts & {
   /** All that the folder holds, but for what is skipped. `attachments`: by the end of their names, the most first. */
   files: { notes: number; attachments: { type: string; files: number }[] }
-  /** New and changed ones. */
   attachments: number
   /** New files whose path is not the one that they have in the folder. */
   renamed: { from: string; to: string }[]

@@ -19,7 +19,6 @@ import { checkConflictMarkers } from '../../rules/check/conflict-markers.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
-/** A foreign Markdown file, understood. */
 export type ImportNote = {
   title: string
   tags: string[]

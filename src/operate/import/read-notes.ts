@@ -7,7 +7,6 @@ import type { ReadNote } from './import-candidate.ts'
 import { type NoteOptions, type Notice, readNote } from './import-note.ts'
 import { maxNoteBytes, type PlannedFile, type Skipped } from './import-plan.ts'
 
-/** A notice, and the path of its note in the folder. */
 export type NoteNotice = { path: string } & Notice
 
 const batchNotes = 1_000

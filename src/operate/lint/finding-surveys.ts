@@ -10,7 +10,6 @@ export type Survey = {
   main: string | undefined
   /** When: ISO 8601, UTC. */
   at: string
-  /** Most impact first. */
   findings: LintFinding[]
   /** Links that lead nowhere, or may lead to several Neurons. */
   brokenLinks: number

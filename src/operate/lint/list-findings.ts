@@ -20,7 +20,6 @@ export type FindingRule = (typeof findingRules)[number]
 
 type NamedNeuron = { seqId: string; title: string }
 
-/** A finding of lint as a curator sees it. */
 export type FindingView = {
   rule: FindingRule
   /** Names it however often it is found. */

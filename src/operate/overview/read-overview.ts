@@ -7,7 +7,6 @@ import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { findingSurveys } from '../lint/finding-surveys.ts'
 
-/** A knowledge base in numbers. */
 export type KbOverview = {
   id: string
   slug: string
@@ -20,7 +19,6 @@ export type KbOverview = {
   isBroken: boolean
 }
 
-/** What waits for a curator. */
 export type Work = {
   /** Pending candidates by zone; `none`: no zone. */
   waiting: Record<Zone | 'none', number>

@@ -6,9 +6,7 @@ import type { TourMark } from '../../state/accounts/tours.ts'
 import { exampleConnector } from '../setup/example-candidates.ts'
 import { demoSlug } from '../setup/first-run.ts'
 
-/** The first minutes of an administrator, on the demonstration. */
 export type Tour = {
-  /** Slug of the knowledge base. */
   kb: string
   /** An example that waits; undefined: all are decided. */
   candidateId: string | undefined

@@ -45,7 +45,6 @@ export class SettingsChanged extends GanglionError {
 
 type Planned = { text: string; before: string; changed: SettingName[] }
 
-/** @throws {GanglionError} `not_found` */
 export async function readKbSettings(ctx: Context, caller: Caller, kbName: string): Promise<KbSettingsForm> {
   const kb = await ctx.kb(caller.tenantId, kbName)
   const base = blobAtPath(kb.projection.read, 'kb.yaml') ?? ''

@@ -1,7 +1,6 @@
 /** What verifying one knowledge base found: a problem is a rule broken, a note something to know. */
 export type KbVerification = {
   id: string
-  /** Null: a repository of no registered knowledge base. */
   slug: string | null
   problems: VerifyProblem[]
   notes: string[]

@@ -8,7 +8,6 @@ import type { Verification } from './verify.ts'
 /** A verification of a tenant's knowledge bases. Times are ISO 8601, UTC. */
 export type VerificationRun = {
   startedAt: string
-  /** Name of whoever asked for it. */
   by: string
   /** Undefined while it waits or runs. */
   finishedAt?: string

@@ -9,7 +9,6 @@ const maxTime = 600_000
 /** Streams of large files from the repositories of a data directory. */
 export const fileStreams = onePer((_: Context) => new FileStreams())
 
-/** Streams large files from git, a bounded number at a time. */
 class FileStreams {
   readonly #slots = new GitSlots({
     ...{ perKey: 2, perRepository: 4, perTenant: 4, inAll: 8 },

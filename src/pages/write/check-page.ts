@@ -8,10 +8,8 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 import { requireCurator } from './require-curator.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
 
-/** What a page would say, and what is wrong with it. */
 export type PageCheck = {
   path: string
-  /** The whole file. */
   text: string
   findings: PageFinding[]
 }

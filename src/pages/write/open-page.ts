@@ -11,14 +11,12 @@ import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
 import { requireCurator } from './require-curator.ts'
 
-/** What an editor needs before there is a page. */
 export type BlankPage = {
   kb: { id: string; slug: string; title: string; defaultAudience: readonly string[] }
   /** Of the candidate that the edit will be: an edit that is sent twice is one candidate. */
   candidateId: string
 }
 
-/** A version of a page as its editor shows it. */
 export type OpenPage = BlankPage &
   Pick<NeuronFields, 'tags' | 'audience' | 'aliases' | 'edges'> & {
     seqId: string

@@ -8,7 +8,6 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { requireCurator } from './require-curator.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
 
-/** Another title or path of a page that is there. */
 export type PageRename = PageWrite & { target: { seqId: string; base: string } }
 
 /** What another title or path of a page does to the pages that link to it. */

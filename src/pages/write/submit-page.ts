@@ -19,7 +19,6 @@ import { candidateBelongsTo, candidateIdFor } from '../../rules/candidates/candi
 
 const connector = 'console'
 
-/** What a person writes in the console: a page, or its removal. */
 export type PageSubmission = {
   /** A free id, or that of an earlier submission of the same edit: what that proposes is then replaced while it waits. */
   candidateId: string

@@ -27,7 +27,6 @@ export type PageChanges = {
   content?: string
 }
 
-/** A page as somebody writes it. */
 export type PageWrite = {
   /** The page that is changed, and the commit of the version that was edited. Left out: the page is new. */
   target?: { seqId: string; base: string }
@@ -36,7 +35,6 @@ export type PageWrite = {
   changes: PageChanges
 }
 
-/** The whole page, and the blob of the version that was edited. */
 export type WrittenPage = { neuron: PushedNeuron & { text: string }; base: Oid | null; isChanged: boolean }
 
 /**

@@ -18,7 +18,6 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { pauses } from '../../system/pauses.ts'
 
-/** Links that are looked at for one push. */
 const maxLinks = 10_000
 const maxShown = 5
 

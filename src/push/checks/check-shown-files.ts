@@ -56,7 +56,6 @@ export async function checkOpenedFolders(
   return findings
 }
 
-/** Links that are looked at for one change. */
 const maxLinks = 10_000
 const maxShown = 5
 

@@ -1,11 +1,8 @@
 import type { SlotClaim } from '../../git/native/git-slots.ts'
 import type { Receiver } from '../../git/serve/push.ts'
 
-/** Where a caller looks for a repository. */
 export type GitAddress = {
-  /** Slug or id. */
   tenant: string
-  /** Slug or id. */
   kb: string
   /** Origin of the server as the caller reaches it. */
   reachedAt: string
@@ -21,6 +18,5 @@ export type GitDoor = {
   brokenRefs: readonly string[]
   /** Makes the refs that a fetch asks for, where they are made on demand. Prefixes as in `ls-refs` of protocol v2; none: all. */
   prepareFetch(refPrefixes: readonly string[]): Promise<void>
-  /** Of a caller's push. */
   receiver: Receiver
 }

@@ -21,9 +21,7 @@ export type GitRequest = {
   service: GitService
   /** What the client sends as `Git-Protocol`. */
   protocol: string | undefined
-  /** What the client sends. Without it, refs are advertised. */
   body?: AsyncIterable<Buffer>
-  /** Ends the work early. */
   signal: AbortSignal
   /** Is told what failed and is not for the client. */
   onError(error: unknown): void

@@ -46,7 +46,6 @@ export class OutsideAdoption {
     this.#now = now
   }
 
-  /** @returns findings that were not reported before */
   async adopt(): Promise<Finding[]> {
     const problems = await this.#objectProblems()
     await this.#recordLost()

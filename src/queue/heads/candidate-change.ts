@@ -9,7 +9,6 @@ import type { Candidate } from '../../rules/candidates/candidate.ts'
 import { mergeText } from '../../rules/neurons/merge.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 
-/** What a candidate changes in the files of one commit of main. */
 export type CandidateChange = {
   candidate: Candidate
   /** Main's head; where the candidate no longer merges with that, the commit with the version that it was written against. */

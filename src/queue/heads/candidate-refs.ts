@@ -96,7 +96,6 @@ class CandidateRefs {
     return this.#made.get(candidateId)?.head
   }
 
-  /** Lets what is under way come to a quick end. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#background
@@ -217,7 +216,6 @@ class CandidateRefs {
   }
 }
 
-/** Heads whose refs are to move, with what they bring. */
 class Batch {
   bytes = 0
   #objects = new Map<Oid, GitObject>()

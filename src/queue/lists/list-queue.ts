@@ -28,10 +28,8 @@ export type QueueQuery = QueueView & { after?: string | undefined; before?: stri
 /** What a candidate does to main. `title`: of the Neuron as it is called now; none where it is not there. */
 export type Intent = { does: 'add' } | { does: 'change' | 'remove'; seqId: string; title: string | undefined }
 
-/** A candidate as the list shows it. */
 export type QueueEntry = {
   id: string
-  /** Slug. */
   kb: string
   title: string
   kind: CandidateKind

@@ -1,7 +1,6 @@
 import type { GitFetch, Role } from '../../contract/vocabulary.ts'
 import type { Actor } from '../candidates/candidate.ts'
 
-/** Who calls: an API key, or a person in a session. */
 export type Caller = {
   /** `key:<id>` or `user:<id>`. */
   id: string

@@ -21,7 +21,6 @@ export type Verdict = {
 export type Decision = {
   /** A comment decides nothing, and what was revised is as pending as it was. */
   action: 'dismiss' | 'reopen' | 'comment' | 'revise'
-  /** ISO 8601, UTC. */
   at: string
   by: Actor
   reason?: string
@@ -31,7 +30,6 @@ export type Decision = {
 
 /** A candidate as it stands on `refs/ganglion/queue`: the record, and the content as it was submitted. */
 export type Candidate = {
-  /** UUIDv7. */
   id: string
   kind: CandidateKind
   title: string
@@ -60,7 +58,6 @@ export type Candidate = {
    */
   mergeBase?: string
   verdict: Verdict
-  /** ISO 8601, UTC. */
   createdAt: string
   createdBy: Actor
   decisions: Decision[]

@@ -9,7 +9,6 @@ export function hasCheckedContent({ path, size }: { path: string; size: number }
   return size <= (isAttributes(path) ? maxFileBytes : maxPointerBytes)
 }
 
-/** Findings for what a file holds that is no page. */
 export function checkContent(path: string, text: string): Omit<Finding, 'path'>[] {
   return [...checkLfsPointer(text), ...(isAttributes(path) ? checkGitAttributes(text) : [])]
 }

@@ -14,7 +14,6 @@ const badModes: Readonly<Record<string, string>> = {
   '100755': 'Executable files are not allowed.',
 }
 
-/** What is wrong with a file by itself. */
 export function checkFile(file: CheckedFile, prefix: string): Finding[] {
   const { path, size, mode = '100644', neuron } = file
   const findings: Finding[] = []

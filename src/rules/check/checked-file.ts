@@ -4,12 +4,10 @@ import type { Finding, NeuronFields, WikiLink } from '../neurons/neuron.ts'
 /** A link to a place of its own page: `[[#Heading]]`, `[text](#heading)`. */
 export type OwnPlaceLink = { heading: string; form: LinkForm; line: number }
 
-/** A file of a KB as the check sees it. */
 export type CheckedFile = {
   /** With `/`, from the root of the repository. */
   path: string
   oid?: string
-  /** Bytes. */
   size: number
   /** Git's, as text: `100644`. */
   mode?: string
@@ -34,7 +32,6 @@ export type CheckedNeuron = {
   places?: ReadonlySet<string>
   /** Links to places of the page itself; lines count from the content's first. */
   ownPlaces?: readonly OwnPlaceLink[]
-  /** 1-based line of the file on which the content begins. */
   contentLine: number
   /** 1-based line of the file on which its text has the tag `internal` first, or one below it. */
   internalTagLine?: number

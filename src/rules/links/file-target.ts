@@ -43,7 +43,6 @@ export function resolveFile(target: string, page: string, files: FileLookup): st
   return ranked[0]?.path
 }
 
-/** Folders to go up, then down, from a folder to a file. */
 function distanceOf(folder: string, path: string): { up: number; down: number } {
   const [from, to] = [folder.split('/').slice(0, -1), path.split('/').slice(0, -1)]
   const parting = from.findIndex((name, at) => name !== to[at])
@@ -57,7 +56,6 @@ export function placeFromFolder(target: string, page: string): string | undefine
   return written.startsWith('/') ? undefined : joined(page.slice(0, page.lastIndexOf('/') + 1), written)
 }
 
-/** A look-up among files with these paths. */
 export function fileLookup(paths: readonly string[]): FileLookup {
   const known = new Set(paths)
   const named = new Map<string, string[]>()

@@ -47,7 +47,6 @@ export function lintCandidate(
   }
 }
 
-/** What a finding is about, in one line. */
 export function lintTitle(finding: LintFinding, titleOf: (seqId: string) => string): string {
   switch (finding.rule) {
     case 'orphan':

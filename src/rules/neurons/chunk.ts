@@ -1,4 +1,3 @@
-/** One retrievable piece of a page. */
 export type Chunk = {
   /** Headings that it stands under, outermost first, as plain text. */
   headings: string[]

@@ -1,9 +1,7 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
 
-/** A typed edge to another Neuron, as front matter holds it. */
 export type Edge = { type: EdgeType; target: string }
 
-/** Where a Neuron's knowledge came from. */
 export type SourceReference = {
   id?: string
   filename?: string

@@ -8,7 +8,6 @@ const shingleWords = 5
 /** Of a longer text only so many words count, as of every text that it is compared with. */
 const maxWords = 20_000
 
-/** A text that resembles another; `resemblance` from 0 to 1. */
 export type Resembling<Name> = { name: Name; resemblance: number }
 
 /**

@@ -1,6 +1,5 @@
 import { primaryLanguage } from './language.ts'
 
-/** A part of a text, in UTF-16 units. */
 export type Range = { start: number; end: number }
 
 export type Sentence = Range & { text: string }

@@ -87,7 +87,6 @@ const missing: Readonly<Record<string, string>> = {
     couldn't mustn't mightn't needn't let's that's who's what's here's there's when's where's why's how's`,
 }
 
-/** Stop words, folded. */
 export function stopWordsFor(language: string): ReadonlySet<string> {
   const words = new Set(load()[lists[language] ?? '']?.map(fold))
   for (const word of wordsOf(sought[language])) words.delete(word)

@@ -29,7 +29,6 @@ import { languageOf, sourceStopWords, sourceWords } from './words.ts'
 
 export type CompileInput = {
   extracted: Extracted
-  /** As it was uploaded. */
   filename: string
   /** From the upload. */
   tags: readonly string[]
@@ -166,7 +165,6 @@ function paragraphs(...texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n\n')
 }
 
-/** No parts where one page is enough. */
 function partsOf(
   blocks: SourceBlock[],
   title: string,

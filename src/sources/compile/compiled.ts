@@ -1,6 +1,5 @@
 import type { Edge } from '../../rules/neurons/neuron.ts'
 
-/** A page that a Source becomes. */
 export type CompiledPage = {
   /** Stays the same for a part through all editions: `summary`, or a slug of the part's headings when it was first compiled. */
   key: string
@@ -25,5 +24,4 @@ export type CompiledPage = {
 /** Where the text of a page is in the original: its pages or slides, or the sheet or the second where it begins. */
 export type PlaceInSource = { pages?: Span; slides?: Span; sheet?: string; time?: number }
 
-/** From the first to the last, each 1-based. */
 export type Span = readonly [first: number, last: number]

@@ -74,7 +74,6 @@ function count(counts: Map<string, number>, words: readonly string[]): Map<strin
   return counts
 }
 
-/** Takes one of a word away, if there is one. */
 function take(counts: Map<string, number>, word: string): boolean {
   const left = counts.get(word) ?? 0
   if (left > 0) counts.set(word, left - 1)

@@ -98,7 +98,6 @@ export class ModelCompiler {
   }
 }
 
-/** One document. */
 class Drafting {
   readonly #plan: DocumentPlan
   readonly #client: ModelClient
@@ -176,7 +175,6 @@ class Drafting {
     return pages
   }
 
-  /** Adds what a piece says of a page's concept. */
   async #write(page: DraftPage, piece: readonly ShownLine[], own: ReadonlySet<string>): Promise<void> {
     const shown = this.#shown(piece)
     try {

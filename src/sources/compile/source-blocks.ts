@@ -2,7 +2,6 @@ import { atxHeading } from '../../rules/text/atx-heading.ts'
 import { closesFence } from '../../rules/text/fence.ts'
 import { inlineText } from './inline-text.ts'
 
-/** A range of a document's lines that belong together. */
 export type SourceBlock = {
   kind: 'heading' | 'paragraph' | 'list' | 'table' | 'code'
   /** 1-based line of the document that it begins on. */

@@ -2,7 +2,6 @@ import { escapeInline } from './inline-text.ts'
 import type { CountedWords } from './page-words.ts'
 import type { TitledPart } from './parts/part-titles.ts'
 
-/** What the summary of a document shows. */
 export type Summary = {
   filename: string
   /** Sentences as plain text. */

@@ -107,7 +107,6 @@ function best(
   return chosen
 }
 
-/** Whether they share a word, in whatever form. */
 function overlap(a: string, b: string): boolean {
   const words = b.split(' ')
   return a.split(' ').some((word) => words.some((other) => word.startsWith(other) || other.startsWith(word)))

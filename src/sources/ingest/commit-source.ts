@@ -30,7 +30,6 @@ import {
   removalCandidate,
 } from './source-candidate.ts'
 
-/** What became of a Source's pages. */
 export type IngestOutcome = {
   created: number
   updated: number

@@ -22,7 +22,6 @@ export type StepContext = {
 
 /** What ingest is made of. Each step may be done again, whatever became of it before, and comes to the same. */
 export type IngestSteps = {
-  /** @throws {ExtractionError} */
   extract: (source: Source, context: StepContext) => Promise<Extracted>
   compile: (source: Source, extracted: Extracted, context: StepContext) => Promise<Compilation>
   commit: (source: Source, pages: CompiledPage[], context: StepContext) => Promise<IngestResult>
@@ -62,7 +61,6 @@ export function ingestSource(ctx: Context, steps: IngestSteps, options: IngestOp
   return (job: Job, signal: AbortSignal): Promise<void> => new Run(ctx, steps, options, job, signal).run()
 }
 
-/** One attempt. */
 class Run {
   readonly #ctx: Context
   readonly #steps: IngestSteps
@@ -210,7 +208,6 @@ class Run {
   }
 }
 
-/** What is told of a Source's ingest. */
 export async function insertIngestEvent(
   { events, now }: Context,
   db: Transaction<Schema>,

@@ -16,7 +16,6 @@ import { fileSlug, hasOtherLetters, slugify } from '../../rules/paths/slug.ts'
 import { judge } from '../../rules/policy.ts'
 import type { CompiledPage, Span } from '../compile/compiled.ts'
 
-/** The Source that pages were compiled from. */
 export type IngestedSource = {
   /** Document UUID. */
   id: string

@@ -4,7 +4,6 @@ export type NamedFile = { name: string; size: number }
 /** An upload that the server has begun to take. */
 export type OpenUpload = { uploadId: string; filename: string; fileSize: number; bytesReceived: number }
 
-/** Bytes of a file, as a half-open range. */
 export type Range = { first: number; end: number }
 
 /** Number of bytes that the server compares with those it has, to check that the file is the same. */

@@ -8,7 +8,6 @@ type RowOptions = {
   /** Folder that it goes to. */
   path: string
   replace: boolean
-  /** Of the page's forms. */
   token: string
   known: OpenUpload | undefined
   /** Says something to those who cannot see the page. */
@@ -17,7 +16,6 @@ type RowOptions = {
   restart: (row: UploadRow) => void
 }
 
-/** One upload on the page: its progress and its buttons. */
 export class UploadRow {
   readonly element = document.createElement('li')
   readonly #file: File
@@ -46,7 +44,6 @@ export class UploadRow {
     this.#offer([['Cancel', () => this.#cancel()]])
   }
 
-  /** Uploads until it is done, paused or refused. */
   async run(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#offer([
@@ -63,7 +60,6 @@ export class UploadRow {
     else if (end.kind === 'stop') this.#stop(end)
   }
 
-  /** Says why the file is not sent at all. */
   refuse(problem: string): void {
     this.#bar.hidden = true
     this.#say(problem, 'error')

@@ -1,13 +1,11 @@
 import { backoff, contentRange, firstProof, nextChunk, type Setback, setbackOf } from './upload-plan.ts'
 
-/** Where a file goes. */
 export type UploadTarget = {
   kb: string
   path: string
   replace: boolean
   /** Also where the bytes are there already. */
   force: boolean
-  /** Of an upload that was begun. */
   uploadId: string | undefined
 }
 

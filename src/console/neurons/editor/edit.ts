@@ -30,7 +30,6 @@ import {
 import type { Reading } from './reading.ts'
 import { rebased } from './rebased.ts'
 
-/** The page that an editor is for; without a seqId a new one. */
 export type EditPlace = { kb: string; seqId?: string | undefined }
 
 /** An edit as its form has it: the version that it began from, and what it changes there. */

@@ -10,7 +10,6 @@ import { type Beside, beside } from './beside.ts'
 import { conflictSection, type PageConflict } from './conflict-section.ts'
 import { audienceField, type PageFields } from './page-form.ts'
 
-/** An editor as it is shown: opened, looked at, or refused. */
 export type EditorView = Pick<BlankPage, 'kb' | 'candidateId'> & {
   /** The page that is edited; left out for a new one. */
   target?: { seqId: string; base: string; path: string; title: string } | undefined

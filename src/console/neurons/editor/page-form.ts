@@ -9,10 +9,8 @@ const Text = z.string().default('')
 const Field = z.string().exactOptional()
 const Names = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()))
 
-/** What of a page a person types. */
 export type PageFields = {
   title: string
-  /** Folder and file name, below `neurons/`. */
   path: string
   content: string
   tags: string

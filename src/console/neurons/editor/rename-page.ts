@@ -18,7 +18,6 @@ export type RenameView = {
   warning?: HtmlPart
   /** What the rename would do; left out until names are given. */
   preview?: RenamePreview | undefined
-  /** Which part of the pages that link to it is shown, from 1. */
   part: number
 }
 

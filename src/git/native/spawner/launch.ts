@@ -4,7 +4,6 @@ import { setPriority } from 'node:os'
 import { Duplex, type Readable, type Stream, type Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 
-/** A program to start. */
 export type Order = {
   command: string
   args: readonly string[]
@@ -23,7 +22,6 @@ export type End = {
   /** `null` if a signal ended the program. */
   exitCode: number | null
   signal: NodeJS.Signals | null
-  /** The beginning of what was written to standard error. */
   complaint: string
 }
 

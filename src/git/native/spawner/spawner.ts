@@ -48,7 +48,6 @@ export class Spawner {
     this.#keepAlive()
   }
 
-  /** @throws {GitError} `no-git` */
   static async start(): Promise<Spawner> {
     const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env
     const child = fork(program, [], {

@@ -3,7 +3,6 @@ import { launch, type Order } from './launch.ts'
 import { noInput, type RunningProgram } from './running-program.ts'
 import { Spawner } from './spawner.ts'
 
-/** @throws {GitError} `no-git` when it cannot be started. */
 export type StartProgram = (order: Order) => Promise<RunningProgram>
 
 export const startDirectly: StartProgram = async (order) => {

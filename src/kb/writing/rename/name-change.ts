@@ -24,10 +24,8 @@ import { namesByKey, namesOfNeuron } from '../../projection/link-queries.ts'
 import { accessOf, findNeuron, titleOf } from '../../projection/neuron-queries.ts'
 import type { Projection } from '../../projection/projection.ts'
 
-/** What gives a Neuron its names. */
 export type NeuronIdentity = { path: string; title: string; aliases: readonly string[] }
 
-/** A Neuron that gets another title or path. */
 export type Rename = { seqId: string; after: NeuronIdentity }
 
 type Sql = Projection['read']

@@ -13,7 +13,6 @@ export type OldSection = {
 /** Whether a section has the name of an old one; `sure` if it is known to be the same part of the same file. */
 export type SameName = (section: number, old: number) => 'sure' | boolean
 
-/** The old section that a new one continues. */
 export type SectionMatch = {
   old: number
   /** Why a curator must look at it, in words; absent if it is certain. */

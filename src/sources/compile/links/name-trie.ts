@@ -59,7 +59,6 @@ export class NameTrie {
     }
   }
 
-  /** Mentions in their order, none in another. */
   mentionsIn(line: string): NameMention[] {
     const mentions: NameMention[] = []
     const tokens = this.#root.next.size === 0 ? [] : tokensOf(line.slice(0, maxLine))

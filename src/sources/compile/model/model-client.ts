@@ -27,7 +27,6 @@ export type ModelRequest<Answer> = {
 /** Bytes of an answer. */
 const maxAnswer = 1_000_000
 
-/** What is read of a chat completion. */
 const Completion = z.object({
   choices: z
     .array(
@@ -46,7 +45,6 @@ const unknownParameter: ReadonlySet<number | undefined> = new Set([400, 415, 422
 
 type Loaded = { client: OpenAI; module: typeof import('openai') }
 
-/** Asks a language model for objects. */
 export class ModelClient {
   readonly #options: CompilerModelOptions
   readonly #breaker: CircuitBreaker

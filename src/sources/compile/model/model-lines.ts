@@ -7,7 +7,6 @@ export type ShownLine = {
   part?: number
 }
 
-/** Characters that a model is given at once. */
 const maxPiece = 12_000
 /** Characters of a line that is not cut at the ends of sentences: what cites a whole paragraph proves little. */
 const maxLine = 300
@@ -15,7 +14,6 @@ const maxLine = 300
 const leastBeginning = 120
 const mostBeginning = 2000
 
-/** The lines of parts in pieces that fit. */
 export function piecesOf(parts: readonly TitledPart[], indexes: readonly number[]): ShownLine[][] {
   const pieces: ShownLine[][] = []
   let size = Number.POSITIVE_INFINITY
@@ -57,7 +55,6 @@ export function numbered(lines: readonly ShownLine[], parts: readonly TitledPart
     .join('\n')
 }
 
-/** The headings that a part stands below, and its own. */
 export function modelHeadings(part: TitledPart | undefined): string {
   const { path = [], name, lastName } = part ?? {}
   return [...path, name ?? '', lastName ?? ''].filter((heading) => heading !== '').join(' > ')

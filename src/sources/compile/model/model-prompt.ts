@@ -44,7 +44,6 @@ export function outlineRequest(shown: Shown): ModelRequest<Outline> {
   }
 }
 
-/** What it is asked for each page. */
 export function pageRequest(concept: string, shown: Shown): ModelRequest<PromptPage> {
   return {
     ...request(shown, [

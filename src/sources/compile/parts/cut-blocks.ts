@@ -94,7 +94,6 @@ function beginsItem(line: string): boolean {
   return /^(?:[-+*]|\d{1,9}[.)])\s/.test(line)
 }
 
-/** Pieces of a line that are no longer than a part. */
 function cutLine(line: string): string[] {
   const pieces: string[] = []
   let rest = line

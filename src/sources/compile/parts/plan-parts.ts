@@ -8,7 +8,6 @@ import { cutBlocks, longestBlock, packBlocks, target } from './cut-blocks.ts'
 const least = 400
 const maxParts = 500
 
-/** Blocks that become a page. */
 export type PlannedPart = {
   /** Text of the heading that it is named by; absent where there is none. */
   name?: string
@@ -198,7 +197,6 @@ function allBlocks({ heading, blocks, before, after }: Section): SourceBlock[] {
   return [...before, ...(heading ? [heading] : []), ...blocks, ...after]
 }
 
-/** Neighbours together, as many as it takes. */
 function joinMany(parts: PlannedPart[], size: number): PlannedPart[] {
   if (parts.length <= maxParts) return parts
   const enough = Math.ceil((size * 1.1) / (maxParts - 1))

@@ -17,7 +17,6 @@ const fileCopy = /^\S+[-_]\S* ?\(\d{1,3}\)$/
 const printed = /\.(?:pdf|png|jpe?g|webp|gif|tiff?|bmp|heic)$/i
 
 export type TitleSource = {
-  /** As the document calls itself. */
   own: string | undefined
   blocks: readonly SourceBlock[]
   filename: string

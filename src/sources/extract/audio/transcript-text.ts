@@ -5,7 +5,6 @@ import type { Transcript } from './transcribe.ts'
 /** Seconds of speech in a paragraph. */
 const paragraphLength = 60
 
-/** `time` is in seconds. */
 export type Chapter = { time: number; title: string }
 
 /** Paragraphs of about a minute, each with its time, below chapters. */

@@ -4,7 +4,6 @@ import { guessEncoding } from './guess-encoding.ts'
 /** A text, and the encoding that it was in. */
 export type Decoded = {
   text: string
-  /** A name of the Encoding Standard, or UTF-32. */
   encoding: string
   /** Whether the encoding was guessed, and the text looks as if the guess was wrong. */
   isDoubtful: boolean

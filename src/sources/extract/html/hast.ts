@@ -32,7 +32,6 @@ export function isElement(node: Nodes, tagName: string): node is Element {
   return node.type === 'element' && node.tagName === tagName
 }
 
-/** A node and all below it, in document order, however deep. */
 export function* nodesOf(node: Nodes): Generator<Nodes> {
   const stack: Nodes[] = [node]
   for (let next = stack.pop(); next; next = stack.pop()) {

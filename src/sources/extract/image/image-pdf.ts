@@ -17,7 +17,6 @@ export function jpegPdf(header: ImageHeader, bytes: Buffer): Buffer {
   return imagePdf({ width, height, orientation, format: `/ColorSpace ${colors} /Filter /DCTDecode`, data: bytes })
 }
 
-/** A PDF of one page that a picture fills. */
 export function greyPdf({ width, height, data }: GreyPixels): Buffer {
   return imagePdf({ width, height, orientation: 1, format: '/ColorSpace /DeviceGray', data })
 }

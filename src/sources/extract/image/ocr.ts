@@ -19,7 +19,6 @@ const soundConfidence = 0.85
 type Angle = 0 | 90 | 180 | 270
 const turned: readonly Angle[] = [90, 180, 270]
 
-/** What was read in a picture. */
 export type RecognisedPage = Recognised & { markdown: string }
 
 /** A recogniser of print (Tesseract within liteparse); nothing is fetched. */
@@ -28,7 +27,6 @@ type Ocr = {
   languages: string
   /** What a curator must know, since a language that was asked for is not read. */
   doubts: string[]
-  /** Reads one page; `undefined` if there is no word on it. */
   page: (picture: PageOfSource) => Promise<RecognisedPage | undefined>
 }
 

@@ -29,7 +29,6 @@ export class CodeRuns {
   }
 }
 
-/** How many backticks stand at an offset. */
 export function runLength(line: string, start: number): number {
   let end = start
   while (line[end] === '`') end++

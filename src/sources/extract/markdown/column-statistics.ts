@@ -7,7 +7,6 @@ const maxValue = 60
 const number = /^-?\d{1,15}(?:\.\d+)?(?:e[+-]?\d{1,3})?$/i
 const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/
 
-/** Statistics of the values of a column, which are not kept. */
 export class ColumnStatistics {
   filled = 0
   #numbers = 0

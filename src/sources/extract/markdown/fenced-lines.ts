@@ -157,7 +157,6 @@ class FenceScan {
   }
 }
 
-/** What is left of a line behind the markers of its containers. */
 class Rest {
   readonly line: string
   /** Of the next character that is not blank. */

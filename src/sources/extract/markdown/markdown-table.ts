@@ -14,7 +14,6 @@ const maxSampleCharacters = 2 ** 17
  * it is summarised, the rows that it does not show are left for search.
  */
 export class DataTable {
-  /** Of all rows, the header too. */
   #count = 0
   #characters = 0
   readonly #rows: string[][] = []
@@ -81,7 +80,6 @@ export class DataTable {
     return this.#rows[row]?.[column]
   }
 
-  /** Markdown without empty columns. */
   blocks(): string[] {
     const used = this.#columns.flatMap((column, at) =>
       column.filled > 0 || this.#rows.some((row) => row[at]) ? [at] : [],

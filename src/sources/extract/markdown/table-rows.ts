@@ -23,7 +23,6 @@ export function roomForRows(): Room {
   return { bytes: maxBytes }
 }
 
-/** A row as a line of text, without its blank cells. */
 export function rowLine(cells: readonly string[]): string {
   return plainLine(cells.filter((cell) => cell !== '').join('; '))
 }

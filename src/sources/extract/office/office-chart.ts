@@ -42,7 +42,6 @@ export function chartTable(chart: XmlElement): ChartTable {
   }
 }
 
-/** The same as Markdown. */
 export function chartBlocks({ title, rows }: ChartTable): string[] {
   const table = rows.length > 0 ? [markdownTable(rows.map((row) => row.map(asInlineMarkdown)))] : []
   return [...(title === '' ? [] : [plainLine(title)]), ...table]

@@ -70,7 +70,6 @@ export class OfficePackage {
     return main.target
   }
 
-  /** As its properties say. */
   title(): string | undefined {
     const properties = this.relationships().find(({ type }) => type === 'core-properties')
     const title = properties && child(this.xml(properties.target), 'title')?.text.replace(/\s+/g, ' ').trim()

@@ -2,7 +2,6 @@ import { plainLine } from '../markdown/as-inline-markdown.ts'
 import { fencedLines } from '../markdown/fenced-lines.ts'
 import { joinLines } from './pdf-lines.ts'
 
-/** A page of a document as lines of Markdown. */
 export type PdfPage = { number: number; lines: string[] }
 
 /** Below this part of the words of its plain text, the Markdown of a page is not used. */

@@ -6,7 +6,6 @@ import { brokenWords } from './pdf-hyphens.ts'
 import { pageMarkdown } from './pdf-page.ts'
 import { withJoinedLetters } from './pdf-spaced-letters.ts'
 
-/** What is kept of a page that was read. */
 export type ReadPage = {
   /** 1-based. */
   number: number

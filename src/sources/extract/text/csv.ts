@@ -23,7 +23,6 @@ export const extractCsv: Extractor = async ({ file }) => {
   return { title: undefined, anchors: [], doubts, ...written, warnings: [...warnings, ...ofLoose] }
 }
 
-/** @param tables of 100 rows each. */
 function sections(tables: readonly string[], size: number): string[] {
   if (tables.length < 2) return [...tables]
   return tables.flatMap((table, index) => [`## Rows ${index * 100 + 1}–${Math.min((index + 1) * 100, size)}`, table])

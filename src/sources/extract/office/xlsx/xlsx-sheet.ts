@@ -25,7 +25,6 @@ export type SheetText = {
   isShown: (reference: string) => boolean
 }
 
-/** Rows without a blank one between them. */
 type Region = { lines: string[][]; table: DataTable | undefined; rows: number[] }
 type Range = { top: number; left: number; bottom: number }
 

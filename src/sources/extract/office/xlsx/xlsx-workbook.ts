@@ -32,7 +32,6 @@ export type Workbook = {
   is1904: boolean
 }
 
-/** @throws {ExtractionError} */
 export function readWorkbook(document: OfficePackage): Workbook {
   const main = document.main()
   const workbook = document.xml(main)
