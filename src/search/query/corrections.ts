@@ -134,8 +134,9 @@ function similarTo({ word, term: own, known }: Suspect, analyser: Analyser, voca
   if (known > 0) {
     for (const term of oneEditFrom(own)) add(term, 1, own[0] === term[0])
   } else if (!isNear) {
-    // What a slip in its ending keeps from being stemmed.
+    // What a slip in its ending keeps from being stemmed; words that are their own stem are found above.
     for (const edited of oneEditFrom(word)) {
+      if (own === word && !analyser.mayChange(edited)) continue
       const term = termOf(edited, analyser)
       if (term !== undefined) add(term, 1, word[0] === edited[0])
     }

@@ -5,7 +5,7 @@ import type { Segment } from './format/segment.ts'
 
 /**
  * Adds the terms of a segment that a word becomes with at most so many edits; see {@link EditRows}. Terms with a common beginning
- * share its rows, and are passed over together where none of them can be similar. A name is similar to names alone.
+ * share its rows, and those between one and the next that can be similar are passed over. A name is similar to names alone.
  * @throws {SearchTimeout}
  */
 export function addSimilar(
@@ -16,37 +16,25 @@ export function addSimilar(
   deadline: Deadline,
 ): void {
   const rows = new EditRows(word, maxEdits)
-  let taken = ''
-  /** Characters of `taken`, and their bytes, with which no similar term begins. */
-  let [dead, deadBytes] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-  let steps = 0
   const beginning = Buffer.from(isNameTerm(word) ? nameSign : '')
-  let cursor = dictionary.from(beginning)
-  for (; cursor.beginsWith(beginning); cursor.next()) {
-    // Where very many terms begin so, they are not even looked at.
-    while (deadBytes <= shortBeginning && cursor.shared >= deadBytes && cursor.isAt) {
-      cursor = dictionary.from(Buffer.concat([cursor.term.subarray(0, deadBytes), afterAll]))
-    }
-    if (!cursor.beginsWith(beginning)) break
-    if (++steps % 1024 === 0) deadline.check()
-    if (cursor.shared >= deadBytes) continue
+  let taken = ''
+  let steps = 0
+  for (let cursor = dictionary.from(beginning); cursor.beginsWith(beginning); ) {
+    if (++steps % 256 === 0) deadline.check()
     const term = cursor.text
-    const shared = commonLength(term, taken)
-    if (shared >= dead) continue
-    taken = term
-    dead = Number.POSITIVE_INFINITY
-    for (let at = shared; at < term.length && dead > term.length; at++) {
-      if (!rows.take(at, term.charCodeAt(at))) dead = at + 1
-    }
-    deadBytes = dead > term.length ? dead : Buffer.byteLength(term.slice(0, dead))
-    if (dead > term.length && rows.isWithin(term.length)) similar.add(term)
+    let live = commonLength(term, taken)
+    while (live < term.length && rows.take(live, term.charCodeAt(live))) live++
+    taken = term.slice(0, live)
+    if (live === term.length && rows.isWithin(live)) similar.add(term)
+    const next = Buffer.from(rows.after(term, live))
+    if (next.length === 0) return
+    for (let left = nearby; left > 0 && cursor.isAt && cursor.compareTo(next) < 0; left--) cursor.next()
+    if (cursor.isAt && cursor.compareTo(next) < 0) cursor = dictionary.from(next)
   }
 }
 
-/** Bytes of a beginning that so many terms share that it pays to look for the first one behind them. */
-const shortBeginning = 3
-/** Comes after every byte of UTF-8. */
-const afterAll = Uint8Array.of(0xff)
+/** Terms that are passed over one by one before the next is looked for. */
+const nearby = 8
 
 function commonLength(one: string, other: string): number {
   let length = 0

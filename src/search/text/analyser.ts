@@ -10,7 +10,7 @@ import { oneScript } from './one-script.ts'
 import { endOfPlainRun, isNumber, nextLetter } from './plain-runs.ts'
 import { isComposed, isUnspaced } from './script.ts'
 import { respellerFor, splitterFor, transliteratorFor } from './spelling.ts'
-import { stemmerFor } from './stemmer.ts'
+import { mayBeStemmed, stemmerFor } from './stemmer.ts'
 import { releaseUnits, unitsOf } from './text-units.ts'
 import type { Token } from './tokens.ts'
 import { isEmoji, joins, maxWord, pairsOf, runs, wordsOf } from './tokens.ts'
@@ -32,6 +32,8 @@ export type Analyser = {
   isStopWord(word: string): boolean
   /** Whether a word says little beside others: an emoji, or a function word without its apostrophe (`dont`). */
   isIdle(word: string): boolean
+  /** Whether the term of a folded word may be another: told sooner than what it is. */
+  mayChange(word: string): boolean
   /** A word as two, where many write it so: `back up` of `backup`. */
   split(word: string): string | undefined
 }
@@ -110,6 +112,10 @@ class LanguageAnalyser implements Analyser {
 
   isIdle(word: string): boolean {
     return isEmoji(word) || (/[ts]$/.test(word) && this.isStopWord(word.replace(/(?<=n)t$|s$/, "'$&")))
+  }
+
+  mayChange(word: string): boolean {
+    return mayBeStemmed(word, this.#language) || this.#respell(word) !== word
   }
 
   split(word: string): string | undefined {

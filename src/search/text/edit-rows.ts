@@ -1,3 +1,6 @@
+/** Up to this one, characters are in the same order in UTF-16 and UTF-8. */
+const lastOrdered = 0xd7ff
+
 /**
  * The optimal string alignment distance (Damerau-Levenshtein, where no part of a word is edited twice) of one word to others
  * that are given one character at a time. Others with a common beginning share its rows, so a sorted list or a tree of terms
@@ -42,6 +45,36 @@ export class EditRows {
   /** Whether the first `length` characters that were taken, as a word, are within the number of edits. */
   isWithin(length: number): boolean {
     return (this.#row(length)[this.#word.length] ?? 0) <= this.#maxEdits
+  }
+
+  /**
+   * Where the next of some sorted words can be within the number of edits: no word between this one and the text that is returned
+   * is; empty where none behind it is. @param live how many of its characters were taken, and can begin such a word
+   */
+  after(word: string, live: number): string {
+    if (live === word.length) return `${word}\0`
+    for (let depth = live; depth >= 0; depth--) {
+      const unit = word.charCodeAt(depth)
+      const next = this.#unitAfter(depth, unit)
+      // The order of words is not that of their units.
+      if (unit > lastOrdered || (next > lastOrdered && next !== Number.POSITIVE_INFINITY)) return `${word}\0`
+      if (next <= lastOrdered) return word.slice(0, depth) + String.fromCharCode(next)
+    }
+    return ''
+  }
+
+  /** The least character above another one that can follow the first `depth` of those that were taken; infinite where none can. */
+  #unitAfter(depth: number, unit: number): number {
+    if (depth >= this.#word.length + this.#maxEdits) return Number.POSITIVE_INFINITY
+    const row = this.#row(depth)
+    if (row.some((edits) => edits < this.#maxEdits)) return unit + 1
+    let least = Number.POSITIVE_INFINITY
+    for (let at = 0; at < this.#word.length; at++) {
+      const next = this.#word.charCodeAt(at)
+      if (next <= unit || next >= least) continue
+      if ((row[at] ?? 0) <= this.#maxEdits || this.#swapped(depth, at + 2, next) <= this.#maxEdits) least = next
+    }
+    return least
   }
 
   /** Edits where this character and the one before it have changed places. */

@@ -31,10 +31,20 @@ const algorithms: Readonly<Record<string, string>> = {
 
 const require = createRequire(import.meta.url)
 
+/** Words that Porter2 may change: they begin or end so. All others it would keep, which is told sooner than by asking it. */
+const changedInEnglish = /^'|(?:[seiy']|ed|ing|ion|ism|er|or|al|ful|ll|ent|ant|ic)$/
+
+/** Whether a lower-case word of a language may have another stem than itself. */
+export function mayBeStemmed(word: string, language: string): boolean {
+  return language === 'en' ? changedInEnglish.test(word) : language in algorithms
+}
+
 /** What takes a lower-case word to its stem; a language without an algorithm keeps its words. */
 export function stemmerFor(language: string): (word: string) => string {
   const algorithm = algorithms[language]
-  return algorithm === undefined ? (word) => word : snowballStem(algorithm)
+  if (algorithm === undefined) return (word) => word
+  const stem = snowballStem(algorithm)
+  return (word) => (mayBeStemmed(word, language) ? stem(word) : word)
 }
 
 /** Loads the package with the first word: it has the algorithms of all languages in one file, and takes 2 MB. */

@@ -49,3 +49,21 @@ test('rows are shared by words with a common beginning', () => {
     }),
   )
 })
+
+test('no word is similar between one of several and where the next can be', () => {
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 12 }), word, fc.nat(2), (others, one, maxEdits) => {
+      const rows = new EditRows(one, maxEdits)
+      const found: string[] = []
+      let next = ''
+      for (const other of [...new Set(others)].sort()) {
+        if (other < next) continue
+        let live = 0
+        while (live < other.length && rows.take(live, other.charCodeAt(live))) live++
+        if (live === other.length && rows.isWithin(live)) found.push(other)
+        next = rows.after(other, live) || '\uffff'
+      }
+      expect(found).toEqual([...new Set(others)].sort().filter((other) => distance(one, other) <= maxEdits))
+    }),
+  )
+})
