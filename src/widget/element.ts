@@ -1,0 +1,27 @@
+export type ElementAttributes = Readonly<Record<string, string | false | undefined>>
+export type Child = Node | string
+
+/** Builds an element. Strings become text, so that nothing is ever read as markup. */
+export function make<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: ElementAttributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== false && value !== undefined) made.setAttribute(key, value)
+  }
+  made.append(...children)
+  return made
+}
+
+/** A button that does not send a form. */
+export function pushButton(
+  act: () => void,
+  attributes: ElementAttributes,
+  ...children: readonly Child[]
+): HTMLButtonElement {
+  const button = make('button', { type: 'button', ...attributes }, ...children)
+  button.addEventListener('click', act)
+  return button
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** `url` of the Ganglion server; `key`: an API key of the role `app`, which stays on this side; `kb`: slug or UUID. */
+export type ProxyOptions = { url: string; key: string; kb: string }
+
+/** Characters of a body: the largest vote with its answer. */
+const maxBody = 256 * 1024
+
+/**
+ * Answers what the widget posts to `…/chat`, `…/feedback` and `…/retrieve`, as a Fetch handler: of Next, Workers, Deno, Bun. Visitors
+ * choose neither the knowledge base nor the audience.
+ */
+export function fetchProxy({ url, key, kb }: ProxyOptions): (request: Request) => Promise<Response> {
+  const base = `${url.replace(/\/+$/, '')}/api/v1`
+  const ofKb = `${base}/knowledge-bases/${encodeURIComponent(kb)}`
+  const audience = 'public'
+  const targets = new Map<string, [target: string, asked: (sent: Record<string, unknown>) => object]>([
+    ['chat', [`${base}/chat`, ({ message, sessionId }) => ({ message, sessionId, knowledgeBaseId: kb, audience })]],
+    ['feedback', [`${ofKb}/reader-feedback`, (sent) => sent]],
+    ['retrieve', [`${ofKb}/retrieve`, ({ query, neurons }) => ({ query, neurons, maxChars: 4000, topK: 3, audience })]],
+  ])
+  return async (request) => {
+    const [target, asked] = targets.get(request.url.replace(/[?#].*$/, '').replace(/.*\//, '')) ?? []
+    if (target === undefined || asked === undefined) return refusal(404, 'There is nothing here.')
+    // A page of another site cannot send this without asking first, which is refused.
+    const isJson = request.headers.get('content-type')?.startsWith('application/json') === true
+    if (request.method !== 'POST' || !isJson) return refusal(415, 'Send a POST with JSON.')
+    const text = await request.text()
+    if (text.length > maxBody) return refusal(413, 'The question is too long.')
+    try {
+      const accept = request.headers.get('accept') ?? 'application/json'
+      const headers = { 'content-type': 'application/json', accept, authorization: `Bearer ${key}` }
+      const body = JSON.stringify(asked(JSON.parse(text) ?? {}))
+      const answer = await fetch(target, { method: 'POST', headers, body, signal: request.signal })
+      if (answer.status === 401 || answer.status === 403)
+        return refusal(502, 'The chat is not set up: its key is refused.')
+      const passed = ['content-type', 'retry-after'].flatMap((name): [string, string][] => {
+        const value = answer.headers.get(name)
+        return value === null ? [] : [[name, value]]
+      })
+      return new Response(answer.body, { status: answer.status, headers: [...passed, ['cache-control', 'no-store']] })
+    } catch (error) {
+      if (error instanceof SyntaxError) return refusal(400, 'The body is no JSON.')
+      return refusal(502, 'The knowledge base cannot be reached.')
+    }
+  }
+}
+
+/** The same for `node:http`, Express, Fastify's `raw`: before anything that reads bodies. */
+export function nodeProxy(
+  options: ProxyOptions,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const answer = fetchProxy(options)
+  return async (request, response) => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    let body = ''
+    request.setEncoding('utf8')
+    for await (const piece of request) if (body.length <= maxBody) body += String(piece)
+    const { method = 'GET', headers } = request
+    const sent = method === 'POST' ? { body } : {}
+    const given = { accept: headers.accept ?? '', 'content-type': headers['content-type'] ?? '' }
+    const answered = await answer(
+      new Request(`http://localhost${request.url}`, { method, headers: given, signal: gone.signal, ...sent }),
+    )
+    response.writeHead(answered.status, Object.fromEntries(answered.headers))
+    try {
+      for await (const piece of answered.body ?? []) response.write(piece)
+    } catch {
+      // The server, or the visitor, has gone: the answer ends here.
+    }
+    response.end()
+  }
+}
+
+function refusal(status: number, message: string): Response {
+  return Response.json({ error: 'proxy', message }, { status })
+}

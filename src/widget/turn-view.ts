@@ -1,0 +1,192 @@
+import { type Answered, ChatProblem, type ChatService, type Cited } from './chat-service.ts'
+import type { Say } from './chat-texts.ts'
+import { type Child, make, pushButton } from './element.ts'
+import { type Cite, markdownNodes, webAddress } from './markdown-nodes.ts'
+import { voteForm } from './vote-form.ts'
+
+export type CiteFormat = 'inline' | 'footnote' | 'off'
+
+export type TurnOptions = {
+  say: Say
+  service: ChatService
+  citeFormat: CiteFormat
+  /** Says something to those who cannot see it. */
+  announce: (text: string) => void
+}
+
+/** Time between two looks of an answer that is being written, as a multiple of what the last took. */
+const restFactor = 5
+
+/** A question with its answer: first as it is written, then as a whole. */
+export class TurnView {
+  readonly root: HTMLElement
+  readonly question: string
+  readonly #options: TurnOptions
+  readonly #answer = make('div', { class: 'answer', dir: 'auto' })
+  #text = ''
+  #nextLook = 0
+
+  constructor(question: string, options: TurnOptions) {
+    this.question = question
+    this.#options = options
+    const asked = make('p', { class: 'question', dir: 'auto' })
+    asked.append(make('span', { class: 'unseen' }, `${options.say('asked')} `), question)
+    this.root = make('article', { 'aria-busy': 'true' }, asked, this.#answer)
+  }
+
+  /** Shows what there is of the answer. */
+  write(text: string): void {
+    this.#text = text
+    const begun = performance.now()
+    if (begun < this.#nextLook) return
+    this.#render()
+    this.#nextLook = performance.now() + restFactor * (performance.now() - begun)
+  }
+
+  #render(): void {
+    this.#answer.replaceChildren(...markdownNodes(withoutOpenCitation(this.#text), () => ''))
+  }
+
+  finish(answered: Answered): void {
+    const { say, citeFormat } = this.#options
+    const sources = citeFormat === 'off' ? [] : this.#sourcesOf(answered)
+    const numbers = new Map(answered.citations.map(({ seqId }, index) => [seqId, index]))
+    const cite: Cite = (seqId) => {
+      const index = numbers.get(seqId)
+      const source = index === undefined ? undefined : sources[index]
+      if (index === undefined || source === undefined || citeFormat !== 'footnote') return ''
+      const { title, filename = '' } = answered.citations[index] ?? {}
+      const label = say('source', { number: index + 1, title: title ?? filename })
+      const open = () => {
+        source.open = true
+        source.querySelector('summary')?.focus()
+      }
+      return make('sup', {}, pushButton(open, { class: 'mark', 'aria-label': label }, String(index + 1)))
+    }
+    this.#answer.replaceChildren(...markdownNodes(answered.answer, cite))
+    if (answered.notice !== undefined) this.root.append(make('p', { class: 'notice' }, answered.notice))
+    if (sources.length > 0) {
+      const items = sources.map((source) => make('li', {}, source))
+      const heading = make('p', { class: 'heading' }, say('sources'))
+      this.root.append(make('div', { class: `sources ${citeFormat}` }, heading, make('ol', {}, ...items)))
+    }
+    this.root.append(this.#actions(answered))
+    this.root.setAttribute('aria-busy', 'false')
+  }
+
+  /** Says why there is no answer, or not all of it. */
+  fail(text: string, retry: () => void): void {
+    this.#render()
+    const again = pushButton(retry, { class: 'second' }, this.#options.say('retry'))
+    this.root.append(make('p', { class: 'problem' }, make('span', {}, text), ' ', again))
+    this.root.setAttribute('aria-busy', 'false')
+  }
+
+  /** A page that is cited. What it says on the question is asked for when somebody opens it. */
+  #sourcesOf({ citations }: Answered): HTMLDetailsElement[] {
+    const { say, service } = this.#options
+    return citations.map((cited) => {
+      const content = make('div', { class: 'passage', dir: 'auto' }, say('loading'))
+      const name = cited.title ?? cited.filename ?? cited.path ?? ''
+      const details = make('details', {}, make('summary', {}, make('bdi', {}, name)), content)
+      const load = async () => {
+        const { seqId } = cited
+        const passages =
+          seqId === undefined ? [] : await service.passages(`${name} ${this.question}`.slice(0, 8000), seqId)
+        const shown: Child[] = passages.flatMap((passage) => markdownNodes(passage, () => ''))
+        content.replaceChildren(...(shown.length > 0 ? shown : [say('unavailable')]), ...this.#pageOf(cited))
+      }
+      const opened = () => {
+        if (!details.open) return
+        details.removeEventListener('toggle', opened)
+        load().catch(() => content.replaceChildren(say('unavailable'), ...this.#pageOf(cited)))
+      }
+      details.addEventListener('toggle', opened)
+      return details
+    })
+  }
+
+  /** A link to the cited page, where a reader can open it: an address of the API takes a key. */
+  #pageOf({ url = '' }: Cited): Child[] {
+    const address = url.includes('/api/') ? undefined : webAddress(url)
+    if (address === undefined) return []
+    return [' ', make('a', { href: address, target: '_blank', rel: 'noopener noreferrer' }, this.#options.say('page'))]
+  }
+
+  #actions(answered: Answered): HTMLElement {
+    const { say, announce, service } = this.#options
+    const copy = () => copyText(withoutCitations(answered.answer), this.#answer).then(() => announce(say('copied')))
+    const buttons = make('div', { class: 'actions' }, pushButton(copy, { class: 'quiet' }, say('copy')))
+    const send = async (vote: Readonly<Record<string, unknown>>) => {
+      await service.vote({ ...vote, ...voteSubject(this.question, answered) })
+      buttons.querySelectorAll('[data-vote]').forEach((button) => {
+        button.remove()
+      })
+      buttons.append(make('span', { class: 'thanks' }, say('thanks')))
+      announce(say('thanks'))
+    }
+    const failed = (error: unknown) => announce(problemText(error, say))
+    let form: HTMLFormElement | undefined
+    const open = (vote: 'down' | 'flag') => {
+      form?.remove()
+      form = voteForm(say, vote, {
+        send: (given) => send({ vote, ...given }),
+        failed,
+        close: () => {
+          form?.remove()
+          buttons.querySelector<HTMLElement>(`[data-vote=${vote}]`)?.focus()
+        },
+      })
+      buttons.after(form)
+      form.querySelector('textarea')?.focus()
+    }
+    const act = {
+      up: () => void send({ vote: 'up' }).catch(failed),
+      down: () => open('down'),
+      flag: () => open('flag'),
+    }
+    const signs = { up: '👍', down: '👎', flag: '🚩' } as const
+    for (const vote of ['up', 'down', 'flag'] as const) {
+      const sign = make('span', { 'aria-hidden': 'true' }, signs[vote])
+      const attributes = { class: 'quiet', 'data-vote': vote, 'aria-label': say(vote), title: say(vote) }
+      buttons.append(pushButton(act[vote], attributes, sign))
+    }
+    return buttons
+  }
+}
+
+/** Says in words what went wrong. */
+export function problemText(error: unknown, say: Say): string {
+  if (!(error instanceof ChatProblem)) return say('failed')
+  return error.said ?? say(error.key, { seconds: error.seconds })
+}
+
+/** What a vote is about, within the bounds of the interface. The page goes without its query, which may hold secrets. */
+function voteSubject(question: string, { answer, citations, sessionId, turnId }: Answered): Record<string, unknown> {
+  const cited = citations.flatMap(({ documentId, path, filename }) =>
+    documentId === undefined || path === undefined || filename === undefined ? [] : [{ documentId, path, filename }],
+  )
+  return {
+    question: [...question].slice(0, 2000).join(''),
+    answer: [...answer].slice(0, 50_000).join(''),
+    citations: cited.slice(0, 100),
+    sessionId,
+    turnId,
+    pageUrl: `${location.origin}${location.pathname}`.slice(0, 500),
+  }
+}
+
+function withoutCitations(text: string): string {
+  return text.replace(/[ \t]*\[[a-z0-9-]+_[0-9]{8}\]/g, '')
+}
+
+function withoutOpenCitation(text: string): string {
+  return text.replace(/\s*\[[a-z0-9_-]*$/, '')
+}
+
+/** Copies, also where the page is not served by TLS and has no clipboard. */
+async function copyText(text: string, shown: HTMLElement): Promise<void> {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  getSelection()?.selectAllChildren(shown)
+  document.execCommand('copy')
+}
