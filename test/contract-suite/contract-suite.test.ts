@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { readCases, scenariosOf } from '../../src/contract-suite/case-format.ts'
+import { tempDir } from '../support/temp.ts'
+import { brokenRules, uncaughtMutations } from './support/broken-rules.ts'
+import { contract, newContractKeys, startContractServer } from './support/contract-deployment.ts'
+
+const minutes = 60_000
+const { areas, cleanup } = await readCases('src/contract-suite/cases')
+const scenarios = areas.flatMap(scenariosOf)
+
+test('a server passes each scenario, and each scenario fails when the server breaks its rule', {
+  timeout: 20 * minutes,
+}, async () => {
+  const dataDir = join(tempDir(), 'data')
+  const keys = await newContractKeys(dataDir)
+  const url = await startContractServer(dataDir)
+  const { code, stdout } = await contract(['--url', url, '--level', 'ganglion'], keys)
+  expect(stdout.split('\n').filter((line) => line !== '' && !line.startsWith('✓'))).toEqual([
+    `${scenarios.length} passed, 0 failed, 0 expected to fail, 0 skipped`,
+    expect.stringMatching(/^Left on the server: \d+ candidates\.$/),
+  ])
+  expect(code).toBe(0)
+
+  const named = { key: keys.CONTRACT_KEY, curator: keys.CONTRACT_CURATOR_KEY, other: keys.CONTRACT_OTHER_KEY }
+  expect(await uncaughtMutations(areas, { url, kb: 'handbook', cleanup, keys: named })).toEqual([])
+})
+
+test('each scenario has a mutation', () => {
+  expect(Object.keys(brokenRules).sort()).toEqual(scenarios.map(({ id }) => id).sort())
+})
+
+test('the document lists each scenario and its mutations', async () => {
+  const path = 'docs/contract-suite.md'
+  const rows = scenarios.map(
+    ({ id, level, says }) =>
+      `| \`${id}\` | ${level === 'reference' ? 'R' : 'G'} | ${says.replaceAll('|', '\\|')} | ${Object.keys(brokenRules[id] ?? {}).join('; ')} |`,
+  )
+  const table = [
+    '| scenario | level | what the document says | caught: a server that … |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ]
+  const [prose = ''] = readFileSync(path, 'utf8').split('\n| scenario |')
+  await expect(`${prose}\n${table.join('\n')}`).toMatchFileSnapshot(join('../..', path))
+})
+
+test('the package has the version of the server', () => {
+  const Manifest = z.object({ version: z.string(), license: z.string() })
+  const [own, server] = ['src/contract-suite/package.json', 'package.json'].map((path) =>
+    Manifest.parse(JSON.parse(readFileSync(path, 'utf8'))),
+  )
+  expect(own).toEqual(server)
+})
