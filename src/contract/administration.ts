@@ -13,7 +13,7 @@ export const NewApiKey = z.object({
   connectors: z.array(Label).max(50),
   /** Null if it does not expire. */
   expiresAt: z.date().nullable(),
-  git: GitFetch.exclude(['main']).default('none'),
+  git: GitFetch.default('shown'),
 })
 export type NewApiKey = z.input<typeof NewApiKey>
 

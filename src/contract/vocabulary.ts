@@ -34,11 +34,8 @@ export type CandidateStatus = z.infer<typeof CandidateStatus>
 export const Role = z.enum(['reader', 'app', 'curator'])
 export type Role = z.infer<typeof Role>
 
-/**
- * What a key without the role `curator` may fetch with git: nothing, only `main`, or all refs. Keys that were created before this
- * setting have `main`. A clone also contains hidden pages.
- */
-export const GitFetch = z.enum(['none', 'main', 'all'])
+/** What a key without the role `curator` fetches with git: a repository of what it may see, or all of it, hidden pages and candidates too. */
+export const GitFetch = z.enum(['shown', 'all'])
 export type GitFetch = z.infer<typeof GitFetch>
 
 /** Roles of a person in a tenant, lowest first. An admin is a curator who may also manage keys, people, webhooks and settings. */

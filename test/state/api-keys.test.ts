@@ -28,7 +28,7 @@ test('a key is known by its token, with what it was made with', async () => {
     revokedAt: null,
     lastUsedAt: null,
     createdBy: null,
-    git: 'none',
+    git: 'shown',
   })
   expect(await keys.authenticate(token, at('11:00'))).toEqual({ ...key, isTenantDisabled: false })
 })

@@ -10,8 +10,7 @@ import { table } from '../table.ts'
 import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
 
 const fetchNotes = {
-  '-': 'It cannot use git.',
-  'fetch main': 'It fetches main with git, hidden pages too.',
+  'fetch shown': 'It clones with git what it may see.',
   'fetch all': 'It fetches everything with git, hidden pages and candidates too.',
   push: 'It fetches everything with git, and pushes.',
 }
@@ -59,7 +58,7 @@ export function addKeyCommands(program: Command): void {
         const { key, token } = await createApiKey(
           ctx,
           { ...operator, tenantId },
-          { name: name ?? `${role} key`, role, connectors: connector, expiresAt, git: git ? 'all' : 'none' },
+          { name: name ?? `${role} key`, role, connectors: connector, expiresAt, git: git ? 'all' : 'shown' },
         )
         return {
           json: { id: key.id, token, role },
@@ -123,5 +122,5 @@ function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): stri
 /** What a key may do with git, in a word. */
 function gitOf({ role, git }: Pick<ApiKey, 'role' | 'git'>): keyof typeof fetchNotes {
   if (role === 'curator') return 'push'
-  return ({ none: '-', main: 'fetch main', all: 'fetch all' } as const)[git]
+  return ({ shown: 'fetch shown', all: 'fetch all' } as const)[git]
 }

@@ -70,7 +70,7 @@ function read({ name, role, connectors, git, expires }: z.infer<typeof Typed>, n
     name: name.trim(),
     role,
     connectors: [...new Set(connectors.split('\n').map((line) => line.trim()))].filter((line) => line !== ''),
-    git: git === '' ? 'none' : 'all',
+    git: git === '' ? 'shown' : 'all',
     expires,
     expiresAt: days.success && days.data !== 'never' ? new Date(now.getTime() + Number(days.data) * dayMs) : null,
   }

@@ -31,11 +31,10 @@ export type TransferRequest = {
   protocol: string | undefined
   /** What the client sends. Without it, refs are advertised. */
   body?: AsyncIterable<Buffer>
-  /** Beginnings of names of refs that a fetch does not see. */
-  hiddenRefs: readonly string[]
   /** Names of refs that lead to nothing: git would fail for them, so neither a fetch nor a push sees them. */
   brokenRefs: readonly string[]
-  receiver: Receiver
+  /** Of a push. */
+  receiver: Receiver | undefined
   /** Ends git early. */
   signal: AbortSignal
   /** Is told what failed while a push was judged and received; the pusher learns only that something did. */
@@ -57,7 +56,7 @@ const hooksDir = fileURLToPath(new URL('../../../hooks/', import.meta.url))
  * @throws {GitError} `git-failed`; the signal's reason; what reading the body threw
  */
 export async function serveTransfer(request: TransferRequest, limits: TransferLimits): Promise<Transfer> {
-  const { gitDir, service, protocol, body, hiddenRefs, brokenRefs, receiver, signal, onError } = request
+  const { gitDir, service, protocol, body, brokenRefs, receiver, signal, onError } = request
   const isPush = service === 'receive-pack'
   if (isPush) await checkHooks()
   signal.throwIfAborted()
@@ -66,7 +65,7 @@ export async function serveTransfer(request: TransferRequest, limits: TransferLi
     protocol,
     signal,
     config: [
-      ...(isPush ? receiveConfig(limits) : uploadConfig(hiddenRefs)),
+      ...(isPush ? receiveConfig(limits) : uploadConfig),
       ...brokenRefs.map((ref) => `transfer.hideRefs=${ref}`),
     ],
     args: ['--stateless-rpc', ...(body === undefined ? ['--http-backend-info-refs'] : []), '.'],
@@ -77,7 +76,7 @@ export async function serveTransfer(request: TransferRequest, limits: TransferLi
   fed.catch((error: unknown) => git.stop(error))
   const [question, verdict, commands, reports, messages] = git.channels
   const hooks =
-    question && verdict && commands && reports && messages
+    receiver && question && verdict && commands && reports && messages
       ? answerHooks({ question, verdict, commands, reports, messages }, { gitDir, receiver, onError, ...limits })
       : undefined
   const settled = Promise.all([git.ended, hooks]).then(() => {})
@@ -101,16 +100,13 @@ export function isVersion2(protocol: string | undefined): boolean {
 const anyOwner = 'safe.directory=*'
 
 /** Only filters whose cost grows with what is sent: combined ones multiply, sparse ones match patterns against every path. */
-function uploadConfig(hiddenRefs: readonly string[]): string[] {
-  return [
-    anyOwner,
-    'uploadpack.allowFilter=true',
-    'uploadpackfilter.allow=false',
-    ...['blob:none', 'blob:limit', 'tree'].map((filter) => `uploadpackfilter.${filter}.allow=true`),
-    'uploadpackfilter.tree.maxDepth=0',
-    ...hiddenRefs.map((name) => `uploadpack.hideRefs=${name}`),
-  ]
-}
+const uploadConfig: readonly string[] = [
+  anyOwner,
+  'uploadpack.allowFilter=true',
+  'uploadpackfilter.allow=false',
+  ...['blob:none', 'blob:limit', 'tree'].map((filter) => `uploadpackfilter.${filter}.allow=true`),
+  'uploadpackfilter.tree.maxDepth=0',
+]
 
 /** With `proc-receive` for all refs git moves none itself. */
 function receiveConfig({ maxPack }: TransferLimits): string[] {

@@ -54,6 +54,12 @@ export function isBlocked(sql: Sql, path: string, isFree?: (path: string) => boo
   return blockedFolder(sql, path) !== undefined || isNameTaken(sql, pathKey(path), isFree)
 }
 
+/** The files of main that are no Neurons, by path, read as they go. */
+export function* filesBesideNeurons(sql: Sql): Generator<{ path: string; blob: string }> {
+  const rows = sql.iterate`SELECT path, blob FROM files WHERE seq_id IS NULL AND mode GLOB '100*' ORDER BY path`
+  for (const { path, blob } of rows) yield { path: String(path), blob: String(blob) }
+}
+
 export function filePaths(sql: Sql): string[] {
   return sql.all`SELECT path FROM files`.map(({ path }) => String(path))
 }

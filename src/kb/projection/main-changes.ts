@@ -21,10 +21,45 @@ export function positionOfVersion(sql: Sql, after: number, count: number): numbe
 }
 
 /** Commits of main's first-parent line after one position and up to another, oldest first. */
-export function mainCommitsBetween(sql: Sql, after: number, upTo: number): { position: number; commit: string }[] {
-  return sql.all`SELECT position, oid FROM commits WHERE position > ${after} AND position <= ${upTo} ORDER BY position`.map(
-    ({ position, oid }) => ({ position: Number(position), commit: String(oid) }),
+export function mainCommitsBetween(
+  sql: Sql,
+  after: number,
+  upTo: number,
+): { position: number; commit: string; at: string }[] {
+  return sql.all`SELECT position, oid, at FROM commits WHERE position > ${after} AND position <= ${upTo} ORDER BY position`.map(
+    ({ position, oid, at }) => ({ position: Number(position), commit: String(oid), at: String(at) }),
   )
+}
+
+type VersionFile = { path: string; blob: string }
+
+/** What a version of a Neuron did; without `is` it is removed, without `was` it was not there. */
+export type VersionChange = {
+  position: number
+  seqId: string
+  is: VersionFile | undefined
+  was: VersionFile | undefined
+}
+
+/** The versions that the commits after one position and up to another brought, oldest first. */
+export function versionsBetween(sql: Sql, after: number, upTo: number): VersionChange[] {
+  const rows = sql.all`SELECT v.position, v.seq_id, v.path, v.blob, p.path AS was_path, p.blob AS was_blob
+    FROM versions v LEFT JOIN versions p ON p.seq_id = v.seq_id AND p.version = v.version - 1
+    WHERE v.position > ${after} AND v.position <= ${upTo} ORDER BY v.position, v.seq_id`
+  const fileIn = (path: unknown, blob: unknown) => (typeof blob === 'string' ? { path: String(path), blob } : undefined)
+  return rows.map((row) => ({
+    position: Number(row.position),
+    seqId: String(row.seq_id),
+    is: fileIn(row.path, row.blob),
+    was: fileIn(row.was_path, row.was_blob),
+  }))
+}
+
+/** The file of the last version of a Neuron that main had up to a position, removals left out. */
+export function lastBlobUpTo(sql: Sql, seqId: string, position: number): string | undefined {
+  const row = sql.get`SELECT blob FROM versions WHERE seq_id = ${seqId} AND position <= ${position} AND blob IS NOT NULL
+    ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : String(row.blob)
 }
 
 export type NeuronChange = {

@@ -13,10 +13,9 @@ export type GitDoor = {
   gitDir: string
   /** What the caller's git processes count for. */
   claim: SlotClaim
-  /** Beginnings of names of refs that the caller may not see. */
-  hiddenRefs: readonly string[]
   brokenRefs: readonly string[]
   /** Makes the refs that a fetch asks for, where they are made on demand. Prefixes as in `ls-refs` of protocol v2; none: all. */
   prepareFetch(refPrefixes: readonly string[]): Promise<void>
-  receiver: Receiver
+  /** Of a caller's push; undefined of a clone that shows only a part, which takes none. */
+  receiver: Receiver | undefined
 }

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import { GitSlots, type SlotLimits } from '../../git/native/git-slots.ts'
-import { nativeGit } from '../../git/native/native-git.ts'
 import { Advertisements } from '../../git/serve/advertisements.ts'
 import { answerLsRefs, type LsRefs, peekLsRefs } from '../../git/serve/ls-refs.ts'
 import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/serve/smart-http.ts'
@@ -27,7 +26,7 @@ export type GitRequest = {
   onError(error: unknown): void
 }
 
-const noGit = 'This server has no git, which clones and pushes need: install git beside it, and start it again.'
+const noPush = 'This repository shows a part of the knowledge base and takes no push: push to that of all of it.'
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
 
@@ -75,7 +74,9 @@ export class GitTransfers {
    * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are served
    */
   async serve(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
-    if ((await nativeGit()) === undefined) throw new GanglionError('unavailable', noGit)
+    if (request.service === 'receive-pack' && door.receiver === undefined) {
+      throw new GanglionError('insufficient_role', noPush)
+    }
     const { gitDir } = door
     const isStatic = request.service === 'upload-pack' && request.body === undefined && isVersion2(request.protocol)
     if (!isStatic) return this.#run(door, request)
@@ -86,7 +87,7 @@ export class GitTransfers {
   }
 
   async #run(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
-    const { gitDir, hiddenRefs, brokenRefs, receiver, claim } = door
+    const { gitDir, brokenRefs, receiver, claim } = door
     this.#tellBroken(door, request)
     const { body, lsRefs } = await prepare(door, request)
     const refs = lsRefs && (await answerLsRefs(gitDir, lsRefs, brokenRefs))
@@ -105,7 +106,6 @@ export class GitTransfers {
       const transfer = {
         ...request,
         gitDir,
-        hiddenRefs,
         brokenRefs,
         receiver,
         signal,

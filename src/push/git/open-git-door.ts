@@ -1,41 +1,49 @@
+import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
+import { nativeGit } from '../../git/native/native-git.ts'
 import { brokenRefs } from '../../git/refs/refs.ts'
+import { audienceClone } from '../../kb/clone/audience-clone.ts'
 import type { Context } from '../../kb/context.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { candidateHeads } from '../../queue/heads/candidate-refs.ts'
+import { effectiveAudience, servedAudiences } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { receiverFor } from '../receive-push.ts'
 import type { GitAddress, GitDoor } from './git-door.ts'
 
 /** Folders that only the server writes to. */
 const serverRefs = ['refs/ganglion', 'refs/candidates']
-const noFetch =
-  "A clone holds hidden pages, too: it takes a curator's key, or one made with `ganglion key create --git`."
+const noGit = 'This server has no git, which clones and pushes need: install git beside it, and start it again.'
+/** `handbook` or, as an audience sees it, `handbook@public`. */
+const AddressedKb = z.tuple([z.string(), z.enum(servedAudiences).optional()])
 
 /**
- * The repository of a knowledge base of the caller's tenant, which must be the one that is named.
- * @throws {GanglionError} `not_found`, `insufficient_role`
+ * The repository of a knowledge base of the caller's tenant, which must be the one that is named, or that of what the caller sees of it.
+ * @throws {GanglionError} `not_found`, `unavailable`
  */
 export async function openGitDoor(
   ctx: Context,
   caller: Caller,
-  { tenant, kb: name, reachedAt }: GitAddress,
+  { tenant, kb: address, reachedAt }: GitAddress,
 ): Promise<GitDoor> {
-  const named = tenant === caller.tenantId ? caller.tenantId : (await ctx.tenants.find(tenant))?.id
-  if (named !== caller.tenantId) throw new GanglionError('not_found')
+  const tenantId = tenant === caller.tenantId ? tenant : (await ctx.tenants.find(tenant))?.id
+  const named = AddressedKb.safeParse(address.split('@'))
+  if (tenantId !== caller.tenantId || !named.success) throw new GanglionError('not_found')
+  const [name, asked] = named.data
   const kb = await ctx.kb(caller.tenantId, name)
-  const fetches = caller.role === 'curator' ? 'all' : (caller.git ?? 'none')
-  if (fetches === 'none') throw new GanglionError('insufficient_role', noFetch)
+  if ((await nativeGit()) === undefined) throw new GanglionError('unavailable', noGit)
+  const audience = effectiveAudience(caller.git === 'all' ? 'curator' : caller.role, asked)
+  const claim = { key: caller.id, repository: kb.identity.id, tenant: caller.tenantId }
+  if (audience !== 'curator') {
+    const gitDir = await audienceClone(ctx, kb, audience)
+    return { gitDir, claim, brokenRefs: [], prepareFetch: async () => {}, receiver: undefined }
+  }
   return {
     gitDir: kb.repository.gitDir,
-    claim: { key: caller.id, repository: kb.identity.id, tenant: caller.tenantId },
+    claim,
     // Not main: who clones it must hear that it is damaged.
     brokenRefs: await brokenRefs(kb.repository, [mainRef, ...serverRefs]),
-    hiddenRefs: fetches === 'all' ? [] : serverRefs,
-    async prepareFetch(refPrefixes) {
-      // Nobody else sees what would be made.
-      if (fetches === 'all') await candidateHeads(kb, ctx).prepare(refPrefixes)
-    },
+    prepareFetch: (refPrefixes) => candidateHeads(kb, ctx).prepare(refPrefixes),
     receiver: receiverFor(ctx, kb, { caller, reachedAt }),
   }
 }

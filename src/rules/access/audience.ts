@@ -13,7 +13,7 @@ const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = 
   student: ['student'],
 }
 
-const served = ['public', 'student', 'tool'] as const
+export const servedAudiences = ['public', 'student', 'tool'] as const
 
 /**
  * The audience that a caller is served as: what it asked for, or else the widest that its role has. Only a curator is served as
@@ -34,7 +34,9 @@ export function maySee(audience: Audience, neuron: Access, defaultAudience: read
 
 /** Whether somebody may see one Neuron, or version of it, who may not see another. */
 export function isSeenByMore(one: Access, other: Access, defaultAudience: readonly string[]): boolean {
-  return served.some((audience) => maySee(audience, one, defaultAudience) && !maySee(audience, other, defaultAudience))
+  return servedAudiences.some(
+    (audience) => maySee(audience, one, defaultAudience) && !maySee(audience, other, defaultAudience),
+  )
 }
 
 /**
@@ -52,7 +54,7 @@ function allows(audience: readonly string[], name: string): boolean {
 
 /** Whether an audience shows a page to readers who do not see it by another. */
 export function widens(audience: readonly string[], current: readonly string[]): boolean {
-  return served.some((name) => audience.includes(name) && !allows(current, name))
+  return servedAudiences.some((name) => audience.includes(name) && !allows(current, name))
 }
 
 /**
@@ -62,7 +64,7 @@ export function widens(audience: readonly string[], current: readonly string[]):
 export function accessClass({ audience, tags }: Access): string {
   if (isInternal(tags)) return 'internal'
   if (audience === undefined) return 'default'
-  const listed = served.filter((name) => audience.includes(name))
+  const listed = servedAudiences.filter((name) => audience.includes(name))
   return listed.length === 0 ? 'nobody' : listed.join('')
 }
 

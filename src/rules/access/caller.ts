@@ -11,7 +11,7 @@ export type Caller = {
   role: Role
   /** Connectors that the key may speak as. */
   connectors: readonly string[]
-  /** Of a key that is no curator's: what it may fetch; absent: nothing. */
+  /** Of a key that is no curator's. */
   git?: GitFetch
   /** Of a person: where the request comes from. */
   address?: string

@@ -68,7 +68,7 @@ export class ApiKeys {
       revoked_at: null,
       last_used_at: null,
       created_by: key.createdBy ?? null,
-      git: key.git ?? 'none',
+      git: key.git ?? 'shown',
     }
     await this.#db.insertInto('api_keys').values(row).execute()
     return { key: toApiKey(row), token }
@@ -168,7 +168,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     name: row.name,
     role: row.role,
     connectors: Connectors.parse(JSON.parse(row.connectors)),
-    git: row.git,
+    git: row.git === 'all' ? 'all' : 'shown',
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

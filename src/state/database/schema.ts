@@ -81,7 +81,8 @@ export type ApiKeyRow = {
   last_used_at: string | null
   /** Name of whoever made it, for people; null: not known. */
   created_by: string | null
-  git: GitFetch
+  /** A {@link GitFetch}; of a key of an older version also `none` or `main`. */
+  git: string
 }
 
 type IdempotencyKeyRow = {

@@ -29,7 +29,7 @@ test('a key is made, listed and revoked', async () => {
     revokedAt: null,
     lastUsedAt: null,
     createdBy: 'Operator',
-    git: 'none',
+    git: 'shown',
   })
   // The command asks for the time before the key is made.
   const lifetime = Date.parse(key?.expiresAt ?? '') - Date.parse(key?.createdAt ?? '')
@@ -47,12 +47,12 @@ test('for a person, the token stands on a line of its own and the list is a tabl
     ganglion(['key', 'create', '--data', data, '--tenant', tenant, '--role', 'reader', '--name', `for ${tenant}`])
   const [made] = [await create('acme'), await create('umbrella')]
   expect(made.stdout.split('\n')[1]).toSatisfy(isToken)
-  expect(made.stdout).toContain('It cannot use git.')
+  expect(made.stdout).toContain('It clones with git what it may see.')
   const { stdout } = await ganglion(['key', 'list', '--data', data, '--tenant', 'acme'])
   const lines = stdout.trimEnd().split('\n')
   expect(lines).toHaveLength(2)
   expect(lines[0]).toMatch(/^ID +TENANT +ROLE +GIT +STATE +LAST USED +EXPIRES +CONNECTORS +NAME$/)
-  expect(lines[1]).toMatch(/^\S{36} {2}acme +reader +- +valid +never +never +- +for acme$/)
+  expect(lines[1]).toMatch(/^\S{36} {2}acme +reader +fetch shown +valid +never +never +- +for acme$/)
   expect(lines[1]?.indexOf('reader')).toBe(lines[0]?.indexOf('ROLE'))
 })
 

@@ -73,7 +73,7 @@ export class Clone {
   }
 }
 
-function addressOf({ url }: Product, token: string): string {
+export function addressOf({ url }: Product, token: string): string {
   return `${url.replace('://', `://any:${token}@`)}/git/acme/handbook.git`
 }
 

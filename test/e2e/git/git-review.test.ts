@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { GitFetch } from '../../../src/contract/vocabulary.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { tempDir } from '../../support/temp.ts'
 import type { Product } from '../support.ts'
-import { Clone, runGit } from './git-clone.ts'
+import { addressOf, Clone, runGit } from './git-clone.ts'
 import {
   approve,
   approved,
@@ -253,19 +252,24 @@ test('all of it works from a second bare repository that mirrors the first, as a
   expect(await candidateDetail(product, added)).toMatchObject({ status: 'dismissed' })
 })
 
-test('who is no curator fetches nothing with git, or what the key was made for', async () => {
+test('who is no curator clones what it may see, or what the key was made for', async () => {
   const { product, edit } = await withPending()
   for (const role of ['app', 'reader'] as const) {
-    const keyFor = (git: GitFetch) => product.newKey('acme', role, [], null, git)
-    await expect(Clone.of(product, product.tokens[role])).rejects.toThrow('key create --git')
-    const old = await Clone.of(product, await keyFor('main'), '--mirror')
-    expect(await old.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
-    expect((await old.run('fetch', 'origin', head(edit))).code).not.toBe(0)
-    expect((await old.run('-c', 'protocol.version=0', 'ls-remote', 'origin')).stdout).not.toMatch(/ganglion|candidates/)
-    const ci = await Clone.of(product, await keyFor('all'), '--mirror')
+    const clone = await Clone.of(product, product.tokens[role], '--mirror')
+    expect(await clone.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+    expect(await clone.git('ls-tree', '-r', '--name-only', 'main')).not.toMatch(/kb.yaml|README/)
+    expect((await clone.run('fetch', 'origin', head(edit))).code).not.toBe(0)
+    expect((await clone.run('push', 'origin')).stderr).toContain('403')
+    const ci = await Clone.of(product, await product.newKey('acme', role, [], null, 'all'), '--mirror')
     expect(await ci.git('for-each-ref', '--format=%(refname)')).toContain(head(edit))
     expect((await ci.run('push', 'origin')).stderr).toContain('403')
   }
   const curator = await Clone.of(product, product.tokens.curator, '--mirror')
   expect(await curator.git('for-each-ref', '--format=%(refname)')).toContain('refs/ganglion/queue')
+  const asPublic = `${addressOf(product, product.tokens.curator).slice(0, -'.git'.length)}@public.git`
+  expect((await runGit(tempDir(), 'ls-remote', asPublic)).stdout).toMatch(
+    /^[0-9a-f]{40}\tHEAD\n[0-9a-f]{40}\trefs\/heads\/main\n?$/,
+  )
+  expect((await runGit(curator.dir, 'push', asPublic, 'main:refs/heads/x')).stderr).toContain('takes no push')
+  expect((await runGit(tempDir(), 'ls-remote', asPublic.replace('@public', '@nobody'))).stderr).toContain('not found')
 })

@@ -98,7 +98,6 @@ describe('fetching', () => {
       openDoor: async () => ({
         gitDir: server.gitDir,
         claim: { key: 'reader', repository: 'handbook', tenant: 'acme' },
-        hiddenRefs: [],
         brokenRefs: [],
         receiver: { judge: () => Promise.reject(), receive: () => Promise.reject() },
         prepareFetch: async () => void nativeGit(server.gitDir, ['update-ref', 'refs/candidates/1/head', head]),

@@ -94,7 +94,6 @@ export async function gitServer(options: GitServerOptions = {}): Promise<GitServ
     return {
       gitDir,
       claim,
-      hiddenRefs: [],
       brokenRefs: [],
       receiver,
       prepareFetch: async (prefixes) => void prepared.push(prefixes),
