@@ -25,7 +25,9 @@ export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
   return { packs, looseObjects: (await names('17')).length * 256 }
 }
 
-const rollUp = ['repack', '--quiet', '-d', '-l', '--geometric=2']
+/** Packs are read once, so that what of them is kept in memory is of no use. */
+const littleMapped = ['-c', 'core.packedGitWindowSize=8m', '-c', 'core.packedGitLimit=64m']
+const rollUp = [...littleMapped, 'repack', '--quiet', '-d', '-l', '--geometric=2']
 /** Beside `src/` and `dist/` alike. */
 const newPages = fileURLToPath(new URL('../../hooks/new-pages.gitattributes', import.meta.url))
 
@@ -94,7 +96,7 @@ export async function prune(gitDir: string, signal: AbortSignal): Promise<void> 
   await clearOldLocks(gitDir)
   const cruft = ['--cruft', `--cruft-expiration=${kept}`]
   const background = { signal, priority: constants.priority.PRIORITY_LOW, timeLimit: longTimeLimit }
-  await runGit(gitDir, ['repack', '--quiet', '-d', '-l', ...cruft], background)
+  await runGit(gitDir, [...littleMapped, 'repack', '--quiet', '-d', '-l', ...cruft], background)
   await runGit(gitDir, ['prune', `--expire=${kept}`], background) // loose ones are not in the pack of what is kept
   await writeCommitGraph(gitDir, '--split=replace', background)
   await writeFile(join(gitDir, prunedMarker), '')

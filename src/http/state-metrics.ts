@@ -87,12 +87,12 @@ function searchFigures(ctx: AppContext): Record<string, Figure> {
       }),
     },
     ganglion_search_indexes: {
-      help: 'Search indexes of open knowledge bases: current, or behind what there is.',
+      help: 'Search indexes of open knowledge bases: current; behind, as an update brings; or idle, not asked since something changed.',
       label: 'state',
       read() {
-        const states = indexes()
-        const current = states.filter(({ isCurrent }) => isCurrent).length
-        return { current, behind: states.length - current }
+        const counts = { current: 0, behind: 0, idle: 0 }
+        for (const { state } of indexes()) counts[state]++
+        return counts
       },
     },
     ganglion_search_unindexed_documents: {

@@ -146,7 +146,7 @@ test('metrics tell jobs by state, indexes, lag of deliveries, and the work of th
   await expect(observedRequest('chat', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')
   expect(await figure(failed)).toBe(2)
 
-  // An index looks at what there is when it is asked, and is behind from the next change on.
+  // An index looks at what there is when it is asked, and is idle from the next change on.
   await vi.waitFor(async () => {
     await request('GET', '/api/v1/search?kb=handbook&q=vip', { as: 'curator' })
     expect(await figure('ganglion_search_indexes{state="current"}')).toBe(1)
@@ -157,6 +157,8 @@ test('metrics tell jobs by state, indexes, lag of deliveries, and the work of th
   const body = { kb: 'handbook', kind: 'chat', title: 'lag', content: 'y' }
   await request('POST', '/api/v1/queue/candidates', { as: 'app', body })
   expect(await figure('ganglion_commit_duration_seconds_count{outcome="ok"}')).toBe(written + 1)
+  expect(await figure('ganglion_search_indexes{state="idle"}')).toBe(1)
+  expect(await figure('ganglion_search_indexes{state="behind"}')).toBe(0)
 
   const hour = new Date(Date.now() - 3_600_000)
   const job = { tenantId, kbId }

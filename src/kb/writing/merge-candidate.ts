@@ -62,13 +62,16 @@ export async function mergeFrontMatter(
   target: NeuronRow,
   current: string,
 ): Promise<string> {
-  const { frontMatter, connector } = candidate
+  const { frontMatter, connector, base, mergeBase } = candidate
   if (frontMatter === null) return current
   const backPointer = parseNeuronFile(current).fields.candidate
   const blockOf = (text: string) => editNeuron(text.slice(0, fileLayout(text).bodyStart), { candidate: backPointer })
-  const before = (await baseOf({ readText }, candidate)) ?? current
+  const [now, proposed] = [blockOf(current), blockOf(frontMatter)]
+  if (now === proposed) return current
+  const isBase = base === target.blob && mergeBase === undefined
+  const before = isBase ? now : blockOf((await baseOf({ readText }, candidate)) ?? current)
   const told = parseNeuronFile(frontMatter).fields.connector === connector ? origin : new Set<string>()
-  const blocks = { base: blockOf(before), current: blockOf(current), proposed: blockOf(frontMatter) }
+  const blocks = { base: before, current: now, proposed }
   const merged = mergeBlocks(blocks, told)
   if ('text' in merged) return merged.text + current.slice(fileLayout(current).bodyStart)
   throw mergeConflict(merged.conflicts, target)

@@ -83,12 +83,16 @@ export class KbSearch {
     return this.#index.currentState
   }
 
-  /** How the index stands, for who watches the server. `behindMs`: for how long the update takes that is under way. */
-  get figures(): { isCurrent: boolean; lacking: number; behindMs: number } {
+  /**
+   * How the index stands, for who watches the server. `behind`: an update is under way, or has failed; `idle`: nobody has asked
+   * since something changed. `behindMs`: for how long the update takes that is under way.
+   */
+  get figures(): { state: 'current' | 'behind' | 'idle'; lacking: number; behindMs: number } {
     const { currentState, updatingSince } = this.#index
     const lacking = this.#index.lacking(Number.POSITIVE_INFINITY).length
     const behindMs = updatingSince === undefined ? 0 : performance.now() - updatingSince
-    return { isCurrent: currentState !== undefined, lacking, behindMs }
+    const isBehind = updatingSince !== undefined || lacking > 0
+    return { state: currentState !== undefined ? 'current' : isBehind ? 'behind' : 'idle', lacking, behindMs }
   }
 
   /**
