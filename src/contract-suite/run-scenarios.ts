@@ -178,7 +178,8 @@ async function isRemoved(options: RunOptions, undo: UndoRequest): Promise<boolea
       (reply) => reply.status,
       () => undefined,
     )
-    if (status !== 409 || performance.now() - started >= undo.until * 1000) return status !== undefined && status < 300
+    if (status !== 409 || performance.now() - started >= undo.until * 1000)
+      return status !== undefined && (status < 300 || status === 404)
     await delay(200)
   }
 }

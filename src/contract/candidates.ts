@@ -57,7 +57,7 @@ export const CandidateInput = z
   })
   .refine(({ kb, knowledgeBaseId = kb }) => knowledgeBaseId !== undefined, {
     path: ['knowledgeBaseId'],
-    error: 'must name a knowledge base',
+    error: 'must be given',
     // Reported together with the faults of the other fields.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })

@@ -20,6 +20,7 @@ async function fakeServer() {
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
     if (request.url === '/base/api/v1/knowledge-bases') answer(200, { knowledgeBases: [{ slug: 'handbook' }] })
     else if (request.url === '/base/busy') answer(times === 1 ? 429 : 200, { times }, { 'retry-after': '0' })
+    else if (request.url === '/base/refused') answer(403, {})
     else if (request.url === '/base/late') answer(200, { times })
     else if (request.url === '/base/things' && request.method === 'POST') answer(201, { id: `<${asked.length}>` })
     else if (request.url === '/base/events') {
@@ -132,7 +133,8 @@ test('what requests leave behind is removed, and listed where it cannot be', asy
   const curator = { CONTRACT_CURATOR_KEY: 'boss' }
   expect((await run('GET /late', curator)).stdout).toContain('Left on the server: nothing.')
   expect(asked.at(-1)).toBe('GET /base/late boss')
-  expect((await run('GET /nowhere', curator)).stdout).toContain('Left on the server: 1 thing.')
+  expect((await run('GET /nowhere', curator)).stdout).toContain('Left on the server: nothing.')
+  expect((await run('GET /refused', curator)).stdout).toContain('Left on the server: 1 thing.')
   expect((await run('GET /late', {})).stdout).toContain('Left on the server: 1 thing.')
 })
 
