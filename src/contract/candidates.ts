@@ -64,7 +64,8 @@ export const CandidateInput = z
   .meta({
     id: 'CandidateInput',
     description: 'A proposed Neuron.',
-    anyOf: [{ required: ['knowledgeBaseId'] }, { required: ['kb'] }],
+    // Within `allOf`, since generators of types take `anyOf` beside `properties` for another type altogether.
+    allOf: [{ anyOf: [{ required: ['knowledgeBaseId'] }, { required: ['kb'] }] }],
     examples: [
       {
         knowledgeBaseId: 'handbook',

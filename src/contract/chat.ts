@@ -56,7 +56,7 @@ export const ChatInput = z
   .meta({
     id: 'ChatInput',
     description: 'A question, alone or as the end of a conversation.',
-    anyOf: [{ required: ['message'] }, { required: ['messages'] }],
+    allOf: [{ anyOf: [{ required: ['message'] }, { required: ['messages'] }] }],
     examples: [{ knowledgeBaseId: 'handbook', message: 'Who is paged for a VIP ticket?' }],
   })
   .transform(({ message, messages = [], kb, knowledgeBaseId = kb, sessionId, audience }) => {

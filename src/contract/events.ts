@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { KbId } from './identifiers.ts'
+import { KbId, Timestamp } from './identifiers.ts'
 import { CandidateStatus } from './vocabulary.ts'
 
 export const EventKind = z.enum([
@@ -25,35 +25,33 @@ export type IngestStage = z.infer<typeof IngestStage>
 
 /** Data of an event; each field is present if it applies to the kind. */
 export const EventData = z.object({
-  documentId: z.string().exactOptional(),
-  candidateId: z.string().exactOptional(),
-  seqId: z.string().exactOptional(),
-  commit: z.string().exactOptional(),
-  /** Status of the candidate or Source. */
-  status: z.enum([...CandidateStatus.options, 'ready', 'processing', 'success', 'failed']).exactOptional(),
-  stage: IngestStage.exactOptional(),
-  /** Completed part of the stage, out of `total`; `total` is 0 while it is unknown. */
-  done: z.int().min(0).exactOptional(),
-  total: z.int().min(0).exactOptional(),
-  /** Number of Neurons of an ingested Source, and of its pending candidates. */
-  neurons: z.int().min(0).exactOptional(),
-  pending: z.int().min(0).exactOptional(),
-  /** Cause of a failed ingest, for a person. */
-  error: z.string().exactOptional(),
-  problems: z.array(z.string()).exactOptional(),
+  documentId: z.string().describe('Document UUID of the Neuron or Source.').exactOptional(),
+  candidateId: z.string().describe('UUID of the candidate.').exactOptional(),
+  seqId: z.string().describe('seqId of the Neuron.').exactOptional(),
+  commit: z.string().describe('Commit on `main`.').exactOptional(),
+  status: z
+    .enum([...CandidateStatus.options, 'ready', 'processing', 'success', 'failed'])
+    .describe('Status of the candidate or Source.')
+    .exactOptional(),
+  stage: IngestStage.describe('With `ingest.progress`: the current stage.').exactOptional(),
+  done: z.int().min(0).describe('Completed part of the stage, out of `total`.').exactOptional(),
+  total: z.int().min(0).describe('0 while it is unknown.').exactOptional(),
+  neurons: z.int().min(0).describe('With `ingest.completed`: number of its Neurons.').exactOptional(),
+  pending: z.int().min(0).describe('With `ingest.completed`: number of its pending candidates.').exactOptional(),
+  error: z.string().describe('With `ingest.failed`: the cause, for a person.').exactOptional(),
+  problems: z.array(z.string()).describe('With `kb.pushed`: faults of the commit.').exactOptional(),
 })
 export type EventData = z.infer<typeof EventData>
 
 /** An event of a tenant's log. */
-export type LoggedEvent = EventData & {
-  /** Grows within the tenant. */
-  id: number
-  kind: EventKind
-  tenantId: string
-  kbId: string
-  /** Time when it was logged: ISO 8601, UTC. */
-  at: string
-}
+export const LoggedEvent = EventData.extend({
+  id: z.int().describe('Grows within the tenant.'),
+  kind: EventKind.describe('What happened.'),
+  tenantId: z.string().describe('UUID of the tenant.'),
+  kbId: z.string().describe('UUID of the knowledge base.'),
+  at: Timestamp.describe('Time when it was logged.'),
+}).meta({ id: 'Event', description: 'Data of an event. A field is present if it applies to the kind.' })
+export type LoggedEvent = z.infer<typeof LoggedEvent>
 
 export const EventsQuery = z.object({
   kb: KbId.describe('Slug or UUID of one knowledge base. Default: every knowledge base of the tenant.').exactOptional(),

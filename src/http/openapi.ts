@@ -210,6 +210,8 @@ function toJsonSchema(
         // A switch is parsed from the text `true` or `false`.
         if (jsonSchema.type === 'boolean') delete jsonSchema.enum
         if (part === 'body') describeDefaults(jsonSchema)
+        const { contentSchema } = jsonSchema
+        if (contentSchema instanceof z.ZodType) jsonSchema.contentSchema = toJsonSchema(contentSchema, part, components)
       },
     }),
   )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { EventKind, EventsQuery, LastEventId } from '../../contract/events.ts'
+import { EventsQuery, LastEventId, LoggedEvent } from '../../contract/events.ts'
 import { readEvents } from '../../events/read-events.ts'
 import { callerOf, isStillLetIn } from '../access/auth.ts'
 import type { Limits } from '../access/rate-limits.ts'
@@ -15,8 +15,7 @@ const retry = 2_000
 const checkInterval = 5_000
 
 const description = `Streams server-sent events of the tenant or of one knowledge base. In each event, \`id\` grows, \`event\` is the
-kind, and \`data\` is JSON: \`{id, kind, tenantId, kbId, at}\` with \`documentId\`, \`candidateId\`, \`seqId\`, \`commit\`, \`status\`,
-\`problems\`, \`stage\`, \`done\`, \`total\`, \`neurons\`, \`pending\` and \`error\` if they apply. Kinds: ${EventKind.options.map((kind) => `\`${kind}\``).join(', ')}. \`kb.pushed\` is sent for each commit that git
+kind, and \`data\` is an \`Event\` as JSON. \`kb.pushed\` is sent for each commit that git
 pushed to \`main\`; its \`problems\` list the faults of the commit, or say that the branch was moved back. \`ingest.progress\` is sent at
 most once a second; its \`total\` is 0 while it is unknown.
 
@@ -38,7 +37,10 @@ reconnects. When the key is revoked, the session ends, or the tenant or the know
 const EventStream = z
   .string()
   .describe('The events.')
-  .meta({ examples: ['id: 42\nevent: candidate.approved\ndata: {"id":42,"kind":"candidate.approved"}\n\n'] })
+  .meta({
+    contentSchema: LoggedEvent,
+    examples: ['id: 42\nevent: candidate.approved\ndata: {"id":42,"kind":"candidate.approved"}\n\n'],
+  })
 
 /** Adds the stream of events. `maxAge`: milliseconds after which the server closes one. */
 export function eventRoutes(
