@@ -30,8 +30,8 @@ test('folders import only what the drawing of the architecture shows', () => {
 
 test('names tell apart what is exported, and files', () => {
   const exported = /^export (?:declare |abstract |async )*(?:type|const|let|function\*?|class|interface) +(\w+)/gm
-  // The browser's scripts are a program of their own. A schema and its type share a name.
-  const files = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/console/islands/'))
+  // Programs of their own. A schema and its type share a name.
+  const files = globSync('src/**/*.ts').filter((file) => !/^src\/(?:console\/islands|client)\//.test(file))
   const places = new Map<string, Set<string>>()
   const add = (name: string, file: string) => places.set(name, (places.get(name) ?? new Set()).add(file))
   for (const file of files) {

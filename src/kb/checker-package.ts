@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { OutputChunk, Plugin } from 'rolldown'
 import { z } from 'zod'
+import { packageNotices } from '../system/package-notices.ts'
 
 /** What CI checks a pull request with: the package `@ganglion/check`. Its bytes change with the version only. */
 export type CheckerPackage = {
@@ -20,7 +21,7 @@ export const checkerPath = '/ci/ganglion-check.tgz'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const source = (path: string) => join(root, 'src', path)
-const Manifest = z.object({ name: z.string(), version: z.string(), license: z.string() })
+const Manifest = z.object({ version: z.string(), license: z.string() })
 
 /** What older Nodes can read, too. They lack the CPU time of a thread, which bounds the parsing of a page. */
 const program = `#!/usr/bin/env node
@@ -62,7 +63,7 @@ async function packChecker(): Promise<Buffer> {
     'package.json': JSON.stringify(manifest, null, 2),
     LICENSE: await readFile(join(root, 'LICENSE')),
     'README.md': await readFile(source('cli/checker.md')),
-    'NOTICES.txt': await noticesOf(chunks),
+    'NOTICES.txt': await packageNotices(chunks.flatMap(({ moduleIds }) => moduleIds)),
     'ganglion-check.js': program,
     ...Object.fromEntries(chunks.map(({ fileName, code }) => [fileName, code])),
   }
@@ -103,17 +104,4 @@ async function bundle(): Promise<OutputChunk[]> {
   const { output } = await build.generate({ format: 'es', minify: true })
   await build.close()
   return output.filter((file) => file.type === 'chunk')
-}
-
-/** The licences of the packages in the bundle, which must go where their code goes. */
-async function noticesOf(chunks: readonly OutputChunk[]): Promise<string> {
-  const modules = chunks.flatMap(({ moduleIds }) => moduleIds.map((id) => id.replaceAll('\\', '/')))
-  const folders = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []))
-  const notices = [...folders].sort().map(async (folder) => {
-    const { name, version, license } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')))
-    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry))
-    const text = file === undefined ? '' : await readFile(join(folder, file), 'utf8')
-    return `${name} ${version}: ${license}\n\n${text.trim()}\n`
-  })
-  return (await Promise.all(notices)).join(`\n${'-'.repeat(80)}\n\n`)
 }

@@ -1,22 +1,24 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import { errorTable } from '../../src/contract/errors.ts'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
 import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
 import { startProduct } from '../e2e/support.ts'
 import { signIn } from '../support/person.ts'
+import { callEveryOperation } from './every-operation.ts'
 
-const Calls = z.array(z.object({ operation: z.string(), status: z.number() }))
-const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+const Operation = z.looseObject({ responses: z.record(z.string(), z.unknown()) })
+const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), Operation)) })
 const folder = import.meta.dirname
 const generated = join(folder, 'generated')
 
 /** Runs a tool of this folder, or of the project. @throws with what it printed */
 async function run(tool: string, ...args: string[]): Promise<void> {
-  const bin = [join(folder, 'node_modules/.bin'), join(folder, '../../node_modules/.bin')]
+  const bin = [join(folder, '../../node_modules/.bin'), join(folder, 'node_modules/.bin')]
   const env = { ...process.env, PATH: [...bin, process.env.PATH].join(':') }
   await promisify(execFile)(tool, args, { cwd: folder, env }).catch(({ stdout, stderr }) => {
     throw new Error(`${tool} ${args.join(' ')}\n${stdout}${stderr}`)
@@ -38,10 +40,47 @@ test('Redocly and Spectral find no error in the description', async () => {
   await run('spectral', 'lint', '--ruleset=spectral.yaml', file)
 })
 
-test('a generated client compiles with what is required alone, and calls every operation', async () => {
-  const { product, file, description } = await describe()
-  await run('openapi-typescript', file, '--output', join(generated, 'schema.d.ts'))
-  await run('tsc', '--noEmit', '--project', '.')
+// `npm run test:client -- -u` records them after a change of the API.
+test('the types of the client are those of the description', async () => {
+  const { file, description } = await describe()
+  // The errors of the client are classes, see below.
+  for (const { responses } of Object.values(description.paths).flatMap(Object.values)) {
+    for (const status of Object.keys(responses)) if (Number(status) >= 300) delete responses[status]
+  }
+  writeFileSync(file, JSON.stringify(description))
+  const output = join(generated, 'schema.ts')
+  await run('openapi-typescript', file, '--output', output)
+  await expect(readFileSync(output, 'utf8')).toMatchFileSnapshot('../../src/client/schema.ts')
+})
+
+test('the errors of the client are those of the table', async () => {
+  await expect(errorClasses()).toMatchFileSnapshot('../../src/client/error-classes.ts')
+})
+
+function errorClasses(): string {
+  const errors = Object.entries(errorTable).map(([code, { status, message }]) => {
+    const name = `${code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Error`
+    return { code, status, message, name }
+  })
+  return [
+    '/** Made of the table of errors by test/client. */',
+    "import { GanglionError } from './ganglion-error.ts'",
+    '',
+    ...errors.flatMap(({ code, status, message, name }) => [
+      `/** ${status} \`${code}\`: ${message} */`,
+      `export class ${name} extends GanglionError {}`,
+    ]),
+    '',
+    '/** Status and class by stable code. */',
+    'export const errorClasses = {',
+    ...errors.map(({ code, status, name }) => `  ${code}: [${status}, ${name}],`),
+    '} as const',
+    '',
+  ].join('\n')
+}
+
+test('a generated client calls every operation with what is required alone', async () => {
+  const { product, description } = await describe()
   const errors: unknown[] = []
   const { ctx } = product
   const stop = await startIngest(ctx, ingestSteps(ctx, undefined), { onError: (error) => errors.push(error) })
@@ -50,13 +89,10 @@ test('a generated client compiles with what is required alone, and calls every o
   const candidate = { knowledgeBaseId: 'handbook', kind: 'external-feed', title: 'Hours', content: 'Nine to five.' }
   const { body } = await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body: candidate })
   const approved = await request('POST', `/api/v1/queue/candidates/${body.candidateId}/approve`, { as: tokens.curator })
-  // Its types are there since they were generated.
-  const { callEveryOperation } = await import(join(folder, 'every-operation.ts'))
   const seqId = String(approved.body.seqId)
   const session = (await signIn(ctx, 'acme', 'admin')).headers
-  const calls = Calls.parse(
-    await callEveryOperation({ url, token: tokens.curator, session, kb: 'handbook', seqId, file: 'README.md' }),
-  )
+  const curator = { url, token: tokens.curator, session, kb: 'handbook', seqId, file: 'README.md' }
+  const calls = await callEveryOperation(curator)
   expect(errors).toEqual([])
   expect(calls.filter(({ status }) => status >= 300)).toEqual([])
   const operations = Object.entries(description.paths).flatMap(([path, methods]) =>

@@ -1,0 +1,50 @@
+import { List } from './call.ts'
+import type { Connection, RequestOptions } from './connection.ts'
+import type { Query, Schemas } from './operation.ts'
+
+export type Metadata = Record<string, unknown> | string | null
+
+/** A proposed Neuron. `metadata` may be an object; a client of one knowledge base fills in `knowledgeBaseId`. */
+export type NewCandidate = Omit<Schemas['CandidateInput'], 'kb' | 'metadata'> & { metadata?: Metadata }
+
+/** The queue, of all knowledge bases or of one. */
+export function candidatesOf(connection: Connection, kb?: string) {
+  const path = '/api/v1/queue/candidates'
+  const bodyOf = ({ metadata, ...candidate }: NewCandidate): Schemas['CandidateInput'] => ({
+    ...(kb !== undefined && { knowledgeBaseId: kb }),
+    ...candidate,
+    ...metadataText(metadata),
+  })
+  return {
+    /** `ifMatch`: `ETag` of the Neuron that a correction is based on. */
+    submit: (candidate: NewCandidate, { ifMatch, ...options }: RequestOptions & { ifMatch?: string } = {}) => {
+      const headers: Record<string, string> = ifMatch === undefined ? {} : { 'if-match': ifMatch }
+      return connection.call('post', path, { body: bodyOf(candidate) }, { ...options, headers })
+    },
+    /** Submits up to 100, each with a result of its own. */
+    submitAll: (candidates: readonly NewCandidate[], options?: RequestOptions) =>
+      connection.call('post', `${path}/batch`, { body: { candidates: candidates.map(bodyOf) } }, options),
+    list: (query: Query<'listCandidates'> = {}, options?: RequestOptions) =>
+      new List(
+        (page) =>
+          connection.run('get', path, { query: { ...(kb !== undefined && { kb }), ...query, ...page } }, options),
+        ({ candidates }) => candidates,
+      ),
+    get: (id: string, options?: RequestOptions) => connection.call('get', `${path}/{id}`, { path: { id } }, options),
+    approve: (id: string, body: Schemas['CandidateEdit'] = {}, options?: RequestOptions) =>
+      connection.call('post', `${path}/{id}/approve`, { path: { id }, body }, options),
+    dismiss: (id: string, body: Schemas['Dismissal'] = {}, options?: RequestOptions) =>
+      connection.call('post', `${path}/{id}/dismiss`, { path: { id }, body }, options),
+    comment: (id: string, body: Schemas['CandidateComment'], options?: RequestOptions) =>
+      connection.call('post', `${path}/{id}/comment`, { path: { id }, body }, options),
+    /** Not idempotent, so it is not repeated if its response is lost. */
+    reopen: (id: string, options?: RequestOptions) =>
+      connection.call('post', `${path}/{id}/reopen`, { path: { id } }, { ...options, kind: 'once' }),
+  }
+}
+
+/** Metadata is sent as the text of a JSON object. */
+export function metadataText(metadata: Metadata | undefined): { metadata?: string } {
+  if (metadata === undefined || metadata === null) return {}
+  return { metadata: typeof metadata === 'string' ? metadata : JSON.stringify(metadata) }
+}

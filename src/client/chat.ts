@@ -1,0 +1,72 @@
+import { backOff, type Connection, type RequestOptions } from './connection.ts'
+import { ConnectionError } from './ganglion-error.ts'
+import { readMessages } from './messages.ts'
+import type { Schemas } from './operation.ts'
+import { isTemporary, refusalOf } from './refusals.ts'
+
+type ChatAnswer = Schemas['ChatAnswer']
+
+/** `restart`: the stream broke off and the new answer is another one; drop the text so far. `done`: the whole answer. */
+export type ChatEvent = { type: 'delta'; text: string } | { type: 'restart' } | { type: 'done'; answer: ChatAnswer }
+
+/** Asks a question, alone or with more. */
+export function chatOf(connection: Connection, knowledgeBaseId?: string) {
+  const bodyOf = (question: string | Schemas['ChatInput']) => ({
+    ...(knowledgeBaseId !== undefined && { knowledgeBaseId }),
+    ...(typeof question === 'string' ? { message: question } : question),
+  })
+  return Object.assign(
+    (question: string | Schemas['ChatInput'], options?: RequestOptions) =>
+      connection.call('post', '/api/v1/chat', { body: bodyOf(question) }, options),
+    {
+      /**
+       * Gives the answer as it is made. If the stream breaks off, asks again and goes on after the text that it gave already. There
+       * is no `Idempotency-Key`, since with one the server sends the whole answer at once.
+       */
+      stream: (question: string | Schemas['ChatInput'], options?: RequestOptions) =>
+        streamAnswer(connection, bodyOf(question), options),
+    },
+  )
+}
+
+async function* streamAnswer(
+  connection: Connection,
+  body: Schemas['ChatInput'],
+  options?: RequestOptions,
+): AsyncGenerator<ChatEvent, void> {
+  let shown = ''
+  for (let attempt = 0; ; attempt++) {
+    let text = ''
+    try {
+      for await (const data of askOnce(connection, body, options)) {
+        if ('answer' in data) return yield { type: 'done', answer: data }
+        text += data.text
+        if (shown.startsWith(text)) continue
+        const isSame = text.startsWith(shown)
+        if (!isSame) yield { type: 'restart' }
+        yield { type: 'delta', text: isSame ? text.slice(shown.length) : text }
+        shown = text
+      }
+      throw new ConnectionError('The stream broke off.')
+    } catch (error) {
+      if (!isTemporary(error) || attempt >= connection.retries) throw error
+      await backOff(error, attempt, options?.signal)
+    }
+  }
+}
+
+async function* askOnce(
+  connection: Connection,
+  body: Schemas['ChatInput'],
+  options?: RequestOptions,
+): AsyncGenerator<{ text: string } | ChatAnswer, void> {
+  const sending = { ...options, kind: 'read', accept: 'text/event-stream, application/json;q=0.5' } as const
+  const { response } = await connection.run('post', '/api/v1/chat', { body }, sending)
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+    return yield JSON.parse(await response.text())
+  for await (const { event, data } of readMessages(response.body)) {
+    if (data === '') continue
+    if (event === 'error') throw refusalOf(JSON.parse(data))
+    yield JSON.parse(data)
+  }
+}

@@ -1,0 +1,12 @@
+// biome-ignore-all lint/performance/noBarrelFile: the entry of a package
+export type { Answered, Call, List } from './call.ts'
+export type { Metadata, NewCandidate } from './candidates.ts'
+export type { ChatEvent } from './chat.ts'
+export type { GanglionOptions, RequestOptions } from './connection.ts'
+export * from './error-classes.ts'
+export type { EventsOptions, GanglionEvent, Gap } from './events.ts'
+export { Ganglion, type KnowledgeBase } from './ganglion.ts'
+export { ConnectionError, type ErrorBody, GanglionError } from './ganglion-error.ts'
+export type { Schemas } from './operation.ts'
+export type { UploadOptions, UploadProgress } from './upload.ts'
+export type { Uploadable } from './upload-content.ts'

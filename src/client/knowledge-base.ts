@@ -1,0 +1,60 @@
+import { List } from './call.ts'
+import { candidatesOf } from './candidates.ts'
+import { chatOf } from './chat.ts'
+import type { Connection, RequestOptions } from './connection.ts'
+import { type EventsOptions, followEvents } from './events.ts'
+import type { Query, Schemas } from './operation.ts'
+import { kbSourcesOf } from './sources.ts'
+
+/** What there is to call of one knowledge base. */
+export function knowledgeBaseOf(connection: Connection, kbId: string) {
+  const kb = '/api/v1/knowledge-bases/{kbId}'
+  const path = { kbId }
+  return {
+    candidates: candidatesOf(connection, kbId),
+    chat: chatOf(connection, kbId),
+    neurons: neuronsOf(connection, kbId),
+    sources: kbSourcesOf(connection, kbId),
+    search: (q: string, query: Omit<Query<'search'>, 'q'> = {}, options?: RequestOptions) =>
+      connection.call('get', `${kb}/search`, { path, query: { ...query, q } }, options),
+    /** Passages for a question, for a language model. */
+    retrieve: (query: string, input: Omit<Schemas['RetrieveInput'], 'query'> = {}, options?: RequestOptions) =>
+      connection.call('post', `${kb}/retrieve`, { path, body: { ...input, query } }, { ...options, kind: 'read' }),
+    feedback: (body: Schemas['FeedbackInput'], options?: RequestOptions) =>
+      connection.call('post', `${kb}/reader-feedback`, { path, body }, options),
+    graph: (query: Query<'readGraph'> = {}, options?: RequestOptions) =>
+      connection.call('get', `${kb}/graph`, { path, query }, options),
+    /** An index for language models. */
+    llms: async (options?: RequestOptions): Promise<string> =>
+      (await connection.run('get', `${kb}/llms.txt`, { path }, { ...options, accept: 'text/plain' })).response.text(),
+    /** The response with an attachment of a Neuron, by its path in the repository; its body is not read. */
+    file: async (file: string, options?: RequestOptions): Promise<Response> => {
+      const input = { path: { kbId, path: file } }
+      return (await connection.run('get', `${kb}/files/{path}`, input, { ...options, accept: '*/*' })).response
+    },
+    /** Follows events without end. */
+    events: (options: Omit<EventsOptions, 'kb'> = {}) => followEvents(connection, { ...options, kb: kbId }),
+  }
+}
+
+function neuronsOf(connection: Connection, kb: string) {
+  /** `at`: a commit, to read the Neuron as it was then. */
+  const get = (seqId: string, query: Query<'readNeuron'> = {}, options?: RequestOptions) =>
+    connection.call('get', '/api/v1/neurons/{kb}/{seqId}', { path: { kb, seqId }, query }, options)
+  return {
+    get,
+    list: (query: Query<'listNeurons'> = {}, options?: RequestOptions) =>
+      new List(
+        (page) => {
+          const input = { path: { kbId: kb }, query: { ...query, ...page } }
+          return connection.run('get', '/api/v1/knowledge-bases/{kbId}/neurons', input, options)
+        },
+        ({ neurons }) => neurons,
+      ),
+    /** Links of a Neuron in both directions, and those that lead nowhere. */
+    links: async (seqId: string, options?: RequestOptions) => {
+      const { links, backlinks, unresolved } = await get(seqId, {}, options)
+      return { links, backlinks, unresolved }
+    },
+  }
+}

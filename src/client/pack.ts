@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+import { packageNotices } from '../system/package-notices.ts'
+
+// Makes the package `@ganglion/client` in a folder: `node src/client/pack.ts FOLDER`. Its modules need no others.
+
+const [folder = 'build/client'] = process.argv.slice(2)
+const own = (file: string) => join(import.meta.dirname, file)
+const root = own('../..')
+const json = (file: string): object => JSON.parse(readFileSync(file, 'utf8'))
+
+mkdirSync(folder, { recursive: true })
+const build = await rolldown({
+  input: { index: own('index.ts'), webhooks: own('webhooks.ts') },
+  platform: 'neutral',
+  resolve: { mainFields: ['module', 'main'] },
+  transform: { target: 'es2022' },
+})
+const { output } = await build.write({ dir: folder, format: 'es' })
+await build.close()
+execFileSync('tsc', ['-p', own('tsconfig.json'), '--outDir', folder], { stdio: 'inherit' })
+
+const { version, license } = Object(json(join(root, 'package.json')))
+const manifest = { ...json(own('package.json')), version, license }
+writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+writeFileSync(join(folder, 'NOTICES.txt'), await packageNotices(modules))
+copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+copyFileSync(own('README.md'), join(folder, 'README.md'))

@@ -1,0 +1,61 @@
+/** What can be uploaded: a `File` or `Blob`, the path of a file (Node, Deno and Bun), or a stream. */
+export type Uploadable = Blob | ReadableStream<Uint8Array> | string
+
+/** Bytes that are read a part at a time. */
+export type UploadContent = {
+  name: string | undefined
+  size: number
+  slice: (from: number, to: number) => Promise<Blob> | Blob
+  close?: () => Promise<void>
+}
+
+/** @param size of a stream. Without it, the stream is read into memory first. */
+export async function openContent(file: Uploadable, size?: number): Promise<UploadContent> {
+  if (typeof file === 'string') return openPath(file)
+  if (file instanceof Blob) return ofBlob(file)
+  return size === undefined ? ofBlob(await new Response(file).blob()) : ofStream(file, size)
+}
+
+function ofBlob(blob: Blob): UploadContent {
+  const name = 'name' in blob && typeof blob.name === 'string' ? blob.name : undefined
+  return { name, size: blob.size, slice: (from, to) => blob.slice(from, to) }
+}
+
+async function openPath(path: string): Promise<UploadContent> {
+  // Bundlers for browsers must not look for it.
+  const specifier = 'node:fs/promises'
+  const { open }: typeof import('node:fs/promises') = await import(
+    /* webpackIgnore: true */ /* @vite-ignore */ specifier
+  )
+  const file = await open(path)
+  const { size } = await file.stat()
+  const slice = async (from: number, to: number) => {
+    const { buffer, bytesRead } = await file.read(new Uint8Array(to - from), 0, to - from, from)
+    if (bytesRead < to - from) throw new Error(`${path} has become shorter.`)
+    return new Blob([buffer])
+  }
+  return { name: path.split(/[\\/]/).at(-1), size, slice, close: () => file.close() }
+}
+
+/** Keeps what was read last, since a part of it may be asked for again after a cut. */
+function ofStream(stream: ReadableStream<Uint8Array>, size: number): UploadContent {
+  const reader = stream.getReader()
+  let start = 0
+  let held = new Blob()
+  const slice = async (from: number, to: number) => {
+    if (from < start) throw new Error('The server asks for bytes of the stream that are gone.')
+    while (start + held.size < to) {
+      const { done, value } = await reader.read()
+      if (done) throw new Error(`The stream ended after ${start + held.size} of ${size} bytes.`)
+      if (start + held.size <= from) {
+        start += held.size
+        held = new Blob()
+      }
+      held = new Blob([held, value as Uint8Array<ArrayBuffer>])
+    }
+    held = held.slice(from - start)
+    start = from
+    return held.slice(0, to - from)
+  }
+  return { name: undefined, size, slice, close: () => reader.cancel() }
+}
