@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Chunk } from '../rules/neurons/chunk.ts'
 import { answerQuery } from './answer/answer-query.ts'
 import { nearPages } from './answer/near-pages.ts'
 import { packPassages } from './answer/pack-passages.ts'
@@ -195,8 +196,13 @@ export class KbIndex implements SearchIndex {
       const hits = retrieveChunks(question, this.#parts, {
         ...{ scope, reach, limit, filters, near, synonyms: table, feedback },
       })
-      const titleOf = (key: string) => this.#store.title(this.#store.find(key)?.id ?? 0)
-      const reading = { language: this.options.language, analyser: this.#analyser, titleOf }
+      const pageOf = (key: string) => this.#store.find(key)?.id ?? 0
+      const reading = {
+        language: this.options.language,
+        analyser: this.#analyser,
+        titleOf: (key: string) => this.#store.title(pageOf(key)),
+        chunkAt: (key: string, ordinal: number) => this.#chunkAt(pageOf(key), ordinal),
+      }
       return packing === undefined ? hits : packPassages(hits, packing, reading)
     })
   }
@@ -237,6 +243,12 @@ export class KbIndex implements SearchIndex {
   /** What answers are made from. */
   get #parts() {
     return { analyser: this.#analyser, engine: this.#engine.terms, store: this.#store, catalog: this.#catalog }
+  }
+
+  #chunkAt(page: number, ordinal: number): Chunk | undefined {
+    const { from, to } = this.#catalog.chunkRange(page)
+    const id = from + ordinal
+    return ordinal < 0 || id >= to ? undefined : this.#store.chunks.chunk(id)
   }
 
   /** Analysed once for as long as they are the same. */

@@ -73,7 +73,9 @@ export type SearchOptions = { isTyped?: boolean; hasFacets?: boolean; synonyms?:
 
 export type ChunkHit = {
   key: string
+  /** The number of its first chunk in the page, and how many it has. */
   ordinal: number
+  chunkCount: number
   headings: string[]
   content: string
   text: string

@@ -1,6 +1,6 @@
-import type { Code, Nodes, Root, RootContent } from 'mdast'
+import type { Code, InlineCode, Nodes, Root, RootContent } from 'mdast'
 import { hideMarks } from '../obsidian-marks.ts'
-import type { BlockPiece, Piece } from '../parse/piece.ts'
+import type { BlockPiece, Head, Piece } from '../parse/piece.ts'
 import { type Line, linesOf } from '../parse/split-blocks.ts'
 import { plainText } from '../plain-text.ts'
 
@@ -21,10 +21,10 @@ export function treePieces(tree: Root, page: string, base = 0): BlockPiece[] {
 function blockPieces(nodes: readonly RootContent[], place: Place): BlockPiece[] {
   return nodes.flatMap((node) => {
     if (node.type === 'list') return blockPieces(node.children, place)
-    const text = plainText(node).trim()
+    const piece = wholePiece(node, place, '\n')
+    const text = piece.text.trim()
     if (text === '') return []
-    const piece: Piece = { ...rangeOf(node, place), text, glue: '\n', parts: () => partsOf(node, place) }
-    return [node.type === 'heading' ? { ...piece, depth: node.depth } : piece]
+    return [{ ...piece, text, ...(node.type === 'heading' && { depth: node.depth }) }]
   })
 }
 
@@ -35,9 +35,12 @@ function partsOf(node: Nodes, place: Place): Piece[] {
     case 'footnoteDefinition':
       return blockPieces(node.children, place)
     case 'table':
-      return node.children.map((row) => wholePiece(row, place, '\n'))
+      return node.children.slice(headOf(node, place) === undefined ? 0 : 1).map((row) => wholePiece(row, place, '\n'))
     case 'tableRow':
-      return node.children.map((cell) => wholePiece(cell, place, ' '))
+      // Behind empty cells, it stays in its column.
+      return node.children.map((cell, at) => ({ ...wholePiece(cell, place, ' '), before: '| '.repeat(at) }))
+    case 'inlineCode':
+      return insidePiece(node, place)
     case 'code':
       return codeLines(node, place)
     case 'text':
@@ -48,7 +51,29 @@ function partsOf(node: Nodes, place: Place): Piece[] {
 }
 
 function wholePiece(node: Nodes, place: Place, glue: Piece['glue']): Piece {
-  return { ...rangeOf(node, place), text: plainText(node), glue, parts: () => partsOf(node, place) }
+  const text = plainText(node)
+  return { ...rangeOf(node, place), text, glue, parts: () => partsOf(node, place), head: () => headOf(node, place) }
+}
+
+/** What is told again with each part: the head of a table, and the lines of an item that announce what it holds. */
+function headOf(node: Nodes, place: Place): Head | undefined {
+  if (node.type !== 'table' && node.type !== 'listItem') return undefined
+  const [first, second] = node.children
+  if (first === undefined || second === undefined) return undefined
+  const isHead = first.type === 'tableRow' || (first.type === 'paragraph' && announced.has(second.type))
+  const end = rangeOf(second, place).start
+  return isHead && end - rangeOf(node, place).start <= mostHead ? { end, text: plainText(first) } : undefined
+}
+
+const announced: ReadonlySet<Nodes['type']> = new Set(['list', 'table', 'code'])
+/** Characters of a head that is told again. */
+const mostHead = 300
+
+function insidePiece(node: InlineCode, place: Place): Piece[] {
+  const { start, end } = rangeOf(node, place)
+  const at = place.page.slice(start, end).indexOf(node.value)
+  const from = start + at
+  return at < 0 ? [] : [{ start: from, end: from + node.value.length, text: plainText(node), glue: '' }]
 }
 
 /** Nodes without a position, as transforms make them, share the stretch between their neighbours. */

@@ -11,9 +11,12 @@ import { type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tr
 import { joinWords } from '../query/query-words.ts'
 import { SearchTimeout } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
+import { initialismsMeant } from '../text/initialisms.ts'
 
 /** Words of a query for which similar ones are looked for at most: each takes a walk through the terms. */
 const maxSuspects = 4
+/** Words that an initialism stands for, at most; and what it counts in place of them. */
+const [maxInitials, initialsWeight] = [6, 0.8]
 
 /** Pages found in one way, best first: those of a later tier come behind all of an earlier one. */
 type Tier = { pages: readonly ScoredChunk[]; leaves: readonly Leaf[] }
@@ -94,17 +97,19 @@ function forgive(
     chunkCount: visible.chunkCount,
     chunksWith: (term) => index.engine.chunksWith(term, visible),
     similarTerms: (word, maxEdits) => index.engine.similarTerms(word, maxEdits, visible, correctingUntil()),
+    termsEnding: (ending) => index.engine.termsEnding(ending, visible, correctingUntil()),
     pagesWith: (query) => index.engine.search(query, visible, 0, correctingUntil()).total,
   }
   const corrections = correct(parsed.required, index.analyser, vocabulary)
-  if (corrections.size === 0 && (exact.total > 0 || parsed.required.length === 1)) {
+  const written = initialsOf(q, parsed.required, index.analyser, vocabulary)
+  if (corrections.size === 0 && written.size === 0 && (exact.total > 0 || parsed.required.length === 1)) {
     return { ...result([first], exact.matching), total: exact.total, matched: 'all', suggestion: undefined }
   }
   const corrected = {
     ...parsed,
     required: parsed.required.map((part) => {
-      const correction = corrections.get(part)
-      return correction === undefined ? part : { query: joinWords('or', [part.query, correction.query]) }
+      const others = [corrections.get(part)?.query ?? [], written.get(part) ?? []].flat()
+      return others.length === 0 ? part : { query: joinWords('or', [part.query, ...others]) }
     }),
   }
   const suggestion = suggest(q, corrections, (likeliest, typed) => {
@@ -190,6 +195,29 @@ function correct(parts: readonly QueryPart[], analyser: Analyser, vocabulary: Vo
     if (!(error instanceof SearchTimeout)) throw error
   }
   return corrections
+}
+
+/** What finds initialisms of a query's words in place of each of them, and words of its initialisms. */
+function initialsOf(
+  q: string,
+  parts: readonly QueryPart[],
+  analyser: Analyser,
+  { chunksWith }: Vocabulary,
+): Map<QueryPart, Query[]> {
+  const found = new Map<QueryPart, Query[]>()
+  const words = parts.flatMap((part) => (part.word === undefined ? [] : [{ part, ...part.word }]))
+  for (const [first, { at }] of words.entries()) {
+    for (let last = first; last < words.length && last < first + maxInitials; last++) {
+      const end = words[last]
+      if (end === undefined) break
+      const text = q.slice(at, end.at + end.text.length)
+      const terms = initialismsMeant(text, analyser, chunksWith)
+      const queries = terms.map((term): Query => ({ type: 'term', term, text, weight: initialsWeight }))
+      if (queries.length === 0) continue
+      for (const { part } of words.slice(first, last + 1)) found.set(part, [...(found.get(part) ?? []), ...queries])
+    }
+  }
+  return found
 }
 
 /** The query with its words as pages write those that were meant. */

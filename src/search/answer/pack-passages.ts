@@ -1,10 +1,16 @@
+import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
 import type { ChunkHit, Packing } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { type PassageUnit, passageUnits } from './passage-units.ts'
 
-/** How a knowledge base is read, and the titles of its pages, by key. */
-type Reading = { language: string; analyser: Analyser; titleOf: (key: string) => string }
+/** How a knowledge base is read, and its pages, by key: their titles and their chunks. */
+type Reading = {
+  language: string
+  analyser: Analyser
+  titleOf: (key: string) => string
+  chunkAt: (key: string, ordinal: number) => Chunk | undefined
+}
 
 type Read = {
   passage: ChunkHit
@@ -25,17 +31,20 @@ const repeated = 0.3
 const gap = '\n\n…\n\n'
 /** So little left is not worth another window. */
 const small = 60
+/** From this budget on, each page has a part before any has two: below it, the best page needs the room. */
+const roomy = 8001
 
 /**
  * Fits what passages say on a question into a budget: of each the units that hold most of its rarer terms, those of one page
- * together in the page's order. Pages stand in the order of their best passages, and are `topK` at most. The best passage is always
- * there, cut if need be.
+ * together in the page's order, and then, as far as there is room, what stands around them. Pages stand in the order of their best
+ * passages, and are `topK` at most. The best passage is always there, cut if need be.
  */
 export function packPassages(
-  passages: readonly ChunkHit[],
+  ranked: readonly ChunkHit[],
   { maxChars, topK, least }: Packing,
   reading: Reading,
 ): ChunkHit[] {
+  const passages = maxChars < roomy ? ranked : pagesFirst(ranked, topK)
   let windows: Window[] = []
   let left = maxChars
   const keep = (changed: Window[]) => {
@@ -58,24 +67,56 @@ export function packPassages(
     const isTaken = take(passage, Math.max(least, ((shares[at] ?? 0) / whole) * maxChars))
     if (!isTaken && at === 0 && !take(passage, left)) return [{ ...passage, content: cut(passage.content, maxChars) }]
   }
-  for (const at of windows.keys()) {
-    let window = windows[at] as Window
+  /** Lets a window have what else of its passage fits. */
+  const grow = (window: Window) => {
     // What is between windows gets no longer by it: to make their text for each step takes quadratic time.
     const longest = lengthOf(window) + left
-    const grow = (by: { from: number; to: number }) => {
-      const grown = { of: window.of, from: window.from + by.from, to: window.to + by.to }
-      if (grown.from < 0 || grown.to >= grown.of.units.length || lengthOf(grown) > longest) return false
-      window = grown
+    const steps = [
+      { from: 0, to: 1 },
+      { from: -1, to: 0 },
+    ]
+    let grown = window
+    const isLonger = ({ from, to }: { from: number; to: number }) => {
+      const next = { ...grown, from: grown.from + from, to: grown.to + to }
+      if (next.from < 0 || next.to >= next.of.units.length || lengthOf(next) > longest) return false
+      grown = next
       return true
     }
-    while (grow({ from: 0, to: 1 }) || grow({ from: -1, to: 0 }));
-    keep(windows.with(at, window))
+    while (steps.some(isLonger));
+    keep(windows.map((one) => (one === window ? grown : one)))
   }
+  for (const window of windows) grow(window)
   for (const passage of passages) {
     if (left < small) break
     if (!windows.some(({ of }) => of.passage === passage)) take(passage, left)
   }
+  // What is taken in has neighbours, too.
+  for (let at = 0; at < windows.length && left >= small; at++) {
+    for (const next of neighboursOf(windows[at] as Window, windows, reading)) if (keep([...windows, next])) grow(next)
+  }
   return pagesOf(windows, reading)
+}
+
+/** The best passage of each of the best pages before all others. */
+function pagesFirst(ranked: readonly ChunkHit[], topK: number): ChunkHit[] {
+  const best = new Map(ranked.toReversed().map((passage) => [passage.key, passage]))
+  const first = ranked.filter((passage) => best.get(passage.key) === passage).slice(0, topK)
+  return [...first, ...ranked.filter((passage) => !first.includes(passage))]
+}
+
+/** The beginning of the chunk behind a window's, and the end of the one before it, where none of them is taken. */
+function neighboursOf({ of: { passage } }: Window, taken: readonly Window[], reading: Reading): Window[] {
+  const { key, ordinal, chunkCount } = passage
+  return [ordinal + chunkCount, ordinal - 1].flatMap((at) => {
+    const isTaken = taken.some(({ of: { passage: other } }) => {
+      return other.key === key && other.ordinal <= at && at < other.ordinal + other.chunkCount
+    })
+    const chunk = isTaken ? undefined : reading.chunkAt(key, at)
+    if (chunk === undefined) return []
+    const of = readPassage({ ...passage, ...chunk, ordinal: at, chunkCount: 1 }, reading)
+    const unit = at < ordinal ? of.units.length - 1 : 0
+    return of.units.length === 0 ? [] : [{ of, from: unit, to: unit }]
+  })
 }
 
 function readPassage(passage: ChunkHit, { language, analyser }: Reading): Read {
@@ -136,9 +177,12 @@ function pageOf(best: Window, others: readonly Window[], titleOf: Reading['title
   for (const [at, window] of windows.entries()) {
     const { passage } = window.of
     const path = passage.headings.join('\n')
-    if (at > 0) content += follows(window, windows[at - 1]) ? '\n\n' : gap
+    const isNext = follows(window, windows[at - 1])
+    const text = textOf(window)
+    const head = isNext && path === under ? repeatedHead(window, content) : ''
+    if (at > 0) content += head !== '' ? '\n' : isNext ? '\n\n' : gap
     if (path !== under) content += `## ${passage.headings.at(-1) ?? titleOf(passage.key)}\n\n`
-    content += textOf(window)
+    content += text.slice(head.length)
     under = path
   }
   return { ...best.of.passage, headings, content }
@@ -146,7 +190,13 @@ function pageOf(best: Window, others: readonly Window[], titleOf: Reading['title
 
 function follows({ of, from }: Window, before: Window | undefined): boolean {
   if (before === undefined || from > 0 || before.to < before.of.units.length - 1) return false
-  return of.passage.ordinal === before.of.passage.ordinal + 1
+  return of.passage.ordinal === before.of.passage.ordinal + before.of.passage.chunkCount
+}
+
+/** The head of a table that goes on from the chunk before. */
+function repeatedHead({ of: { passage, units } }: Window, before: string): string {
+  const head = passage.content.slice(0, units[1]?.start)
+  return units[1]?.lead === units[0] && head.startsWith('|') && before.includes(head) ? head : ''
 }
 
 /** A window's Markdown, after what it is not understood without. */

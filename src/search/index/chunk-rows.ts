@@ -30,7 +30,10 @@ export class ChunkRows {
     const prepare = (columns: string) => ofArrays(db.prepare(`SELECT ${columns} FROM chunks WHERE id = ?`))
     this.#selectChunk = prepare('headings, content, coalesce(text, content)')
     this.#selectPlaces = prepare('coalesce(text, content), terms, own_at, text_at, offsets')
-    this.#selectTerms = prepare('terms, own_at')
+    const fences = "('```', '~~~')"
+    this.#selectTerms = prepare(
+      `terms, own_at, substr(content, 1, 3) IN ${fences} AND substr(content, -3) IN ${fences}`,
+    )
   }
 
   chunk(id: number): Chunk {
@@ -55,10 +58,10 @@ export class ChunkRows {
     return places
   }
 
-  /** The terms of a chunk; see `TermPlaces`. */
-  terms(id: number): Pick<TermPlaces, 'terms' | 'ownAt'> {
-    const { 0: terms, 1: ownAt } = this.#selectTerms.get(id) ?? {}
-    return { terms: String(terms ?? ''), ownAt: Number(ownAt ?? 0) }
+  /** The terms of a chunk; see `TermPlaces`. `isCode`: it begins and ends with a fence. */
+  terms(id: number): Pick<TermPlaces, 'terms' | 'ownAt'> & { isCode: boolean } {
+    const { 0: terms, 1: ownAt, 2: isCode } = this.#selectTerms.get(id) ?? {}
+    return { terms: String(terms ?? ''), ownAt: Number(ownAt ?? 0), isCode: isCode === 1 }
   }
 
   #keyOf(id: number): number {

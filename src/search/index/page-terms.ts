@@ -2,6 +2,7 @@ import type { Chunk } from '../../rules/neurons/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { embeddedText, textHash } from '../text/embedded-text.ts'
+import { initialismsIn, initialismsOf } from '../text/initialisms.ts'
 import { nameTerms } from '../text/name-terms.ts'
 import type { Token } from '../text/tokens.ts'
 import { unjoined } from '../text/tokens.ts'
@@ -20,7 +21,7 @@ export type TermPlaces = {
   text: string
   /**
    * Terms with a space before, between and after: of the page's title as often as it counts, aliases, tags, seqId, and in the
-   * first chunk its names unstemmed; of the headings; of the text, in its order. {@link boundary} stands between, and what else
+   * first chunk its names unstemmed; of the headings, and initialisms; of the text, in its order. {@link boundary} stands between, and what else
    * words are found by behind each of the three.
    */
   terms: string
@@ -51,7 +52,8 @@ export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0):
   const otherNames = [...page.aliases, ...page.tags].map((name) => analyser.tokens(name))
   // A seqId is found whole: its prefix is on every page, and its number on pages of other things.
   const seqId = page.kind === 'wiki' ? [analyser.tokens(unjoined(page.key))] : []
-  const names = nameTerms([page.title, ...page.aliases], analyser)
+  const called = [page.title, ...page.aliases]
+  const names = [...nameTerms(called, analyser), ...called.flatMap((name) => initialismsOf(name, analyser))]
   const chunks = page.chunks.length === 0 ? [emptyChunk] : page.chunks
   return chunks.map((chunk, index) => {
     const isFirst = start + index === 0
@@ -60,12 +62,17 @@ export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0):
     const ofNames = isFirst ? names.map((name) => `${name} `).join('') : ''
     const ofHeadings = joinTerms(chunk.headings.map((heading) => analyser.tokens(heading)))
     const { offsets, ...ofText } = textTerms(chunk.text, analyser)
+    const initials = [
+      ...chunk.headings.flatMap((heading) => initialismsOf(heading, analyser)),
+      ...initialismsIn(chunk.text, analyser),
+    ]
+    const ofOwn = ofHeadings.terms + [...new Set(initials)].map((term) => `${term} `).join('')
     return {
       ...chunk,
-      terms: ` ${ofPage.terms}${ofNames}${ofHeadings.terms}${ofText.terms}`,
+      terms: ` ${ofPage.terms}${ofNames}${ofOwn}${ofText.terms}`,
       length: ofPage.length + ofHeadings.length + ofText.length,
       ownAt: ofPage.terms.length + ofNames.length,
-      textAt: ofPage.terms.length + ofNames.length + ofHeadings.terms.length,
+      textAt: ofPage.terms.length + ofNames.length + ofOwn.length,
       offsets,
       hash: textHash(embeddedText(page.title, chunk)),
     }

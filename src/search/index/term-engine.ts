@@ -65,6 +65,8 @@ export interface TermEngine {
     visible: Visible,
     deadline: Deadline,
   ): [term: string, chunkCount: number][]
+  /** As {@link similarTerms}: those that end so. No names. @throws {SearchTimeout} */
+  termsEnding(ending: string, visible: Visible, deadline: Deadline): [term: string, chunkCount: number][]
   /** Keeps on disk what makes the next opening fast. */
   save(): void
   close(): void

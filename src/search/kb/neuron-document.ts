@@ -8,7 +8,7 @@ import { linkKey } from '../../rules/links/link-target.ts'
 import type { IndexedDocument } from '../search-index.ts'
 
 /** Raised whenever other parts of a page are indexed. */
-const pageFormat = 9
+const pageFormat = 10
 
 /**
  * A page without a title is called by its path. Whether the tags of its text count is the settings' to say: there are more of them

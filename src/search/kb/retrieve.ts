@@ -6,6 +6,7 @@ import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { linkKey } from '../../rules/links/link-target.ts'
 import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
 import { type FilterGroup, filterOf, type PageFilter } from '../query/filters.ts'
@@ -74,7 +75,9 @@ export async function retrievePassages(
     // It can be removed or hidden after the index was asked.
     if (neuron === undefined) return []
     const { seqId, documentId, title, path, commit } = neuron
-    return [{ ...hit, seqId, documentId: documentId ?? seqId, title, path, commit }]
+    const [first = '', ...others] = hit.headings
+    const headings = linkKey(first) === linkKey(title) ? others : hit.headings
+    return [{ ...hit, headings, seqId, documentId: documentId ?? seqId, title, path, commit }]
   })
   return { passages, ...behind }
 }

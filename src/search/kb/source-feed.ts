@@ -56,7 +56,7 @@ export function searchedSources(kb: KbIdentity, ctx: Context): SearchedSources {
 }
 
 /** Raised whenever other parts of a text are indexed. */
-const textFormat = 4
+const textFormat = 5
 
 function versionOf({ contentHash, extractedAt, filename }: Source): string {
   return `${textFormat} ${contentHash} ${extractedAt} ${filename}`

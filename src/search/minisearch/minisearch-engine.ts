@@ -130,6 +130,18 @@ export class MiniSearchEngine implements TermEngine {
     })
   }
 
+  termsEnding(ending: string, visible: Visible, deadline: Deadline): [term: string, chunkCount: number][] {
+    const found = new Set<string>()
+    const sought = `${ending} `
+    for (const terms of this.#terms.values()) {
+      deadline.check()
+      for (let at = terms.indexOf(sought); at >= 0; at = terms.indexOf(sought, at + 1)) {
+        found.add(terms.slice(terms.lastIndexOf(' ', at) + 1, at + ending.length))
+      }
+    }
+    return [...found].flatMap((term) => (isNameTerm(term) ? [] : [...this.#counts(term, visible)]))
+  }
+
   save(): void {
     saveChunks(this.#store, this.#index, this.#file)
   }

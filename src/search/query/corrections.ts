@@ -14,6 +14,7 @@ export type Vocabulary = {
   chunkCount: number
   chunksWith: (term: string) => number
   similarTerms: (word: string, maxEdits: number) => [term: string, chunkCount: number][]
+  termsEnding: (ending: string) => [term: string, chunkCount: number][]
   /** How many pages match. */
   pagesWith: (query: Query) => number
 }
@@ -56,13 +57,14 @@ const longWord = 8
 const longStem = 6
 /** The shortest part of a word that was typed as one with another. */
 const minPart = 3
-const weights = { completed: 0.6, split: 0.8, oneEdit: 0.5, twoEdits: 0.25 }
+const weights = { completed: 0.6, ended: 0.6, split: 0.8, oneEdit: 0.5, twoEdits: 0.25 }
 
 const lettersOnly = /^\p{L}[\p{L}\p{M}]*$/u
+const digitsOnly = /^\d+$/
 
 /**
  * The word of a part that no visible page has, or hardly any. Undefined for all others, and for numbers, identifiers, words of fewer
- * than four letters, and scripts without spaces.
+ * than four letters, and scripts without spaces; but for numbers of four digits and more that no page has.
  */
 export function suspectOf(
   { word: part, query }: QueryPart,
@@ -73,9 +75,10 @@ export function suspectOf(
   if (part === undefined || token === undefined || others.length > 0) return undefined
   const typed = part.text.slice(token.start, token.end)
   const word = foldWord(typed)
-  if (!lettersOnly.test(typed) || isUnspaced(typed) || [...word].length < minLetters) return undefined
+  const isNumber = digitsOnly.test(typed)
+  if (!(isNumber || lettersOnly.test(typed)) || isUnspaced(typed) || [...word].length < minLetters) return undefined
   const known = chunksWith(token.term)
-  if (known > (chunkCount > manyChunks ? 0 : rare)) return undefined
+  if (known > (isNumber || chunkCount > manyChunks ? 0 : rare)) return undefined
   // It may be found in another way, such as in one with its neighbour.
   if (known === 0 && pagesWith(query) > 0) return undefined
   return { typed, at: part.at + token.start, word, term: token.term, known }
@@ -88,6 +91,12 @@ export function suspectOf(
  */
 export function correctionOf(suspect: Suspect, analyser: Analyser, vocabulary: Vocabulary): Correction | undefined {
   const text = literalOf(suspect.typed)
+  const ended = suspect.known > 0 ? [] : termsEndingWith(suspect.term, analyser, vocabulary)
+  const endedQueries = ended.map((term): Query => ({ type: 'term', term, text, weight: weights.ended }))
+  if (digitsOnly.test(suspect.word)) {
+    const query = joinWords('or', endedQueries)
+    return ended.length === 0 ? undefined : { query, likeliest: query, isCompleted: false }
+  }
   const similar = similarTo(suspect, analyser, vocabulary)
   const edited = similar.map(({ term, edits, name }): Query => {
     const weight = edits === 1 ? weights.oneEdit : weights.twoEdits
@@ -98,15 +107,28 @@ export function correctionOf(suspect: Suspect, analyser: Analyser, vocabulary: V
   const split = splitsOf(suspect, analyser, vocabulary)
   const splitQueries = split.map(({ query }) => query)
   const isNear = similar[0]?.edits === 1
-  const [likeliest] = isNear ? edited : [...splitQueries, ...completed, ...edited]
+  const [likeliest] = isNear ? edited : [...splitQueries, ...completed, ...endedQueries, ...edited]
   if (likeliest === undefined) return undefined
   const words = split.find(({ query }) => query === likeliest)?.words
   return {
-    query: joinWords('or', [...splitQueries, ...completed, ...edited]),
+    query: joinWords('or', [...splitQueries, ...completed, ...endedQueries, ...edited]),
     likeliest,
     isCompleted: likeliest === completed[0],
     ...(words === undefined ? {} : { split: words }),
   }
+}
+
+/** The terms that a word or number which no page has ends, the most frequent first: last parts of compounds. */
+export function termsEndingWith(
+  term: string,
+  analyser: Analyser,
+  { chunksWith, termsEnding }: Pick<Vocabulary, 'chunksWith' | 'termsEnding'>,
+): string[] {
+  const isSought =
+    term.length >= minLetters && (digitsOnly.test(term) || (analyser.joinsNouns && lettersOnly.test(term)))
+  if (!isSought || chunksWith(term) > 0) return []
+  const found = termsEnding(term).sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1))
+  return found.slice(0, maxTerms).map(([one]) => one)
 }
 
 type Similar = { term: string; edits: number; count: number; startsAlike: boolean; name?: string }

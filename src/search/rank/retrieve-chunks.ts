@@ -3,11 +3,13 @@ import type { Deadline } from '../index/deadline.ts'
 import type { IndexStore } from '../index/index-store.ts'
 import type { ScoredChunk, TermEngine } from '../index/term-engine.ts'
 import { particleNouns } from '../query/compound.ts'
+import { termsEndingWith } from '../query/corrections.ts'
 import type { FilterGroup } from '../query/filters.ts'
 import { type QuestionTerm, questionTerms } from '../query/question.ts'
 import type { Synonyms } from '../query/synonyms.ts'
 import type { ChunkHit, Reach, Scope } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
+import { initialismsAsked } from '../text/initialisms.ts'
 import { idf } from './bm25.ts'
 import { fuse } from './fuse.ts'
 import type { Nearness } from './nearness.ts'
@@ -20,6 +22,11 @@ type Parts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalo
 /** How near the chunks of some pages, 1 by id, are to the question; undefined where that is not known. */
 export type Near = (among: { pages: Uint8Array }) => Nearness | undefined
 
+/** What a word counts in place of one that was asked: a compound that it ends, an initialism. */
+const formWeight = 0.5
+/** What code counts beside prose, for a question in words. */
+const codeWeight = 0.8
+const inWords = /^[\p{L}\p{M}\p{N}\s,;:.?!'’"()-]*$/u
 /** Chunks that feedback puts in order. */
 const minCandidates = 100
 
@@ -48,7 +55,14 @@ export function retrieveChunks(
   const chunksWith = (term: string) => engine.chunksWith(term, visible)
   const asked = questionTerms(question, analyser)
   const compounds = particleNouns(question, analyser).filter((term) => chunksWith(term) > 0)
-  const added = [...compounds.map((term) => ({ term, weight: 1 })), ...synonyms.ofQuestion(question, analyser)]
+  const termsEnding = (ending: string) => engine.termsEnding(ending, visible, limit)
+  const ended = asked.flatMap(({ term }) => termsEndingWith(term, analyser, { chunksWith, termsEnding }))
+  const initialisms = initialismsAsked(question, analyser, chunksWith)
+  const added = [
+    ...compounds.map((term) => ({ term, weight: 1 })),
+    ...[...ended, ...initialisms].map((term) => ({ term, weight: formWeight })),
+    ...synonyms.ofQuestion(question, analyser),
+  ]
   const terms = [...asked]
   for (const one of added) if (!terms.some(({ term }) => term === one.term)) terms.push(one)
   const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), limit, among)
@@ -56,8 +70,12 @@ export function retrieveChunks(
   const { chunkCount, averageChunkLength: averageLength } = visible
   const weights = new Map(terms.map(({ term, weight }) => [term, weight]))
   const scores = feedback(candidates, weights, { chunkCount, averageLength, chunksWith }, options.feedback)
+  const isInWords = inWords.test(question)
   const ranked = candidates
-    .map((candidate, index) => ({ ...candidate, score: scores[index] ?? 0 }))
+    .map((candidate, index) => {
+      const weight = candidate.isCode && isInWords ? codeWeight : 1
+      return { ...candidate, score: weight * (scores[index] ?? 0) }
+    })
     .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
   const nearness = near?.({ pages: among })
   const fused = nearness && fuse(ranked, nearness, Math.max(scope.limit, minCandidates))
@@ -70,13 +88,14 @@ export function retrieveChunks(
   for (const { chunk, page, score } of order) {
     if (hits.length === scope.limit) break
     if (told.has(chunk)) continue
-    const ordinal = chunk - catalog.chunkRange(page).from
+    const { from } = catalog.chunkRange(page)
     const section =
-      reach === 'chunk' ? [chunk] : sectionAround(catalog.chunksOf(page), ordinal, (id) => store.chunks.chunk(id))
+      reach === 'chunk' ? [chunk] : sectionAround(catalog.chunksOf(page), chunk - from, (id) => store.chunks.chunk(id))
     for (const id of section) told.add(id)
     hits.push({
       key: catalog.keyOf(page),
-      ordinal,
+      ordinal: (section[0] ?? chunk) - from,
+      chunkCount: section.length,
       ...joinChunks(section.map((id) => store.chunks.chunk(id))),
       rank: score / (order[0]?.score ?? 1),
       rarity,
@@ -96,10 +115,11 @@ function worthTelling(
   { store, catalog }: Pick<Parts, 'store' | 'catalog'>,
 ) {
   const candidates = found.map((scored) => {
-    const { terms: held, ownAt } = store.chunks.terms(scored.chunk)
+    const { terms: held, ownAt, isCode } = store.chunks.terms(scored.chunk)
     return {
       ...scored,
       terms: held,
+      isCode,
       length: catalog.lengthOf(scored.chunk),
       ordinal: scored.chunk - catalog.chunkRange(scored.page).from,
       isOwn: terms.some(({ term }) => held.includes(` ${term} `, ownAt)),

@@ -17,7 +17,7 @@ import { TopChunks } from './postings/top-chunks.ts'
 import { type WeightedList, WindowScorer } from './postings/window-scorer.ts'
 import { SegmentFiles } from './segment-files.ts'
 import { type OpenSegment, SegmentLog } from './segment-log.ts'
-import { addSimilar } from './similar-terms.ts'
+import { addEnding, addSimilar } from './similar-terms.ts'
 import { type PrefixTerm, TermDirectory } from './term-directory.ts'
 
 /** Where a leaf of a query, or a term, stands: for each segment that has it, and in how many visible chunks and pages. */
@@ -147,9 +147,13 @@ export class SegmentEngine implements TermEngine {
   ): [term: string, chunkCount: number][] {
     const similar = new Set<string>()
     for (const { segment } of this.#segments) addSimilar(segment, word, maxEdits, similar, deadline)
-    return Array.from(similar, (term): [string, number] => [term, this.chunksWith(term, visible)]).filter(
-      ([, chunkCount]) => chunkCount > 0,
-    )
+    return this.#counted(similar, visible)
+  }
+
+  termsEnding(ending: string, visible: Visible, deadline: Deadline): [term: string, chunkCount: number][] {
+    const found = new Set<string>()
+    for (const { segment } of this.#segments) addEnding(segment, ending, found, deadline)
+    return this.#counted(found, visible)
   }
 
   /** Within a transaction. */
@@ -184,6 +188,13 @@ export class SegmentEngine implements TermEngine {
       id,
       chunks: this.#catalog.chunksOf(id).map((chunk) => ({ id: chunk, terms: this.#terms.get(chunk) ?? '' })),
     }
+  }
+
+  /** Those of some terms that visible chunks hold. */
+  #counted(terms: ReadonlySet<string>, visible: Visible): [term: string, chunkCount: number][] {
+    return Array.from(terms, (term): [string, number] => [term, this.chunksWith(term, visible)]).filter(
+      ([, chunkCount]) => chunkCount > 0,
+    )
   }
 
   #ofLeaf(leaf: Leaf, visible: Visible, deadline: Deadline): Found {

@@ -36,6 +36,18 @@ export function addSimilar(
 /** Terms that are passed over one by one before the next is looked for. */
 const nearby = 8
 
+/** Adds the terms of a segment that end so, but for names. @throws {SearchTimeout} */
+export function addEnding({ dictionary }: Segment, ending: string, found: Set<string>, deadline: Deadline): void {
+  const sought = Buffer.from(ending)
+  let steps = 0
+  for (const cursor = dictionary.from(new Uint8Array()); cursor.isAt; cursor.next()) {
+    if (++steps % 1024 === 0) deadline.check()
+    const { term } = cursor
+    if (!sought.equals(term.subarray(-sought.length)) || isNameTerm(cursor.text)) continue
+    found.add(cursor.text)
+  }
+}
+
 function commonLength(one: string, other: string): number {
   let length = 0
   while (length < one.length && length < other.length && one[length] === other[length]) length++

@@ -34,18 +34,24 @@ export type Analyser = {
   isIdle(word: string): boolean
   /** Whether the term of a folded word may be another: told sooner than what it is. */
   mayChange(word: string): boolean
+  /** Whether compounds are one word, whose last part tells what it is: `Mietvertrag`. */
+  readonly joinsNouns: boolean
   /** A word as two, where many write it so: `back up` of `backup`. */
   split(word: string): string | undefined
 }
 
 /** To be raised with every change of the rules, or of the package of the stemmers. */
-const revision = 4
+const revision = 5
+/** Of languages that join nouns. */
+const joining: ReadonlySet<string> = new Set(['de', 'nl', 'da', 'sv', 'nb', 'nn', 'no'])
 const none: readonly string[] = []
 /** Runs that are kept beside the plain ones, which take some 5 MB. */
 const maxKnown = 2 ** 15
 const startsWithLetter = /^\p{L}/u
 /** Of letters that are found in no other way. */
 const plainWord = /^[a-z0-9]+$/
+/** A number that is filled with zeros: `0004711`. */
+const filled = /^0+[1-9]\d{2,}$/
 /** How an emoji is shown, and the colour of a skin. */
 const variants = /[\ufe0f\p{EMod}]/gu
 const analysers = new Map<string, Analyser>()
@@ -62,6 +68,7 @@ export function analyserFor(language: string): Analyser {
 
 class LanguageAnalyser implements Analyser {
   readonly version: string
+  readonly joinsNouns: boolean
   readonly #language: string
   readonly #respell: (word: string) => string
   readonly #transliterate: (word: string) => string
@@ -74,6 +81,7 @@ class LanguageAnalyser implements Analyser {
 
   constructor(language: string) {
     this.version = `${revision} ${language} unicode-${process.versions.unicode}`
+    this.joinsNouns = joining.has(language)
     this.#language = language
     this.#respell = respellerFor(language)
     this.#split = splitterFor(language)
@@ -178,7 +186,7 @@ class LanguageAnalyser implements Analyser {
     if (term === '') return []
     const written = this.#transliterate(spelled)
     if (folded === spelled && written === spelled && plainWord.test(folded)) {
-      return [{ start: begin, end, term, also: none }]
+      return [{ start: begin, end, term, also: filled.test(term) ? [term.replace(/^0+/, '')] : none }]
     }
     const also = new Set([plain, lightArabic(folded) ?? term])
     if (written !== spelled) also.add(this.#stem(foldWord(written)))

@@ -5,6 +5,8 @@ import type { Token } from './tokens.ts'
 
 /** No word has this sign: what begins with it is a name, as it is written and not stemmed. */
 export const nameSign = '='
+/** Begins the term of an initialism, of those that write it and those that write it out. */
+export const initialsSign = '=#'
 /** Words that a name has at most to be found as a whole, and the characters of its term. */
 const maxWords = 8
 const maxLength = 128
@@ -16,7 +18,7 @@ export function nameWord(word: string): string {
 
 /** The word of such a term; undefined for every other term. */
 export function wordOfName(term: string): string | undefined {
-  return term.startsWith(nameSign) && term[1] !== nameSign ? term.slice(1) : undefined
+  return isNameTerm(term) && term[1] !== nameSign && !term.startsWith(initialsSign) ? term.slice(1) : undefined
 }
 
 export function isNameTerm(term: string): boolean {

@@ -8,11 +8,32 @@ const rarity = { gasket: 1, page: 0.2 }
 
 function passage(changes: Partial<ChunkHit>): ChunkHit {
   const { content = '' } = changes
-  return { key: 'kb_00000001', headings: [], text: content, rank: 1, rarity, ordinal: 0, ...changes, content }
+  return {
+    key: 'kb_00000001',
+    headings: [],
+    text: content,
+    rank: 1,
+    rarity,
+    ordinal: 0,
+    chunkCount: 1,
+    ...changes,
+    content,
+  }
 }
 
-function packed(passages: readonly ChunkHit[], maxChars: number, { topK = 5, least = 100 } = {}): string[] {
-  const reading = { language: 'en', analyser: analyserFor('en'), titleOf: () => 'Parts' }
+/** @param page the chunks that every page has. */
+function packed(
+  passages: readonly ChunkHit[],
+  maxChars: number,
+  { topK = 5, least = 100, page = [] as readonly string[] } = {},
+): string[] {
+  const reading = {
+    ...{ language: 'en', analyser: analyserFor('en'), titleOf: () => 'Parts' },
+    chunkAt: (_: string, ordinal: number) => {
+      const content = page[ordinal]
+      return content === undefined ? undefined : { headings: [], content, text: content }
+    },
+  }
   return packPassages(passages, { maxChars, topK, least }, reading).map(({ content }) => content)
 }
 
@@ -56,6 +77,33 @@ test('the parts of a page are one text, in the order of the page, with its headi
   const page = '## All\n\nA gasket comes first.\n\nA gasket, a nut.\n\n…\n\n## Steel\n\nThe gasket is of steel.'
   expect(packed(pieces, 1000)).toEqual([page, 'Another page tells of a gasket.'])
   expect(packed(pieces, 1000, { topK: 1 })).toEqual([page])
+})
+
+test('what is left of a budget goes to what stands around, in whole units, and no chunk is told twice', () => {
+  const about = (word: string) => `${word} is told of here, at some length and with care. `.repeat(12).trim()
+  const page = ['A', 'B', 'A gasket', 'D', 'E', 'F'].map(about)
+  const found = [passage({ content: page[2] ?? '', ordinal: 2 }), passage({ content: page[3] ?? '', ordinal: 3 })]
+  expect(packed(found, 10_000, { page })).toEqual([page.join('\n\n')])
+  const [most = ''] = packed(found, 2500, { page })
+  expect(most.length).toBeGreaterThan(0.9 * 2500)
+  expect(most).toContain(`${page.slice(2, 4).join('\n\n')}\n\nE is`)
+  const section = [passage({ content: page.slice(0, 3).join('\n\n'), ordinal: 0, chunkCount: 3 })]
+  expect(packed(section, 10_000, { page })).toEqual([page.join('\n\n')])
+})
+
+test('the head of a table that goes on in the next chunk is told once', () => {
+  const head = '| Part | Size |\n|---|---|'
+  const page = [`${head}\n| gasket | 1 |`, `${head}\n| nut | 2 |`, `${head}\n| bolt | 3 |`]
+  const all = `${head}\n| gasket | 1 |\n| nut | 2 |\n| bolt | 3 |`
+  expect(packed([passage({ content: page[0] ?? '' })], 1000, { page })).toEqual([all])
+})
+
+test('of a large budget every page has a part before any has two', () => {
+  const content = 'A gasket is told of here. '.repeat(60).trim()
+  const found = [0, 2, 4, 6, 8].map((ordinal) => passage({ content, ordinal }))
+  const other = passage({ content: 'A gasket elsewhere.', key: 'kb_00000002' })
+  const pages = packed([...found, other], 8001)
+  expect(pages[1]).toBe('A gasket elsewhere.')
 })
 
 test('whatever the texts, contents keep within the budget and hold no half of a character', () => {

@@ -199,15 +199,17 @@ test('people get a longer text than tools: what stands around under the same hea
   const sentence = (word: string) => `${`The ${word} is told of here, at length and with care. `.repeat(16).trim()}\n\n`
   await approved(bed, 'Night', `# Paging\n\n${sentence('lead')}${sentence('deputy')}# Other\n\n${sentence('lead')}`)
   const { ctx, app } = bed
-  const of = async (audience: 'tool' | 'public') =>
-    (await retrieve(ctx, app, 'handbook', ask('the lead', { audience, maxChars: 16_000 }))).chunks
+  const of = async (audience: 'tool' | 'public', maxChars: number) =>
+    (await retrieve(ctx, app, 'handbook', ask('the lead', { audience, maxChars }))).chunks
   const pieces = (words: string[]) => words.map((word) => sentence(word).trim())
   const [lead, deputy, other] = pieces(['lead', 'deputy', 'lead'])
-  const [told, shown] = [await of('tool'), await of('public')]
-  expect(told.map(({ content }) => content)).toEqual([`## Paging\n\n${lead}\n\n…\n\n## Other\n\n${other}`])
-  expect(shown.map(({ content }) => content)).toEqual([
-    `## Paging\n\n${lead}\n\n${deputy}\n\n…\n\n## Other\n\n${other}`,
-  ])
+  const apart = `## Paging\n\n${lead}\n\n…\n\n## Other\n\n${other}`
+  const [told, shown] = [await of('tool', 1700), await of('public', 2800)]
+  expect(told.map(({ content }) => content)).toEqual([apart])
+  const whole = `## Paging\n\n${lead}\n\n${deputy}\n\n## Other\n\n${other}`
+  expect(shown.map(({ content }) => content)).toEqual([whole])
+  // What room there is is used.
+  expect((await of('tool', 16_000)).map(({ content }) => content)).toEqual([whole])
 })
 
 test('the sum of the contents never exceeds maxChars, however small, and pairs of surrogates stay whole', async () => {
