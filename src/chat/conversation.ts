@@ -1,6 +1,6 @@
 import type { ChatQuestion } from '../contract/chat.ts'
 import type { KbView } from '../kb/access/kb-view.ts'
-import { isPerson } from '../rules/access/caller.ts'
+import { isHuman } from '../rules/access/caller.ts'
 import type { Actor } from '../rules/candidates/candidate.ts'
 import type { ChatSession, ChatTurn } from '../state/chat-sessions.ts'
 import type { Turn } from './answerer.ts'
@@ -24,9 +24,9 @@ export function lastTurnsOf(messages: ChatQuestion['history']): Turn[] {
   return turns.slice(-maxHistory)
 }
 
-/** Whether somebody may go on with a session. A person's is that person's alone; a key's belongs to all keys of the tenant. */
+/** Whether somebody may go on with a session. What a person or a visitor has begun is theirs alone; a key's belongs to all keys of the tenant. */
 export function mayContinue({ ownerId }: Pick<ChatSession, 'ownerId'>, { id }: Actor): boolean {
-  return ownerId === id || !(isPerson({ id: ownerId ?? '' }) || isPerson({ id }))
+  return ownerId === id || !(isHuman({ id: ownerId ?? '' }) || isHuman({ id }))
 }
 
 /**

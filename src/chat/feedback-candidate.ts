@@ -19,6 +19,7 @@ export function feedbackCandidate(
   knowledgeBaseId: string,
   feedback: FeedbackInput,
   cited: readonly CitedDocument[],
+  { zone }: { zone?: 'red' | 'yellow' | undefined } = {},
 ): CandidateInput {
   const { vote, question } = feedback
   const subject = shorten(question, 100)
@@ -27,7 +28,7 @@ export function feedbackCandidate(
     kind: 'reader-feedback',
     title: subject === '' ? 'Feedback' : `Feedback: ${subject}`,
     content: bodyOf(feedback, cited),
-    metadata: JSON.stringify(metadataOf(feedback)),
+    metadata: JSON.stringify({ ...metadataOf(feedback), actionZone: zone }),
     confidence: confidence[vote],
     impactEstimate: null,
   }
@@ -49,7 +50,6 @@ function metadataOf({
     tags: ['internal', 'feedback'],
     vote,
     // JSON leaves out what is undefined.
-    actionZone: vote === 'flag' ? 'red' : undefined,
     category,
     question: shorten(question, maxPart),
     reason: vote === 'up' || reason === undefined ? undefined : shorten(reason, maxPart),

@@ -6,14 +6,14 @@ import { noteQuestion } from '../search/kb/note-question.ts'
 import { readChatTurn, type TurnAddress } from './past-chats.ts'
 import { submitFeedback } from './submit-feedback.ts'
 
-export type Rating = Pick<FeedbackInput, 'vote' | 'reason' | 'category'>
+export type Rating = Pick<FeedbackInput, 'vote' | 'reason' | 'category' | 'pageUrl'>
 
 /** Characters of a question and of an answer that feedback may have. */
 const maxQuestion = 2000
 const maxAnswer = 50_000
 
 /**
- * Puts what a person thinks of an answer into the queue, once for each kind of vote.
+ * Puts what somebody thinks of an answer into the queue, once for each kind of vote.
  * @throws {GanglionError} `not_found`, `reason_required_for_negative_vote`, `queue_full`, and `idempotency_key_reused` for another
  *   reason than was given before
  */

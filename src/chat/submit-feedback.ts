@@ -5,7 +5,7 @@ import { LinkView } from '../kb/access/link-view.ts'
 import type { Context } from '../kb/context.ts'
 import { neuronsOfDocument, titleOf } from '../kb/projection/neuron-queries.ts'
 import { submitCandidate } from '../queue/submit-candidate.ts'
-import type { Caller } from '../rules/access/caller.ts'
+import { type Caller, isVisitor } from '../rules/access/caller.ts'
 import { isUuid } from '../rules/candidates/candidate-id.ts'
 import { type CitedDocument, feedbackCandidate } from './feedback-candidate.ts'
 
@@ -26,10 +26,12 @@ export async function submitFeedback(
   }
   // Readers of approved feedback see what the audience `tool` sees, whoever sent it.
   const cited = (feedback.citations ?? []).map(citedDocuments(await viewAs(kb, { audience: 'tool' })))
+  // Nobody knows who a visitor is, so no policy approves what one says.
+  const zone = feedback.vote === 'flag' ? 'red' : isVisitor(caller) ? 'yellow' : undefined
   const { candidateId, status, queueUrl } = await submitCandidate(
     ctx,
     caller,
-    feedbackCandidate(kb.identity.id, feedback, cited),
+    feedbackCandidate(kb.identity.id, feedback, cited, { zone }),
     {
       ...options,
       // Not the candidate, which names Neurons by the titles that they have by then.

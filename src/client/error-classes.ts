@@ -21,6 +21,8 @@ export class NoRoleError extends GanglionError {}
 export class InsufficientRoleError extends GanglionError {}
 /** 403 `tenant_disabled`: The tenant is disabled. Ask the operator of the server. */
 export class TenantDisabledError extends GanglionError {}
+/** 403 `site_disabled`: This chat is switched off. */
+export class SiteDisabledError extends GanglionError {}
 /** 403 `stale_form`: The form has expired. Reload the page and submit it again. */
 export class StaleFormError extends GanglionError {}
 /** 403 `foreign_origin`: The request comes from a page of another site. */
@@ -110,6 +112,7 @@ export const errorClasses = {
   no_role: [403, NoRoleError],
   insufficient_role: [403, InsufficientRoleError],
   tenant_disabled: [403, TenantDisabledError],
+  site_disabled: [403, SiteDisabledError],
   stale_form: [403, StaleFormError],
   foreign_origin: [403, ForeignOriginError],
   not_found: [404, NotFoundError],

@@ -5,6 +5,7 @@ import type { ZodFastify } from '../http/zod-compilers.ts'
 import { chatPageRoutes } from './ask/chat-page-routes.ts'
 import { questionsRoutes } from './ask/questions-page.ts'
 import { searchPageRoutes } from './ask/search-page-routes.ts'
+import { sitesRoutes } from './ask/sites-routes.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
 import { editorRoutes } from './neurons/editor/routes.ts'
@@ -43,6 +44,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
     queuePageRoutes(pages, ctx)
     chatPageRoutes(pages, ctx)
     questionsRoutes(pages, ctx)
+    sitesRoutes(pages, ctx)
     neuronPageRoutes(pages, ctx)
     editorRoutes(pages, ctx)
     searchPageRoutes(pages, ctx)

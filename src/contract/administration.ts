@@ -69,6 +69,25 @@ export type WebhookSummary = {
   createdAt: string
 }
 
+/** Where pages are, as a browser names it in `Origin`. */
+const WebOrigin = z
+  .string()
+  .max(300, 'must have at most 300 characters each')
+  .refine((text) => {
+    const url = URL.parse(text)
+    return url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  }, 'must be addresses without a path, such as https://www.example.org')
+  .transform((text) => new URL(text).origin)
+
+/** Pages of others that may ask a knowledge base. */
+export const NewSite = z.object({
+  name: Label,
+  origins: z.array(WebOrigin).min(1).max(20),
+  perMinute: z.int().min(1).max(600),
+  perDay: z.int().min(1).max(1_000_000),
+})
+export type NewSite = z.output<typeof NewSite>
+
 /** The delivery of one message of a webhook. */
 export type WebhookDelivery = {
   /** Null for a test message. */

@@ -49,6 +49,11 @@ export const errorTable = {
     message: 'The tenant is disabled. Ask the operator of the server.',
     remedy: 'Wait until the operator enables the tenant. Nothing is lost.',
   },
+  site_disabled: {
+    status: 403,
+    message: 'This chat is switched off.',
+    remedy: 'Ask a curator to switch the site on.',
+  },
   stale_form: {
     status: 403,
     message: 'The form has expired. Reload the page and submit it again.',

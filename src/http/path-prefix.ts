@@ -7,7 +7,7 @@ const addressHeaders = ['location', 'hx-location', 'hx-redirect'] as const
 const tag = /<[a-z](?:[^">]|"[^"]*")*>/gi
 /** Attributes that hold an address, where that is a path of this server. */
 const ownAddress =
-  / (href|src|action|formaction|hx-get|data-(?:complete-at|fill|graph|live-refresh|page|preview))="\/(?!\/)/g
+  / (api|href|src|action|formaction|hx-get|data-(?:complete-at|fill|graph|live-refresh|page|preview))="\/(?!\/)/g
 
 /**
  * Lets clients reach the server below the path `prefix`, such as `/kb`: adds it to the addresses in redirects and pages. Routes and

@@ -43,6 +43,7 @@ import { queueRoutes } from './v1/queue-routes.ts'
 import { searchRoutes } from './v1/search-routes.ts'
 import { tenantRoutes } from './v1/tenant-routes.ts'
 import { uploadRoutes } from './v1/upload-routes.ts'
+import { widgetRoutes } from './widget-routes.ts'
 import { schemaController, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
 
 export type ServerOptions = {
@@ -194,6 +195,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     },
     { prefix: forgePrefix },
   )
+  await app.register(async (widget: ZodFastify) => widgetRoutes(widget, ctx, limits), { prefix: '/widget' })
   const { pages } = options
   if (pages !== undefined) await app.register((scope: ZodFastify) => pages(scope, { ctx, limits }))
   await app.ready()

@@ -14,6 +14,7 @@ import { Idempotency } from './idempotency-store.ts'
 import { Jobs } from './jobs.ts'
 import { KnowledgeBases } from './kb-store.ts'
 import { rateCounter } from './rate-counter.ts'
+import { Sites } from './sites.ts'
 import { Sources } from './sources/sources.ts'
 import { Stamps } from './stamps.ts'
 import { Tenants } from './tenants.ts'
@@ -40,6 +41,7 @@ export function openStores(places: Places) {
     idempotency: new Idempotency(db, now),
     chatSessions: new ChatSessions(db),
     askedQuestions: new AskedQuestions(db),
+    sites: new Sites(db),
     events,
     sources: new Sources(db, events),
     ...openSourceStores(places),

@@ -4,7 +4,7 @@ import type { Schema } from './database/schema.ts'
 /** In this order: a table comes before those that it refers to. Rows that refer to these in turn go with them. */
 const ofKb = [
   ...(['forge_links', 'webhooks', 'jobs', 'uploads', 'sources'] as const),
-  ...(['event_cursors', 'events', 'chat_sessions', 'asked_questions', 'opened_results'] as const),
+  ...(['event_cursors', 'events', 'chat_sessions', 'asked_questions', 'opened_results', 'sites'] as const),
   ...(['repository_packs', 'repository_refs', 'repositories'] as const),
 ] as const
 const ofTenant = [

@@ -110,7 +110,7 @@ test('the proxy shows no visitor what is not public, and tells nobody its key', 
 
 test('the examples for pages do what the document says', async () => {
   const [, , listener = '', french = ''] = examples('js')
-  const [embed = '', german = ''] = examples('html')
+  const [, embed = '', german = ''] = examples('html')
   const [css = ''] = examples('css')
   const answer = { answer: 'Yes.', citations: [] }
   const origin = await otherSite(

@@ -1,4 +1,4 @@
-for (const field of document.querySelectorAll<HTMLInputElement>('input[data-copy]')) {
+for (const field of document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('[data-copy]')) {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'second'

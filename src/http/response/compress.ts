@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache'
 
 /** Characters. */
 const minLength = 1024
-/** Texts that the API answers with: no pages, no streams of events. */
-const compressible = /^(?:application\/json|text\/(?:plain|markdown))\b/
+/** Texts that the API answers with, and the script of the widget: no pages, no streams of events. */
+const compressible = /^(?:application\/json|text\/(?:plain|markdown|javascript))\b/
 const codings = ['br', 'gzip'] as const
 /** Bytes of compressed answers that are kept, by their tags. */
 const maxKept = 16 * 2 ** 20

@@ -1,7 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
-import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
+import { ChatAnswer, ChatInput, type ChatQuestion } from '../../contract/chat.ts'
 import { callerOf } from '../access/auth.ts'
 import { prefersEventStream } from '../request/accept.ts'
 import { whenClientGone } from '../request/client-gone.ts'
@@ -19,7 +20,7 @@ const ChatEvents = z
   )
 
 export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
-  const streams = new EventStreams(app)
+  const answer = chatAnswers(app, ctx)
   app.post(
     '/chat',
     {
@@ -45,32 +46,38 @@ export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
         },
       },
     },
-    async (request, reply) => {
-      const isStreamed = prefersEventStream(request.headers.accept)
-      const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
-      const answering = chatOnce(
-        ctx,
-        ctx.answerer,
-        callerOf(request),
-        request.body,
-        signal,
-        idempotencyOf(request.headers),
-      )
-      try {
-        if (!isStreamed) return await wholeAnswer(answering)
-        // An error before the first text is an ordinary error response.
-        const first = await answering.next()
-        return streams.answer(request, reply, async (send) => {
-          for (let step = first; ; step = await answering.next()) {
-            if (step.done === true) return send({ event: 'done', data: ChatAnswer.parse(step.value) })
-            send({ event: 'delta', data: { text: step.value } })
-          }
-        })
-      } catch (error) {
-        // The client has gone.
-        if (reply.raw.destroyed) return reply.hijack()
-        throw error
-      }
-    },
+    async (request, reply) => (await answer(request, reply, request.body, idempotencyOf(request.headers))) ?? reply,
   )
+}
+
+/** Returns what answers a question as JSON, or sends it as a stream and returns nothing. */
+export function chatAnswers(app: ZodFastify, ctx: AppContext) {
+  const streams = new EventStreams(app)
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    question: ChatQuestion,
+    options?: { idempotencyKey?: string },
+  ): Promise<ChatAnswer | undefined> => {
+    const isStreamed = prefersEventStream(request.headers.accept)
+    const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
+    const answering = chatOnce(ctx, ctx.answerer, callerOf(request), question, signal, options)
+    try {
+      if (!isStreamed) return await wholeAnswer(answering)
+      // An error before the first text is an ordinary error response.
+      const first = await answering.next()
+      streams.answer(request, reply, async (send) => {
+        for (let step = first; ; step = await answering.next()) {
+          if (step.done === true) return send({ event: 'done', data: ChatAnswer.parse(step.value) })
+          send({ event: 'delta', data: { text: step.value } })
+        }
+      })
+      return undefined
+    } catch (error) {
+      // The client has gone.
+      if (!reply.raw.destroyed) throw error
+      reply.hijack()
+      return undefined
+    }
+  }
 }

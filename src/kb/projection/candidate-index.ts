@@ -71,9 +71,9 @@ function originOf({ metadata, createdBy }: Candidate): { origin: string | null; 
   return { origin: fingerprint === null ? null : text('filename'), fingerprint }
 }
 
-/** Whether a key or a person sent it, over HTTP. */
+/** Whether a key, a person or a visitor sent it, over HTTP. */
 function isClient({ createdBy }: Pick<Candidate, 'createdBy'>): boolean {
-  return /^(?:key|user):/.test(createdBy.id)
+  return /^(?:key|user|visitor):/.test(createdBy.id)
 }
 
 export type OriginRow = CandidateRow & { fingerprint: string }

@@ -2,7 +2,7 @@ import type { GitFetch, Role } from '../../contract/vocabulary.ts'
 import type { Actor } from '../candidates/candidate.ts'
 
 export type Caller = {
-  /** `key:<id>` or `user:<id>`. */
+  /** `key:<id>`, `user:<id>` or `visitor:<id>`. */
   id: string
   /** Of the key or the person, for people. */
   name: string
@@ -28,4 +28,14 @@ export function bareId({ id }: Pick<Caller, 'id'>): string {
 
 export function isPerson({ id }: Pick<Caller, 'id'>): boolean {
   return id.startsWith('user:')
+}
+
+/** Whether it is somebody of whom nothing is known, on a page of others. */
+export function isVisitor({ id }: Pick<Caller, 'id'>): boolean {
+  return id.startsWith('visitor:')
+}
+
+/** Whether it is one human being, and no program. */
+export function isHuman(caller: Pick<Caller, 'id'>): boolean {
+  return isPerson(caller) || isVisitor(caller)
 }

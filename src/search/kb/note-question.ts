@@ -1,6 +1,6 @@
 import type { Context } from '../../kb/context.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
-import { type Caller, isPerson } from '../../rules/access/caller.ts'
+import { type Caller, isHuman } from '../../rules/access/caller.ts'
 import { fold } from '../../rules/text/fold.ts'
 import type { QuestionCounts } from '../../state/asked-questions.ts'
 
@@ -18,7 +18,7 @@ export function questionKey(text: string): string {
 }
 
 /**
- * Counts what happened to a question of a person, without who asked; nothing of the questions of keys, and nothing where the
+ * Counts what happened to a question of a person or a visitor, without who asked; nothing of the questions of keys, and nothing where the
  * settings of the knowledge base say so.
  */
 export async function noteQuestion(
@@ -28,7 +28,7 @@ export async function noteQuestion(
   text: string,
   what: Partial<QuestionCounts> | { opened: string },
 ): Promise<void> {
-  if (!isPerson(caller)) return
+  if (!isHuman(caller)) return
   const question = questionKey(text)
   const { keptQuestions } = await kb.settings()
   if (question === '' || keptQuestions === 0) return

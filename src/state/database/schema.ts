@@ -23,6 +23,7 @@ export type Schema = {
   tour_marks: TourMarkRow
   asked_questions: AskedQuestionRow
   opened_results: OpenedResultRow
+  sites: SiteRow
   sources: SourceRow
   uploads: UploadRow
   upload_chunks: UploadChunkRow
@@ -394,6 +395,26 @@ type AskedQuestionRow = {
 
 /** A Neuron that people went to from what a question found. */
 type OpenedResultRow = { kb_id: string; question: string; seq_id: string; times: number }
+
+/** Pages of others that may ask a knowledge base. */
+export type SiteRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  kb_id: string
+  name: string
+  /** JSON array of strings. */
+  origins: string
+  per_minute: number
+  per_day: number
+  /** In clear, since it signs. */
+  secret: string
+  disabled_at: string | null
+  created_at: string
+  /** The day of the last question (UTC), or empty; `asked`: how many there were in it. */
+  day: string
+  asked: number
+}
 
 /** What was counted under a key until a time: on PostgreSQL only. */
 type RateUseRow = {

@@ -16,6 +16,7 @@ export const migrations: Record<string, Migration> = {
     up: (db) => run(db, `alter table memberships add column filters text default '[]' not null;`),
   },
   '0027-asked-questions': { up: (db) => run(db, askedQuestions) },
+  '0028-sites': { up: (db) => run(db, sites) },
 }
 
 /** @param statements of SQLite, one after another */
@@ -56,6 +57,15 @@ create table opened_results (
   kb_id text not null references knowledge_bases (id), question text not null, seq_id text not null, times integer not null,
   constraint opened_results_pk primary key (kb_id, question, seq_id)
 );
+`
+
+const sites = /* sql */ `
+create table sites (
+  id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
+  name text not null, origins text not null, per_minute integer not null, per_day integer not null, secret text not null,
+  disabled_at text, created_at text not null, day text not null, asked integer not null
+);
+create index sites_kb on sites (kb_id, id);
 `
 
 const schema = /* sql */ `
