@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { indexReady } from '../support/index-ready.ts'
 import { violationsOf } from './support/axe.ts'
 import { otherSite } from './support/other-site.ts'
 import { stageForFile } from './support/stage.ts'
@@ -8,6 +9,7 @@ const stage = stageForFile()
 
 test('a curator makes a site, tries it, and pastes it into a page of another origin, which answers', async () => {
   const { url, enter, browser } = stage()
+  await indexReady(stage(), 'candidate')
   const { page, visit, alarms } = await enter('curator')
   page.setDefaultTimeout(60_000)
   await visit('/kb/handbook/sites')

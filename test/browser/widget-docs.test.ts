@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createApiKey } from '../../src/people/manage-api-keys.ts'
 import { englishTexts } from '../../src/widget/chat-texts.ts'
+import { indexReady } from '../support/index-ready.ts'
 import { tempDir } from '../support/temp.ts'
 import { otherSite } from './support/other-site.ts'
 import { stageForFile } from './support/stage.ts'
@@ -16,6 +17,7 @@ const stage = stageForFile()
 let environment: Record<string, string> = {}
 beforeAll(async () => {
   const { ctx, url, tenantId } = stage()
+  await indexReady(stage(), 'candidate')
   const by = { id: 'user:1', name: 'Somebody', tenantId }
   const { token } = await createApiKey(ctx, by, { name: 'site', role: 'app', connectors: [], expiresAt: null })
   environment = { GANGLION_URL: url, GANGLION_KEY: token, GANGLION_KB: 'handbook' }

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { createApiKey } from '../../src/people/manage-api-keys.ts'
 import { nodeProxy } from '../../src/widget/proxy.ts'
+import { indexReady } from '../support/index-ready.ts'
 import { violationsOf } from './support/axe.ts'
 import { json, otherSite, scripted } from './support/other-site.ts'
 import { stageForFile } from './support/stage.ts'
@@ -23,6 +24,7 @@ const stage = stageForFile()
 let key = ''
 beforeAll(async () => {
   const { ctx, tenantId } = stage()
+  await indexReady(stage(), 'candidate')
   const by = { id: 'user:1', name: 'Somebody', tenantId }
   key = (await createApiKey(ctx, by, { name: 'site', role: 'app', connectors: [], expiresAt: null })).token
 })

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { retrieve } from '../../../src/search/kb/retrieve.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { neuronText } from '../../kb/support/written-neurons.ts'
-import { eventually } from '../../support/eventually.ts'
+import { indexReady } from '../../support/index-ready.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 let started: Console
@@ -10,7 +9,7 @@ let curator: Browser
 beforeAll(async () => {
   started = await startConsole()
   curator = await started.browser('curator')
-  const { ctx, kbId, tenantId } = started
+  const { ctx, kbId } = started
   const pages = {
     'open.md': neuronText(1, { title: 'Office hours' }, 'The office opens at 9:00.\n'),
     'tool.md': neuronText(2, { title: 'Door code', audience: ['tool'] }, 'The door code of the office is 4711.\n'),
@@ -20,9 +19,7 @@ beforeAll(async () => {
     'refs/heads/main',
     new Map(Object.entries(pages).map(([path, text]) => [`neurons/${path}`, text])),
   )
-  const asked = { query: 'office', audience: 'public', maxChars: 2000, topK: 5 } as const
-  const caller = { id: 'key:0', name: 'A key', tenantId, role: 'reader', connectors: [] } as const
-  await eventually(async () => expect(await retrieve(ctx, caller, kbId, asked)).toMatchObject({ hitCount: 1 }))
+  await indexReady(started, 'office')
 })
 afterAll(() => started.close())
 
