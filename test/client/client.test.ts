@@ -273,7 +273,7 @@ async function eventsOf(stream: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> 
 test('an answer whose stream breaks off goes on after the text that was given', async () => {
   const { url, tokens } = await startProduct()
   const { candidates } = new Ganglion({ url, key: tokens.curator }).kb('handbook')
-  const { candidateId } = await candidates.submit({ ...candidate, content: 'The office is open from nine to five.' })
+  const { candidateId } = await candidates.submit({ ...candidate, content: 'The office is open from 9:00 to 17:00.' })
   await candidates.approve(candidateId)
   let asked = 0
   const cutting = await flakyProxy(url, ({ url: path }) =>

@@ -141,7 +141,7 @@ test('the examples of the documentation compile and run', async () => {
     writeFileSync(join(project, file), isWhole ? code : `${start.split('\n\n')[0]}\n\n${code}`)
     return file
   })
-  writeFileSync(join(project, 'handbook.txt'), 'The office is open from nine to five.')
+  writeFileSync(join(project, 'handbook.txt'), 'The office is open from 9:00 to 17:00.')
   writeFileSync(join(project, 'globals.d.ts'), 'declare const process: { env: Record<string, string> }\n')
   await run(join(tools, '.bin/tsc'))
   const env = { GANGLION_URL: setup.url, GANGLION_KEY: setup.key }

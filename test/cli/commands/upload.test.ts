@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -8,6 +8,7 @@ import { defaultFileTypes } from '../../../src/contract/documents.ts'
 import { ingestSteps } from '../../../src/sources/ingest/ingest-steps.ts'
 import { startIngest } from '../../../src/sources/ingest/start-ingest.ts'
 import { startProduct } from '../../e2e/support.ts'
+import { flakyProxy } from '../../support/flaky-proxy.ts'
 import { listening } from '../../support/listening.ts'
 import { finished, startNode } from '../../support/process.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -49,31 +50,6 @@ async function sources({ url, kb, curator }: Server): Promise<Record<string, unk
   const headers = { authorization: `Bearer ${curator}` }
   const response = await fetch(`${url}/api/v1/knowledge-bases/${kb}/documents`, { headers })
   return ((await response.json()) as { documents: Record<string, unknown>[] }).documents
-}
-
-/** Passes requests on, but for those that `cut` breaks off: of these, so many bytes of the body. */
-async function flakyProxy(target: string, cut: (request: IncomingMessage) => number | undefined) {
-  const server = createServer((incoming: IncomingMessage, response: ServerResponse) => {
-    const { host: _, ...headers } = incoming.headers
-    const forwarded = httpRequest(`${target}${incoming.url}`, { method: incoming.method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers)
-      answer.pipe(response)
-    })
-    const break_ = () => {
-      forwarded.destroy()
-      incoming.socket.destroy()
-    }
-    forwarded.on('error', () => incoming.socket.destroy())
-    const limit = cut(incoming)
-    if (limit === undefined) return void incoming.pipe(forwarded)
-    let passed = 0
-    incoming.on('data', (chunk: Buffer) => {
-      if (passed < limit) forwarded.write(chunk)
-      passed += chunk.length
-      if (passed >= limit) setTimeout(break_, 50)
-    })
-  })
-  return listening(server)
 }
 
 test('files are uploaded and become Neurons; those that are known are told, not failed', {
@@ -160,7 +136,7 @@ test('a file in chunks goes on where the connection broke', { timeout: 60_000 },
   const [file = ''] = files({ 'large.txt': 'A line of a long text.\n'.repeat(900_000) })
   let patches = 0
   const url = await flakyProxy(server.url, ({ method }) => {
-    return method === 'PATCH' && patches++ % 2 === 0 ? 2_000_000 : undefined
+    return method === 'PATCH' && patches++ % 2 === 0 ? { request: 2_000_000 } : undefined
   })
   const shown: number[] = []
   const options = {
@@ -209,7 +185,9 @@ test('an upload that broke off for good is resumed by its id', { timeout: 60_000
   const server = await startServer()
   const [file = ''] = files({ 'large.txt': 'Another line of a long text.\n'.repeat(600_000) })
   let patches = 0
-  const url = await flakyProxy(server.url, ({ method }) => (method === 'PATCH' && ++patches > 1 ? 0 : undefined))
+  const url = await flakyProxy(server.url, ({ method }) =>
+    method === 'PATCH' && ++patches > 1 ? { request: 0 } : undefined,
+  )
   const options = {
     kb: server.kb,
     folder: '/',
