@@ -19,6 +19,7 @@ import { startMaintenance } from '../operate/kb-maintenance.ts'
 import { startLinting } from '../operate/lint/run-lint-schedule.ts'
 import { firstRun } from '../operate/setup/first-run.ts'
 import { startSweeping } from '../operate/sweeping.ts'
+import { startTracing } from '../operate/tracing.ts'
 import { makeSetUpLink } from '../people/follow-links.ts'
 import { ingestSteps, rereadSources } from '../sources/ingest/ingest-steps.ts'
 import { startIngest } from '../sources/ingest/start-ingest.ts'
@@ -85,6 +86,7 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
       isReady: () => isReady,
       isLeaving: () => isLeaving,
     })
+    started.push(await startTracing(process.env, failed))
     if (git === undefined) server.log.warn('No git is installed: all is served but clones and pushes.')
     started.push(() => server.close())
     started.push(await ctx.database.lead(() => startDuties(ctx, environment, onError)))

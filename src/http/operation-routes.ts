@@ -7,6 +7,7 @@ import { GanglionError } from '../contract/errors.ts'
 import { nativeGit } from '../git/native/native-git.ts'
 import { checkerPackage, checkerPath } from '../kb/checker-package.ts'
 import { health } from '../operate/health.ts'
+import { type ObservedWork, works } from '../system/work.ts'
 import { bearerToken } from './access/auth.ts'
 import { errorAnswers } from './response/error-answer.ts'
 import { measureWork } from './work-metrics.ts'
@@ -55,10 +56,38 @@ export function createMetrics({ acts }: Pick<AppContext, 'acts'>): Metrics {
   return { registry, requests }
 }
 
+/** Measures each request, and lets its handler be seen as work, with all that it starts. */
 export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
-  app.addHook('onResponse', ({ is404, method, routeOptions }, { statusCode: status, elapsedTime }, done) => {
+  const begun = new WeakMap<FastifyRequest, ObservedWork>()
+  const begin = (request: FastifyRequest, elapsed: number): ObservedWork => {
+    const { is404, method, routeOptions, id, headers } = request
     const route = is404 ? 'unmatched' : (routeOptions.url ?? 'unmatched')
+    const attributes = { 'http.request.method': method, 'http.route': route, 'ganglion.request_id': id }
+    const since = performance.now() - elapsed
+    return { kind: 'request', name: `${method} ${route}`, attributes, carrier: headers, since }
+  }
+  app.addHook('onRoute', (route) => {
+    const { handler } = route
+    if (route.config?.alwaysOpen) return
+    route.handler = function (request, reply) {
+      const work = begin(request, reply.elapsedTime)
+      begun.set(request, work)
+      return works.start.runStores(work, () => handler.call(this, request, reply))
+    }
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')
+    const { method, routeOptions } = request
+    const { statusCode: status, elapsedTime } = reply
     requests.observe({ route, method, status }, elapsedTime / 1000)
+    if (!routeOptions.config.alwaysOpen) {
+      const work = begun.get(request) ?? begin(request, elapsedTime)
+      // A request that was rejected before its handler.
+      if (!begun.has(request)) works.start.runStores(work, () => {})
+      work.attributes = { ...work.attributes, 'http.response.status_code': status }
+      work.hasFailed = status >= 500
+      works.asyncEnd.publish(work)
+    }
     done()
   })
 }

@@ -1,7 +1,7 @@
 import { Histogram, type Registry } from 'prom-client'
 import { type ObservedWork, works } from '../system/work.ts'
 
-/** Counts the work of this process, and how long it took. */
+/** Counts the work of this process, and how long it took. What requests took is each server's own. */
 export function measureWork(registry: Registry): void {
   const histogram = (name: string, help: string, labels: ('outcome' | 'use')[], buckets: number[]) =>
     new Histogram({ name, help, labelNames: labels, buckets, registers: [registry] })
@@ -34,6 +34,7 @@ export function measureWork(registry: Registry): void {
       ['use', 'outcome'],
       slow,
     ),
+    request: undefined,
   }
   const begun = new WeakMap<ObservedWork, number>()
   works.subscribe({
@@ -41,7 +42,7 @@ export function measureWork(registry: Registry): void {
     asyncEnd(work) {
       const outcome = work.error === undefined && !work.hasFailed ? 'ok' : 'failed'
       const seconds = (performance.now() - (begun.get(work) ?? Number.NaN)) / 1000
-      durations[work.kind].observe({ outcome, ...(work.use !== undefined && { use: work.use }) }, seconds)
+      durations[work.kind]?.observe({ outcome, ...(work.use !== undefined && { use: work.use }) }, seconds)
     },
   })
 }

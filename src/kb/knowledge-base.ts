@@ -143,7 +143,8 @@ export class KnowledgeBase {
    */
   write<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     this.lastWriteAt = Date.now()
-    return observed({ kind: 'commit' }, () =>
+    const attributes = { 'ganglion.kb': this.identity.id }
+    return observed({ kind: 'commit', name: 'commit', attributes }, () =>
       this.#writer.run(async (staging) => {
         await this.#requireServed()
         return work(staging)
@@ -164,6 +165,7 @@ export class KnowledgeBase {
     if (!(await this.#areRefsUnchanged())) await this.#followRefs()
   }
 
+  /** This knowledge base, once its candidates are followed, too. */
   async whole(): Promise<KnowledgeBase> {
     await this.sync()
     return this
@@ -223,8 +225,9 @@ export class KnowledgeBase {
       return
     }
     this.#followingSince ??= performance.now()
+    const attributes = { 'ganglion.kb': this.identity.id }
     try {
-      await observed({ kind: 'follow' }, () => this.#writer.follow())
+      await observed({ kind: 'follow', name: 'follow', attributes }, () => this.#writer.follow())
       this.#followingSince = undefined
     } catch (error) {
       if (main === undefined || !isStorageFull(error)) throw error
@@ -236,6 +239,7 @@ export class KnowledgeBase {
     return this.#followingSince
   }
 
+  /** The commits that the projection stands for. */
   heads(): ProjectionHeads {
     const revision = this.projection.revision()
     if (this.#heads?.revision !== revision) this.#heads = { revision, ...this.projection.heads(this.projection.read) }

@@ -12,11 +12,13 @@ export type LanguageModel = {
 /** What a model is asked for. */
 export type ModelUse = 'chat' | 'compile' | 'embeddings' | 'transcription'
 
-/** Lets metrics see a request to a model. */
-export function observedRequest(use: ModelUse, send: () => Promise<Response>): Promise<Response> {
-  const work: ObservedWork = { kind: 'model', use }
+/** Lets a request to a model be seen, by metrics and traces. */
+export function observedRequest(use: ModelUse, model: string, send: () => Promise<Response>): Promise<Response> {
+  const attributes: Record<string, string | number> = { 'gen_ai.request.model': model }
+  const work: ObservedWork = { kind: 'model', name: use, use, attributes }
   return observed(work, async () => {
     const response = await send()
+    attributes['http.response.status_code'] = response.status
     work.hasFailed = !response.ok
     return response
   })
@@ -34,13 +36,13 @@ export type ModelLimits = {
 
 /** A client of it, which takes nothing from the environment. The package is loaded here: it is large, and many never ask a model. */
 export async function clientOf(
-  { url, apiKey }: LanguageModel,
+  { url, model, apiKey }: LanguageModel,
   { use, fetch: send = fetch, ...options }: Pick<ClientOptions, 'timeout' | 'maxRetries' | 'fetch'> & { use: ModelUse },
 ): Promise<OpenAI> {
   const { OpenAI } = await import('openai')
   return new OpenAI({
     ...options,
-    fetch: (input, init) => observedRequest(use, () => send(input, init)),
+    fetch: (input, init) => observedRequest(use, model, () => send(input, init)),
     baseURL: url,
     apiKey: apiKey ?? 'none',
     // What the environment holds for other programs is not for this endpoint.

@@ -1,13 +1,20 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 
 /**
- * A piece of work that metrics count: a change from its turn in the queue of a repository's writer until it is durable; commits of
- * others that the tables follow; an ingest; a request to a model.
+ * A piece of work that metrics count and traces show: a request; a change from its turn in the queue of a repository's writer until
+ * it is durable; commits of others that the tables follow; an ingest; a request to a model.
  */
 export type ObservedWork = {
-  kind: 'commit' | 'follow' | 'job' | 'model'
+  kind: 'request' | 'commit' | 'follow' | 'job' | 'model'
+  /** What traces name it: no text of a user. */
+  name: string
   /** What a model is asked for, such as `chat`. */
   use?: string
+  attributes?: Record<string, string | number>
+  /** Headers of a request, in which another program may have named its own span. */
+  carrier?: object
+  /** `performance.now` when it began, if that was earlier than when it is told of. */
+  since?: number
   /** What an answer means that is no exception. */
   hasFailed?: boolean
   error?: unknown

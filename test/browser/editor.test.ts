@@ -128,6 +128,45 @@ test('keys set marks and links, keep the draft, and lead out of the text; findin
   expect(alarms).toEqual([])
 })
 
+test('a table is aligned when it is left and with Tab, which goes from cell to cell and out of the last one', async () => {
+  const { page, visit, alarms } = await stage().enter('curator')
+  await visit('/kb/handbook/new?title=Tables')
+  const text = () => page.inputValue(field)
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+  await page.fill(content, '> a\n\nName|Sum|漢字\n---|--:|:-:\nA \\| B|1|\n|Long name|22,000|x|\n\nEnd')
+  await page.locator('.cm-line', { hasText: 'A' }).nth(2).click()
+  await page.locator('.cm-line', { hasText: 'End' }).click()
+  expect(await text()).toContain('Name|Sum|漢字\n') // It was not edited.
+  await press('ArrowUp', 'ArrowUp', 'End', 'ArrowLeft')
+  await page.keyboard.type('yz')
+  await press('ArrowDown', 'ArrowDown')
+  const aligned = [
+    '| Name      |    Sum | 漢字 |',
+    '| --------- | -----: | :--: |',
+    '| A \\| B    |      1 |      |',
+    '| Long name | 22,000 | xyz  |',
+  ]
+  expect(await text()).toBe(`> a\n\n${aligned.join('\n')}\n\nEnd`)
+  await press('ControlOrMeta+z')
+  expect(await text()).toContain('Name|Sum|漢字\n')
+  expect(await text()).toContain('xyz')
+  await press('ControlOrMeta+Shift+Z', 'ControlOrMeta+Home', 'ArrowDown', 'ArrowDown', 'Tab', 'Tab', 'Tab')
+  expect(await page.evaluate('getSelection().toString()')).toBe('漢字')
+  await press('Tab', 'Shift+Tab', 'Tab', 'Tab', 'Tab')
+  await page.keyboard.type('no')
+  await press('Tab', 'Tab')
+  await page.keyboard.type('1,234,567')
+  await press('Tab', 'Tab')
+  expect(await page.evaluate('document.activeElement.id')).toBe('field-tags')
+  expect((await text()).split('\n').slice(4, 6)).toEqual([
+    '| A \\| B    |         1 |  no  |',
+    '| Long name | 1,234,567 | xyz  |',
+  ])
+  expect(alarms).toEqual([])
+})
+
 test('pictures are pasted and dropped, seen in the preview and the review, and become files with the approval', async () => {
   const { page, visit, alarms } = await stage().enter('curator')
   await visit('/kb/handbook/new?title=Pictures')

@@ -142,8 +142,8 @@ test('metrics tell jobs by state, indexes, lag of deliveries, and the work of th
   }
   const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const failed = 'ganglion_model_request_duration_seconds_count{outcome="failed",use="chat"}'
-  await observedRequest('chat', async () => new Response('', { status: 500 }))
-  await expect(observedRequest('chat', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')
+  await observedRequest('chat', 'm', async () => new Response('', { status: 500 }))
+  await expect(observedRequest('chat', 'm', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')
   expect(await figure(failed)).toBe(2)
 
   // An index looks at what there is when it is asked, and is idle from the next change on.

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { EnvironmentError } from './environment.ts'
 
-const ofFiles = /^(?:(GANGLION_\w+)|(AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)))_FILE$/
+const ofFiles =
+  /^(?:(GANGLION_\w+)|(AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|OTEL_EXPORTER_OTLP_(?:TRACES_)?HEADERS))_FILE$/
 const maxLength = 64 * 1024
 
 /**
@@ -25,7 +26,7 @@ export function addSettingsOfFiles(env: NodeJS.ProcessEnv, config = env.GANGLION
     }
   }
   for (const [name, value] of Object.entries(config === undefined ? {} : parseEnv(read('GANGLION_CONFIG', config)))) {
-    if (/^(GANGLION|AWS)_/.test(name)) env[name] ||= value
+    if (/^(GANGLION|AWS|OTEL)_/.test(name)) env[name] ||= value
     else problems.push(`${config}: ${name} is not a setting`)
   }
   for (const [name, path = ''] of Object.entries(env)) {

@@ -21,6 +21,7 @@ export { searchKeymap } from '@codemirror/search'
 export { EditorSelection, EditorState, type Extension } from '@codemirror/state'
 export { type Command, EditorView, keymap } from '@codemirror/view'
 export { chosen, ownHeadings, queryAt } from './completion.ts'
+export { alignedTables } from './table.ts'
 
 /** Each line has the direction of its first letter, as in a text area with `dir="auto"`. */
 const ownDirection = Decoration.line({ attributes: { dir: 'auto' } })

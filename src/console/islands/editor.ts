@@ -1,5 +1,6 @@
 import {
   acceptCompletion,
+  alignedTables,
   autocompletion,
   type Command,
   type Completion,
@@ -47,7 +48,7 @@ function editorFor(area: HTMLTextAreaElement, form: HTMLFormElement, extensions:
       EditorView.contentAttributes.of(attributes),
       history(),
       extensions,
-      // Tab is not among the keys: without a list of suggestions it leaves the editor.
+      // Tab is not among the keys: without a list of suggestions it leaves the editor, outside of tables.
       keymap.of([{ key: 'Tab', run: acceptCompletion }, ...defaultKeymap, ...historyKeymap]),
       EditorView.updateListener.of(({ docChanged, state }) => {
         if (!docChanged || area.value === state.doc.toString()) return
@@ -223,11 +224,13 @@ function findingsIn(beside: HTMLElement, content: EditorView): Diagnostic[] {
   }))
 }
 
+/** Where a line stands; the last one where there are fewer. */
 function rangeOf({ state: { doc } }: EditorView, line: string | undefined): { from: number; to: number } {
   const { from, to } = doc.line(Math.min(Number(line), doc.lines))
   return { from, to }
 }
 
+/** A finding's link selects its line. */
 function leadToLines(findings: HTMLElement, content: EditorView): void {
   findings.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-line]') : null
@@ -305,7 +308,7 @@ export function showEditors(): void {
         icons: false,
         optionClass: () => 'suggestion',
       }),
-      kind === 'text' ? ofText : [],
+      kind === 'text' ? [ofText, alignedTables()] : [],
     ])
     if (kind === 'text') content = view
   }

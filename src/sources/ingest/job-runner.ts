@@ -87,7 +87,10 @@ export class JobRunner {
 
   #run(job: Job): void {
     const ending = new AbortController()
-    const done = inUse(() => observed({ kind: 'job' }, () => this.#work(job, ending.signal)))
+    const { documentId, kbId } = job
+    const attributes = { 'ganglion.kb': kbId, 'ganglion.source': documentId }
+    const work = { kind: 'job', name: 'ingest', attributes } as const
+    const done = inUse(() => observed(work, () => this.#work(job, ending.signal)))
       .catch(this.#options.onError)
       .finally(() => {
         this.#running.delete(job.documentId)

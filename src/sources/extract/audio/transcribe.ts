@@ -61,7 +61,7 @@ function formOf(recording: Blob, fileType: string, model: string, format: string
   return form
 }
 
-function post({ url, apiKey }: Transcriber, body: FormData, signal: AbortSignal): Promise<Response> {
+function post({ url, model, apiKey }: Transcriber, body: FormData, signal: AbortSignal): Promise<Response> {
   const send = () =>
     fetch(`${url.replace(/\/+$/, '')}/audio/transcriptions`, {
       method: 'POST',
@@ -70,7 +70,7 @@ function post({ url, apiKey }: Transcriber, body: FormData, signal: AbortSignal)
       signal,
       redirect: 'error',
     })
-  return observedRequest('transcription', send)
+  return observedRequest('transcription', model, send)
 }
 
 /** No more than `max` bytes of a response. */

@@ -1,0 +1,99 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Context, Span, SpanKind } from '@opentelemetry/api'
+import { type ObservedWork, works } from '../system/work.ts'
+import { packageVersion } from './package-version.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** Milliseconds that an end waits for a collector. */
+const patience = 2_000
+
+/** What is to be installed beside Ganglion; see `peerDependencies`. */
+const packages = ['api', 'core', 'exporter-trace-otlp-http', 'resources', 'sdk-trace']
+const install = `npm install ${packages.map((name) => `@opentelemetry/${name}`).join(' ')}`
+
+/**
+ * Sends spans of all that {@link works} tells to where OpenTelemetry's variables say; without them nothing is loaded.
+ * @param warn is told what keeps traces from being sent. The server goes on without them
+ * @returns how to stop it, which sends what is left
+ */
+export async function startTracing(env: Variables, warn: (message: string) => void): Promise<() => Promise<void>> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = env
+  const isOff = env.OTEL_SDK_DISABLED === 'true' || env.OTEL_TRACES_EXPORTER === 'none'
+  if (isOff || !(own || all)) return async () => {}
+  const modules = await load().catch((error: Error) => warn(`No traces are sent, see "${install}". ${error.message}`))
+  if (!modules) return async () => {}
+  const { api, core, exporter, resources, sdk } = modules
+  const tell = (message: string, ...more: unknown[]) => warn(['OpenTelemetry:', message, ...more].join(' '))
+  const silent = () => {}
+  api.diag.setLogger({ error: tell, warn: tell, info: silent, debug: silent, verbose: silent }, api.DiagLogLevel.WARN)
+
+  const ofServer = resources.resourceFromAttributes({ 'service.name': 'ganglion', 'service.version': packageVersion })
+  const ofEnvironment = resources.detectResources({ detectors: [resources.envDetector] })
+  const provider = new sdk.TracerProvider({
+    resource: resources.defaultResource().merge(ofServer).merge(ofEnvironment),
+    sampler: samplerOf(sdk, env),
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new exporter.OTLPTraceExporter() })],
+  })
+  const tracer = provider.getTracer('ganglion', packageVersion)
+  const propagator = new core.W3CTraceContextPropagator()
+  const spans = new WeakMap<ObservedWork, Span>()
+  const current = new AsyncLocalStorage<unknown>()
+  const begin = (work: ObservedWork): Context => {
+    const { name, kind, carrier, since } = work
+    const outer = (current.getStore() as Context | undefined) ?? api.ROOT_CONTEXT
+    const parent = carrier === undefined ? outer : propagator.extract(outer, carrier, api.defaultTextMapGetter)
+    const kinds: Partial<Record<ObservedWork['kind'], SpanKind>> = {
+      request: api.SpanKind.SERVER,
+      model: api.SpanKind.CLIENT,
+      job: api.SpanKind.CONSUMER,
+    }
+    const begun = since !== undefined && { startTime: new Date(performance.timeOrigin + since) }
+    const span = tracer.startSpan(name, { kind: kinds[kind] ?? api.SpanKind.INTERNAL, ...begun }, parent)
+    spans.set(work, span)
+    return api.trace.setSpan(parent, span)
+  }
+  const ending = {
+    asyncEnd(work: ObservedWork) {
+      const span = spans.get(work)
+      if (work.attributes !== undefined) span?.setAttributes(work.attributes)
+      // Its message may have a user's text, and is in the log.
+      if (work.error instanceof Error) span?.recordException({ name: work.error.name })
+      if (work.error !== undefined || work.hasFailed) span?.setStatus({ code: api.SpanStatusCode.ERROR })
+      span?.end()
+    },
+  }
+  works.start.bindStore(current, begin)
+  works.subscribe(ending)
+  return async () => {
+    works.start.unbindStore(current)
+    works.unsubscribe(ending)
+    const sent = provider.shutdown().catch((error: Error) => warn(error.message))
+    await Promise.race([sent, delay(patience, undefined, { ref: false })])
+  }
+}
+
+async function load() {
+  const [api, core, exporter, resources, sdk] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/core'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/sdk-trace'),
+  ])
+  return { api, core, exporter, resources, sdk }
+}
+
+/** The samplers that the specification names; what has another name is sampled as without one. */
+function samplerOf(sdk: typeof import('@opentelemetry/sdk-trace'), env: Variables) {
+  const [, parentBased = '', name = ''] = /^(parentbased_)?(.*)$/.exec(env.OTEL_TRACES_SAMPLER ?? '') ?? []
+  const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || 1)
+  const samplers: Record<string, () => import('@opentelemetry/sdk-trace').Sampler> = {
+    always_off: () => new sdk.AlwaysOffSampler(),
+    traceidratio: () => new sdk.TraceIdRatioBasedSampler(ratio),
+  }
+  const root = samplers[name]?.() ?? new sdk.AlwaysOnSampler()
+  const isAlone = name !== '' && parentBased === ''
+  return isAlone ? root : new sdk.ParentBasedSampler({ root })
+}
