@@ -15,7 +15,7 @@ export type StoredPage = {
 }
 
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
-const storeVersion = 11
+const storeVersion = 12
 
 /** KB of the file that are kept in memory: the inner pages of a tree of a million chunks take 10 MB. */
 const cacheSize = 16 * 1024

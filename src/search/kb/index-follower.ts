@@ -20,6 +20,9 @@ import type { SearchedSources } from './searched-sources.ts'
 /** Neurons that the index takes in at a time, and the characters that are enough for once; queries are answered between. */
 const batchSize = 50
 const batchLength = 512 * 1024
+/** Milliseconds that a query should wait for a batch: on a busy machine, batches become smaller. */
+const batchTime = 1_000
+const leastShare = 0.2
 /** Characters of a Source beyond which no query waits for it, and the chunks of one that the index takes in at a time. */
 const maxAwaited = 256 * 1024
 const partSize = 64
@@ -205,19 +208,21 @@ export class IndexFollower {
     const { keys } = this.#lacking
     let next = 0
     let [earlier, last] = [Promise.resolve(), Promise.resolve()]
+    let share = 1
     try {
       while (next < keys.length) {
         const put: Promise<IndexedDocument>[] = []
         const remove: string[] = []
         let length = 0
-        for (; next < keys.length && put.length + remove.length < batchSize && length < batchLength; next++) {
+        const [most, longest] = [share * batchSize, share * batchLength]
+        for (; next < keys.length && put.length + remove.length < most && length < longest; next++) {
           if (this.#isClosed) return false
           const key = keys[next] ?? ''
           const neuron = findNeuron(this.#kb.projection.read, key)
           if (neuron === undefined) {
             if (!isUuid(key)) remove.push(key)
             else put.push(...(await this.#source(address, key)))
-            length += batchLength
+            length += longest
             continue
           }
           const text = await this.#kb.repository.readTextOnce(neuron.blob)
@@ -231,7 +236,9 @@ export class IndexFollower {
         }
         const [before, taken] = [last, next]
         last = Promise.all([Promise.all(put), before]).then(async ([documents]) => {
+          const began = performance.now()
           await this.#pool.ask(address, 'apply', { ...this.#nextStamp(), put: documents, remove })
+          share = Math.min(1, Math.max(leastShare, (share * batchTime) / (performance.now() - began)))
           this.#lacking.taken = taken
         })
         last.catch(() => undefined) // told at the end

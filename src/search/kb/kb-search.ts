@@ -19,8 +19,8 @@ const patience = 10_000
 const maxLacking = 1_000
 /** Milliseconds after which queries no longer wait for an update of the index, and are answered from it as it is. */
 const updatePatience = 8_000
-/** The same where the index lacks more pages than come in some seconds, as when it is built. */
-const [buildPatience, manyPages] = [1_000, 500]
+/** The same where the index lacks more pages than come in some batches, as while some are imported or it is built. */
+const [buildPatience, manyPages] = [1_000, 100]
 
 type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp' | 'vector'>
 

@@ -1,6 +1,6 @@
 import { fold } from '../../rules/text/fold.ts'
 import type { Analyser } from './analyser.ts'
-import { initialsSign } from './name-terms.ts'
+import { initialsSign, writtenOutSign } from './name-terms.ts'
 
 const words = /[\p{L}\p{N}]+/gu
 /** `BYOD`, and `Bring Your Own Device`, also with little words between: `Point of Sale`. */
@@ -16,15 +16,16 @@ export function initialismsIn(text: string, analyser: Analyser): string[] {
   const short = text.match(written) ?? []
   // A sentence may begin before the name.
   const runs = (text.match(capitalised) ?? []).flatMap((run) => [run, run.replace(/^\p{L}+[ -](?:\p{Ll}+ )?/u, '')])
-  return [...short.map(termOf), ...runs.flatMap((run) => initialismsOf(run, analyser))]
+  return [...short.map((one) => initialsSign + fold(one)), ...runs.flatMap((run) => initialismsOf(run, analyser))]
 }
 
-/** Those that words may have: of all of them, and of those that say something. */
-export function initialismsOf(name: string, analyser: Analyser): string[] {
+/** Those that words write out: all of them, and those that say something. */
+export function initialismsOf(name: string, analyser: Analyser, sign = writtenOutSign): string[] {
   const all = name.match(words) ?? []
   const telling = all.filter((word) => !analyser.isStopWord(fold(word)))
   const initials = [all, telling].map((some) => some.map((word) => [...word][0]).join(''))
-  return [...new Set(initials.filter(({ length }) => length >= least && length <= most).map(termOf))]
+  const whole = initials.filter(({ length }) => length >= least && length <= most)
+  return [...new Set(whole.map((letters) => sign + fold(letters)))]
 }
 
 /** Those of an index that words of a query may mean: one that hardly any page has, or several, written out. */
@@ -34,8 +35,9 @@ export function initialismsMeant(run: string, analyser: Analyser, chunksWith: (t
   const isRare = () => analyser.tokens(run).every(({ term }) => chunksWith(term) <= rare)
   const isName = () => ![first, last].some((word) => analyser.isStopWord(fold(word)))
   // Any three words spell some initialism.
-  const named = all.length > least || /^\p{Lu}.*\s\p{Lu}/u.test(run) ? initialismsOf(run, analyser) : []
-  const meant = all.length > 1 ? (isName() ? named : []) : first.length < least || !isRare() ? [] : [termOf(first)]
+  const named = all.length > least || /^\p{Lu}.*\s\p{Lu}/u.test(run) ? initialismsOf(run, analyser, initialsSign) : []
+  const meant =
+    all.length > 1 ? (isName() ? named : []) : first.length < least || !isRare() ? [] : [writtenOutSign + fold(first)]
   return meant.filter((term) => chunksWith(term) > 0)
 }
 
@@ -46,8 +48,4 @@ export function initialismsAsked(question: string, analyser: Analyser, chunksWit
     Array.from({ length: Math.min(most, all.length - from) }, (__, more) => all.slice(from, from + more + 1).join(' ')),
   )
   return [...new Set(runs.flatMap((run) => initialismsMeant(run, analyser, chunksWith)))]
-}
-
-function termOf(initials: string): string {
-  return initialsSign + fold(initials)
 }

@@ -5,8 +5,8 @@ import type { Token } from './tokens.ts'
 
 /** No word has this sign: what begins with it is a name, as it is written and not stemmed. */
 export const nameSign = '='
-/** Begins the term of an initialism, of those that write it and those that write it out. */
-export const initialsSign = '=#'
+/** Begins the term of an initialism that a text has, and of one that it writes out. */
+export const [initialsSign, writtenOutSign] = ['=#', '=~']
 /** Words that a name has at most to be found as a whole, and the characters of its term. */
 const maxWords = 8
 const maxLength = 128
@@ -18,7 +18,7 @@ export function nameWord(word: string): string {
 
 /** The word of such a term; undefined for every other term. */
 export function wordOfName(term: string): string | undefined {
-  return isNameTerm(term) && term[1] !== nameSign && !term.startsWith(initialsSign) ? term.slice(1) : undefined
+  return isNameTerm(term) && !/^=[=#~]/.test(term) ? term.slice(1) : undefined
 }
 
 export function isNameTerm(term: string): boolean {
