@@ -1,9 +1,10 @@
 import { GanglionChat } from './chat-element.ts'
 
+// The types of the package are this file alone.
 declare global {
   interface HTMLElementTagNameMap {
-    'ganglion-chat': GanglionChat
-    'trail-chat': GanglionChat
+    'ganglion-chat': HTMLElement & { texts: Partial<Record<string, string>> }
+    'trail-chat': HTMLElement & { texts: Partial<Record<string, string>> }
   }
 }
 

@@ -46,6 +46,7 @@ test('the package has the version and licence of the server, types, and a proxy 
   )
   const proxy = await import(`${folder}/proxy.js`)
   expect(Object.keys(proxy).sort()).toEqual(['fetchProxy', 'nodeProxy'])
+  expect(readFileSync(`${folder}/ganglion-chat.d.ts`, 'utf8')).not.toContain("'./")
   expect((await readdir(folder)).filter((name) => name.endsWith('.d.ts'))).toEqual(
     expect.arrayContaining(['proxy.d.ts']),
   )
