@@ -12,6 +12,7 @@ import { editorRoutes } from './neurons/editor/routes.ts'
 import { neuronPageRoutes } from './neurons/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { queuePageRoutes } from './queue/routes.ts'
+import { consentRoutes } from './session/consent-routes.ts'
 import { openRoutes } from './session/open-routes.ts'
 import { accountRoutes } from './session/routes.ts'
 import { peopleRoutes } from './settings/people-routes.ts'
@@ -37,6 +38,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
   await app.register(async (pages: ZodFastify) => {
     guardPages(pages, context)
     accountRoutes(pages, ctx)
+    consentRoutes(pages, ctx)
     peopleRoutes(pages, ctx)
     overviewRoutes(pages, ctx)
     settingsRoutes(pages, ctx)

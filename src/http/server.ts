@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { AppContext } from '../app/open-context.ts'
 import { GanglionError } from '../contract/errors.ts'
-import { authenticate, authenticateEither, requireRole } from './access/auth.ts'
+import { authenticate, authenticateEither, bearerToken, requireRole } from './access/auth.ts'
 import { createLimits, type Limits, rateOf } from './access/rate-limits.ts'
 import { readSessions } from './access/session-cookie.ts'
 import { forgeRoutes } from './forge-routes.ts'
@@ -11,6 +11,8 @@ import { keyAsPassword } from './git/basic-auth.ts'
 import { type GitOptions, gitRoutes } from './git/routes.ts'
 import { AnsweredRequests, type LogTarget, loggerOptions } from './log.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { agentAddress, agentChallenge, audienceOf } from './oauth/agent-address.ts'
+import { oauthRoutes } from './oauth/routes.ts'
 import { describeRoutes, descriptionRoutes } from './openapi.ts'
 import { createMetrics, measureRequests, operationRoutes } from './operation-routes.ts'
 import { refuseOtherMethods } from './other-methods.ts'
@@ -101,7 +103,15 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     rewriteUrl: (request) => routedPath(withRoutedMethod(request), ctx.urls.root),
   }).withTypeProvider<ZodTypeProvider>()
   const metrics = createMetrics(ctx)
-  const authenticated = authenticate(ctx)
+  const addressFor = (request: FastifyRequest) => agentAddress(request, ctx)
+  const agentAuthenticated = authenticate(ctx, {
+    tokenOf: bearerToken,
+    challenge: (request) => agentChallenge(addressFor(request)),
+    audience(request) {
+      const address = addressFor(request)
+      return address && audienceOf(address)
+    },
+  })
   const eitherAuthenticated = authenticateEither(ctx, app)
   const gitAuthenticated = authenticate(ctx, keyAsPassword)
   const rates = { read: options.rateReads ?? 600, write: options.rateWrites ?? 120, chat: options.rateChats ?? 20 }
@@ -173,13 +183,14 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
   )
   await app.register(
     async (mcp: ZodFastify) => {
-      guardRoutes(mcp, authenticated, limits)
+      guardRoutes(mcp, agentAuthenticated, limits)
       const refuse = refuseOtherMethods(mcp)
       mcpRoutes(mcp, { ctx, limits, publicUrl: options.publicUrl })
       refuse()
     },
     { prefix: mcpPrefix },
   )
+  await app.register(async (oauth: ZodFastify) => oauthRoutes(oauth, ctx))
   await app.register(
     async (git: ZodFastify) => {
       guardRoutes(git, gitAuthenticated, limits)

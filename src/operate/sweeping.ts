@@ -41,6 +41,7 @@ export async function sweepRows(ctx: Context, { events, audit, archived }: Reten
   await ctx.chatSessions.sweep(now)
   await ctx.sessions.sweep(now)
   await ctx.oneTimeLinks.sweep(now)
+  await ctx.oauthRecords.sweep(now)
   await ctx.audit.sweep(now, audit)
   await ctx.events.sweep(now, events)
   await sweepRates(ctx.database)

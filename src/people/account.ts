@@ -1,5 +1,6 @@
 import { ValidationError } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
+import type { ApiKey } from '../state/accounts/api-keys.ts'
 import { OneTimeLinks } from '../state/accounts/one-time-links.ts'
 import { Sessions, type StoredSession } from '../state/accounts/sessions.ts'
 import { type SavedFilter, Users } from '../state/accounts/users.ts'
@@ -14,14 +15,21 @@ export type Account = {
   /** Whether an identity provider knows the person. */
   isLinked: boolean
   /** Those that are open, the last used first. */
+  /** Agents that the person has let in. */
+  agents: Pick<ApiKey, 'id' | 'name' | 'role' | 'createdAt' | 'lastUsedAt'>[]
   sessions: (Pick<StoredSession, 'id' | 'address' | 'agent' | 'createdAt' | 'usedAt'> & { isThis: boolean })[]
 }
 
-export async function readAccount({ users, sessions, now }: Context, { id, user }: Session): Promise<Account> {
-  const [known, open] = await Promise.all([users.get(user.id), sessions.list(user.id, now())])
+export async function readAccount({ users, sessions, apiKeys, now }: Context, { id, user }: Session): Promise<Account> {
+  const [known, open, agents] = await Promise.all([
+    users.get(user.id),
+    sessions.list(user.id, now()),
+    apiKeys.agentsOf(user.id),
+  ])
   return {
     hasPassword: known !== undefined && known.passwordHash !== null,
     isLinked: known?.isLinked === true,
+    agents,
     sessions: open.map((session) => ({
       id: session.id,
       address: session.address,

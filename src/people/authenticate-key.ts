@@ -4,13 +4,17 @@ import type { Caller } from '../rules/access/caller.ts'
 
 /**
  * Returns the caller of a key's token; undefined if it is malformed, unknown, expired or revoked.
+ * @param audience also takes the token of an agent, if it is for this
  * @throws {GanglionError} `tenant_disabled`
  */
 export async function authenticateKey(
   { apiKeys, now }: Pick<Context, 'apiKeys' | 'now'>,
   token: string,
+  audience?: string,
 ): Promise<Caller | undefined> {
-  const key = await apiKeys.authenticate(token, now())
+  const own = await apiKeys.authenticate(token, now())
+  const agent = own === undefined && audience !== undefined ? await apiKeys.authenticateAgent(token, now()) : undefined
+  const key = own ?? (agent?.audience === audience ? agent : undefined)
   if (key === undefined) return undefined
   if (key.isTenantDisabled) throw new GanglionError('tenant_disabled')
   const { id, name, tenantId, role, connectors, git } = key

@@ -2,11 +2,14 @@ import type { ApiKeySummary, NewApiKey } from '../contract/administration.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
+import { bareId } from '../rules/access/caller.ts'
+import { oneLine } from '../rules/text/lines.ts'
 import type { ApiKey } from '../state/accounts/api-keys.ts'
 
 export type ApiKeyPage = { keys: ApiKeySummary[]; next: string | null }
 
 const pageSize = 50
+const maxName = 100
 
 /** Makes an API key of the tenant of whoever asks. The token is in this answer only. */
 export async function createApiKey(
@@ -18,6 +21,32 @@ export async function createApiKey(
   const { key, token } = await ctx.apiKeys.create({ ...input, tenantId, createdBy }, ctx.now())
   await recordAct(ctx, by, { action: 'key.created', subject: key.name, detail: key.role })
   return { key: summaryOf(key), token }
+}
+
+/** Makes the key of an agent that a person lets in: it acts as an app or as a reader, and is used by the tokens of the grant. */
+export async function connectAgent(
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'oauthRecords'>,
+  by: Acting,
+  { client, clientId, role, grantId }: { client: string; clientId: string; role: 'app' | 'reader'; grantId: string },
+): Promise<void> {
+  const name = oneLine(client, maxName)
+  const grant = { id: grantId, userId: bareId(by) }
+  const record = { tenantId: by.tenantId, name, role, connectors: [], expiresAt: null, createdBy: by.name, grant }
+  await ctx.apiKeys.create(record, ctx.now())
+  await ctx.oauthRecords.keep('Client', clientId)
+  await recordAct(ctx, by, { action: 'agent.connected', subject: name, detail: role })
+}
+
+/** Revokes an agent that the person has let in. @throws {GanglionError} `not_found` */
+export async function disconnectAgent(
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now'>,
+  by: Acting,
+  id: string,
+): Promise<void> {
+  const agent = (await ctx.apiKeys.agentsOf(bareId(by))).find((key) => key.id === id)
+  if (agent === undefined) throw new GanglionError('not_found')
+  await ctx.apiKeys.revoke(id, ctx.now(), agent.tenantId)
+  await recordAct(ctx, { ...by, tenantId: agent.tenantId }, { action: 'agent.disconnected', subject: agent.name })
 }
 
 /** A page of a tenant's API keys, newest first, revoked and expired ones included. @param before the `next` of a page */
@@ -42,6 +71,6 @@ export async function revokeApiKey(
   await recordAct(ctx, by, { action: 'key.revoked', subject: key.name })
 }
 
-function summaryOf({ tenantId: _, ...key }: ApiKey): ApiKeySummary {
+function summaryOf({ tenantId: _, userId: __, ...key }: ApiKey): ApiKeySummary {
   return key
 }

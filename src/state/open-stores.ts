@@ -1,5 +1,6 @@
 import { ApiKeys } from './accounts/api-keys.ts'
 import { Audit } from './accounts/audit-store.ts'
+import { OauthRecords } from './accounts/oauth-records.ts'
 import { OneTimeLinks } from './accounts/one-time-links.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Tours } from './accounts/tours.ts'
@@ -31,6 +32,7 @@ export function openStores(places: Places) {
     tenants: new Tenants(db, notifications),
     knowledgeBases: new KnowledgeBases(db, notifications),
     apiKeys: new ApiKeys(database),
+    oauthRecords: new OauthRecords(db),
     users: new Users(db),
     sessions: new Sessions(db),
     oneTimeLinks: new OneTimeLinks(db),

@@ -23,7 +23,9 @@ test('each example of the document for agents is answered', async () => {
   })
   const answers = await Promise.all(ran)
   expect(answers.length).toBeGreaterThanOrEqual(3)
-  for (const answer of answers) {
+  const [metadata, ...others] = answers.toSorted((answer) => (Object(answer).resource === undefined ? 1 : -1))
+  expect(metadata).toMatchObject({ resource: `${url}/mcp`, authorization_servers: [url] })
+  for (const answer of others) {
     expect(answer).toMatchObject({ jsonrpc: '2.0', result: expect.not.objectContaining({ isError: true }) })
   }
 })

@@ -39,6 +39,7 @@ export function accountPage(visit: Visit, { account, notice, refused }: AccountV
     ${nameForm(visit, refused)}
     ${passwordForm(visit, account, refused)}
     ${tenants(visit)}
+    ${agents(visit, account)}
     ${sessions(visit, account)}`
   return page(visit, { title: 'Your account', main, notice })
 }
@@ -122,6 +123,21 @@ function tenants(visit: Visit): Html {
                   html`<input type="hidden" name="tenant" value="${id}">${button(html`Work in ${slug}`, { class: 'second' })}`,
                 )
           }</td></tr>`,
+      )}</tbody>
+    </table></div>`
+}
+
+function agents(visit: Visit, { agents }: Account): HtmlPart {
+  if (agents.length === 0) return undefined
+  return html`<h2>Agents that you have connected</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label="Agents"><table>
+      <thead><tr><th scope="col">Agent</th><th scope="col">It may</th><th scope="col">Connected</th><th scope="col">Last used</th><th scope="col">Disconnect it</th></tr></thead>
+      <tbody>${agents.map(
+        ({ id, name, role, createdAt, lastUsedAt }) => html`<tr>
+          <th scope="row"><bdi>${name}</bdi></th><td>${role === 'reader' ? 'read' : 'read and propose'}</td>
+          <td>${when(createdAt)}</td><td>${lastUsedAt === null ? 'never' : when(lastUsedAt)}</td>
+          <td>${form(visit, { action: `/account/agents/${id}/end` }, button(html`Disconnect <span class="unseen">${name}</span>`, { class: 'second' }))}</td>
+        </tr>`,
       )}</tbody>
     </table></div>`
 }

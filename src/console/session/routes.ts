@@ -4,6 +4,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
+import { callerOf } from '../../http/access/auth.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import {
@@ -17,6 +18,7 @@ import {
   signOut,
   switchTenant,
 } from '../../people/account.ts'
+import { disconnectAgent } from '../../people/manage-api-keys.ts'
 import type { Session } from '../../people/person-session.ts'
 import { FormFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
@@ -46,6 +48,7 @@ const notices: Readonly<Record<string, string>> = {
   name: 'Your name is saved.',
   password: 'Your password is saved. Your other sessions have ended.',
   session: 'The session has ended.',
+  agent: 'The agent is disconnected: its tokens are refused from now on.',
   sessions: 'All your other sessions have ended.',
   tenant: 'You have changed to another tenant.',
 }
@@ -94,6 +97,11 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/account/sessions/:id/end', { schema: { hide: true, params: SessionPath } }, async (request, reply) => {
     await endOwnSession(ctx, sessionOf(request), request.params.id)
     return reply.redirect('/account?done=session', 303)
+  })
+
+  app.post('/account/agents/:id/end', { schema: { hide: true, params: SessionPath } }, async (request, reply) => {
+    await disconnectAgent(ctx, callerOf(request), request.params.id)
+    return reply.redirect('/account?done=agent', 303)
   })
 
   app.post('/account/sessions/end-others', { schema: { hide: true } }, async (request, reply) => {

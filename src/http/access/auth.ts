@@ -22,19 +22,21 @@ declare module 'fastify' {
 export type Scheme = {
   tokenOf(authorization: string | undefined): string | undefined
   /** For the header `www-authenticate`. */
-  challenge: string
+  challenge: string | ((request: FastifyRequest) => string)
+  /** Takes the tokens of agents, too, that are for this. */
+  audience?(request: FastifyRequest): string | undefined
 }
 
 /** A hook that authenticates a request by its token before the body is read. Throws `invalid_token`. */
 export function authenticate(
   ctx: AppContext,
-  { tokenOf, challenge }: Scheme = { tokenOf: bearerToken, challenge: 'Bearer' },
+  { tokenOf, challenge, audience }: Scheme = { tokenOf: bearerToken, challenge: 'Bearer' },
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   return async (request, reply) => {
     const token = tokenOf(request.headers.authorization)
-    request.caller = token === undefined ? undefined : await authenticateKey(ctx, token)
+    request.caller = token === undefined ? undefined : await authenticateKey(ctx, token, audience?.(request))
     if (request.caller !== undefined) return
-    reply.header('www-authenticate', challenge)
+    reply.header('www-authenticate', typeof challenge === 'string' ? challenge : challenge(request))
     throw new GanglionError('invalid_token')
   }
 }

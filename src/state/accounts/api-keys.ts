@@ -23,14 +23,19 @@ export type ApiKey = {
   lastUsedAt: string | null
   /** Name of whoever made it; null: not known. */
   createdBy: string | null
+  /** Of an agent: the person who let it in. */
+  userId: string | null
 }
 
-type KnownKey = ApiKey & { isTenantDisabled: boolean }
+/** `audience`: what a token of an agent is for. */
+type KnownKey = ApiKey & { isTenantDisabled: boolean; audience?: unknown }
 
 export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & {
   expiresAt: Date | null
   createdBy?: string
   git?: GitFetch | undefined
+  /** Of an agent: then the key has no token of its own. */
+  grant?: { id: string; userId: string } | undefined
 }
 
 /** Milliseconds between two records of a key's use. */
@@ -40,6 +45,7 @@ const LAST_USE_INTERVAL = 60_000
 const maxKnown = 1_000
 
 const Connectors = z.array(z.string())
+const Granted = z.object({ aud: z.unknown() })
 
 export class ApiKeys {
   readonly #db: Kysely<Schema>
@@ -69,6 +75,8 @@ export class ApiKeys {
       last_used_at: null,
       created_by: key.createdBy ?? null,
       git: key.git ?? 'shown',
+      grant_id: key.grant?.id ?? null,
+      user_id: key.grant?.userId ?? null,
     }
     await this.#db.insertInto('api_keys').values(row).execute()
     return { key: toApiKey(row), token }
@@ -76,9 +84,21 @@ export class ApiKeys {
 
   /** The key of a token, or undefined when it is malformed, unknown, expired or revoked. Records its use. */
   async authenticate(token: string, now: Date): Promise<KnownKey | undefined> {
-    if (!isToken(token)) return undefined
+    return isToken(token) ? this.#use(token, now, (hash) => this.#findUnrevoked(hash)) : undefined
+  }
+
+  /** The key of an agent's token; undefined where that is not valid, or the person who let it in is not let in any more. */
+  async authenticateAgent(token: string, now: Date): Promise<KnownKey | undefined> {
+    return this.#use(token, now, (hash) => this.#findGranted(hash))
+  }
+
+  async #use(
+    token: string,
+    now: Date,
+    find: (hash: string) => Promise<KnownKey | undefined>,
+  ): Promise<KnownKey | undefined> {
     const hash = hashToken(token)
-    const key = await this.#known.get(hash, () => this.#findUnrevoked(hash))
+    const key = await this.#known.get(hash, () => find(hash))
     if (key === undefined || (key.expiresAt !== null && key.expiresAt <= now.toISOString())) return undefined
     this.#recordUse(key.id, now)
     return key
@@ -95,6 +115,32 @@ export class ApiKeys {
       .where('tenants.deleted_at', 'is', null)
       .executeTakeFirst()
     return row && { ...toApiKey(row), isTenantDisabled: row.tenantDisabledAt !== null }
+  }
+
+  async #findGranted(hash: string): Promise<KnownKey | undefined> {
+    const row = await this.#db
+      .selectFrom('oauth_records as token')
+      .innerJoin('api_keys', 'api_keys.grant_id', 'token.grant_id')
+      .innerJoin('tenants', 'tenants.id', 'api_keys.tenant_id')
+      .innerJoin('users', 'users.id', 'api_keys.user_id')
+      .innerJoin('memberships', (join) =>
+        join.onRef('memberships.user_id', '=', 'users.id').onRef('memberships.tenant_id', '=', 'tenants.id'),
+      )
+      .selectAll('api_keys')
+      .select(['tenants.disabled_at as tenantDisabledAt', 'token.expires_at as endsAt', 'token.payload'])
+      .select('memberships.role as personRole')
+      .where('token.model', '=', 'AccessToken')
+      .where('token.hash', '=', hash)
+      .where('revoked_at', 'is', null)
+      .where('users.disabled_at', 'is', null)
+      .where('tenants.deleted_at', 'is', null)
+      .executeTakeFirst()
+    if (row === undefined) return undefined
+    const { aud } = Granted.parse(JSON.parse(row.payload))
+    // What the person may no longer do, the agent may not either.
+    const role = row.personRole === 'reader' ? 'reader' : row.role
+    const key = { ...toApiKey(row), role, expiresAt: row.endsAt, audience: aud }
+    return { ...key, isTenantDisabled: row.tenantDisabledAt !== null }
   }
 
   /** Of one tenant, or of all; oldest first, revoked and expired ones included. */
@@ -126,6 +172,27 @@ export class ApiKeys {
     return rows.map(toApiKey)
   }
 
+  /** The agents that a person has let in and that are not revoked, newest first. */
+  async agentsOf(userId: string): Promise<ApiKey[]> {
+    const rows = await this.#db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .orderBy('id', 'desc')
+      .execute()
+    return rows.map(toApiKey)
+  }
+
+  async revokeGrant(grantId: string, now: Date): Promise<void> {
+    await this.#db
+      .updateTable('api_keys')
+      .set({ revoked_at: now.toISOString() })
+      .where('grant_id', '=', grantId)
+      .where('revoked_at', 'is', null)
+      .execute()
+  }
+
   /** The tenant's key that is revoked; undefined where there is none. Again: it keeps its first time. */
   async revoke(id: string, now: Date, tenantId: string): Promise<ApiKey | undefined> {
     const row = await this.#db
@@ -135,6 +202,8 @@ export class ApiKeys {
       .where('tenant_id', '=', tenantId)
       .returningAll()
       .executeTakeFirst()
+    // Else the agent could go on to ask for tokens.
+    if (row?.grant_id) await this.#db.deleteFrom('oauth_records').where('grant_id', '=', row.grant_id).execute()
     return row && toApiKey(row)
   }
 
@@ -174,5 +243,6 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
     createdBy: row.created_by,
+    userId: row.user_id,
   }
 }

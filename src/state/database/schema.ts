@@ -9,6 +9,7 @@ export type Schema = {
   tenants: TenantRow
   knowledge_bases: KnowledgeBaseRow
   api_keys: ApiKeyRow
+  oauth_records: OauthRecordRow
   idempotency_keys: IdempotencyKeyRow
   chat_sessions: ChatSessionRow
   chat_turns: ChatTurnRow
@@ -84,6 +85,21 @@ export type ApiKeyRow = {
   created_by: string | null
   /** A {@link GitFetch}; of a key of an older version also `none` or `main`. */
   git: string
+  /** Of an agent that a person let in: the grant, and the person. Its tokens are among the records of OAuth. */
+  grant_id: string | null
+  user_id: string | null
+}
+
+export type OauthRecordRow = {
+  /** As the library calls it, such as `AccessToken`. */
+  model: string
+  /** SHA-256 of the id, hexadecimal. */
+  hash: string
+  /** JSON object. */
+  payload: string
+  grant_id: string | null
+  consumed_at: string | null
+  expires_at: string | null
 }
 
 type IdempotencyKeyRow = {

@@ -7,6 +7,7 @@ export type StateRow = Record<string, unknown>
 const tables = {
   ...{ tenants: true, knowledge_bases: true, api_keys: true, idempotency_keys: true },
   ...{ users: true, memberships: true, sessions: true, one_time_links: true, audit: true, tour_marks: true },
+  oauth_records: true,
   ...{ chat_sessions: true, chat_turns: true, asked_questions: true, opened_results: true, sites: true },
   ...{ events: true, event_counters: true, event_cursors: true },
   ...{ sources: true, uploads: true, jobs: true },

@@ -140,7 +140,10 @@ describe('without a token', () => {
   test.each(['GET', 'HEAD', 'POST', 'DELETE', 'PUT', 'OPTIONS'] as const)('%s is 401', async (method) => {
     const { request } = await testServer()
     const answer = await request(method, '/mcp', method === 'POST' ? { headers, body: list } : {})
-    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+      401,
+      'Bearer resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp"',
+    ])
   })
 
   test('a message is refused before its body comes', async () => {

@@ -17,6 +17,7 @@ export const migrations: Record<string, Migration> = {
   },
   '0027-asked-questions': { up: (db) => run(db, askedQuestions) },
   '0028-sites': { up: (db) => run(db, sites) },
+  '0029-agents': { up: (db) => run(db, agents) },
 }
 
 /** @param statements of SQLite, one after another */
@@ -34,6 +35,19 @@ function forPostgres(statements: string): string {
     .replaceAll(' without rowid', '')
     .replace('create table rate_uses', 'create unlogged table rate_uses')
 }
+
+const agents = /* sql */ `
+alter table api_keys add column grant_id text;
+alter table api_keys add column user_id text references users (id);
+create unique index api_keys_grant on api_keys (grant_id);
+create index api_keys_user on api_keys (user_id);
+create table oauth_records (
+  model text not null, hash text not null, payload text not null, grant_id text, consumed_at text, expires_at text,
+  constraint oauth_records_pk primary key (model, hash)
+) without rowid;
+create index oauth_records_grant on oauth_records (grant_id);
+create index oauth_records_age on oauth_records (expires_at);
+`
 
 const lifeOfTenants = /* sql */ `
 alter table tenants add column former_slugs text default '[]' not null;

@@ -1,0 +1,52 @@
+import { button, checkbox, form } from '../layout/form.ts'
+import { type Html, html } from '../layout/html-template.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+
+export type ConsentView = {
+  uid: string
+  /** As the agent calls itself: anybody may. */
+  client: string
+  /** Host, or scheme, to which the person goes back. */
+  goesTo: string
+  knowledgeBases: readonly { slug: string; title: string }[]
+  /** Whether it asks to propose, and the person may let it. */
+  mayPropose: boolean
+}
+
+/** Asks a person whether an agent may act for them. */
+export function consentPage(visit: Visit, { uid, client, goesTo, knowledgeBases, mayPropose }: ConsentView): Html {
+  const { user, tenant } = visit.session
+  return page(visit, {
+    title: 'Connect an agent',
+    main: html`<h1>Connect <bdi>${client}</bdi>?</h1>
+      <p>It calls itself so, and goes back to <strong><bdi>${goesTo}</bdi></strong>. Go on only if you have started this yourself. You are
+        ${user.name} (${user.email}), in <bdi>${tenant.slug}</bdi>.</p>
+      <h2>It may read and ask</h2>
+      ${
+        knowledgeBases.length === 0
+          ? html`<p>There are no knowledge bases yet. It may read those that come.</p>`
+          : html`<p>These knowledge bases, and those that come, as far as apps see them:</p>
+            <ul>${knowledgeBases.map(({ slug, title }) => html`<li><bdi>${title}</bdi> <span class="hint">${slug}</span></li>`)}</ul>`
+      }
+      ${form(visit, { action: `/oauth/consent/${uid}` }, [
+        mayPropose &&
+          checkbox({
+            name: 'propose',
+            label: 'It may also propose: new pages, corrections and removals, which the policy or a curator decides on',
+            isChecked: true,
+          }),
+        html`<p class="hint">You can disconnect it in your account at any time.</p>`,
+        button('Connect', { name: 'decision', value: 'allow' }),
+        button('Refuse', { name: 'decision', value: 'deny', class: 'second' }),
+      ])}`,
+  })
+}
+
+/** Leads back to the agent, by a header: a form must lead nowhere but to this server. */
+export function goingBackPage(visit: Visit, to: string): Html {
+  return page(visit, {
+    title: 'Going back',
+    main: html`<h1>Going back to the agent</h1><p><a href="${to}">Go on</a>, if nothing happens.</p>`,
+  })
+}

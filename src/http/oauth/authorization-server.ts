@@ -1,0 +1,137 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Adapter, AdapterPayload, Configuration, Provider } from 'oidc-provider'
+import { type Context, onePer } from '../../kb/context.ts'
+import { audienceOf } from './agent-address.ts'
+
+type Ctx = Pick<Context, 'oauthRecords' | 'apiKeys' | 'urls' | 'now'>
+
+/** What an agent may be let do. */
+export const agentScopes = ['read', 'propose'] as const
+
+/** The last two are asked for by clients of OpenID Connect, and mean nothing here. */
+const knownScopes: ReadonlySet<string> = new Set([...agentScopes, 'openid', 'offline_access'])
+
+/** Where the server answers; the first is followed by an id where a person comes back from the consent page. */
+export const oauthPaths = {
+  authorization: '/oauth/authorize',
+  token: '/oauth/token',
+  registration: '/oauth/register',
+  revocation: '/oauth/revoke',
+  jwks: '/oauth/jwks',
+} as const
+
+/** Seconds. */
+const hour = 60 * 60
+const day = 24 * hour
+const year = 365 * day
+/** Addresses at which the server is asked, mostly one. */
+const maxServers = 8
+
+const serversOf = onePer((_: Ctx) => new LRUCache<string, Promise<Provider>>({ max: maxServers }))
+
+/** The authorization server for agents at an address. Its library is loaded when it is first asked for. */
+export function authorizationServer(ctx: Ctx, address: string): Promise<Provider> {
+  const servers = serversOf(ctx)
+  const known = servers.get(address) ?? createServer(ctx, address)
+  servers.set(address, known)
+  return known
+}
+
+async function createServer(ctx: Ctx, address: string): Promise<Provider> {
+  const [{ default: Provider, errors, interactionPolicy }, seed] = await Promise.all([
+    import('oidc-provider'),
+    ctx.oauthRecords.seed(),
+  ])
+  const audience = audienceOf(address)
+  const configuration: Configuration = {
+    adapter: (model: string) => adapterOf(ctx, model, () => new errors.InvalidGrant('already used')),
+    findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    routes: oauthPaths,
+    scopes: [...agentScopes],
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    issueRefreshToken: () => true,
+    expiresWithSession: () => false,
+    clientBasedCORS: () => true,
+    // Allows both https and, on the person's own machine, http with any port (RFC 8252).
+    clientDefaults: {
+      application_type: 'native',
+      grant_types: ['authorization_code', 'refresh_token'],
+      id_token_signed_response_alg: 'ES256',
+      token_endpoint_auth_method: 'none',
+    },
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    // No scope makes an ID token, but a server has keys; and nothing is signed with them.
+    jwks: { keys: [generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })] },
+    cookies: {
+      keys: [seed],
+      names: { session: 'ganglion-agent', interaction: 'ganglion-agent-consent', resume: 'ganglion-agent-resume' },
+    },
+    interactions: {
+      policy: interactionPolicy.base(),
+      url: (_, { uid }) => `${ctx.urls.root}/oauth/consent/${uid}`,
+    },
+    ttl: {
+      ...{ AccessToken: hour, AuthorizationCode: 60, RefreshToken: 30 * day, Grant: year },
+      ...{ Interaction: hour, Session: hour, IdToken: hour },
+    },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      revocation: { enabled: true },
+      registration: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => audience,
+        useGrantedResource: () => true,
+        getResourceServerInfo: ({ oidc }, resource) => {
+          if (resource.replace(/\/$/, '') !== audience) throw new errors.InvalidTarget()
+          const unknown = String(oidc.params?.scope ?? 'read')
+            .split(' ')
+            .find((scope) => !knownScopes.has(scope))
+          if (unknown !== undefined) throw new errors.InvalidScope('requested scope is not allowed', unknown)
+          return { scope: agentScopes.join(' '), audience, accessTokenFormat: 'opaque', accessTokenTTL: hour }
+        },
+      },
+    },
+    renderError: (context, { error, error_description: description }) => {
+      context.type = 'text/plain'
+      context.body = `${error}: ${description ?? 'The request of the agent cannot be served.'}\n`
+    },
+  }
+  const provider = new Provider(address, configuration)
+  provider.proxy = true
+  return provider
+}
+
+/** Keeps what the library keeps, under hashes: see `OauthRecords`. The id itself is in no payload. */
+function adapterOf({ oauthRecords, apiKeys, now }: Ctx, model: string, usedError: () => Error): Adapter {
+  return {
+    async upsert(id, { jti: _, ...payload }, expiresIn) {
+      // A client that nobody lets in is forgotten.
+      const seconds = expiresIn ?? (model === 'Client' ? day : undefined)
+      const expiresAt = seconds === undefined ? null : new Date(now().getTime() + 1000 * seconds)
+      await oauthRecords.put(model, id, { payload, grantId: payload.grantId ?? null, expiresAt })
+    },
+    async find(id) {
+      const found = await oauthRecords.find(model, id, now())
+      if (found === undefined) return undefined
+      const payload: AdapterPayload = found.payload
+      return { ...payload, ...(model !== 'Client' && { jti: id }), ...(found.isConsumed && { consumed: true }) }
+    },
+    findByUid: async () => undefined,
+    findByUserCode: async () => undefined,
+    async consume(id) {
+      if (!(await oauthRecords.consume(model, id, now()))) throw usedError()
+    },
+    async destroy(id) {
+      await oauthRecords.remove(model, id)
+      if (model === 'Grant') await apiKeys.revokeGrant(id, now())
+    },
+    revokeByGrantId: (grantId) => oauthRecords.removeGrant(grantId),
+  }
+}

@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AppContext } from '../../app/open-context.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+import { agentAddress, audienceOf } from './agent-address.ts'
+import { agentScopes, authorizationServer, oauthPaths } from './authorization-server.ts'
+
+const metadata = '/.well-known/oauth-authorization-server'
+const { authorization, ...others } = oauthPaths
+/** Requests of one address in a minute. */
+const maxRequests = 60
+
+/** Adds OAuth 2.1 for agents: metadata (RFC 9728, RFC 8414), registration (RFC 7591), authorization with PKCE, tokens and revocation (RFC 7009). */
+export function oauthRoutes(app: ZodFastify, ctx: AppContext): void {
+  const schema = { hide: true }
+  // The library reads bodies itself.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_, __, done) => done(null))
+  app.addHook('onRequest', async ({ ip }) => {
+    const { points } = await ctx.requestCounter.add(`oauth ${ip}`, 1)
+    if (points > maxRequests) throw new GanglionError('rate_limited')
+  })
+
+  for (const url of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/*']) {
+    app.get(url, { schema }, async (request, reply) => {
+      const address = addressOf(request)
+      return reply.header('access-control-allow-origin', '*').send({
+        resource: audienceOf(address),
+        authorization_servers: [address],
+        scopes_supported: agentScopes,
+        bearer_methods_supported: ['header'],
+        resource_name: 'Ganglion',
+      })
+    })
+  }
+  // With a path prefix, clients look for the metadata at the root of the host, with the prefix behind it, too.
+  for (const url of [metadata, '/.well-known/openid-configuration'].flatMap((path) => [path, `${path}/*`])) {
+    app.route({
+      method: ['GET', 'OPTIONS'],
+      url,
+      schema,
+      handler: (request, reply) => answer(request, reply, metadata),
+    })
+  }
+  for (const url of Object.values(others)) {
+    app.route({
+      method: ['GET', 'POST', 'OPTIONS'],
+      url,
+      schema,
+      handler: (request, reply) => answer(request, reply, request.url),
+    })
+  }
+  app.get(authorization, { schema }, (request, reply) => {
+    // Each begins anew, so that it is the person in the console now who is asked.
+    delete request.raw.headers.cookie
+    const { search } = new URL(request.url, 'http://localhost')
+    const query = new URLSearchParams(search)
+    if (!query.get('scope')) query.set('scope', agentScopes.join(' '))
+    return answer(request, reply, `${authorization}?${query}`)
+  })
+  app.get(`${authorization}/:uid`, { schema }, (request, reply) => answer(request, reply, request.url))
+
+  function addressOf(request: FastifyRequest): string {
+    const address = agentAddress(request, ctx)
+    if (address === undefined) throw new GanglionError('not_found')
+    return address
+  }
+
+  /** Lets the library answer a request, as one that came to the public address. */
+  async function answer(request: FastifyRequest, reply: FastifyReply, url: string): Promise<void> {
+    const address = addressOf(request)
+    const provider = await authorizationServer(ctx, address)
+    const { protocol, host } = new URL(address)
+    const { raw } = request
+    Object.assign(raw.headers, { host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) })
+    Object.assign(raw, { url, originalUrl: ctx.urls.root + url })
+    reply.hijack()
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value)
+    await provider.callback()(raw, reply.raw)
+  }
+}
