@@ -26,13 +26,14 @@ export async function loadKb(
   watch: { onError: (error: unknown) => void } | undefined,
   requireServed: () => Promise<unknown> = async () => {},
 ): Promise<OpenKb> {
-  const { cluster, directory, events, now } = ctx
+  const { apiKeys, cluster, directory, events, now } = ctx
   const kb = new KnowledgeBase(identity, {
     gitDir: directory.repository(identity.id),
     indexDir: directory.index(identity.id),
     parser: ctx.parser,
     cluster,
     requireServed,
+    limitsOf: async (keyId) => (await apiKeys.find(keyId))?.limits,
     onMoved: () => tellEvents(),
   })
   // What cannot be told now, since the disk is full, is told when the refs move again.

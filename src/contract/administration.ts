@@ -6,6 +6,26 @@ import { GitFetch, Role } from './vocabulary.ts'
 /** A name that people choose: one line. */
 export const Label = z.string().regex(/^[^\p{Cc}]{1,100}$/u, 'must be one line of 1 to 100 characters')
 
+/** How much a key may propose, and what, in each knowledge base. */
+export const KeyLimits = z.object({
+  /** Its candidates that may wait at once; null: any number. */
+  pending: z.int().min(0).max(10_000).nullable(),
+  /** Those of a day (UTC) that the policy may approve; the others wait. Null: any number. */
+  approved: z.int().min(0).max(10_000).nullable(),
+  /** Folders or pages below `neurons/`, and tags: a page needs one of them. Both empty: any page. */
+  paths: z
+    .array(z.string().regex(/^(?!\/)[^\p{Cc}]{1,500}$/u, 'must be a path below neurons/, such as guides/vip'))
+    .max(50),
+  tags: z.array(Label).max(50),
+})
+export type KeyLimits = z.infer<typeof KeyLimits>
+
+/** Limits that limit something, or null. */
+export function limitsOrNone(limits: KeyLimits): KeyLimits | null {
+  const { pending, approved, paths, tags } = limits
+  return pending === null && approved === null && paths.length === 0 && tags.length === 0 ? null : limits
+}
+
 export const NewApiKey = z.object({
   name: Label,
   role: Role,
@@ -14,6 +34,7 @@ export const NewApiKey = z.object({
   /** Null if it does not expire. */
   expiresAt: z.date().nullable(),
   git: GitFetch.default('shown'),
+  limits: KeyLimits.nullable().default(null),
 })
 export type NewApiKey = z.input<typeof NewApiKey>
 
@@ -24,6 +45,7 @@ export type ApiKeySummary = {
   role: Role
   connectors: string[]
   git: GitFetch
+  limits: KeyLimits | null
   createdAt: string
   /** Null if it is unknown. */
   createdBy: string | null

@@ -33,6 +33,7 @@ import { Projection, type ProjectionHeads, projectionFile } from './projection/p
 import { committer } from './refs/commit-message.ts'
 import { mainRef, queueRef, RepositoryMissing } from './refs/kb-refs.ts'
 import type { Removal } from './refs/removal-trailer.ts'
+import { type LimitsOf, withinLimits } from './within-limits.ts'
 
 /** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
 export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | null>
@@ -46,6 +47,14 @@ export type MainCommit = {
   at: Date
   /** What is merged: then `files` are all that differs from main. */
   mergeParent?: Oid
+}
+
+type QueueCommit = {
+  candidates: readonly Candidate[]
+  isTaken?: boolean
+  message: string
+  author: Signature
+  at: Date
 }
 
 export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string; formerSlugs?: readonly string[] }
@@ -69,6 +78,8 @@ type KbOptions = {
   cluster?: Cluster | undefined
   /** Throws where the knowledge base is not served any more: each write asks, since it may have been opened before. */
   requireServed?: () => Promise<unknown>
+  /** What a key may propose; without it, every key may propose everything. */
+  limitsOf?: LimitsOf
   /** Called when the projection has followed the refs to where they moved; never fails. What it does ends before closing. */
   onMoved?: () => Promise<void>
 }
@@ -88,6 +99,7 @@ export class KnowledgeBase {
   readonly #follower: KbFollower
   readonly parser: ParserPool
   readonly #requireServed: () => Promise<unknown>
+  readonly #limitsOf: LimitsOf
   readonly #onMoved: () => Promise<void>
   /** Whether the refs are still where the projection has followed them to; true means surely. */
   #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
@@ -103,6 +115,7 @@ export class KnowledgeBase {
     this.projection = new Projection(join(options.indexDir, projectionFile))
     this.parser = options.parser
     this.#requireServed = options.requireServed ?? (async () => {})
+    this.#limitsOf = options.limitsOf ?? (async () => null)
     this.#onMoved = options.onMoved ?? (async () => {})
     this.#follower = new KbFollower(this.repository, this.projection, options.parser)
     this.#cluster = options.cluster
@@ -297,16 +310,21 @@ export class KnowledgeBase {
     return commit
   }
 
-  /** Stages one commit on the queue with these candidates' records as they are now. Within {@link write}. */
+  /** Candidates as the limits of their keys let them in; see {@link withinLimits}. Within {@link write}. */
+  admitted(candidates: readonly Candidate[], isTaken = false): Promise<readonly Candidate[]> {
+    return withinLimits(this.projection.write, candidates, this.#limitsOf, isTaken)
+  }
+
+  /**
+   * Stages one commit on the queue with these candidates' records as they are now: the one way in for candidates, and so the place where the
+   * limits of keys hold. Within {@link write}.
+   * @param isTaken whether they are on their way to main
+   */
   async commitToQueue(
     staging: Staging,
-    {
-      candidates,
-      message,
-      author,
-      at,
-    }: { candidates: readonly Candidate[]; message: string; author: Signature; at: Date },
+    { candidates: sent, isTaken, message, author, at }: QueueCommit,
   ): Promise<void> {
+    const candidates = await this.admitted(sent, isTaken)
     const blobs = candidates.map((candidate) => ({ candidate, oid: staging.putBlob(formatCandidate(candidate)) }))
     const changes = new Map(blobs.map(({ candidate, oid }) => [candidatePath(candidate.id), { oid }]))
     await staging.commit(queueRef, { changes, message, author, committer: committer(at) })

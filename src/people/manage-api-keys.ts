@@ -1,4 +1,4 @@
-import type { ApiKeySummary, NewApiKey } from '../contract/administration.ts'
+import { type ApiKeySummary, type KeyLimits, limitsOrNone, type NewApiKey } from '../contract/administration.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
@@ -58,6 +58,18 @@ export async function listApiKeys(
   const found = await apiKeys.page(tenantId, { before, limit: pageSize + 1 })
   const keys = found.slice(0, pageSize).map(summaryOf)
   return { keys, next: found.length > pageSize ? (keys.at(-1)?.id ?? null) : null }
+}
+
+/** Sets what a key may propose from now on. @throws {GanglionError} `not_found`, also for another tenant's key */
+export async function limitApiKey(
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now'>,
+  by: Acting,
+  id: string,
+  limits: KeyLimits,
+): Promise<void> {
+  const key = await ctx.apiKeys.limit(id, limitsOrNone(limits), by.tenantId)
+  if (key === undefined) throw new GanglionError('not_found')
+  await recordAct(ctx, by, { action: 'key.limited', subject: key.name, detail: JSON.stringify(key.limits) })
 }
 
 /** Rejects an API key from now on. Again: nothing more. @throws {GanglionError} `not_found`, also for another tenant's key */

@@ -18,7 +18,11 @@ export async function previewCandidate(
   const draft = await prepareCandidate(kb, caller, input, options)
   const now = ctx.now()
   const id = candidateIdFor(kb.identity.id, { msecs: now.getTime() })
-  const { candidate, told } = await kb.write((staging) => toCandidate(kb, staging, draft, id, now))
+  const { verdict, told } = await kb.write(async (staging) => {
+    const { candidate, told } = await toCandidate(kb, staging, draft, id, now)
+    const [admitted = candidate] = await kb.admitted([candidate])
+    return { verdict: admitted.verdict, told }
+  })
   const warnings = [...draft.warnings, ...told]
-  return { verdict: candidate.verdict, ...(warnings.length > 0 && { warnings }) }
+  return { verdict, ...(warnings.length > 0 && { warnings }) }
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Label } from '../../contract/administration.ts'
+import { KeyLimits, Label, limitsOrNone } from '../../contract/administration.ts'
 import { Role } from '../../contract/vocabulary.ts'
 import { operator } from '../../kb/create-kb.ts'
-import { createApiKey, revokeApiKey } from '../../people/manage-api-keys.ts'
+import { createApiKey, limitApiKey, revokeApiKey } from '../../people/manage-api-keys.ts'
 import type { ApiKey } from '../../state/accounts/api-keys.ts'
 import { act } from '../command.ts'
 import { table } from '../table.ts'
@@ -42,6 +42,10 @@ export function addKeyCommands(program: Command): void {
         'it also clones and fetches everything, hidden pages and candidates too, but never pushes: for CI',
       )
       .option('--expires <duration>', 'when it ends, e.g. 90d or 12h (default: never)')
+      .option(...pendingOption)
+      .option(...approvedOption)
+      .option(...pathOption, collect, [])
+      .option(...tagOption, collect, [])
       .addHelpText('after', '\nExample:\n  ganglion key create --tenant acme --role app --name website --expires 90d'),
     z.object({
       tenant: z.string(),
@@ -50,15 +54,23 @@ export function addKeyCommands(program: Command): void {
       connector: z.array(Label),
       git: z.boolean().default(false),
       expires: Duration.optional(),
+      ...limitOptions,
     }),
-    ({ tenant: slug, role, name, connector, git, expires }, environment) =>
+    ({ tenant: slug, role, name, connector, git, expires, ...limits }, environment) =>
       withContext(environment, async (ctx) => {
         const { id: tenantId } = await requireTenant(ctx.tenants, slug)
         const expiresAt = expires === undefined ? null : new Date(ctx.now().getTime() + expires)
         const { key, token } = await createApiKey(
           ctx,
           { ...operator, tenantId },
-          { name: name ?? `${role} key`, role, connectors: connector, expiresAt, git: git ? 'all' : 'shown' },
+          {
+            name: name ?? `${role} key`,
+            role,
+            connectors: connector,
+            expiresAt,
+            git: git ? 'all' : 'shown',
+            limits: limitsOrNone(readLimits(limits)),
+          },
         )
         return {
           json: { id: key.id, token, role },
@@ -74,8 +86,31 @@ export function addKeyCommands(program: Command): void {
       withContext(environment, async ({ tenants, apiKeys }) => {
         const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
         const slugs = await tenantSlugs(tenants)
-        const listed = keys.map(({ tenantId, ...rest }) => ({ ...rest, tenant: slugs.get(tenantId) ?? tenantId }))
+        const listed = keys.map(({ tenantId, userId: _, ...rest }) => ({
+          ...rest,
+          tenant: slugs.get(tenantId) ?? tenantId,
+        }))
         return { json: { keys: listed }, text: keyTable(listed, new Date()) }
+      }),
+  )
+
+  act(
+    key
+      .command('limit')
+      .description('set what a key may propose, in each knowledge base; without options: anything')
+      .argument('<id>', 'as key list shows it')
+      .option(...pendingOption)
+      .option(...approvedOption)
+      .option(...pathOption, collect, [])
+      .option(...tagOption, collect, []),
+    z.object({ id: z.string(), ...limitOptions }),
+    ({ id, ...limits }, environment) =>
+      withContext(environment, async (ctx) => {
+        const key = await ctx.apiKeys.find(id)
+        if (key === undefined) throw new Error(`There is no API key ${id}.`)
+        const set = readLimits(limits)
+        await limitApiKey(ctx, { ...operator, tenantId: key.tenantId }, id, set)
+        return { json: { id, limits: limitsOrNone(set) }, text: `Set the limits of the key ${id}.` }
       }),
   )
 
@@ -92,11 +127,33 @@ export function addKeyCommands(program: Command): void {
   )
 }
 
+const pendingOption = ['--max-pending <n>', 'how many of its candidates may wait at once'] as const
+const approvedOption = ['--max-approved <n>', 'how many the policy may approve of a day; more wait'] as const
+const pathOption = ['--path <path>', 'a folder or page that it may propose to (repeatable)'] as const
+const tagOption = ['--tag <tag>', 'a tag of pages that it may propose to (repeatable)'] as const
+const Count = z.coerce.number().pipe(KeyLimits.shape.pending.unwrap()).optional()
+const limitOptions = {
+  maxPending: Count,
+  maxApproved: Count,
+  path: KeyLimits.shape.paths,
+  tag: KeyLimits.shape.tags,
+}
+
+function readLimits(options: {
+  maxPending?: number | undefined
+  maxApproved?: number | undefined
+  path: string[]
+  tag: string[]
+}): KeyLimits {
+  const { maxPending: pending = null, maxApproved: approved = null, path: paths, tag: tags } = options
+  return { pending, approved, paths, tags }
+}
+
 function collect(value: string, before: string[]): string[] {
   return [...before, value]
 }
 
-function keyTable(keys: readonly (Omit<ApiKey, 'tenantId'> & { tenant: string })[], now: Date): string {
+function keyTable(keys: readonly (Omit<ApiKey, 'tenantId' | 'userId'> & { tenant: string })[], now: Date): string {
   if (keys.length === 0) return 'There are no API keys.'
   return table(
     ['ID', 'TENANT', 'ROLE', 'GIT', 'STATE', 'LAST USED', 'EXPIRES', 'CONNECTORS', 'NAME'],

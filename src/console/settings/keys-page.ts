@@ -7,7 +7,8 @@ import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 import { secretBox } from './secret-box.ts'
 
-export type KeyForm = { name: string; role: string; connectors: string; git: string; expires: string }
+export type LimitsForm = { pending: string; approved: string; paths: string; tags: string }
+export type KeyForm = LimitsForm & { name: string; role: string; connectors: string; git: string; expires: string }
 
 export type KeysView = {
   list: ApiKeyPage
@@ -30,7 +31,8 @@ const lifetimes = [
   { value: '365', label: 'in a year' },
   { value: 'never', label: 'never' },
 ]
-const emptyForm: KeyForm = { name: '', role: 'app', connectors: '', git: '', expires: '90' }
+const noLimits: LimitsForm = { pending: '', approved: '', paths: '', tags: '' }
+const emptyForm: KeyForm = { ...noLimits, name: '', role: 'app', connectors: '', git: '', expires: '90' }
 
 export function keysPage(visit: Visit, { list, now, notice, token, typed = emptyForm, errors }: KeysView): Html {
   return page(visit, {
@@ -64,11 +66,63 @@ export function keysPage(visit: Visit, { list, now, notice, token, typed = empty
           label: 'It clones with git, hidden pages too, but never pushes: for CI',
           isChecked: typed.git !== '',
         }),
+        html`<details><summary>Limits, for the key of an agent</summary>${limitFields(typed, errors)}</details>`,
         button('Make the key'),
       ])}
       <h2 id="keys">Keys</h2>
       ${list.keys.length === 0 ? html`<p class="empty">There are no keys yet.</p>` : table(visit, list.keys, now)}
       ${list.next !== null && html`<p><a href="/settings/keys?before=${list.next}" rel="next">Older keys</a></p>`}`,
+  })
+}
+
+function limitFields({ pending, approved, paths, tags }: LimitsForm, errors?: FormErrors): Html[] {
+  const number = { inputmode: 'numeric', pattern: '[0-9]*', class: 'short', autocomplete: 'off' }
+  return [
+    field({
+      name: 'pending',
+      label: 'Candidates that may wait at once',
+      value: pending,
+      errors,
+      hint: 'In each knowledge base. Empty: any number.',
+      attributes: number,
+    }),
+    field({
+      name: 'approved',
+      label: 'Candidates of a day that the policy may approve',
+      value: approved,
+      errors,
+      hint: 'More wait for a curator. Empty: any number.',
+      attributes: number,
+    }),
+    textArea({
+      name: 'paths',
+      label: 'Folders and pages',
+      value: paths,
+      errors,
+      hint: 'That it may propose to, such as guides/vip, one on each line.',
+      attributes: { rows: 2, class: 'short' },
+    }),
+    textArea({
+      name: 'tags',
+      label: 'Tags',
+      value: tags,
+      errors,
+      hint: 'Of pages that it may propose to, one on each line. Without folders and tags: any page.',
+      attributes: { rows: 2, class: 'short' },
+    }),
+  ]
+}
+
+/** The page on which the limits of a key are changed. */
+export function keyLimitsPage(
+  visit: Visit,
+  { id, name, typed, errors }: { id: string; name: string; typed: LimitsForm; errors?: FormErrors | undefined },
+): Html {
+  return page(visit, {
+    title: `Limits of ${name}`,
+    main: html`<h1>Limits of <bdi>${name}</bdi></h1>
+      ${form(visit, { action: `/settings/keys/${id}/limits`, errors }, [limitFields(typed, errors), button('Set the limits')])}
+      <p><a href="/settings/keys">All keys</a></p>`,
   })
 }
 
@@ -94,7 +148,8 @@ function row(visit: Visit, key: ApiKeySummary, now: Date): Html {
     <td>${when(createdAt, now)}${createdBy !== null && html` by <bdi>${createdBy}</bdi>`}</td>
     <td>${
       state === 'valid' &&
-      html`<details><summary>Revoke…<span class="unseen"> ${name}</span></summary>
+      html`<a href="/settings/keys/${id}/limits">${key.limits === null ? 'No limits' : 'Limits'}<span class="unseen"> of ${name}</span></a>
+      <details><summary>Revoke…<span class="unseen"> ${name}</span></summary>
         ${form(visit, { action: `/settings/keys/${id}/revoke` }, button('Revoke it now', { class: 'danger' }))}</details>`
     }</td>
   </tr>`

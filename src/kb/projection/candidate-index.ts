@@ -49,7 +49,7 @@ export function indexCandidate(
       word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
-      ${candidate.createdBy.name}, ${isClient(candidate) ? candidate.createdBy.id : null},
+      ${candidate.createdBy.name}, ${/^(?:key|user|git):/.test(candidate.createdBy.id) ? candidate.createdBy.id : null},
       ${lastVerdict(candidate)?.reason ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${verdict.reason}, ${JSON.stringify(tags)},
       ${titleKey(title)}, ${textKey}, ${row})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
@@ -218,6 +218,14 @@ export function countPending(sql: Projection['read']): number {
   // Of the indexes that could be counted, SQLite would take one that is three times as wide.
   const row = sql.get`SELECT count(*) AS count FROM candidates INDEXED BY candidates_by_target WHERE status = 'pending'`
   return Number(row?.count)
+}
+
+/** Candidates of a key, sent or pushed: those that wait, and those of the day of a time that the policy or a push approved. */
+export function usedBudget(sql: Projection['read'], key: string, at: string): { pending: number; approved: number } {
+  const row = sql.get`SELECT coalesce(sum(status = 'pending'), 0) AS pending,
+      coalesce(sum(status = 'approved' AND (unfinished = 1 OR sender = ${`git:${key}`}) AND created_at >= ${at.slice(0, 10)}), 0) AS approved
+    FROM candidates WHERE sender IN (${`key:${key}`}, ${`git:${key}`}) AND (status = 'pending' OR created_at >= ${at.slice(0, 10)})`
+  return { pending: Number(row?.pending), approved: Number(row?.approved) }
 }
 
 /** The ids of the pending candidates that come first in the queue's order. */

@@ -74,7 +74,7 @@ export async function pushToMain(
     const author = signatureOf(push.approver, at)
     if (taking.candidates.length > 0) {
       const message = proposalMessage(taking)
-      await kb.commitToQueue(staging, { candidates: taking.candidates, message, author, at })
+      await kb.commitToQueue(staging, { candidates: taking.candidates, isTaken: true, message, author, at })
     }
     const commit = await kb.commitToMain(staging, {
       files: new Map([...files, ...taking.files]),

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
+import { KeyLimits } from '../../contract/administration.ts'
 import type { GitFetch, Role } from '../../contract/vocabulary.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRow, Schema } from '../database/schema.ts'
@@ -16,6 +17,8 @@ export type ApiKey = {
   /** Connectors that the key may speak as. */
   connectors: string[]
   git: GitFetch
+  /** What it may propose; null: anything. */
+  limits: KeyLimits | null
   /** ISO 8601, UTC; so are the other times. */
   createdAt: string
   expiresAt: string | null
@@ -34,6 +37,7 @@ export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connecto
   expiresAt: Date | null
   createdBy?: string
   git?: GitFetch | undefined
+  limits?: KeyLimits | null | undefined
   /** Of an agent: then the key has no token of its own. */
   grant?: { id: string; userId: string } | undefined
 }
@@ -75,6 +79,7 @@ export class ApiKeys {
       last_used_at: null,
       created_by: key.createdBy ?? null,
       git: key.git ?? 'shown',
+      limits: key.limits ? JSON.stringify(key.limits) : null,
       grant_id: key.grant?.id ?? null,
       user_id: key.grant?.userId ?? null,
     }
@@ -184,6 +189,18 @@ export class ApiKeys {
     return rows.map(toApiKey)
   }
 
+  /** The tenant's key with other limits; undefined where there is none. */
+  async limit(id: string, limits: KeyLimits | null, tenantId: string): Promise<ApiKey | undefined> {
+    const row = await this.#db
+      .updateTable('api_keys')
+      .set({ limits: limits && JSON.stringify(limits) })
+      .where('id', '=', id)
+      .where('tenant_id', '=', tenantId)
+      .returningAll()
+      .executeTakeFirst()
+    return row && toApiKey(row)
+  }
+
   async revokeGrant(grantId: string, now: Date): Promise<void> {
     await this.#db
       .updateTable('api_keys')
@@ -238,6 +255,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     role: row.role,
     connectors: Connectors.parse(JSON.parse(row.connectors)),
     git: row.git === 'all' ? 'all' : 'shown',
+    limits: row.limits === null ? null : KeyLimits.parse(JSON.parse(row.limits)),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

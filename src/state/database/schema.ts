@@ -85,6 +85,8 @@ export type ApiKeyRow = {
   created_by: string | null
   /** A {@link GitFetch}; of a key of an older version also `none` or `main`. */
   git: string
+  /** JSON of what it may propose; null: anything. */
+  limits: string | null
   /** Of an agent that a person let in: the grant, and the person. Its tokens are among the records of OAuth. */
   grant_id: string | null
   user_id: string | null

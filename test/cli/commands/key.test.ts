@@ -30,6 +30,7 @@ test('a key is made, listed and revoked', async () => {
     lastUsedAt: null,
     createdBy: 'Operator',
     git: 'shown',
+    limits: null,
   })
   // The command asks for the time before the key is made.
   const lifetime = Date.parse(key?.expiresAt ?? '') - Date.parse(key?.createdAt ?? '')
@@ -39,6 +40,36 @@ test('a key is made, listed and revoked', async () => {
   expect((await ganglionJson(['key', 'list', '--data', data])).json).toMatchObject({
     keys: [{ id, revokedAt: expect.any(String) }],
   })
+})
+
+test('a key is limited, and let propose anything again', async () => {
+  const data = await dataWithTenants('acme')
+  const create = [
+    'key',
+    'create',
+    '--data',
+    data,
+    '--tenant',
+    'acme',
+    '--role',
+    'app',
+    '--max-pending',
+    '5',
+    '--tag',
+    'vip',
+  ]
+  const { id } = (await ganglionJson(create)).json as { id: string }
+  const limitsOf = async () => {
+    const { keys } = (await ganglionJson(['key', 'list', '--data', data])).json as { keys: { limits: unknown }[] }
+    return keys[0]?.limits
+  }
+  expect(await limitsOf()).toEqual({ pending: 5, approved: null, paths: [], tags: ['vip'] })
+  const limit = ['key', 'limit', id, '--data', data]
+  await ganglionJson([...limit, '--max-approved', '0', '--path', 'guides', '--path', 'a/b'])
+  expect(await limitsOf()).toEqual({ pending: null, approved: 0, paths: ['guides', 'a/b'], tags: [] })
+  expect((await ganglion([...limit, '--max-pending', '-1'])).code).toBe(2)
+  expect(await ganglionJson(limit)).toEqual({ code: 0, json: { id, limits: null } })
+  expect(await limitsOf()).toBeNull()
 })
 
 test('for a person, the token stands on a line of its own and the list is a table', async () => {

@@ -18,6 +18,7 @@ export const migrations: Record<string, Migration> = {
   '0027-asked-questions': { up: (db) => run(db, askedQuestions) },
   '0028-sites': { up: (db) => run(db, sites) },
   '0029-agents': { up: (db) => run(db, agents) },
+  '0030-limits-of-keys': { up: (db) => run(db, 'alter table api_keys add column limits text;') },
 }
 
 /** @param statements of SQLite, one after another */
