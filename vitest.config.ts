@@ -126,11 +126,12 @@ const faults: Suite = {
   hookTimeout: 2 * minutes,
 }
 
-/** Tests of the API's description by tools of others, which test/client installs for itself. */
+/** Tests of the API's description and of its client, by tools and runtimes of others, which test/client installs for itself. */
 const client: Suite = {
   name: 'client',
   include: filesOf('client'),
   testTimeout: 2 * minutes,
+  hookTimeout: 2 * minutes,
   fileParallelism: false,
 }
 
