@@ -1,3 +1,4 @@
+import { benchFit } from './answers/fit.ts'
 import { benchAnswers } from './answers/run.ts'
 import { benchApprovals } from './approvals.ts'
 import { benchCheckout } from './checkout.ts'
@@ -55,6 +56,7 @@ const special: Record<string, Bench> = {
   pending: benchPending,
   soak: benchSoak,
   answers: benchAnswers,
+  'answers-fit': benchFit,
   typed: benchTyped,
   vectors: benchVectors,
 }

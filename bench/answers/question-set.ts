@@ -16,6 +16,9 @@ const Answerable = z.strictObject({
 /** A question that it does not answer, and why not. */
 const Unanswerable = z.strictObject({ ask: z.string(), why: z.string() })
 
+/** A question that leans on one before it. */
+const FollowUp = z.strictObject({ after: z.string(), ...Answerable.shape })
+
 const QuestionSet = z.strictObject({
   /** Rules and constants may be tuned on `development` alone. */
   use: z.enum(['development', 'test']),
@@ -28,6 +31,7 @@ const QuestionSet = z.strictObject({
   licence: z.string(),
   answerable: z.array(Answerable),
   unanswerable: z.array(Unanswerable),
+  followUps: z.array(FollowUp).default([]),
 })
 
 export type Answerable = z.infer<typeof Answerable>

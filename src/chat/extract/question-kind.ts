@@ -22,7 +22,7 @@ const kinds: readonly [kind: Kind, asks: RegExp][] = [
   ],
   [
     'quantity',
-    /\bhow (?:many|much|large|big|small|high|low|wide|deep|heavy|far|old|strong)\b|\b(?:what|which)(?:['’]s| is| are)?(?: the)? (?:percentage|share|amount|number|size|price|max(?:imum)?|min(?:imum)?|(?:big|long|larg|high|low|small|short|great)est)\b/i,
+    /\bhow (?:many|much|large|big|small|high|low|wide|deep|heavy|far|old|strong)\b|\bwhat (?:do|does|did|is|would)\b.* costs?\b|\bwhat(?:['’]s| is) the most\b|\b(?:what|which)(?:['’]s| is| are)?(?: the)? (?:percentage|share|amount|number|size|price|max(?:imum)?|min(?:imum)?|(?:big|long|larg|high|low|small|short|great)est)\b/i,
   ],
   [
     'when',
