@@ -4,7 +4,6 @@ import type { Answerer } from '../chat/answerer.ts'
 import { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { Urls } from '../contract/urls.ts'
-import type { OfferedCredential } from '../forge/bridge/offered-credentials.ts'
 import { Cluster } from '../kb/cluster/cluster.ts'
 import type { Context } from '../kb/context.ts'
 import type { KbIdentity } from '../kb/knowledge-base.ts'
@@ -46,7 +45,6 @@ export type ContextOptions = {
   /** Answers questions; without it answers are made of extracts. */
   answerer?: Answerer
   identityProvider?: IdentityProviderOptions | undefined
-  forgeCredentials?: readonly OfferedCredential[]
   webhookPrivate?: boolean
 }
 
@@ -55,7 +53,6 @@ export interface AppContext extends Context {
   readonly answerer: Answerer
   readonly identityProvider: IdentityProviderOptions | undefined
   /** What the operator lets tenants link forges with. */
-  readonly forgeCredentials: readonly OfferedCredential[]
   readonly webhookPrivate: boolean
 }
 
@@ -99,7 +96,6 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
     acts: new EventEmitter(),
     answerer: options.answerer ?? threads.of(ExtractPool),
     identityProvider: options.identityProvider,
-    forgeCredentials: options.forgeCredentials ?? [],
     webhookPrivate: options.webhookPrivate ?? false,
     async close() {
       await kbs.close()

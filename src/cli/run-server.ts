@@ -6,7 +6,6 @@ import { createAnswerer } from '../chat/create-answerer.ts'
 import { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { consoleRoutes } from '../console/console.ts'
 import { startWebhooks } from '../events/webhooks/start-webhooks.ts'
-import { readOfferedCredentials } from '../forge/bridge/offered-credentials.ts'
 import { startForges } from '../forge/bridge/start-forges.ts'
 import { nativeGit } from '../git/native/native-git.ts'
 import { buildServer, type ServerOptions } from '../http/server.ts'
@@ -72,7 +71,6 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
       watch: { onError },
       whenOlder: tell,
       answerer: createAnswerer(threads.of(ExtractPool), languageModel, failed),
-      forgeCredentials: await offeredCredentials(environment.forgeCredentials),
       webhookPrivate: environment.webhookPrivate,
     })
     started.push(() => ctx.close())
@@ -182,12 +180,4 @@ function serverOptions({
     pages: consoleRoutes,
     log: { level: logLevel, stream: process.stderr },
   }
-}
-
-/** @throws {Error} with the file's name */
-async function offeredCredentials(path: string | undefined) {
-  if (path === undefined) return []
-  return readOfferedCredentials(path).catch((cause: Error) => {
-    throw new Error(`${path} lists no credentials for forges: ${cause.message}`, { cause })
-  })
 }

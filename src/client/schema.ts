@@ -632,70 +632,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/tenant": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the tenant
-         * @description Returns the tenant with what it uses and may use. For sessions of administrators only.
-         */
-        get: operations["readTenant"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the audit
-         * @description Returns a page of who did what to the tenant. For sessions of administrators only.
-         */
-        get: operations["listAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/knowledge-bases/{kbId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Delete a knowledge base
-         * @description Exports a disabled knowledge base on the server, then deletes it. For sessions of administrators only. Fails with `not_disabled` if it is served.
-         */
-        delete: operations["deleteKnowledgeBase"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a knowledge base
-         * @description Renames, disables or enables a knowledge base. A disabled knowledge base does not exist for any other request. For sessions of administrators only. Fails with `already_exists` if another one has, or had, the slug.
-         */
-        patch: operations["changeKnowledgeBase"];
-        trace?: never;
-    };
     "/api/v1/knowledge-bases/{kbId}/documents/upload/init": {
         parameters: {
             query?: never;
@@ -869,55 +805,6 @@ export interface components {
             documentId: string | null;
             /** @description Commit of the approval on `main`. */
             commit: string;
-        };
-        /**
-         * @description What administrators did to the tenant.
-         * @example {
-         *       "entries": [
-         *         {
-         *           "id": 7,
-         *           "at": "2026-01-31T10:15:00.000Z",
-         *           "actor": {
-         *             "id": "cli",
-         *             "name": "Operator"
-         *           },
-         *           "action": "kb.disabled",
-         *           "subject": "handbook",
-         *           "detail": "",
-         *           "address": null
-         *         }
-         *       ],
-         *       "next": null
-         *     }
-         */
-        AuditEntries: {
-            /** @description Entries, the latest first. */
-            entries: {
-                /** @description Number of the entry. Grows. */
-                id: number;
-                /**
-                 * Format: date-time
-                 * @description When.
-                 */
-                at: string;
-                /** @description Who. */
-                actor: {
-                    /** @description Id of the user or key. */
-                    id: string;
-                    /** @description Name. */
-                    name: string;
-                };
-                /** @description What was done, such as `key.revoked`. */
-                action: string;
-                /** @description To whom or what. */
-                subject: string;
-                /** @description More, in words. Empty if the action says it all. */
-                detail: string;
-                /** @description Address of the client. Null for commands on the server's machine. */
-                address: string | null;
-            }[];
-            /** @description `before` of the next page. Null on the last one. */
-            next: number | null;
         };
         /** @description A candidate in a list. */
         Candidate: {
@@ -1658,22 +1545,6 @@ export interface components {
             prefix: string;
         };
         /**
-         * @description The knowledge base is deleted. Its files are removed within a minute.
-         * @example {
-         *       "id": "019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
-         *       "export": "handbook-20260131T101500Z"
-         *     }
-         */
-        KnowledgeBaseDeletion: {
-            /**
-             * Format: uuid
-             * @description UUID of the knowledge base.
-             */
-            id: string;
-            /** @description Name of the export, a folder of `exports` in the data directory. */
-            export: string;
-        };
-        /**
          * @description The knowledge bases of the tenant.
          * @example {
          *       "knowledgeBases": [
@@ -1690,28 +1561,6 @@ export interface components {
         KnowledgeBaseList: {
             /** @description Knowledge bases in the order of their slug. */
             knowledgeBases: components["schemas"]["KnowledgeBase"][];
-        };
-        /**
-         * @description A knowledge base as administrators see it.
-         * @example {
-         *       "id": "019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
-         *       "slug": "handbook",
-         *       "disabled": false
-         *     }
-         */
-        KnowledgeBaseState: {
-            /**
-             * Format: uuid
-             * @description UUID of the knowledge base.
-             */
-            id: string;
-            /**
-             * @description Slug of the knowledge base.
-             * @example handbook
-             */
-            slug: string;
-            /** @description Whether it is not served. */
-            disabled: boolean;
         };
         /**
          * @description The caller.
@@ -2495,70 +2344,6 @@ export interface components {
             sheet?: string;
             /** @description Position in a recording, in seconds. */
             time?: string;
-        };
-        /**
-         * @description The tenant of the session, with what it uses and may use.
-         * @example {
-         *       "id": "019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0e",
-         *       "slug": "acme",
-         *       "knowledgeBases": [
-         *         {
-         *           "id": "019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
-         *           "slug": "handbook",
-         *           "disabled": false,
-         *           "neurons": 120,
-         *           "pending": 3,
-         *           "diskBytes": 1400000
-         *         }
-         *       ],
-         *       "sources": 12,
-         *       "sourceBytes": 48000000,
-         *       "quotas": {
-         *         "sourceBytes": 1000000000,
-         *         "knowledgeBases": null
-         *       }
-         *     }
-         */
-        TenantReport: {
-            /**
-             * Format: uuid
-             * @description UUID of the tenant.
-             */
-            id: string;
-            /** @description Slug of the tenant. */
-            slug: string;
-            /** @description Knowledge bases, disabled ones included, in the order of their slug. */
-            knowledgeBases: {
-                /**
-                 * Format: uuid
-                 * @description UUID of the knowledge base.
-                 */
-                id: string;
-                /**
-                 * @description Slug of the knowledge base.
-                 * @example handbook
-                 */
-                slug: string;
-                /** @description Whether it is not served. */
-                disabled: boolean;
-                /** @description Number of Neurons. Null if it cannot be read now. */
-                neurons: number | null;
-                /** @description Number of pending candidates. Null if it cannot be read now. */
-                pending: number | null;
-                /** @description Bytes of the repository and its indexes on the node that answers. */
-                diskBytes: number;
-            }[];
-            /** @description Number of Sources. */
-            sources: number;
-            /** @description Bytes of all Sources. */
-            sourceBytes: number;
-            /** @description Bounds that the operator has set. */
-            quotas: {
-                /** @description Largest sum of bytes of all Sources. Null: unlimited. */
-                sourceBytes: number | null;
-                /** @description Largest number of knowledge bases. Null: unlimited. */
-                knowledgeBases: number | null;
-            };
         };
         /**
          * @description The documents that match the query, and their number.
@@ -3808,118 +3593,6 @@ export interface operations {
                     "video/webm": string;
                     "application/pdf": string;
                     "application/octet-stream": string;
-                };
-            };
-        };
-    };
-    readTenant: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The tenant of the session, with what it uses and may use. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TenantReport"];
-                };
-            };
-        };
-    };
-    listAudit: {
-        parameters: {
-            query?: {
-                /** @description Entries before this one: `next` of the page before. */
-                before?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What administrators did to the tenant. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditEntries"];
-                };
-            };
-        };
-    };
-    deleteKnowledgeBase: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Slug or UUID of the knowledge base.
-                 * @example handbook
-                 */
-                kbId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The knowledge base is deleted. Its files are removed within a minute. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["KnowledgeBaseDeletion"];
-                };
-            };
-        };
-    };
-    changeKnowledgeBase: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Slug or UUID of the knowledge base.
-                 * @example handbook
-                 */
-                kbId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "slug": "staff-handbook"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description New slug. The old one goes on leading to the knowledge base.
-                     * @example handbook
-                     */
-                    slug?: string;
-                    /** @description Whether it is not served. */
-                    disabled?: boolean;
-                };
-            };
-        };
-        responses: {
-            /** @description A knowledge base as administrators see it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["KnowledgeBaseState"];
                 };
             };
         };

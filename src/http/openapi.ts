@@ -75,10 +75,6 @@ export async function describeRoutes(app: ZodFastify, prefix: string): Promise<v
         { name: 'Chat', description: 'Answers to questions, and feedback on them.' },
         { name: 'Events', description: 'A stream of changes.' },
         { name: 'Agents', description: 'Interfaces for language models.' },
-        {
-          name: 'Administration',
-          description: 'The tenant, its knowledge bases and its audit, for sessions of administrators.',
-        },
         { name: 'Operations', description: 'State and metrics of the server, and this description.' },
       ],
     },

@@ -43,7 +43,6 @@ import { meRoutes } from './v1/me-routes.ts'
 import { neuronRoutes } from './v1/neuron-routes.ts'
 import { queueRoutes } from './v1/queue-routes.ts'
 import { searchRoutes } from './v1/search-routes.ts'
-import { tenantRoutes } from './v1/tenant-routes.ts'
 import { uploadRoutes } from './v1/upload-routes.ts'
 import { widgetRoutes } from './widget-routes.ts'
 import { schemaController, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
@@ -268,7 +267,6 @@ function apiRoutes(api: ZodFastify, ctx: AppContext, limits: Limits): void {
   feedbackRoutes(api, ctx)
   documentRoutes(api, ctx)
   fileRoutes(api, ctx)
-  tenantRoutes(api, ctx)
 }
 
 /** Whether the body would have to be decoded first. Only git does that, which decodes its own. */

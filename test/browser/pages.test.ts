@@ -4,24 +4,16 @@ import { submitted } from './support/candidates.ts'
 import { stageForFile } from './support/stage.ts'
 import { limitsOf } from './support/visitor.ts'
 
-const offered = {
-  ...{ name: 'GitHub', tenant: 'acme', repositories: 'https://github.com/acme/', kind: undefined, apiUrl: undefined },
-  ...{ credential: { token: 'env:GANGLION_FORGE_TOKEN' }, webhookSecret: undefined },
-}
-
 let candidate = ''
-const stage = stageForFile(
-  async (started) => {
-    const [first = ''] = await submitted(started, [
-      {
-        title: 'VIP escalation policy',
-        content: '# VIP\n\nPage the lead. See [[Neurons]] and [[Nobody]].\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
-      },
-    ])
-    candidate = first
-  },
-  { forgeCredentials: [offered] },
-)
+const stage = stageForFile(async (started) => {
+  const [first = ''] = await submitted(started, [
+    {
+      title: 'VIP escalation policy',
+      content: '# VIP\n\nPage the lead. See [[Neurons]] and [[Nobody]].\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
+    },
+  ])
+  candidate = first
+})
 
 const kb = '/kb/handbook'
 const pages = [

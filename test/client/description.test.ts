@@ -8,7 +8,6 @@ import { errorTable } from '../../src/contract/errors.ts'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
 import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
 import { startProduct } from '../e2e/support.ts'
-import { signIn } from '../support/person.ts'
 import { callEveryOperation } from './every-operation.ts'
 
 const Operation = z.looseObject({ responses: z.record(z.string(), z.unknown()) })
@@ -90,8 +89,7 @@ test('a generated client calls every operation with what is required alone', asy
   const { body } = await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body: candidate })
   const approved = await request('POST', `/api/v1/queue/candidates/${body.candidateId}/approve`, { as: tokens.curator })
   const seqId = String(approved.body.seqId)
-  const session = (await signIn(ctx, 'acme', 'admin')).headers
-  const curator = { url, token: tokens.curator, session, kb: 'handbook', seqId, file: 'README.md' }
+  const curator = { url, token: tokens.curator, kb: 'handbook', seqId, file: 'README.md' }
   const calls = await callEveryOperation(curator)
   expect(errors).toEqual([])
   expect(calls.filter(({ status }) => status >= 300)).toEqual([])

@@ -6,7 +6,6 @@ import { type OpenContext, openContext } from '../../src/app/open-context.ts'
 import type { Answerer } from '../../src/chat/answerer.ts'
 import { consoleRoutes } from '../../src/console/console.ts'
 import type { PersonRole } from '../../src/contract/vocabulary.ts'
-import type { OfferedCredential } from '../../src/forge/bridge/offered-credentials.ts'
 import { buildServer } from '../../src/http/server.ts'
 import type { ZodFastify } from '../../src/http/zod-compilers.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
@@ -54,21 +53,18 @@ export async function startConsole({
   publicUrl,
   pages = consoleRoutes,
   webhookPrivate = false,
-  forgeCredentials = [],
 }: {
   answerer?: Answerer
   identityProvider?: IdentityProviderOptions
   publicUrl?: string
   /** Whether webhooks may lead to the own network. */
   webhookPrivate?: boolean
-  /** What administrators may link to forges with. */
-  forgeCredentials?: readonly OfferedCredential[]
   /** Other pages than the console's. */
   pages?: typeof consoleRoutes
 } = {}): Promise<Console> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
   const ctx = await openContext({
-    ...{ dataDir, publicUrl, threads, identityProvider, webhookPrivate, forgeCredentials },
+    ...{ dataDir, publicUrl, threads, identityProvider, webhookPrivate },
     ...(answerer && { answerer }),
   })
   const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())

@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { EmbeddingEndpoint } from '../../models/embedding-model.ts'
@@ -49,7 +49,6 @@ export type Environment = {
   /** Whether webhooks may go to addresses that are not of the public internet. */
   webhookPrivate: boolean
   /** The file that lists what administrators may link to forges with. */
-  forgeCredentials: string | undefined
   /** The language model that answers in chats and compiles Sources; without it none does. */
   languageModel: (LanguageModel & ModelLimits & { timeoutMs: number }) | undefined
   /** What finds chunks by meaning; without it search knows words only. */
@@ -127,7 +126,6 @@ const Variables = z.object({
   GANGLION_TRANSCRIBER_URL: endpointUrl(),
   GANGLION_TRANSCRIBER_MODEL: z.string().optional(),
   GANGLION_TRANSCRIBER_KEY: endpointKey(),
-  GANGLION_FORGE_CREDENTIALS: z.string().refine(isAbsolute, { error: 'must be an absolute path' }).optional(),
   GANGLION_OIDC_ISSUER: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .refine(isPrivateOrEncrypted, { error: 'must be an https URL, or of this machine' })
@@ -213,7 +211,6 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     },
     ingestConcurrency: data.GANGLION_INGEST_CONCURRENCY,
     webhookPrivate: data.GANGLION_WEBHOOK_PRIVATE,
-    forgeCredentials: data.GANGLION_FORGE_CREDENTIALS,
     languageModel: chatModel(data),
     embeddings: embeddingEndpoint(data),
     transcriber: endpoint(

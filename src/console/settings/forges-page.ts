@@ -1,31 +1,18 @@
-import type { OfferedCredentialSummary } from '../../forge/bridge/link-as-offered.ts'
 import type { LinkSummary } from '../../forge/bridge/manage-links.ts'
-import { button, type FormErrors, field, form, selectField } from '../layout/form.ts'
+import { button, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 
-type LinkForm = { kb: string; credential: string; url: string; maxOpen: string }
-
 export type ForgesView = {
   links: readonly LinkSummary[]
-  /** Those that are not linked. */
-  kbs: readonly { slug: string; title: string }[]
-  credentials: readonly OfferedCredentialSummary[]
   now: Date
   notice?: HtmlPart
-  typed?: LinkForm | undefined
-  errors?: FormErrors | undefined
 }
 
-/** Pull requests that may be open at a time. */
-export const mostOpen = 1000
-const emptyForm: LinkForm = { kb: '', credential: '', url: '', maxOpen: '50' }
-
-/** Which knowledge bases are linked to repositories on forges, how the links stand, and a form to link another. */
-export function forgesPage(visit: Visit, view: ForgesView): Html {
-  const { links, now, notice } = view
+/** Which knowledge bases are linked to repositories on forges, and how the links stand. */
+export function forgesPage(visit: Visit, { links, now, notice }: ForgesView): Html {
   return page(visit, {
     title: 'Forges',
     notice,
@@ -33,52 +20,8 @@ export function forgesPage(visit: Visit, view: ForgesView): Html {
       <p>Candidates of a linked knowledge base are pull requests of a repository, and what is merged there is approved here.
         If it is unlinked, both sides stay as they are.</p>
       ${links.length === 0 ? html`<p class="empty">No knowledge base is linked.</p>` : table(visit, links, now)}
-      <h2 id="new">Link a knowledge base</h2>
-      ${newLink(visit, view)}`,
+      <p>The operator of this server makes links with <code>ganglion forge link</code>.</p>`,
   })
-}
-
-function newLink(visit: Visit, { kbs, credentials, typed = emptyForm, errors }: ForgesView): Html {
-  if (credentials.length === 0) {
-    return html`<p>The operator of this server makes links with <code>ganglion forge link</code>, or offers you
-      credentials with which you can make them here: <code>GANGLION_FORGE_CREDENTIALS</code>.</p>`
-  }
-  if (kbs.length === 0) return html`<p class="empty">All knowledge bases are linked.</p>`
-  return form(visit, { action: '/settings/forges', errors }, [
-    selectField({
-      name: 'kb',
-      label: 'Knowledge base',
-      value: typed.kb,
-      errors,
-      choices: kbs.map(({ slug, title }) => ({ value: slug, label: title })),
-    }),
-    selectField({
-      name: 'credential',
-      label: 'Credential',
-      value: typed.credential,
-      errors,
-      hint: 'With which the server writes there. The operator of the server sets it up, and says where it may be used.',
-      choices: credentials.map(({ name, repositories }) => ({ value: name, label: `${name}, for ${repositories}` })),
-    }),
-    field({
-      name: 'url',
-      label: 'Repository',
-      type: 'url',
-      value: typed.url,
-      errors,
-      hint: "The address of its page. It must be empty. Everybody who can read it sees the whole knowledge base, whatever a page's audience is.",
-      attributes: { required: true, maxlength: 500 },
-    }),
-    field({
-      name: 'maxOpen',
-      label: 'Pull requests at a time',
-      value: typed.maxOpen,
-      errors,
-      hint: 'The most urgent candidates first; the others follow as places come free.',
-      attributes: { inputmode: 'numeric', class: 'short', required: true },
-    }),
-    button('Link it'),
-  ])
 }
 
 function table(visit: Visit, links: readonly LinkSummary[], now: Date): Html {

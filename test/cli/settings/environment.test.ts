@@ -181,12 +181,6 @@ test.each(['everybody', '10.0.0.0/33', 'proxy.example.org', '0.0.0.0/0', '1'])('
   expect(() => readEnvironment({ GANGLION_TRUSTED_PROXIES: proxies })).toThrow('GANGLION_TRUSTED_PROXIES must be')
 })
 
-test('the file of credentials for forges has an absolute path, and their secrets any name', () => {
-  const read = (path: string) => readEnvironment({ GANGLION_FORGE_CREDENTIALS: path, GANGLION_FORGE_HOOK: 'hush' })
-  expect(read('/etc/ganglion/forges.json').forgeCredentials).toBe('/etc/ganglion/forges.json')
-  expect(() => read('forges.json')).toThrow('GANGLION_FORGE_CREDENTIALS must be an absolute path')
-})
-
 test('what the client reads is no setting of a server, and no mistake', () => {
   expect(readEnvironment({ GANGLION_URL: 'https://kb.example.org', GANGLION_KEY: 'gng_x' })).toEqual(
     readEnvironment({}),

@@ -4,11 +4,19 @@ import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { consoleRoutes } from '../../../src/console/console.ts'
-import { recordAct } from '../../../src/kb/access/audit.ts'
+import { listAudit, recordAct } from '../../../src/kb/access/audit.ts'
 import { createKnowledgeBase, operator } from '../../../src/kb/create-kb.ts'
 import { restore } from '../../../src/operate/backup/restore.ts'
-import { changeKb, changeTenant, markDeleted, removeDeleted } from '../../../src/operate/life-cycle.ts'
+import {
+  changeKb,
+  changeTenant,
+  deleteKb,
+  findAnyKb,
+  markDeleted,
+  removeDeleted,
+} from '../../../src/operate/life-cycle.ts'
 import { sweepRows } from '../../../src/operate/sweeping.ts'
+import { usageOf } from '../../../src/operate/usage.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
 import { signIn } from '../../support/person.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -81,7 +89,7 @@ async function deployment() {
     return response.status
   }
   const mcp = async () => {
-    const call = { name: 'search', arguments: { kb: 'handbook', q: 'hours' } }
+    const call = { name: 'search', arguments: { kb: 'handbook', query: 'hours' } }
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
     const { status, text } = await request('POST', '/mcp', {
       as: tokens.app,
@@ -135,12 +143,8 @@ test('what is disabled is behind no door, and comes back whole', async () => {
 })
 
 test('what is renamed is found by both names, also by git, and the old one stays its own', async () => {
-  const { ctx, through, acme, admin, request, tokens, kbId } = await deployment()
-  const path = '/api/v1/knowledge-bases/handbook'
-  const rename = (slug: string, headers: Record<string, string>) => request('PATCH', path, { headers, body: { slug } })
-  expect(await request('PATCH', path, { as: tokens.curator, body: { slug: 'guide' } })).toMatchObject({ status: 403 })
-  expect(await rename('guide', admin.headers)).toMatchObject({ status: 200, body: { id: kbId, slug: 'guide' } })
-  expect(await rename(kbId, admin.headers)).toMatchObject({ status: 400 })
+  const { ctx, through, acme, by, request, tokens, kbId } = await deployment()
+  await changeKb(ctx, by, await findAnyKb(ctx, acme, 'handbook'), { slug: 'guide' })
   expect(await through()).toEqual(served)
   const { body } = await request('GET', '/api/v1/knowledge-bases', { as: tokens.app })
   expect(body.knowledgeBases).toMatchObject([{ id: kbId, slug: 'guide' }])
@@ -152,14 +156,13 @@ test('what is renamed is found by both names, also by git, and the old one stays
   await changeTenant(ctx, { ...operator, tenantId: acme }, tenant, { slug: 'acme-corp' })
   expect(await through()).toEqual(served)
   expect((await verify(ctx)).ok).toBe(true)
-  expect((await request('GET', '/api/v1/tenant', { headers: admin.headers })).body).toMatchObject({
-    slug: 'acme-corp',
+  expect(await usageOf(ctx, tenant)).toMatchObject({
     knowledgeBases: [{ id: kbId, slug: 'guide', neurons: 1, diskBytes: expect.any(Number) }],
     sources: 1,
     sourceBytes: 23,
   })
-  const { body: audit } = await request('GET', '/api/v1/audit', { headers: admin.headers })
-  expect(audit.entries).toMatchObject([{ action: 'tenant.renamed' }, { action: 'kb.renamed', detail: 'to guide' }])
+  const { entries } = await listAudit(ctx, acme)
+  expect(entries).toMatchObject([{ action: 'tenant.renamed' }, { action: 'kb.renamed', detail: 'to guide' }])
 })
 
 /** How many rows each table has that names a tenant or a knowledge base. */
@@ -180,16 +183,16 @@ async function rowsOf({ ctx }: Pick<Product, 'ctx'>, id: string): Promise<Record
 
 test('a deleted knowledge base leaves nothing, takes nothing else along, and its export restores it', async () => {
   const made = await deployment()
-  const { ctx, dataDir, admin, request, kbId, acme, theirs, through } = made
+  const { ctx, dataDir, by, request, kbId, acme, theirs, through } = made
   await made.newKey('acme', 'reader')
   await ctx.users.create({ email: 'nowhere@example.com', name: 'No role', passwordHash: 'hash' }, ctx.now())
-  const path = '/api/v1/knowledge-bases/handbook'
-  const { headers } = admin
-  expect(await request('DELETE', path, { headers })).toMatchObject({ status: 409, body: { error: 'not_disabled' } })
-  await request('PATCH', path, { headers, body: { disabled: true } })
-  const twice = await Promise.all([1, 2].map(() => request('DELETE', path, { headers })))
-  expect(twice.map(({ status }) => status).sort()).toEqual([200, 404])
-  const body = twice.find(({ status }) => status === 200)?.body
+  const kb = await findAnyKb(ctx, acme, 'handbook')
+  await expect(deleteKb(ctx, by, kb)).rejects.toMatchObject({ code: 'not_disabled' })
+  await changeKb(ctx, by, kb, { isDisabled: true })
+  const disabled = await findAnyKb(ctx, acme, kbId)
+  const twice = await Promise.allSettled([1, 2].map(() => deleteKb(ctx, by, disabled)))
+  expect(twice).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'not_found' }) })
+  const [name = ''] = twice.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   expect(await through()).toEqual({ ...all(404) })
   await vi.waitFor(async () => expect(await removeDeleted(ctx)).toBe(true), 10_000)
   expect(await rowsOf(made, kbId)).toEqual({})
@@ -202,7 +205,7 @@ test('a deleted knowledge base leaves nothing, takes nothing else along, and its
   // The name is free.
   await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
 
-  const exported = join(dataDir, 'exports', String(body?.export))
+  const exported = join(dataDir, 'exports', name)
   const bytes = readFileSync(join(exported, 'ganglion.db'), 'latin1')
   for (const foreign of ['umbrella', 'nowhere@example.com']) expect(bytes).not.toContain(foreign)
   const target = join(tempDir(), 'restored')
