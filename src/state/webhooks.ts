@@ -1,38 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { WebhookDelivery } from '../contract/administration.ts'
 import { EventKind } from '../contract/events.ts'
+import { type Camel, camelCase } from './database/row-names.ts'
 import type { Schema, WebhookRow } from './database/schema.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './life.ts'
 
-/** Where a tenant's events are sent. */
-export type Webhook = {
-  /** UUIDv7. */
-  id: string
-  tenantId: string
-  /** Only events of this knowledge base; null: of all. */
-  kbId: string | null
-  url: string
-  /** `whsec_` and base64, as Standard Webhooks has it. */
-  secret: string
-  /** Only these; empty: all. */
-  kinds: EventKind[]
-  isEnabled: boolean
-  /** Why the last delivery failed, or why it is not enabled. */
-  note: string | null
-  /** The events up to this id are delivered. */
-  cursor: number
-  /** Deliveries of the next event that have failed. */
-  failures: number
-  /** ISO 8601, UTC; so are the other times. When the first of them failed. */
-  failingSince: string | null
-  /** When the next one is to be tried. */
-  dueAt: string | null
-  createdAt: string
-}
+/** Where a tenant's events are sent: those after `cursor`, of some kinds and of one knowledge base only if it names them. */
+export type Webhook = Omit<Camel<WebhookRow>, 'kinds' | 'enabled'> & { kinds: EventKind[]; isEnabled: boolean }
 
 export type WebhookRecord = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'>
 type Failure = { note: string; isFinal: boolean; dueAt: Date }
@@ -53,16 +31,7 @@ export class Webhooks {
   async create({ tenantId, kbId, url, kinds, cursor }: WebhookRecord, now: Date): Promise<Webhook> {
     const row: WebhookRow = {
       ...{ id: uuidv7(), tenant_id: tenantId, kb_id: kbId, url, secret: `whsec_${randomBytes(32).toString('base64')}` },
-      ...{
-        kinds: JSON.stringify(kinds),
-        enabled: 1,
-        note: null,
-        cursor,
-        failures: 0,
-        failing_since: null,
-        due_at: null,
-      },
-      created_at: now.toISOString(),
+      ...{ kinds: JSON.stringify(kinds), enabled: 1, cursor, ...healthy, created_at: now.toISOString() },
     }
     await this.#db.insertInto('webhooks').values(row).execute()
     return toWebhook(row)
@@ -216,11 +185,6 @@ async function noteDelivery(db: Transaction<Schema>, id: string, delivery: Webho
 
 const healthy = { note: null, failures: 0, failing_since: null, due_at: null }
 
-function toWebhook(row: Selectable<WebhookRow>): Webhook {
-  return {
-    ...{ id: row.id, tenantId: row.tenant_id, kbId: row.kb_id, url: row.url, secret: row.secret },
-    kinds: Kinds.parse(JSON.parse(row.kinds)),
-    ...{ isEnabled: row.enabled === 1, note: row.note, cursor: row.cursor, failures: row.failures },
-    ...{ failingSince: row.failing_since, dueAt: row.due_at, createdAt: row.created_at },
-  }
+function toWebhook({ kinds, enabled, ...row }: WebhookRow): Webhook {
+  return { ...camelCase(row), kinds: Kinds.parse(JSON.parse(kinds)), isEnabled: enabled === 1 }
 }

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
-import type { PersonRole } from '../../contract/vocabulary.ts'
+import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
 import type { Schema, SessionRow } from '../database/schema.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
@@ -12,20 +12,7 @@ const useInterval = 60_000
 /** Milliseconds for which the token before is taken: by requests that were on their way when it was replaced. */
 const grace = 30_000
 
-export type StoredSession = {
-  /** UUIDv7. */
-  id: string
-  userId: string
-  /** Where the person works now, and the role there when the token was made. */
-  tenantId: string
-  role: PersonRole
-  formSecret: string
-  address: string
-  agent: string
-  /** ISO 8601, UTC. */
-  createdAt: string
-  usedAt: string
-}
+export type StoredSession = Omit<Camel<SessionRow>, 'hash' | 'previousHash' | 'rotatedAt'>
 
 export type NewSession = Pick<StoredSession, 'userId' | 'tenantId' | 'role' | 'address' | 'agent'>
 
@@ -40,19 +27,10 @@ export class Sessions {
   /** The token is in this answer only. */
   async create(session: NewSession, now: Date): Promise<{ session: StoredSession; token: string }> {
     const { token, hash } = newToken()
+    const at = now.toISOString()
     const row: SessionRow = {
-      id: uuidv7(),
-      user_id: session.userId,
-      tenant_id: session.tenantId,
-      role: session.role,
-      hash,
-      previous_hash: null,
-      rotated_at: null,
-      form_secret: createSecret(),
-      address: session.address,
-      agent: session.agent,
-      created_at: now.toISOString(),
-      used_at: now.toISOString(),
+      ...{ ...snakeCase(session), id: uuidv7(), hash, previous_hash: null, rotated_at: null },
+      ...{ form_secret: createSecret(), created_at: at, used_at: at },
     }
     await this.#db.insertInto('sessions').values(row).execute()
     return { session: toSession(row), token }
@@ -182,16 +160,6 @@ function before(now: Date, ms: number): string {
   return new Date(now.getTime() - ms).toISOString()
 }
 
-function toSession(row: SessionRow): StoredSession {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    tenantId: row.tenant_id,
-    role: row.role,
-    formSecret: row.form_secret,
-    address: row.address,
-    agent: row.agent,
-    createdAt: row.created_at,
-    usedAt: row.used_at,
-  }
+function toSession({ hash: _, previous_hash: __, rotated_at: ___, ...row }: SessionRow): StoredSession {
+  return camelCase(row)
 }

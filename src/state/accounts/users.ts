@@ -1,24 +1,14 @@
 import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { PersonRole } from '../../contract/vocabulary.ts'
+import { type Camel, camelCase } from '../database/row-names.ts'
 import type { Schema, UserRow } from '../database/schema.ts'
 
 /** Where a database is written to: on its own, or within a transaction. */
 type Writer = Kysely<Schema> | Transaction<Schema>
 
-export type User = {
-  /** UUIDv7. */
-  id: string
-  /** Folded. */
-  email: string
-  name: string
-  passwordHash: string | null
-  /** Whether an identity provider knows them. */
-  isLinked: boolean
-  /** ISO 8601, UTC. */
-  createdAt: string
-  disabledAt: string | null
-}
+/** `isLinked`: an identity provider knows them. */
+export type User = Omit<Camel<UserRow>, 'issuer' | 'subject'> & { isLinked: boolean }
 
 /** A list of the console as a person narrowed it, and what they call that. */
 export type SavedFilter = { name: string; path: string }
@@ -50,14 +40,8 @@ export class Users {
   /** Undefined where another user has the e-mail. */
   async create({ email, name, passwordHash }: NewUser, now: Date): Promise<User | undefined> {
     const row: UserRow = {
-      id: uuidv7(),
-      email,
-      name,
-      password_hash: passwordHash,
-      issuer: null,
-      subject: null,
-      created_at: now.toISOString(),
-      disabled_at: null,
+      ...{ id: uuidv7(), email, name, password_hash: passwordHash, issuer: null, subject: null },
+      ...{ created_at: now.toISOString(), disabled_at: null },
     }
     const made = await this.#db
       .insertInto('users')
@@ -175,11 +159,8 @@ export class Users {
       .orderBy('email')
       .limit(limit)
       .execute()
-    return rows.map((row) => ({
-      ...toUser(row),
-      role: row.role,
-      sessions: row.sessions ?? 0,
-      seenAt: row.seen_at ?? null,
+    return rows.map(({ role, sessions, seen_at: seenAt, ...user }) => ({
+      ...{ ...toUser(user), role, sessions: sessions ?? 0, seenAt: seenAt ?? null },
     }))
   }
 
@@ -221,14 +202,6 @@ export class Users {
   }
 }
 
-function toUser(row: UserRow): User {
-  return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    passwordHash: row.password_hash,
-    isLinked: row.subject !== null,
-    createdAt: row.created_at,
-    disabledAt: row.disabled_at,
-  }
+function toUser({ issuer: _, subject, ...row }: UserRow): User {
+  return { ...camelCase(row), isLinked: subject !== null }
 }

@@ -453,19 +453,29 @@ export type ForgeLinkRow = {
   tenant_id: string
   kb_id: string
   kind: string
+  /** Of the repository's page. */
   url: string
   api_url: string | null
   /** JSON: where its parts are, not the parts. */
   credential: string
+  /** Where the secret is by which webhooks are signed; null: none are taken. */
   webhook_secret: string | null
+  /** Pull requests that may be open for candidates at a time. */
   max_open: number
+  /** What main is called there. */
   branch: string
+  /** The last commit that both mains were known to have. */
   main: string | null
+  /** By the forge's clock: what was said until then has been heard. */
   heard_at: string
+  /** When a comparison last succeeded. */
   synced_at: string | null
+  /** Since when every attempt fails. */
   failing_since: string | null
   failures: number
+  /** Why the last attempt failed, or what a person has to see to. */
   note: string | null
+  /** Not to be tried before. */
   due_at: string | null
   created_at: string
 }

@@ -1,6 +1,7 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
+import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
 import type { ForgeLinkRow, Schema } from '../database/schema.ts'
 import { servedKbs } from '../life.ts'
 
@@ -10,37 +11,7 @@ const Credential = z.union([z.object({ token: Reference }), z.object({ appId: z.
 export type CredentialReference = z.output<typeof Credential>
 
 /** A knowledge base that is one with a repository on a forge, and how the two stand. */
-export type ForgeLink = {
-  /** UUIDv7. */
-  id: string
-  tenantId: string
-  kbId: string
-  kind: string
-  /** Of the repository's page. */
-  url: string
-  apiUrl: string | null
-  credential: CredentialReference
-  /** Where the secret is by which webhooks are signed; null: none are taken. */
-  webhookSecret: string | null
-  /** Pull requests that may be open for candidates at a time. */
-  maxOpen: number
-  /** What main is called there. */
-  branch: string
-  /** The last commit that both mains were known to have. */
-  main: string | null
-  /** ISO 8601, UTC, by the forge's clock; so are the other times, by ours. What was said until then has been heard. */
-  heardAt: string
-  /** When a comparison last succeeded. */
-  syncedAt: string | null
-  /** Since when every attempt fails. */
-  failingSince: string | null
-  failures: number
-  /** Why the last attempt failed, or what a person has to see to. */
-  note: string | null
-  /** Not to be tried before. */
-  dueAt: string | null
-  createdAt: string
-}
+export type ForgeLink = Omit<Camel<ForgeLinkRow>, 'credential'> & { credential: CredentialReference }
 
 export type NewForgeLink = Pick<
   ForgeLink,
@@ -64,21 +35,11 @@ export class ForgeLinks {
   }
 
   /** @returns undefined where the knowledge base is linked already */
-  async create(link: NewForgeLink, now: Date): Promise<ForgeLink | undefined> {
-    const at = now.toISOString()
+  async create({ branch = 'main', ...link }: NewForgeLink, now: Date): Promise<ForgeLink | undefined> {
     const row: ForgeLinkRow = {
-      ...{ id: uuidv7(), tenant_id: link.tenantId, kb_id: link.kbId, kind: link.kind, url: link.url },
-      ...{ api_url: link.apiUrl, credential: JSON.stringify(link.credential), webhook_secret: link.webhookSecret },
-      ...{
-        max_open: link.maxOpen,
-        branch: link.branch ?? 'main',
-        main: null,
-        heard_at: new Date(now.getTime() - clockDifferenceMs).toISOString(),
-        synced_at: null,
-        failing_since: null,
-        failures: 0,
-      },
-      ...{ note: null, due_at: null, created_at: at },
+      ...{ ...snakeCase(link), id: uuidv7(), credential: JSON.stringify(link.credential), branch, main: null },
+      ...{ heard_at: new Date(now.getTime() - clockDifferenceMs).toISOString(), synced_at: null },
+      ...{ failing_since: null, failures: 0, note: null, due_at: null, created_at: now.toISOString() },
     }
     const made = await this.#db
       .insertInto('forge_links')
@@ -116,19 +77,7 @@ export class ForgeLinks {
   }
 
   async note(id: string, state: Partial<ForgeLinkState>): Promise<void> {
-    const { branch, main, heardAt, syncedAt, failingSince, failures, note, dueAt } = state
-    const named = {
-      branch,
-      main,
-      heard_at: heardAt,
-      synced_at: syncedAt,
-      failing_since: failingSince,
-      failures,
-      note,
-      due_at: dueAt,
-    }
-    const given = Object.entries(named).filter(([, value]) => value !== undefined)
-    await this.#db.updateTable('forge_links').set(Object.fromEntries(given)).where('id', '=', id).execute()
+    await this.#db.updateTable('forge_links').set(snakeCase(state)).where('id', '=', id).execute()
   }
 
   /** Forgets the link and its pull requests; both sides stay as they are. @returns false where there is none */
@@ -138,18 +87,6 @@ export class ForgeLinks {
   }
 }
 
-function toLink(row: Selectable<ForgeLinkRow>): ForgeLink {
-  return {
-    ...{ id: row.id, tenantId: row.tenant_id, kbId: row.kb_id, kind: row.kind, url: row.url, apiUrl: row.api_url },
-    credential: Credential.parse(JSON.parse(row.credential)),
-    ...{
-      webhookSecret: row.webhook_secret,
-      maxOpen: row.max_open,
-      branch: row.branch,
-      main: row.main,
-      heardAt: row.heard_at,
-    },
-    ...{ syncedAt: row.synced_at, failingSince: row.failing_since, failures: row.failures, note: row.note },
-    ...{ dueAt: row.due_at, createdAt: row.created_at },
-  }
+function toLink({ credential, ...row }: ForgeLinkRow): ForgeLink {
+  return { ...camelCase(row), credential: Credential.parse(JSON.parse(credential)) }
 }

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { isInternal } from '../../rules/access/audience.ts'
+import { snakeCase } from '../database/row-names.ts'
 import type { Schema } from '../database/schema.ts'
 import { type Source, tagsOf, toSource } from './source.ts'
 
@@ -47,34 +48,16 @@ export async function insertSource(
     .select((select) => select.fn.max<number | null>('seq').as('seq'))
     .where('kb_id', '=', source.kbId)
     .executeTakeFirst()
+  const { uploader, ...rest } = source
   const row = await transaction
     .insertInto('sources')
     .values({
-      id: source.id,
-      tenant_id: source.tenantId,
-      kb_id: source.kbId,
-      seq: (last?.seq ?? 0) + 1,
-      filename: source.filename,
-      path: source.path,
-      file_type: source.fileType,
-      file_size: source.fileSize,
-      content_hash: source.contentHash,
-      status: source.status,
-      error_message: source.errorMessage,
+      ...snakeCase(rest),
+      ...{ uploader_id: uploader.id, uploader_name: uploader.name, seq: (last?.seq ?? 0) + 1, attempt: 0 },
       tags: before === undefined ? source.tags : tagsOfNext(before, source),
-      connector: source.connector,
-      source_url: source.sourceUrl,
-      metadata: source.metadata,
-      uploader_id: source.uploader.id,
-      uploader_name: source.uploader.name,
       // What the uploader does not know of is no duplicate to it.
       is_forced: Number(force || duplicates.length > 0),
-      attempt: 0,
-      created_at: now.toISOString(),
-      extracted_at: null,
-      archived_at: null,
-      edition_of: before?.editionOf ?? source.id,
-      warnings: '[]',
+      ...{ created_at: now.toISOString(), edition_of: before?.editionOf ?? source.id, warnings: '[]' },
     })
     .returningAll()
     .executeTakeFirstOrThrow()

@@ -1,29 +1,15 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
 import type { Schema, UploadRow } from '../database/schema.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import { servedKbs } from '../life.ts'
 
+type Told = 'isForced' | 'replaces' | 'receivedAt' | 'finalizedAt' | 'createdAt'
+
 /** A file that comes in chunks. */
-export type Upload = {
-  /** UUIDv7: of the Source that it becomes, too. */
-  id: string
-  tenantId: string
-  kbId: string
-  filename: string
-  /** Folder in the tree of Sources. */
-  path: string
-  metadata: string | null
-  /** Bytes. */
-  fileSize: number
-  /** SHA-256 of the whole, as announced. */
-  contentHash: string | null
+export type Upload = Omit<Camel<Selectable<UploadRow>>, Told> & {
   isForced: boolean
-  /** Whether it asked to be the next edition of what stands at its place under its name. */
   replaces: boolean
-  /** Id of the actor that began it; null where that was not kept. */
-  uploaderId: string | null
-  /** Bytes from the beginning that are on the disk, or in the store that nodes share. */
-  bytesReceived: number
   /** ISO 8601, UTC. */
   expiresAt: string
   isFinalized: boolean
@@ -69,18 +55,8 @@ export class Uploads {
       const row = await transaction
         .insertInto('uploads')
         .values({
-          id: upload.id,
-          tenant_id: upload.tenantId,
-          kb_id: upload.kbId,
-          filename: upload.filename,
-          path: upload.path,
-          metadata: upload.metadata,
-          file_size: upload.fileSize,
-          content_hash: upload.contentHash,
-          is_forced: Number(upload.isForced),
-          replaces: Number(upload.replaces),
-          created_at: now.toISOString(),
-          uploader_id: upload.uploaderId,
+          ...snakeCase(upload),
+          ...{ is_forced: Number(upload.isForced), replaces: Number(upload.replaces), created_at: now.toISOString() },
         })
         .returningAll()
         .executeTakeFirstOrThrow()
@@ -170,21 +146,12 @@ function expiry(now: Date): string {
   return new Date(now.getTime() - lifetime).toISOString()
 }
 
-function toUpload(row: Selectable<UploadRow>): Upload {
+function toUpload({ received_at: _, created_at: createdAt, finalized_at: at, ...row }: Selectable<UploadRow>): Upload {
   return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    kbId: row.kb_id,
-    filename: row.filename,
-    path: row.path,
-    metadata: row.metadata,
-    fileSize: row.file_size,
-    contentHash: row.content_hash,
+    ...camelCase(row),
     isForced: row.is_forced === 1,
     replaces: row.replaces === 1,
-    uploaderId: row.uploader_id,
-    bytesReceived: row.bytes_received,
-    expiresAt: new Date(Date.parse(row.created_at) + lifetime).toISOString(),
-    isFinalized: row.finalized_at !== null,
+    expiresAt: new Date(Date.parse(createdAt) + lifetime).toISOString(),
+    isFinalized: at !== null,
   }
 }

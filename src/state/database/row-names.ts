@@ -1,0 +1,27 @@
+type CamelName<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelName<Rest>>}`
+  : Name
+type SnakeName<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeName<Rest>}`
+  : Name
+
+/** A row by the names that the program has for its columns. */
+export type Camel<Row> = { [Name in keyof Row & string as CamelName<Name>]: Row[Name] }
+type Snake<Values> = { [Name in keyof Values & string as SnakeName<Name>]: Values[Name] }
+
+const camelNames = new Map<string, string>()
+const snakeNames = new Map<string, string>()
+
+export function camelCase<Row extends object>(row: Row): Camel<Row> {
+  const nameOf = (column: string) => column.replaceAll(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase())
+  return renamed(row, (column) => camelNames.getOrInsertComputed(column, nameOf)) as Camel<Row>
+}
+
+export function snakeCase<Values extends object>(values: Values): Snake<Values> {
+  const columnOf = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return renamed(values, (name) => snakeNames.getOrInsertComputed(name, columnOf)) as Snake<Values>
+}
+
+function renamed(record: object, nameOf: (name: string) => string): object {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [nameOf(name), value]))
+}
