@@ -1,4 +1,5 @@
 import formbody from '@fastify/formbody'
+import { z } from 'zod'
 import { GanglionError } from '../contract/errors.ts'
 import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
@@ -7,7 +8,7 @@ import { questionsRoutes } from './ask/questions-page.ts'
 import { searchPageRoutes } from './ask/search-page-routes.ts'
 import { sitesRoutes } from './ask/sites-routes.ts'
 import { answerWithPage, guardPages } from './guard.ts'
-import { assetRoutes } from './layout/asset-routes.ts'
+import { assetPrefix, findAsset, isCurrent } from './layout/asset.ts'
 import { editorRoutes } from './neurons/editor/routes.ts'
 import { neuronPageRoutes } from './neurons/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
@@ -18,6 +19,8 @@ import { accountRoutes } from './session/routes.ts'
 import { peopleRoutes } from './settings/people-routes.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
+
+const AssetPath = z.object({ version: z.string(), '*': z.string() })
 
 /** Bytes: the largest content of a Neuron, each of them percent-encoded, and its other fields. */
 const formLimit = 2 * 1024 * 1024
@@ -51,4 +54,24 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
     editorRoutes(pages, ctx)
     searchPageRoutes(pages, ctx)
   })
+}
+
+/** Serves styles and scripts to anybody: they tell nothing. */
+function assetRoutes(app: ZodFastify): void {
+  app.get(
+    `${assetPrefix}/:version/*`,
+    { schema: { hide: true, params: AssetPath } },
+    async ({ params: { version, '*': name }, headers }, reply) => {
+      const asset = findAsset(name)
+      if (asset === undefined) throw new GanglionError('not_found')
+      const isCompressed = /\bbr\b/.test(String(headers['accept-encoding'] ?? ''))
+      if (isCompressed) reply.header('content-encoding', 'br')
+      reply.headers({
+        // A page of an earlier server gets what there is now.
+        'cache-control': isCurrent(version) ? 'public, max-age=31536000, immutable' : 'no-cache',
+        vary: 'accept-encoding',
+      })
+      return reply.type(asset.type).send(isCompressed ? await asset.compressed() : await asset.content())
+    },
+  )
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
+import { kbPage, neuronPage, tagPage, treePage } from '../../contract/console-paths.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { CommitId } from '../../contract/identifiers.ts'
-import { NeuronPath } from '../../contract/neurons.ts'
+import { type NeuronPage, NeuronPath } from '../../contract/neurons.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { answerFile } from '../../http/response/file-answer.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -14,18 +15,22 @@ import { readWholeGraph } from '../../pages/graph/read-whole-graph.ts'
 import { listNeurons } from '../../pages/list-neurons.ts'
 import { readHistory, readVersions } from '../../pages/read-history.ts'
 import { readPage } from '../../pages/read-page.ts'
-import { readTags } from '../../pages/read-tags.ts'
-import { readTree } from '../../pages/read-tree.ts'
+import { readTags, type TagPage } from '../../pages/read-tags.ts'
+import { readTree, type TreePage } from '../../pages/read-tree.ts'
 import { noteQuestion } from '../../search/kb/note-question.ts'
+import { field } from '../layout/form.ts'
+import { type Html, html } from '../layout/html-template.ts'
+import { icon } from '../layout/icon.ts'
+import { type PageKb, page } from '../layout/page.ts'
 import { KbParams } from '../layout/page-query.ts'
 import { send } from '../layout/send.ts'
-import { visitOf } from '../layout/visit.ts'
+import { type Visit, visitOf } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { crumbs } from './crumbs.ts'
 import { graphPage } from './graph-page.ts'
 import { comparisonPage, historyPage } from './history-page.ts'
 import { foldersOf, neuronView } from './neuron-page.ts'
 import { kbRail } from './rail.ts'
-import { taggedPage, tagsPage } from './tags-page.ts'
-import { folderPage } from './tree-page.ts'
 
 const count = z
   .string()
@@ -157,4 +162,68 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
       return answerFile(request, reply, await readFile(ctx, callerOf(request), kb, path))
     },
   )
+}
+
+function folderPage(visit: Visit, { kb, folder, entries, nextCursor }: TreePage, rail: Html): Html {
+  const name = folder === '' ? 'Pages' : folder.slice(folder.lastIndexOf('/') + 1)
+  const main = html`
+    ${crumbs(kb, folder === '' ? [] : folder.split('/').slice(0, -1))}
+    <h1 dir="auto">${name}</h1>
+    ${
+      entries.length === 0
+        ? html`<p class="empty">There are no pages yet. They come from Sources, imports and proposals.</p>`
+        : html`<ul class="tree">${entries.map((entry) =>
+            entry.kind === 'folder'
+              ? html`<li class="folder"><a href="${treePage(kb.slug, entry.path)}">${icon('folder')} <bdi>${entry.name}</bdi></a> <span class="unseen">folder</span></li>`
+              : html`<li><a href="${neuronPage(kb.slug, entry.seqId)}">${icon('file-text')} <bdi>${entry.title}</bdi></a> <span class="hint"><bdi>${entry.name}</bdi></span></li>`,
+          )}</ul>`
+    }
+    ${nextCursor !== null && html`<p><a href="${more(kb.slug, folder, nextCursor)}" rel="next">More</a></p>`}`
+  return page(visit, { title: name, main, kb, rail })
+}
+
+function more(kbSlug: string, folder: string, cursor: string): string {
+  const path = treePage(kbSlug, folder)
+  return `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`
+}
+
+function tagsPage(visit: Visit, { kb, tags, total, page: number, pages }: TagPage, q: string): Html {
+  const path = `${kbPage(kb.slug)}/tags`
+  const at = (to: number) => `${path}?${new URLSearchParams({ ...(q === '' ? {} : { q }), page: String(to) })}`
+  const main = html`
+    <h1>Tags</h1>
+    <form action="${path}" method="get" role="search" aria-label="Tags">
+      ${field({ name: 'q', label: 'Tags that hold', value: q, type: 'search' })}
+      <p><button class="second" type="submit">Show</button></p>
+    </form>
+    ${
+      total === 0
+        ? html`<p class="empty">${q === '' ? 'No page has a tag yet.' : 'No tag holds this.'}</p>`
+        : html`<ul class="tags">${tags.map(
+            ({ tag, count }) =>
+              html`<li><a class="badge" href="${tagPage(kb.slug, tag)}"><bdi>${tag}</bdi> <span class="tally">${count}<span class="unseen"> ${count === 1 ? 'page' : 'pages'}</span></span></a></li>`,
+          )}</ul>`
+    }
+    ${
+      pages > 1 &&
+      html`<nav aria-label="Pages of tags"><p class="row">${number > 1 && html`<a href="${at(number - 1)}" rel="prev">Before</a>`}
+        Page ${number} of ${pages} ${number < pages && html`<a href="${at(number + 1)}" rel="next">More</a>`}</p></nav>`
+    }`
+  return page(visit, { title: 'Tags', main, kb })
+}
+
+function taggedPage(visit: Visit, kb: PageKb, tag: string, { neurons, nextCursor }: NeuronPage): Html {
+  const main = html`
+    <p class="crumbs"><a href="${kbPage(kb.slug)}/tags">Tags</a></p>
+    <h1>Pages tagged <bdi>${tag}</bdi></h1>
+    ${
+      neurons.length === 0
+        ? html`<p class="empty">No page has this tag.</p>`
+        : html`<ul class="tree">${neurons.map(
+            ({ seqId, title, updatedAt }) =>
+              html`<li><a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a> <span class="hint">${when(updatedAt)}</span></li>`,
+          )}</ul>`
+    }
+    ${nextCursor !== null && html`<p><a href="${tagPage(kb.slug, tag)}&amp;cursor=${encodeURIComponent(nextCursor)}" rel="next">More</a></p>`}`
+  return page(visit, { title: `Tag ${tag}`, main, kb })
 }

@@ -1,7 +1,8 @@
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import type { Rendered } from '../../pages/render-page.ts'
-import type { CandidateReview } from '../../review/review-candidate.ts'
-import type { FormErrors } from '../layout/form.ts'
+import type { CandidateReview, ReviewStep } from '../../review/review-candidate.ts'
+import { content } from '../layout/content.ts'
+import { button, type FormErrors, form, textArea } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -13,8 +14,15 @@ import { badges, confidenceText, countText, intentText, kindLabels } from './ent
 import { duplicateSection, fieldSection, linkSection, type Similar, similarSection } from './facts.ts'
 import { keysHelp } from './keys-help.ts'
 import { bundleSection } from './list-page.ts'
-import { talkSection } from './talk.ts'
 import { candidateUrl, listPath, type QueueParams } from './view.ts'
+
+const verbs: Readonly<Record<ReviewStep['action'], string>> = {
+  approve: 'approved',
+  dismiss: 'dismissed',
+  reopen: 'put back',
+  comment: 'commented',
+  revise: 'revised',
+}
 
 /** What somebody typed into a form that was not taken, so that it is not lost. */
 export type Typed = { reason?: string | undefined; comment?: string | undefined; edit?: TypedEdit | undefined }
@@ -100,4 +108,41 @@ function lostEdit(edit: TypedEdit | undefined): Html | undefined {
   if (edit === undefined) return undefined
   return html`<section aria-labelledby="lost-title"><h2 id="lost-title">Your edit, which was not used</h2>
     <pre dir="auto" tabindex="0">${edit.title}\n${edit.tags}\n\n${edit.content}</pre></section>`
+}
+
+/** What people have said and done, and a form to say more. `comments`: rendered, in the order of the comments. */
+function talkSection(
+  visit: Visit,
+  { entry, steps }: Pick<CandidateReview, 'entry' | 'steps'>,
+  {
+    comments,
+    params,
+    typed,
+    errors,
+  }: { comments: readonly Rendered[]; params: QueueParams; typed: string | undefined; errors: FormErrors | undefined },
+): Html {
+  const rendered = comments.values()
+  return html`<section aria-labelledby="talk-title">
+    <h2 id="talk-title">Comments and history</h2>
+    <ol class="steps">
+      <li><bdi>${entry.createdBy}</bdi> proposed it ${when(entry.createdAt)}</li>
+      ${steps.map((step) => stepItem(step, step.action === 'comment' ? rendered.next().value : undefined))}
+    </ol>
+    ${form(
+      visit,
+      {
+        action: candidateUrl(entry.id, params, {}, 'comment'),
+        errors,
+        attributes: { id: 'comment', 'data-keep': `comment-${entry.id}` },
+      },
+      html`${textArea({ name: 'comment', label: 'Comment', hint: 'Markdown. Other curators see it.', value: typed, errors, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
+      ${button('Comment', { class: 'second' })}`,
+    )}
+  </section>`
+}
+
+function stepItem({ action, at, by, reason }: ReviewStep, comment: Rendered | undefined): Html {
+  return html`<li><bdi>${by}</bdi> ${verbs[action]} ${action !== 'comment' && 'it '}${when(at)}
+    ${comment !== undefined && content(comment)}
+    ${comment === undefined && reason !== undefined && reason !== '' && html`<blockquote dir="auto">${reason}</blockquote>`}</li>`
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
-import { CandidatePath } from '../../contract/candidates.ts'
+import { CandidateComment, CandidateEdit, CandidatePath, Dismissal } from '../../contract/candidates.ts'
 import { GanglionError } from '../../contract/errors.ts'
+import { parseSent } from '../../contract/faults.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
@@ -9,13 +10,30 @@ import { commentCandidate } from '../../queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
 import { proposeReverse } from '../../review/propose-reverse.ts'
 import { readOutcome } from '../../review/read-outcome.ts'
-import { reviewCandidate } from '../../review/review-candidate.ts'
+import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
-import { ApproveForm, CommentForm, commentOf, DismissForm, dismissalOf, editOf, typedEdit } from './decide.ts'
 import { askRed, decideTogether } from './decide-together.ts'
+import { proposedEdit, type TypedEdit } from './edit-form.ts'
 import { answersOf } from './queue-answers.ts'
 import { CandidateParams, candidateUrl, ListParams, listPath, pageLength, QueueParams, viewOf } from './view.ts'
+
+const text = z.string().default('')
+
+const EditFields = CandidateEdit.extend({
+  tags: z.string().transform(tagsIn).pipe(CandidateEdit.shape.tags.unwrap()).exactOptional(),
+})
+
+/** The fields of the forms that decide; what they hold is checked when it is used, so that what was typed can be shown again. */
+const ApproveForm = z.object({
+  seen: text,
+  base: z.string().optional(),
+  title: z.string().optional(),
+  content: z.string().optional(),
+  tags: z.string().optional(),
+})
+const DismissForm = z.object({ seen: text, reason: text })
+const CommentForm = z.object({ comment: text })
 
 const Picked = z
   .string()
@@ -131,4 +149,39 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
       },
     )
   }
+}
+
+/** The edit that a form holds, with the line breaks that a browser sends as they are stored. */
+function typedEdit({ base, title, content, tags }: z.output<typeof ApproveForm>): TypedEdit | undefined {
+  if (title === undefined || content === undefined) return undefined
+  return { title, content: unixLines(content), tags: tags ?? '', base: base ?? '' }
+}
+
+/** What a curator has changed of what was proposed. @throws {ValidationError} */
+function editOf(review: CandidateReview, typed: TypedEdit): CandidateEdit {
+  const proposed = proposedEdit(review)
+  const isResolved = review.sides.conflict !== undefined
+  const isEdited = isResolved || proposed.content !== typed.content
+  return parseSent(EditFields, {
+    ...(typed.title === proposed.title ? {} : { title: typed.title }),
+    ...(typed.tags === proposed.tags ? {} : { tags: typed.tags }),
+    ...(isEdited ? { content: typed.content } : {}),
+    ...(isEdited && typed.base !== '' ? { base: typed.base } : {}),
+  })
+}
+
+function dismissalOf({ reason }: z.output<typeof DismissForm>): Dismissal {
+  return parseSent(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
+}
+
+function commentOf({ comment }: z.output<typeof CommentForm>): CandidateComment {
+  return parseSent(CandidateComment, { comment: unixLines(comment) })
+}
+
+function tagsIn(text: string): string[] {
+  return [...new Set(text.split(/[,\n]/).map((tag) => tag.trim().replace(/^#/, '')))].filter((tag) => tag !== '')
+}
+
+function unixLines(text: string): string {
+  return text.replaceAll('\r\n', '\n')
 }

@@ -1,22 +1,34 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
+import { GanglionError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { endOwnSession } from '../../people/account.ts'
-import type { LinkPurpose } from '../../people/follow-links.ts'
-import { makeAdministrator, readLink, setPasswordByLink } from '../../people/follow-links.ts'
+import { type LinkPurpose, makeAdministrator, readLink, setPasswordByLink } from '../../people/follow-links.ts'
 import { signIn } from '../../people/sign-in.ts'
-import { singleSignOn } from '../../people/single-sign-on.ts'
+import { type SingleSignOn, singleSignOn } from '../../people/single-sign-on.ts'
+import { button, type FormErrors, field, form } from '../layout/form.ts'
+import { type Html, html } from '../layout/html-template.ts'
+import { barePage } from '../layout/page.ts'
 import { FormFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
 import { nextPath } from './next-path.ts'
 import { refuseSignIn } from './refuse-sign-in.ts'
-import { setUpPage } from './set-up-page.ts'
 import { signInPage } from './sign-in-page.ts'
-import { singleSignOnRoutes } from './single-sign-on-routes.ts'
+
+type SetUpView = {
+  link: string
+  view: LinkPurpose
+  typed?: FormFields
+  errors?: FormErrors
+}
+
+const BeginQuery = z.looseObject({ next: z.string().optional() })
+/** What the browser keeps while the person is at the provider. */
+const Kept = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() })
 
 /** Bytes of a form that anybody may send. */
 const bodyLimit = 16 * 1024
@@ -95,4 +107,97 @@ export function openRoutes(app: ZodFastify, ctx: AppContext): void {
     if (request.session !== undefined) await endOwnSession(ctx, request.session, request.session.id)
     await app.sessions.begin(reply, token)
   }
+}
+
+function singleSignOnRoutes(
+  app: ZodFastify,
+  singleSignOn: SingleSignOn,
+  enter: (request: FastifyRequest, reply: FastifyReply, token: string) => Promise<void>,
+): void {
+  // A link, not a form: the policy for content lets forms lead nowhere but to this server.
+  app.get('/sign-in/oidc', { schema: { hide: true, querystring: BeginQuery } }, async (request, reply) => {
+    const next = nextPath(request.query.next)
+    try {
+      const { url, flow } = await singleSignOn.begin(reachedAt(request))
+      app.sessions.keep(reply, JSON.stringify({ ...flow, next }))
+      return reply.redirect(url, 303)
+    } catch (error) {
+      return refuseSignIn(request, reply, error, { next, hasSingleSignOn: true })
+    }
+  })
+
+  app.get('/sign-in/oidc/callback', { schema: { hide: true } }, async (request, reply) => {
+    const kept = readKept(app.sessions.takeBack(request, reply))
+    const next = nextPath(kept?.next)
+    try {
+      if (kept === undefined) {
+        throw new GanglionError('sign_in_failed', 'This browser did not begin to sign in, or took too long. Try again.')
+      }
+      const { search } = new URL(request.url, reachedAt(request))
+      await enter(request, reply, await singleSignOn.finish(reachedAt(request), search, kept, clientAddress(request)))
+      return reply.redirect(next, 303)
+    } catch (error) {
+      return refuseSignIn(request, reply, error, { next, hasSingleSignOn: true })
+    }
+  })
+}
+
+function reachedAt({ protocol, host }: FastifyRequest): string {
+  return `${protocol}://${host}`
+}
+
+function readKept(text: string | undefined): z.output<typeof Kept> | undefined {
+  try {
+    return Kept.parse(JSON.parse(text ?? ''))
+  } catch {
+    return undefined
+  }
+}
+
+/** What a one-time link opens: the first administrator's account, or a new password. */
+function setUpPage({ link, view, typed = {}, errors }: SetUpView): Html {
+  const isFirst = view.kind === 'first-administrator'
+  const title = isFirst ? 'Welcome to Ganglion' : 'Choose a password'
+  const main = html`<h1>${title}</h1>
+    <p>${isFirst ? 'This link makes you the administrator of this server. It works once.' : html`For <bdi>${view.name}</bdi>, who signs in as <strong>${view.email}</strong>.`}</p>
+    ${form(
+      { formToken: '' },
+      { action: '/set-up', errors },
+      html`<input type="hidden" name="link" value="${link}">
+      ${isFirst ? aboutYou(typed, errors) : html`<input type="hidden" name="username" value="${view.email}" autocomplete="username">`}
+      ${field({
+        name: 'password',
+        label: 'Password',
+        type: 'password',
+        hint: 'At least 12 characters. Three or four unrelated words are easy to remember.',
+        errors,
+        attributes: { autocomplete: 'new-password', required: true, minlength: 12 },
+      })}
+      <div class="row">
+        ${button(isFirst ? 'Make my account' : 'Save and sign in')}
+        ${isFirst && button('Look around first', { name: 'later', value: 'true', class: 'second', formnovalidate: true })}
+      </div>`,
+    )}
+    ${isFirst && html`<p class="hint">Just looking? You can give your e-mail and choose a password later, in your account.</p>`}`
+  return barePage({ title, main })
+}
+
+function aboutYou(typed: FormFields, errors: FormErrors | undefined): Html {
+  return html`${field({
+    name: 'email',
+    label: 'E-mail',
+    type: 'email',
+    value: typed.email,
+    errors,
+    hint: 'You sign in with it. No mail is sent.',
+    attributes: { autocomplete: 'username', required: true },
+  })}
+  ${field({
+    name: 'name',
+    label: 'Your name',
+    value: typed.name,
+    errors,
+    hint: 'It stands beside what you decide.',
+    attributes: { autocomplete: 'name', required: true },
+  })}`
 }

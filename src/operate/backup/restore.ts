@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -15,13 +15,12 @@ import { beginRestore, finishRestore, rehearseRestore, unfinishedRestore } from 
 import { DataDirectory, requireOwner } from '../../state/directory/data-directory.ts'
 import { acquireLock } from '../../state/directory/directory-lock.ts'
 import { insertRepository } from '../../state/directory/repositories.ts'
-import type { S3Options } from '../../state/s3/s3-bucket.ts'
+import { S3Bucket, type S3Options } from '../../state/s3/s3-bucket.ts'
 import { syncDirectory, syncTree } from '../../system/durable-file.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
 import { putBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
-import { RestoreBuckets } from './restore-buckets.ts'
 import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from './restored-folder.ts'
 
 /** What nodes share of a repository. */
@@ -188,4 +187,43 @@ async function requireVacant(dataDir: string, cutOff: string | undefined): Promi
       `${dataDir} is a mount point: restore into a folder in it, such as ${join(dataDir, 'ganglion')}.`,
     )
   }
+}
+
+/**
+ * The prefixes of buckets that a restore puts objects below. An object with the name of the restore's mark says whose they are, so that
+ * a restore that was cut off can be repeated. Nothing is ever removed: what a restore leaves that was not repeated is an orphan.
+ */
+class RestoreBuckets {
+  readonly #buckets: { name: string; bucket: S3Bucket }[]
+
+  constructor(options: readonly S3Options[]) {
+    this.#buckets = options.map((one) => ({ name: `s3://${one.bucket}/${one.prefix}`, bucket: new S3Bucket(one) }))
+  }
+
+  /** @param mark of the restore that was cut off @throws {BackupError} if there are objects of anybody else */
+  async requireVacant(mark: string | undefined): Promise<void> {
+    for (const { name, bucket } of this.#buckets) {
+      if (mark !== undefined && (await bucket.has(keyOf(mark)))) continue
+      for await (const _ of bucket.list()) {
+        throw new BackupError(`${name} is not empty: restore into another prefix, which nobody uses.`)
+      }
+    }
+  }
+
+  /** @param file where the mark is */
+  async begin(mark: string, file: string): Promise<void> {
+    await writeFile(file, mark)
+    const sha256 = createHash('sha256').update(mark).digest('hex')
+    for (const { bucket } of this.#buckets) {
+      await bucket.put(keyOf(mark), { path: file, sha256, size: Buffer.byteLength(mark) })
+    }
+  }
+
+  async end(mark: string): Promise<void> {
+    for (const { bucket } of this.#buckets) await bucket.delete(keyOf(mark))
+  }
+}
+
+function keyOf(mark: string): string {
+  return `restoring-${mark}`
 }

@@ -3,12 +3,19 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { FileContent } from '../../contract/file-content.ts'
 import { savedFileType, shownFileTypes } from '../../contract/files.ts'
 import { GitError } from '../../git/git-error.ts'
+import { GitSlots, type SlotClaim } from '../../git/native/git-slots.ts'
 import { FileView } from '../../kb/access/file-view.ts'
 import { openView } from '../../kb/access/kb-view.ts'
-import type { Context } from '../../kb/context.ts'
+import { type Context, onePer } from '../../kb/context.ts'
+import { takeSlot } from '../../kb/take-slot.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
-import { fileStreams } from './file-streams.ts'
+
+/** Milliseconds in which a client must have taken a file. */
+const maxTime = 600_000
+
+/** Streams of large files from the repositories of a data directory. */
+const fileStreams = onePer((_: Context) => new FileStreams())
 
 /** Bytes up to which a file is read at once. Larger ones are streamed. */
 const maxAtOnce = 1024 * 1024
@@ -37,5 +44,27 @@ export async function readFile(ctx: Context, caller: Caller, kbName: string, pat
       const { data } = await repository.read(blob)
       return Readable.from([data.subarray(first, last + 1)], { objectMode: false })
     },
+  }
+}
+
+class FileStreams {
+  readonly #slots = new GitSlots({
+    ...{ perKey: 2, perRepository: 4, perTenant: 4, inAll: 8 },
+    ...{ waiting: 200, waitingPerKey: 20, patience: 10_000 },
+  })
+
+  /**
+   * The bytes that `read` yields. They hold a slot until they are read, or the stream is destroyed.
+   * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are streamed
+   */
+  async open(claim: SlotClaim, read: () => AsyncGenerator<Buffer>): Promise<Readable> {
+    const release = await takeSlot(this.#slots, claim, AbortSignal.timeout(maxTime))
+    const stream = Readable.from(read(), { objectMode: false })
+    const timer = setTimeout(() => stream.destroy(new Error('The client took too long to read a file.')), maxTime)
+    stream.once('close', () => {
+      clearTimeout(timer)
+      release()
+    })
+    return stream
   }
 }

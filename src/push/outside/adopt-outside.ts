@@ -1,9 +1,10 @@
 import type { Oid } from '../../git/objects/object.ts'
+import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { positionOf } from '../../kb/projection/main-changes.ts'
+import { mainCommitsBetween, positionOf } from '../../kb/projection/main-changes.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
 import { type UnapprovedRow, unapproved, versionBefore } from '../../kb/projection/version-queries.ts'
-import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { commitMessage, isByServer, signatureOf } from '../../kb/refs/commit-message.ts'
 import { removalTrailers } from '../../kb/refs/removal-trailer.ts'
 import { approvalTrailers, proposalMessage, subjectOf } from '../../kb/writing/push-main.ts'
 import { PushRefused } from '../../kb/writing/push-refused.ts'
@@ -14,11 +15,13 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
+import { settingsFinding } from '../../rules/check/check-kb.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
+import { checkPushedObjects } from '../checks/check-objects.ts'
+import { settingsProblems } from '../checks/check-settings.ts'
 import { checkTip } from '../checks/check-tip.ts'
 import { recordLost } from './lost-records.ts'
 import { identityProblems } from './outside-identity.ts'
-import { outsideObjectProblems } from './outside-objects.ts'
 
 /** Number of Neurons in one commit. Main is locked for as long as it takes to make it. */
 const chunkNeurons = 250
@@ -164,4 +167,33 @@ export class OutsideAdoption {
 
 function keyOf({ seqId, version, path, blob }: UnapprovedRow): string {
   return JSON.stringify([seqId, version, path, blob])
+}
+
+/**
+ * Returns the problems of files, names and settings in what came to main without the server between two heads; none if only the
+ * server wrote.
+ */
+async function outsideObjectProblems(kb: KnowledgeBase, from: Oid, to: Oid): Promise<Finding[]> {
+  if (!(await hasOutsiders(kb, from, to))) return []
+  const { repository } = kb
+  try {
+    const { findings } = await checkPushedObjects(repository, { from, to })
+    const [before, after] = [await repository.blobAt(from, 'kb.yaml'), await repository.blobAt(to, 'kb.yaml')]
+    const change = { path: 'kb.yaml', ...(after === undefined ? {} : { after }) }
+    const settings = before === after ? [] : await settingsProblems(kb.identity, repository, [change])
+    return [...findings, ...settings.map(settingsFinding)].filter(({ severity }) => severity === 'error')
+  } catch (error) {
+    if (!(error instanceof PushTooLarge)) throw error
+    return [{ rule: 'push-size', severity: 'error', path: '', line: 1, message: error.message }]
+  }
+}
+
+/** Also if main was rewritten, so that the commits in between are unknown. */
+async function hasOutsiders({ projection, repository }: KnowledgeBase, from: Oid, to: Oid): Promise<boolean> {
+  const [begin, end] = [positionOf(projection.read, from), positionOf(projection.read, to)]
+  if (begin === undefined || end === undefined) return true
+  for (const { commit } of mainCommitsBetween(projection.read, begin, end)) {
+    if (!isByServer((await repository.read(commit)).data)) return true
+  }
+  return false
 }

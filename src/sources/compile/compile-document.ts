@@ -2,10 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import { linkKey } from '../../rules/links/link-target.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { oneLine } from '../../rules/text/lines.ts'
-import type { Extracted } from '../extracted.ts'
-import { anchoredPlace, extentOf } from './anchored-text.ts'
+import type { Anchor, Extracted } from '../extracted.ts'
 import { entitledSource } from './clean-source.ts'
-import type { CompiledPage } from './compiled.ts'
+import type { CompiledPage, PlaceInSource, Span } from './compiled.ts'
 import { continueParts, doubtOfDocument, type OldPage, summaryKey } from './editions/continue-parts.ts'
 import { gistOf } from './gist.ts'
 import { linkMentions, withoutForgedLinks } from './links/link-text.ts'
@@ -212,4 +211,35 @@ function joinTags(tags: readonly string[], terms: readonly string[]): string[] {
     if (!joined.has(tagKey(tag))) joined.set(tagKey(tag), tag)
   }
   return [...joined.values()]
+}
+
+/**
+ * Returns the place in the original of a range of lines (1-based); empty if there is no anchor at or before the first. Anchors
+ * must be in the order of their lines.
+ */
+function anchoredPlace(anchors: readonly Anchor[], first: number, last: number): PlaceInSource {
+  const begin = anchors.findLast(({ line }) => line <= first)
+  const end = anchors.findLast(({ line }) => line <= last)
+  return {
+    ...spanOf('pages', begin?.page, end?.page),
+    ...spanOf('slides', begin?.slide, end?.slide),
+    ...(begin?.sheet !== undefined && { sheet: begin.sheet }),
+    ...(begin?.time !== undefined && { time: begin.time }),
+  }
+}
+
+function spanOf(name: 'pages' | 'slides', first: number | undefined, last = first): { [name: string]: Span } {
+  return first === undefined || last === undefined ? {} : { [name]: [first, Math.max(first, last)] }
+}
+
+/** Number of pages, slides and sheets that anchors name. */
+function extentOf(anchors: readonly Anchor[]): { pages: number; slides: number; sheets: number } {
+  let [pages, slides] = [0, 0]
+  const sheets = new Set<string>()
+  for (const { page = 0, slide = 0, sheet } of anchors) {
+    pages = Math.max(pages, page)
+    slides = Math.max(slides, slide)
+    if (sheet !== undefined) sheets.add(sheet)
+  }
+  return { pages, slides, sheets: sheets.size }
 }

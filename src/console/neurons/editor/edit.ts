@@ -5,8 +5,7 @@ import { GanglionError, ValidationError } from '../../../contract/errors.ts'
 import { callerOf } from '../../../http/access/auth.ts'
 import { renderMarkdown } from '../../../pages/render-page.ts'
 import { checkPage } from '../../../pages/write/check-page.ts'
-import type { BlankPage, OpenPage } from '../../../pages/write/open-page.ts'
-import { openBlankPage, openPage } from '../../../pages/write/open-page.ts'
+import { type BlankPage, type OpenPage, openBlankPage, openPage } from '../../../pages/write/open-page.ts'
 import { rebasePage } from '../../../pages/write/rebase-page.ts'
 import type { Refusal } from '../../../pages/write/submit-page.ts'
 import { writePage } from '../../../pages/write/write-page.ts'
@@ -16,19 +15,29 @@ import { type HtmlPart, html } from '../../layout/html-template.ts'
 import { isFragment, send } from '../../layout/send.ts'
 import { visitOf } from '../../layout/visit.ts'
 import { type Beside, beside } from './beside.ts'
+import type { PageConflict } from './conflict-section.ts'
 import { type EditorView, editorPage } from './editor-page.ts'
 import {
   blankFields,
   fieldsOf,
   formChanges,
   isTooLarge,
+  isTyped,
   noteOf,
   type PageFields,
   type PageForm,
   typedIn,
 } from './page-form.ts'
 import type { Reading } from './reading.ts'
-import { rebased } from './rebased.ts'
+
+const labels: readonly [keyof PageFields, string][] = [
+  ['title', 'Title'],
+  ['tags', 'Tags'],
+  ['aliases', 'Other names'],
+  ['edges', 'Relations to other pages'],
+  ['audience', 'Who may read the page'],
+  ['readers', 'Who may read the page'],
+]
 
 export type EditPlace = { kb: string; seqId?: string | undefined }
 
@@ -208,4 +217,24 @@ function joined(one: FormErrors, other: FormErrors): FormErrors {
 
 function hasErrors({ fieldErrors = {}, formErrors = [] }: FormErrors): boolean {
   return formErrors.length > 0 || Object.keys(fieldErrors).length > 0
+}
+
+/**
+ * Puts what a person typed on one version of a page upon a later one, field by field: what they have not changed is as the later
+ * version has it. Where both changed a field, theirs wins, and the conflict is told.
+ */
+function rebased(
+  typed: PageFields,
+  { before, latest }: { before: PageFields; latest: PageFields },
+): { fields: PageFields; conflict: PageConflict['fields'] } {
+  const kept = labels.filter(([key]) => isTyped(key, typed, before))
+  const fields = { ...typed, ...latest, ...Object.fromEntries(kept.map(([key]) => [key, typed[key]])) }
+  const conflict = kept
+    .filter(([key]) => isTyped(key, latest, before) && isTyped(key, latest, typed))
+    .map(([key, label]) => ({ label, theirs: shown(latest[key]), yours: shown(typed[key]) }))
+  return { fields, conflict }
+}
+
+function shown(value: string | readonly string[]): string {
+  return typeof value === 'string' ? value : value.join(', ')
 }

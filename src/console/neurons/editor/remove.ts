@@ -1,15 +1,29 @@
 import type { FastifyReply } from 'fastify'
-import { proposedPage } from '../../../contract/console-paths.ts'
+import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { callerOf } from '../../../http/access/auth.ts'
 import { readNeuron } from '../../../pages/read-neuron.ts'
-import { openPage } from '../../../pages/write/open-page.ts'
+import { type OpenPage, openPage } from '../../../pages/write/open-page.ts'
 import { removePage } from '../../../pages/write/write-page.ts'
-import { type HtmlPart, html } from '../../layout/html-template.ts'
+import { button, form, textArea } from '../../layout/form.ts'
+import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
+import { page } from '../../layout/page.ts'
 import { send } from '../../layout/send.ts'
-import { visitOf } from '../../layout/visit.ts'
+import { type Visit, visitOf } from '../../layout/visit.ts'
+import { linkingPages } from './linking-pages.ts'
 import { noteOf, type PageForm } from './page-form.ts'
 import type { PagePlace, Reading } from './reading.ts'
-import { removalPage } from './remove-page.ts'
+
+type RemoveView = {
+  opened: OpenPage
+  candidateId: string
+  /** Pages that link here, each once. */
+  linking: readonly { seqId: string; title: string }[]
+  isMore: boolean
+  note: string
+  warning?: HtmlPart
+  /** Which part of the pages that link here is shown, from 1. */
+  part: number
+}
 
 /** As many pages that link to one as an answer holds. */
 const most = 1000
@@ -45,4 +59,35 @@ export async function submitRemoval(reading: Reading<PagePlace>, form: PageForm)
   const warning = html`<p>Somebody has changed this page since you saw it, so it is not removed. Look at it again.
     The removal waits in <a href="/queue/${candidateId}">the queue</a>; if you send it again, that takes its place.</p>`
   return showRemoval(reading, { part: 1, note: form.note, candidateId, warning, status: 409 })
+}
+
+/** Asks whether a page is to go, with the links that it leaves behind. */
+function removalPage(visit: Visit, view: RemoveView): Html {
+  const { opened, candidateId, linking, isMore, note, warning, part } = view
+  const { kb, seqId, title, commit } = opened
+  const path = neuronPage(kb.slug, seqId)
+  const hrefOf = (to: number) => `${path}/remove?part=${to}`
+  const main = html`<h1>Remove <span dir="auto">${title}</span></h1>
+    ${warning && html`<div class="warning" role="alert">${warning}</div>`}
+    ${
+      linking.length === 0
+        ? html`<p>No other page links to it.</p>`
+        : html`<h2>Links that will lead nowhere</h2>
+          <p>${linking.length === 1 ? '1 page links' : `${isMore ? 'More than ' : ''}${linking.length} pages link`} to it:</p>
+          ${linkingPages(kb.slug, linking, { part, isMore, hrefOf })}`
+    }
+    ${form(
+      visit,
+      { action: `${path}/remove` },
+      html`<input type="hidden" name="candidate" value="${candidateId}">
+      <input type="hidden" name="base" value="${commit}">
+      ${textArea({ name: 'note', label: 'Why? (optional)', hint: 'Reviewers see it.', value: note, attributes: { rows: 2, maxlength: 2000, dir: 'auto' } })}
+      <div class="row">
+        ${button('Propose the removal', { class: 'second', name: 'do', value: 'propose' })}
+        ${button('Remove now', { class: 'danger', name: 'do', value: 'publish' })}
+        <a href="${path}">Keep the page</a>
+      </div>
+      <p class="hint">A removed page stays in the history: its removal can be undone in the queue.</p>`,
+    )}`
+  return page(visit, { title: `Remove ${title} · ${kb.title}`, kb, main })
 }

@@ -1,10 +1,12 @@
-import type { FormField, PageComplexityStats, ParsedPage, Rect } from '@llamaindex/liteparse'
-import { hasBrokenWords } from '../../broken-words.ts'
+import type { FormField, PageComplexityStats, ParsedPage, Rect, TextItem } from '@llamaindex/liteparse'
+import { hasBrokenWords, joinLetters } from '../../broken-words.ts'
 import { asInlineMarkdown } from '../markdown/as-inline-markdown.ts'
 import { isVisuallyOrdered } from './pdf-bidi.ts'
 import { brokenWords } from './pdf-hyphens.ts'
 import { pageMarkdown } from './pdf-page.ts'
-import { withJoinedLetters } from './pdf-spaced-letters.ts'
+
+/** How much wider than the gap between letters that between words is. */
+const wordGap = 1.35
 
 export type ReadPage = {
   /** 1-based. */
@@ -119,4 +121,23 @@ function textOfField({ type, fieldFlags, value, exportValue, checked, selectedOp
   }
   if (/button|signature/i.test(type) || (fieldFlags & isPassword) !== 0) return ''
   return (selectedOptions.length > 0 ? selectedOptions.join(', ') : (value ?? '')).trim()
+}
+
+/** Joins letters that a page sets apart to words, by the gaps between them, which Markdown does not show. */
+function withJoinedLetters(markdown: string, items: readonly TextItem[]): string {
+  const lines = Map.groupBy(items, ({ y, height }) => Math.round(y + height))
+  let joined = markdown
+  for (const line of lines.values()) {
+    const parts = line.toSorted((a, b) => a.x - b.x)
+    const shown = parts.map(({ text }) => text.trim()).join(' ')
+    if (joinLetters(shown) === shown) continue
+    const gaps = parts.slice(1).map(({ x }, at) => x - (parts[at]?.x ?? 0) - (parts[at]?.width ?? 0))
+    const within = parts.filter(({ text }) => text.trim().length > 1)
+    const unit = Math.min(...gaps, ...within.map(({ text, width }) => (1.2 * width) / text.trim().length))
+    const words = parts.map(
+      ({ text }, at) => `${at > 0 && (gaps[at - 1] ?? 0) > wordGap * unit ? '  ' : ' '}${text.trim()}`,
+    )
+    joined = joined.replace(shown, () => joinLetters(words.join('')))
+  }
+  return joined
 }

@@ -1,14 +1,19 @@
+import { randomBytes } from 'node:crypto'
 import { type Dialect, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
-import { Client, Pool, type PoolConfig, types } from 'pg'
+import { Client, type ClientConfig, Pool, type PoolConfig, types } from 'pg'
 import type { Database } from '../database.ts'
 import { migrate, type WhenOlder } from '../migrations/migrate.ts'
+import { type NotificationListener, Notifications, type Topic } from '../notifications.ts'
 import type { Schema } from '../schema.ts'
+import { KeptConnection } from './kept-connection.ts'
 import { nameOfAddress } from './postgres-address.ts'
 import { PostgresDriver } from './postgres-driver.ts'
 import { dumpPostgres } from './postgres-dump.ts'
 import { aloneOnPostgres, leadOnPostgres } from './postgres-locks.ts'
-import { PostgresNotifications } from './postgres-notifications.ts'
-import { ServerClock } from './server-clock.ts'
+
+const channel = 'ganglion'
+
+const interval = 60_000
 
 /** Connections of one process. */
 const maxConnections = 10
@@ -144,4 +149,81 @@ function connectTo(options: PoolConfig): Kysely<Schema> {
 function parserOf(oid: number, format?: 'text' | 'binary') {
   if (oid === types.builtins.INT8 || oid === types.builtins.NUMERIC) return Number
   return types.getTypeParser(oid, format)
+}
+
+/** The clock of a PostgreSQL server. It is asked once a minute; in between, this process's monotonic clock goes on from there. */
+class ServerClock {
+  /** From that of `performance.now()`, in milliseconds. */
+  #offset = 0
+  readonly #timer: NodeJS.Timeout
+
+  private constructor(db: Kysely<Schema>) {
+    // What is not answered now is asked again.
+    this.#timer = setInterval(() => this.#ask(db).catch(() => {}), interval).unref()
+  }
+
+  static async start(db: Kysely<Schema>): Promise<ServerClock> {
+    const clock = new ServerClock(db)
+    await clock.#ask(db)
+    return clock
+  }
+
+  now(): Date {
+    return new Date(this.#offset + performance.now())
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Takes the middle between question and answer as the moment when the server looked. */
+  async #ask(db: Kysely<Schema>): Promise<void> {
+    const asked = performance.now()
+    const { rows } = await sql<{ at: number }>`select extract(epoch from clock_timestamp()) * 1000 as at`.execute(db)
+    const answered = performance.now()
+    if (rows[0] !== undefined) this.#offset = rows[0].at - (asked + answered) / 2
+  }
+}
+
+/**
+ * Tells every process that uses the database, by `LISTEN` and `NOTIFY`. A notification is sent in the transaction that writes what it
+ * tells of. The connection that listens is opened with the first listener. While it is lost, whoever listens is woken every second.
+ */
+class PostgresNotifications extends Notifications {
+  readonly #options: ClientConfig
+  /** This process is told at once: what comes back from the server is of no use to it. */
+  readonly #origin = randomBytes(6).toString('base64url')
+  #connection: KeptConnection | undefined
+
+  constructor(options: ClientConfig) {
+    super()
+    this.#options = options
+  }
+
+  override async send(db: Kysely<Schema>, topic: Topic, subject: string): Promise<void> {
+    await sql`select pg_notify(${channel}, ${[this.#origin, topic, subject].join(' ')})`.execute(db)
+    await super.send(db, topic, subject)
+  }
+
+  override listen(topic: Topic, listener: NotificationListener): () => void {
+    this.#connection ??= new KeptConnection(this.#options, {
+      opened: (client) => this.#begin(client),
+      beat: async (client) => void (await client.query('select 1')),
+      lost: () => this.deliverAll(),
+    })
+    return super.listen(topic, listener)
+  }
+
+  override async close(): Promise<void> {
+    await this.#connection?.close()
+  }
+
+  async #begin(client: Client): Promise<void> {
+    client.on('notification', ({ payload = '' }) => {
+      const [origin, topic, subject] = payload.split(' ')
+      if (origin !== this.#origin) this.deliver(topic as Topic, subject)
+    })
+    await client.query(`listen ${channel}`)
+    this.deliverAll()
+  }
 }
