@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Schema } from './database/schema.ts'
+import { sql } from 'kysely'
+import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
 /** How often something happened to a question. */
@@ -26,18 +26,12 @@ export type QuestionOrder = (typeof questionOrders)[number]
 const maxQuestions = 5_000
 
 /** What people ask knowledge bases, counted without who asked. */
-export class AskedQuestions {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class AskedQuestions extends Store {
   /** Counts what happened to a question. */
   async note(kbId: string, question: string, more: Partial<QuestionCounts>, now: Date): Promise<void> {
     const { asked = 0, empty = 0, refused = 0, down = 0 } = more
     const at = now.toISOString()
-    await this.#db
+    await this.db
       .insertInto('asked_questions')
       .values({ kb_id: kbId, question, asked, empty, refused, down, asked_at: at })
       .onConflict((conflict) =>
@@ -50,7 +44,7 @@ export class AskedQuestions {
         }),
       )
       .execute()
-    const oldest = await this.#db
+    const oldest = await this.db
       .selectFrom('asked_questions')
       .select('asked_at')
       .where('kb_id', '=', kbId)
@@ -63,14 +57,14 @@ export class AskedQuestions {
 
   /** Counts that a result of a question was opened; nothing for a question that nobody has asked. */
   async noteOpened(kbId: string, question: string, seqId: string): Promise<void> {
-    const known = await this.#db
+    const known = await this.db
       .selectFrom('asked_questions')
       .select('kb_id')
       .where('kb_id', '=', kbId)
       .where('question', '=', question)
       .executeTakeFirst()
     if (known === undefined) return
-    await this.#db
+    await this.db
       .insertInto('opened_results')
       .values({ kb_id: kbId, question, seq_id: seqId, times: 1 })
       .onConflict((conflict) =>
@@ -84,7 +78,7 @@ export class AskedQuestions {
     kbId: string,
     { order, offset, limit }: { order: QuestionOrder; offset: number; limit: number },
   ): Promise<AskedQuestion[]> {
-    const questions = await this.#db
+    const questions = await this.db
       .selectFrom('asked_questions')
       .select(['question', 'asked', 'empty', 'refused', 'down', 'asked_at as askedAt'])
       .where('kb_id', '=', kbId)
@@ -95,7 +89,7 @@ export class AskedQuestions {
       .limit(limit)
       .execute()
     if (questions.length === 0) return []
-    const opened = await this.#db
+    const opened = await this.db
       .selectFrom('opened_results')
       .select(['question', 'seq_id as seqId', 'times'])
       .where('kb_id', '=', kbId)
@@ -116,7 +110,7 @@ export class AskedQuestions {
 
   /** Removes what was last asked at a time, or before. */
   async removeUntil(kbId: string, at: string): Promise<void> {
-    await inTransaction(this.#db, async (transaction) => {
+    await inTransaction(this.db, async (transaction) => {
       const old = transaction
         .selectFrom('asked_questions')
         .select('question')

@@ -1,8 +1,9 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { ChatCitation } from '../contract/chat.ts'
 import type { Audience } from '../rules/access/audience.ts'
 import type { Schema } from './database/schema.ts'
+import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './life.ts'
 
@@ -46,21 +47,15 @@ const lifetime = 30 * 24 * 60 * 60 * 1000
 const maxTurns = 200
 
 /** Conversations, with their turns. */
-export class ChatSessions {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class ChatSessions extends Store {
   /** A tenant's session, unless it has expired. */
   async find(tenantId: string, id: string, now: Date): Promise<ChatSession | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('chat_sessions')
       .select(['id', 'tenant_id as tenantId', 'kb_id as kbId', 'audience', 'owner_id as ownerId'])
       .where('tenant_id', '=', tenantId)
       .where('id', '=', id)
-      .where('kb_id', 'in', servedKbs(this.#db))
+      .where('kb_id', 'in', servedKbs(this.db))
       .where('used_at', '>', expiry(now))
       .executeTakeFirst()
   }
@@ -79,13 +74,8 @@ export class ChatSessions {
       await transaction
         .insertInto('chat_sessions')
         .values({
-          id: session.id,
-          tenant_id: session.tenantId,
-          kb_id: session.kbId,
-          audience: session.audience,
-          created_at: at,
-          used_at: at,
-          owner_id: session.ownerId,
+          ...{ id: session.id, tenant_id: session.tenantId, kb_id: session.kbId, audience: session.audience },
+          ...{ created_at: at, used_at: at, owner_id: session.ownerId },
         })
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ used_at: at }))
         .execute()
@@ -98,14 +88,8 @@ export class ChatSessions {
       await transaction
         .insertInto('chat_turns')
         .values({
-          id,
-          session_id: session.id,
-          ordinal,
-          question: turn.question,
-          answer: turn.answer,
-          citations: JSON.stringify(turn.citations),
-          created_at: at,
-          grounds: JSON.stringify(turn.grounds),
+          ...{ id, session_id: session.id, ordinal, question: turn.question, answer: turn.answer, created_at: at },
+          ...{ citations: JSON.stringify(turn.citations), grounds: JSON.stringify(turn.grounds) },
         })
         .execute()
       await transaction
@@ -114,7 +98,7 @@ export class ChatSessions {
         .where('ordinal', '<=', ordinal - maxTurns)
         .execute()
     }
-    await inTransaction(this.#db, add, 'read committed')
+    await inTransaction(this.db, add, 'read committed')
     return id
   }
 
@@ -124,7 +108,7 @@ export class ChatSessions {
     { audiences, after, limit }: { audiences: readonly Audience[]; after: ChatPlace | undefined; limit: number },
     now: Date,
   ): Promise<ChatSummary[]> {
-    return this.#db
+    return this.db
       .selectFrom('chat_sessions as session')
       .select(({ selectFrom }) => [
         'session.id',
@@ -162,7 +146,7 @@ export class ChatSessions {
   }
 
   async turn(sessionId: string, id: string): Promise<PlacedTurn | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('chat_turns')
       .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at', 'grounds'])
       .where('session_id', '=', sessionId)
@@ -173,7 +157,7 @@ export class ChatSessions {
 
   /** Turns of a session before a place in it, oldest first. */
   async turnsBefore(sessionId: string, ordinal: number | undefined, limit: number): Promise<PlacedTurn[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('chat_turns')
       .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at', 'grounds'])
       .where('session_id', '=', sessionId)
@@ -185,12 +169,12 @@ export class ChatSessions {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#db.deleteFrom('chat_sessions').where('id', '=', id).execute()
+    await this.db.deleteFrom('chat_sessions').where('id', '=', id).execute()
   }
 
   /** Removes sessions that have expired, with their turns; answers how many. */
   async sweep(now: Date): Promise<number> {
-    const result = await this.#db.deleteFrom('chat_sessions').where('used_at', '<=', expiry(now)).executeTakeFirst()
+    const result = await this.db.deleteFrom('chat_sessions').where('used_at', '<=', expiry(now)).executeTakeFirst()
     return Number(result.numDeletedRows)
   }
 }

@@ -1,18 +1,12 @@
-import type { Kysely } from 'kysely'
 import type { Schema } from './database/schema.ts'
+import { Store } from './database/store.ts'
 
 type Name = Schema['stamps']['name']
 
 /** When something was last done in this data directory: ISO 8601, UTC. */
-export class Stamps {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class Stamps extends Store {
   async set(name: Name, at: string): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('stamps')
       .values({ name, at })
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ at }))
@@ -20,7 +14,7 @@ export class Stamps {
   }
 
   async find(name: Name): Promise<string | undefined> {
-    const row = await this.#db.selectFrom('stamps').select('at').where('name', '=', name).executeTakeFirst()
+    const row = await this.db.selectFrom('stamps').select('at').where('name', '=', name).executeTakeFirst()
     return row?.at
   }
 }

@@ -6,6 +6,7 @@ import type { WebhookDelivery } from '../contract/administration.ts'
 import { EventKind } from '../contract/events.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
 import type { Schema, WebhookRow } from './database/schema.ts'
+import { Store } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './life.ts'
 
@@ -21,28 +22,22 @@ const maxDeliveries = 100
 const Kinds = z.array(EventKind)
 
 /** Where events are sent, and how far each receiver has got. Whatever moves a cursor names the place where it stood. */
-export class Webhooks {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class Webhooks extends Store {
   async create({ tenantId, kbId, url, kinds, cursor }: WebhookRecord, now: Date): Promise<Webhook> {
     const row: WebhookRow = {
       ...{ id: uuidv7(), tenant_id: tenantId, kb_id: kbId, url, secret: `whsec_${randomBytes(32).toString('base64')}` },
       ...{ kinds: JSON.stringify(kinds), enabled: 1, cursor, ...healthy, created_at: now.toISOString() },
     }
-    await this.#db.insertInto('webhooks').values(row).execute()
+    await this.db.insertInto('webhooks').values(row).execute()
     return toWebhook(row)
   }
 
   /** Of one tenant, or of all; oldest first. */
   async list(tenantId?: string): Promise<Webhook[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('webhooks')
       .selectAll()
-      .where('id', 'in', servedWebhooks(this.#db))
+      .where('id', 'in', servedWebhooks(this.db))
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('id')
       .execute()
@@ -51,24 +46,24 @@ export class Webhooks {
 
   /** Events after the one that a receiver was sent last, of the webhook that has most of them. */
   async lag(): Promise<number> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('webhooks')
       .innerJoin('event_counters', 'event_counters.tenant_id', 'webhooks.tenant_id')
       .select(({ fn }) => fn.max(sql<number>`event_counters.last - webhooks.cursor`).as('events'))
       .where('webhooks.enabled', '=', 1)
-      .where('webhooks.id', 'in', servedWebhooks(this.#db))
+      .where('webhooks.id', 'in', servedWebhooks(this.db))
       .executeTakeFirst()
     return Number(row?.events ?? 0)
   }
 
   async find(id: string): Promise<Webhook | undefined> {
-    const row = await this.#db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst()
+    const row = await this.db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst()
     return row && toWebhook(row)
   }
 
   /** The latest deliveries, newest first. */
   async deliveries(id: string): Promise<WebhookDelivery[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('webhook_deliveries')
       .select(['event_id as eventId', 'kind', 'at', 'status', 'note', 'duration'])
       .where('webhook_id', '=', id)
@@ -80,12 +75,12 @@ export class Webhooks {
 
   /** Notes what became of a message, and forgets the oldest. Nothing where the webhook is removed meanwhile. */
   async noteDelivery(id: string, delivery: WebhookDelivery): Promise<void> {
-    await inTransaction(this.#db, (transaction) => noteDelivery(transaction, id, delivery), 'read committed')
+    await inTransaction(this.db, (transaction) => noteDelivery(transaction, id, delivery), 'read committed')
   }
 
   /** @returns false where there is none. */
   async remove(id: string): Promise<boolean> {
-    const result = await this.#db.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst()
+    const result = await this.db.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst()
     return result.numDeletedRows === 1n
   }
 
@@ -148,7 +143,7 @@ export class Webhooks {
       if (delivery !== undefined) await noteDelivery(transaction, id, delivery)
       return result.numUpdatedRows === 1n
     }
-    return inTransaction(this.#db, change, 'read committed')
+    return inTransaction(this.db, change, 'read committed')
   }
 }
 

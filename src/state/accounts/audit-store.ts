@@ -1,7 +1,6 @@
-import type { Kysely, Transaction } from 'kysely'
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import { daysBefore } from '../database/days-before.ts'
-import type { Schema } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 
 /** An action of somebody on a tenant. Changes of its knowledge are in git, and not here. */
 export type AuditEntry = {
@@ -23,32 +22,16 @@ export type StoredAuditEntry = AuditEntry & {
   at: string
 }
 
-export class Audit {
-  readonly #db: Kysely<Schema> | Transaction<Schema>
-
-  constructor(db: Kysely<Schema> | Transaction<Schema>) {
-    this.#db = db
-  }
-
+export class Audit extends Store {
   async record(tenantId: string, { actor, action, subject, detail, address }: AuditEntry, now: Date): Promise<void> {
-    await this.#db
-      .insertInto('audit')
-      .values({
-        tenant_id: tenantId,
-        at: now.toISOString(),
-        actor_id: actor.id,
-        actor_name: actor.name,
-        action,
-        subject,
-        detail,
-        address,
-      })
-      .execute()
+    const who = { tenant_id: tenantId, actor_id: actor.id, actor_name: actor.name }
+    const row = { ...who, at: now.toISOString(), action, subject, detail, address }
+    await this.db.insertInto('audit').values(row).execute()
   }
 
   /** A tenant's entries, the latest first; `before` is the id of the last one of the page before. */
   async list(tenantId: string, { before, limit }: { before?: number | undefined; limit: number }) {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('audit')
       .selectAll()
       .where('tenant_id', '=', tenantId)
@@ -66,7 +49,7 @@ export class Audit {
 
   /** Removes what is older than some days, by default somewhat more than a year; answers how many entries. */
   async sweep(now: Date, days = 400): Promise<number> {
-    const result = await this.#db.deleteFrom('audit').where('at', '<=', daysBefore(now, days)).executeTakeFirst()
+    const result = await this.db.deleteFrom('audit').where('at', '<=', daysBefore(now, days)).executeTakeFirst()
     return Number(result.numDeletedRows)
   }
 }

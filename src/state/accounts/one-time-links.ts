@@ -1,5 +1,5 @@
-import type { Kysely, Transaction } from 'kysely'
-import type { OneTimeLinkRow, Schema } from '../database/schema.ts'
+import type { OneTimeLinkRow } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 /** What a link lets its holder do, once. */
@@ -13,38 +13,27 @@ export type OneTimeLink = {
 /** Milliseconds for which a link of each purpose can be used. */
 const lifetimes = { 'set-up': 24 * 60 * 60 * 1000, reset: 60 * 60 * 1000 }
 
-export class OneTimeLinks {
-  readonly #db: Kysely<Schema> | Transaction<Schema>
-
-  constructor(db: Kysely<Schema> | Transaction<Schema>) {
-    this.#db = db
-  }
-
+export class OneTimeLinks extends Store {
   /** The token of a new link, in place of those that the user, or the tenant, has. It is in this answer only. */
   async create({ purpose, userId, tenantId }: OneTimeLink, now: Date): Promise<string> {
     const token = createSecret()
-    await this.#db
+    await this.db
       .deleteFrom('one_time_links')
       .where('user_id', 'is not distinct from', userId)
       .where('tenant_id', 'is not distinct from', tenantId)
       .execute()
-    await this.#db
-      .insertInto('one_time_links')
-      .values({
-        hash: hashSecret(token) ?? '',
-        purpose,
-        user_id: userId,
-        tenant_id: tenantId,
-        created_at: now.toISOString(),
-        expires_at: new Date(now.getTime() + lifetimes[purpose]).toISOString(),
-      })
-      .execute()
+    const row = {
+      ...{ hash: hashSecret(token) ?? '', purpose, user_id: userId, tenant_id: tenantId },
+      created_at: now.toISOString(),
+      expires_at: new Date(now.getTime() + lifetimes[purpose]).toISOString(),
+    }
+    await this.db.insertInto('one_time_links').values(row).execute()
     return token
   }
 
   /** Leaves the link as it is: mail scanners open links, too. */
   async find(token: string, now: Date): Promise<OneTimeLink | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('one_time_links')
       .select(['purpose', 'user_id as userId', 'tenant_id as tenantId'])
       .where('hash', '=', hashSecret(token) ?? '')
@@ -54,7 +43,7 @@ export class OneTimeLinks {
 
   /** Whether a user has a link to choose their first password, which somebody has given them. */
   async isInvited(userId: string, now: Date): Promise<boolean> {
-    const link = await this.#db
+    const link = await this.db
       .selectFrom('one_time_links')
       .select('hash')
       .where('user_id', '=', userId)
@@ -66,7 +55,7 @@ export class OneTimeLinks {
 
   /** Uses a link up: of two that try at once, one gets it. */
   async use(token: string, now: Date): Promise<OneTimeLink | undefined> {
-    return this.#db
+    return this.db
       .deleteFrom('one_time_links')
       .where('hash', '=', hashSecret(token) ?? '')
       .where('expires_at', '>', now.toISOString())
@@ -75,16 +64,16 @@ export class OneTimeLinks {
   }
 
   async remove(userId: string): Promise<void> {
-    await this.#db.deleteFrom('one_time_links').where('user_id', '=', userId).execute()
+    await this.db.deleteFrom('one_time_links').where('user_id', '=', userId).execute()
   }
 
   async clear(): Promise<void> {
-    await this.#db.deleteFrom('one_time_links').execute()
+    await this.db.deleteFrom('one_time_links').execute()
   }
 
   /** Removes links that have expired; answers how many. */
   async sweep(now: Date): Promise<number> {
-    const result = await this.#db
+    const result = await this.db
       .deleteFrom('one_time_links')
       .where('expires_at', '<=', now.toISOString())
       .executeTakeFirst()

@@ -1,7 +1,7 @@
-import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
-import type { Schema, SessionRow } from '../database/schema.ts'
+import type { SessionRow } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 /** Milliseconds after its last use, and after its beginning, at which a session ends. */
@@ -17,13 +17,7 @@ export type StoredSession = Omit<Camel<SessionRow>, 'hash' | 'previousHash' | 'r
 export type NewSession = Pick<StoredSession, 'userId' | 'tenantId' | 'role' | 'address' | 'agent'>
 
 /** Signed-in people. The tokens themselves are stored nowhere: only their SHA-256 is. */
-export class Sessions {
-  readonly #db: Kysely<Schema> | Transaction<Schema>
-
-  constructor(db: Kysely<Schema> | Transaction<Schema>) {
-    this.#db = db
-  }
-
+export class Sessions extends Store {
   /** The token is in this answer only. */
   async create(session: NewSession, now: Date): Promise<{ session: StoredSession; token: string }> {
     const { token, hash } = newToken()
@@ -32,7 +26,7 @@ export class Sessions {
       ...{ ...snakeCase(session), id: uuidv7(), hash, previous_hash: null, rotated_at: null },
       ...{ form_secret: createSecret(), created_at: at, used_at: at },
     }
-    await this.#db.insertInto('sessions').values(row).execute()
+    await this.db.insertInto('sessions').values(row).execute()
     return { session: toSession(row), token }
   }
 
@@ -42,7 +36,7 @@ export class Sessions {
   async find(token: string, now: Date): Promise<{ session: StoredSession; isReplaced: boolean } | undefined> {
     const hash = hashSecret(token)
     if (hash === undefined) return undefined
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('sessions')
       .innerJoin('users', 'users.id', 'sessions.user_id')
       .selectAll('sessions')
@@ -62,7 +56,7 @@ export class Sessions {
   /** Records a use, at most once a minute. */
   async recordUse({ id, usedAt }: StoredSession, now: Date): Promise<void> {
     if (now.getTime() - Date.parse(usedAt) < useInterval) return
-    await this.#db
+    await this.db
       .updateTable('sessions')
       .set({ used_at: now.toISOString() })
       .where('id', '=', id)
@@ -81,7 +75,7 @@ export class Sessions {
     from?: Pick<StoredSession, 'tenantId' | 'role'>,
   ): Promise<string | undefined> {
     const { token, hash } = newToken()
-    const row = await this.#db
+    const row = await this.db
       .updateTable('sessions')
       .set((set) => ({
         tenant_id: to.tenantId,
@@ -101,7 +95,7 @@ export class Sessions {
 
   /** A user's sessions that have not ended, the last used first. */
   async list(userId: string, now: Date): Promise<StoredSession[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('sessions')
       .selectAll()
       .where('user_id', '=', userId)
@@ -114,7 +108,7 @@ export class Sessions {
 
   /** Ends a session of a user. Whether there was one. */
   async end(userId: string, id: string): Promise<boolean> {
-    const result = await this.#db
+    const result = await this.db
       .deleteFrom('sessions')
       .where('user_id', '=', userId)
       .where('id', '=', id)
@@ -124,7 +118,7 @@ export class Sessions {
 
   /** Ends all sessions of a user, or all but one. Answers how many. */
   async endAll(userId: string, except?: string): Promise<number> {
-    const result = await this.#db
+    const result = await this.db
       .deleteFrom('sessions')
       .where('user_id', '=', userId)
       .$if(except !== undefined, (query) => query.where('id', '!=', except ?? ''))
@@ -134,12 +128,12 @@ export class Sessions {
 
   /** Ends everybody's. */
   async clear(): Promise<void> {
-    await this.#db.deleteFrom('sessions').execute()
+    await this.db.deleteFrom('sessions').execute()
   }
 
   /** Removes sessions that have ended by time; answers how many. */
   async sweep(now: Date): Promise<number> {
-    const result = await this.#db
+    const result = await this.db
       .deleteFrom('sessions')
       .where((where) =>
         where.or([where('used_at', '<=', before(now, idleTime)), where('created_at', '<=', before(now, lifetime))]),

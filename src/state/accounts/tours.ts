@@ -1,18 +1,12 @@
-import type { Kysely } from 'kysely'
 import type { Schema } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 
 export type TourMark = Schema['tour_marks']['mark']
 
 /** The steps of the demo's tour that people have seen. */
-export class Tours {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class Tours extends Store {
   async marks(tenantId: string, userId: string): Promise<Set<TourMark>> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('tour_marks')
       .select('mark')
       .where('tenant_id', '=', tenantId)
@@ -22,7 +16,7 @@ export class Tours {
   }
 
   async mark(tenantId: string, userId: string, mark: TourMark): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('tour_marks')
       .values({ tenant_id: tenantId, user_id: userId, mark })
       .onConflict((conflict) => conflict.doNothing())

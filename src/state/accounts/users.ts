@@ -1,11 +1,8 @@
-import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { PersonRole } from '../../contract/vocabulary.ts'
 import { type Camel, camelCase } from '../database/row-names.ts'
-import type { Schema, UserRow } from '../database/schema.ts'
-
-/** Where a database is written to: on its own, or within a transaction. */
-type Writer = Kysely<Schema> | Transaction<Schema>
+import type { UserRow } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 
 /** `isLinked`: an identity provider knows them. */
 export type User = Omit<Camel<UserRow>, 'issuer' | 'subject'> & { isLinked: boolean }
@@ -30,20 +27,14 @@ export type NewUser = Pick<User, 'email' | 'name' | 'passwordHash'>
 export type Identity = { issuer: string; subject: string }
 
 /** People, and the roles that they have in tenants. */
-export class Users {
-  readonly #db: Writer
-
-  constructor(db: Writer) {
-    this.#db = db
-  }
-
+export class Users extends Store {
   /** Undefined where another user has the e-mail. */
   async create({ email, name, passwordHash }: NewUser, now: Date): Promise<User | undefined> {
     const row: UserRow = {
       ...{ id: uuidv7(), email, name, password_hash: passwordHash, issuer: null, subject: null },
       ...{ created_at: now.toISOString(), disabled_at: null },
     }
-    const made = await this.#db
+    const made = await this.db
       .insertInto('users')
       .values(row)
       .onConflict((conflict) => conflict.column('email').doNothing())
@@ -70,7 +61,7 @@ export class Users {
 
   /** Lets an identity provider's person sign in as a user that no provider knows yet. */
   async link(id: string, { issuer, subject }: Identity): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('users')
       .set({ issuer, subject })
       .where('id', '=', id)
@@ -79,30 +70,30 @@ export class Users {
   }
 
   async rename(id: string, name: string): Promise<void> {
-    await this.#db.updateTable('users').set({ name }).where('id', '=', id).execute()
+    await this.db.updateTable('users').set({ name }).where('id', '=', id).execute()
   }
 
   /** False where another user has the e-mail. */
   async setEmail(id: string, email: string): Promise<boolean> {
     const other = await this.findByEmail(email)
     if (other !== undefined && other.id !== id) return false
-    await this.#db.updateTable('users').set({ email }).where('id', '=', id).execute()
+    await this.db.updateTable('users').set({ email }).where('id', '=', id).execute()
     return true
   }
 
   async setPassword(id: string, passwordHash: string | null): Promise<void> {
-    await this.#db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute()
+    await this.db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute()
   }
 
   /** `at`: since when the user may not come in; null: they may. */
   async setDisabled(id: string, at: Date | null): Promise<void> {
     const disabled_at = at?.toISOString() ?? null
-    await this.#db.updateTable('users').set({ disabled_at }).where('id', '=', id).execute()
+    await this.db.updateTable('users').set({ disabled_at }).where('id', '=', id).execute()
   }
 
   /** A user's tenants, by slug. `served`: none that is disabled. */
   async memberships(userId: string, { served = false } = {}): Promise<Membership[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('memberships')
       .innerJoin('tenants', 'tenants.id', 'memberships.tenant_id')
       .select(['tenants.id as tenantId', 'tenants.slug as tenantSlug', 'memberships.role', 'memberships.filters'])
@@ -114,7 +105,7 @@ export class Users {
   }
 
   async setFilters(userId: string, tenantId: string, filters: readonly SavedFilter[]): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('memberships')
       .set({ filters: JSON.stringify(filters) })
       .where('user_id', '=', userId)
@@ -124,7 +115,7 @@ export class Users {
 
   /** Gives a role in a tenant, in place of any before. */
   async setRole(userId: string, tenantId: string, role: PersonRole): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('memberships')
       .values({ user_id: userId, tenant_id: tenantId, role })
       .onConflict((conflict) => conflict.columns(['user_id', 'tenant_id']).doUpdateSet({ role }))
@@ -132,12 +123,12 @@ export class Users {
   }
 
   async removeRole(userId: string, tenantId: string): Promise<void> {
-    await this.#db.deleteFrom('memberships').where('user_id', '=', userId).where('tenant_id', '=', tenantId).execute()
+    await this.db.deleteFrom('memberships').where('user_id', '=', userId).where('tenant_id', '=', tenantId).execute()
   }
 
   /** The people of a tenant by e-mail, those after an e-mail where one is given. */
   async list(tenantId: string, { after = '', limit }: { after?: string; limit: number }): Promise<Person[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('memberships')
       .innerJoin('users', 'users.id', 'memberships.user_id')
       .selectAll('users')
@@ -172,7 +163,7 @@ export class Users {
 
   /** How many administrators of a tenant may come in, beside a user. */
   async otherAdmins(tenantId: string, userId: string): Promise<number> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('memberships')
       .innerJoin('users', 'users.id', 'memberships.user_id')
       .select((select) => select.fn.countAll<number>().as('count'))
@@ -186,7 +177,7 @@ export class Users {
 
   /** Administrators of any tenant who may come in, the first made first. */
   async administrators(): Promise<{ id: string; canSignIn: boolean }[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('memberships')
       .innerJoin('users', 'users.id', 'memberships.user_id')
       .select(['users.id', 'password_hash', 'subject'])
@@ -198,7 +189,7 @@ export class Users {
   }
 
   #select() {
-    return this.#db.selectFrom('users').selectAll()
+    return this.db.selectFrom('users').selectAll()
   }
 }
 

@@ -1,16 +1,11 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Schema } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 
 /** Under which keys a bucket has the blobs that are named. */
-export class BlobKeys {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class BlobKeys extends Store {
   async find(sha256: string): Promise<string | undefined> {
-    const query = this.#db.selectFrom('blob_keys').select('key').where('sha256', '=', sha256)
+    const query = this.db.selectFrom('blob_keys').select('key').where('sha256', '=', sha256)
     return (await query.executeTakeFirst())?.key
   }
 
@@ -25,7 +20,7 @@ export class BlobKeys {
 
   /** Those of some keys that are noted. */
   async noted(keys: readonly string[]): Promise<Set<string>> {
-    const rows = await this.#db.selectFrom('blob_keys').select('key').where('key', 'in', keys).execute()
+    const rows = await this.db.selectFrom('blob_keys').select('key').where('key', 'in', keys).execute()
     return new Set(rows.map(({ key }) => key))
   }
 }

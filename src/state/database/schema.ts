@@ -4,7 +4,7 @@ import type { EventKind } from '../../contract/events.ts'
 import type { GitFetch, PersonRole, Role } from '../../contract/vocabulary.ts'
 import type { Audience } from '../../rules/access/audience.ts'
 
-/** Rows as both engines hold them. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
+/** Rows as both engines hold them. An `id` is a UUIDv7. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
 export type Schema = {
   tenants: TenantRow
   knowledge_bases: KnowledgeBaseRow
@@ -43,7 +43,6 @@ export type Schema = {
 
 /** What tenants and knowledge bases have alike. */
 type LifeRow = {
-  /** UUIDv7. */
   id: string
   slug: string
   created_at: string
@@ -68,7 +67,6 @@ type KnowledgeBaseRow = LifeRow & {
 }
 
 export type ApiKeyRow = {
-  /** UUIDv7. */
   id: string
   tenant_id: string
   name: string
@@ -124,7 +122,6 @@ type IdempotencyKeyRow = {
 }
 
 type ChatSessionRow = {
-  /** UUIDv7. */
   id: string
   tenant_id: string
   kb_id: string
@@ -136,7 +133,6 @@ type ChatSessionRow = {
 }
 
 type ChatTurnRow = {
-  /** UUIDv7. */
   id: string
   session_id: string
   /** Within the session, from 1. */
@@ -280,7 +276,6 @@ export type JobRow = {
 }
 
 export type WebhookRow = {
-  /** UUIDv7. */
   id: string
   tenant_id: string
   /** Null: events of all knowledge bases. */
@@ -304,7 +299,6 @@ export type WebhookRow = {
 }
 
 export type UserRow = {
-  /** UUIDv7. */
   id: string
   /** Folded; see `foldEmail`. */
   email: string
@@ -327,7 +321,6 @@ type MembershipRow = {
 }
 
 export type SessionRow = {
-  /** UUIDv7. */
   id: string
   user_id: string
   /** Where the person works now. */
@@ -448,7 +441,6 @@ type StampRow = {
 }
 
 export type ForgeLinkRow = {
-  /** UUIDv7. */
   id: string
   tenant_id: string
   kb_id: string

@@ -1,8 +1,8 @@
-import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
-import type { ForgeLinkRow, Schema } from '../database/schema.ts'
+import type { ForgeLinkRow } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { servedKbs } from '../life.ts'
 
 /** Where a secret is: never the secret itself. */
@@ -27,13 +27,7 @@ export type ForgeLinkState = Pick<
 export const clockDifferenceMs = 3_600_000
 
 /** Which knowledge bases are linked to forges. */
-export class ForgeLinks {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class ForgeLinks extends Store {
   /** @returns undefined where the knowledge base is linked already */
   async create({ branch = 'main', ...link }: NewForgeLink, now: Date): Promise<ForgeLink | undefined> {
     const row: ForgeLinkRow = {
@@ -41,7 +35,7 @@ export class ForgeLinks {
       ...{ heard_at: new Date(now.getTime() - clockDifferenceMs).toISOString(), synced_at: null },
       ...{ failing_since: null, failures: 0, note: null, due_at: null, created_at: now.toISOString() },
     }
-    const made = await this.#db
+    const made = await this.db
       .insertInto('forge_links')
       .values(row)
       .onConflict((conflict) => conflict.column('kb_id').doNothing())
@@ -51,10 +45,10 @@ export class ForgeLinks {
 
   /** Of one tenant, or of all; oldest first. `disabled`: those of knowledge bases that are not served, too. */
   async list(tenantId?: string, { disabled = false } = {}): Promise<ForgeLink[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('forge_links')
       .selectAll()
-      .$if(!disabled, (query) => query.where('kb_id', 'in', servedKbs(this.#db)))
+      .$if(!disabled, (query) => query.where('kb_id', 'in', servedKbs(this.db)))
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('id')
       .execute()
@@ -62,27 +56,27 @@ export class ForgeLinks {
   }
 
   async find(id: string): Promise<ForgeLink | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('forge_links')
       .selectAll()
       .where('id', '=', id)
-      .where('kb_id', 'in', servedKbs(this.#db))
+      .where('kb_id', 'in', servedKbs(this.db))
       .executeTakeFirst()
     return row && toLink(row)
   }
 
   async ofKb(kbId: string): Promise<ForgeLink | undefined> {
-    const row = await this.#db.selectFrom('forge_links').selectAll().where('kb_id', '=', kbId).executeTakeFirst()
+    const row = await this.db.selectFrom('forge_links').selectAll().where('kb_id', '=', kbId).executeTakeFirst()
     return row && toLink(row)
   }
 
   async note(id: string, state: Partial<ForgeLinkState>): Promise<void> {
-    await this.#db.updateTable('forge_links').set(snakeCase(state)).where('id', '=', id).execute()
+    await this.db.updateTable('forge_links').set(snakeCase(state)).where('id', '=', id).execute()
   }
 
   /** Forgets the link and its pull requests; both sides stay as they are. @returns false where there is none */
   async remove(id: string): Promise<boolean> {
-    const result = await this.#db.deleteFrom('forge_links').where('id', '=', id).executeTakeFirst()
+    const result = await this.db.deleteFrom('forge_links').where('id', '=', id).executeTakeFirst()
     return result.numDeletedRows === 1n
   }
 }

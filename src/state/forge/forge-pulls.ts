@@ -1,6 +1,7 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import { z } from 'zod'
-import type { ForgePullRow, Schema } from '../database/schema.ts'
+import type { ForgePullRow } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 
 /** A pull request that stands for candidates, and what was last agreed on with the forge. */
 export type ForgePull = {
@@ -29,15 +30,9 @@ export type ForgePull = {
 const Ids = z.array(z.string())
 
 /** The pull requests of linked repositories. */
-export class ForgePulls {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class ForgePulls extends Store {
   async list(linkId: string): Promise<ForgePull[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('forge_pulls')
       .selectAll()
       .where('link_id', '=', linkId)
@@ -48,7 +43,7 @@ export class ForgePulls {
 
   async put(linkId: string, pull: ForgePull): Promise<void> {
     const row: ForgePullRow = { ...pull, link_id: linkId, candidates: JSON.stringify(pull.candidates) }
-    await this.#db
+    await this.db
       .insertInto('forge_pulls')
       .values(row)
       .onConflict((conflict) => conflict.columns(['link_id', 'branch']).doUpdateSet(row))
@@ -56,7 +51,7 @@ export class ForgePulls {
   }
 
   async remove(linkId: string, branch: string): Promise<void> {
-    await this.#db.deleteFrom('forge_pulls').where('link_id', '=', linkId).where('branch', '=', branch).execute()
+    await this.db.deleteFrom('forge_pulls').where('link_id', '=', linkId).where('branch', '=', branch).execute()
   }
 }
 

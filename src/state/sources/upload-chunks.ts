@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { openUploads } from './upload-store.ts'
 
@@ -10,16 +11,10 @@ export type UploadChunk = { start: number; size: number; key: string }
 class OtherBytes extends Error {}
 
 /** Which objects of a store the bytes of uploads are in, for nodes that share them. */
-export class UploadChunks {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class UploadChunks extends Store {
   /** Of an upload, in their order: each begins where the one before ends, the first at 0. */
   of(uploadId: string): Promise<UploadChunk[]> {
-    return chunksOf(this.#db, uploadId)
+    return chunksOf(this.db, uploadId)
   }
 
   /**
@@ -55,7 +50,7 @@ export class UploadChunks {
       return true
     }
     try {
-      return await inTransaction(this.#db, work, 'read committed')
+      return await inTransaction(this.db, work, 'read committed')
     } catch (error) {
       if (error instanceof OtherBytes) return false
       throw error
@@ -64,22 +59,22 @@ export class UploadChunks {
 
   /** Forgets the chunks of an upload. @returns their keys */
   async take(uploadId: string): Promise<string[]> {
-    const taken = this.#db.deleteFrom('upload_chunks').where('upload_id', '=', uploadId).returning('key')
+    const taken = this.db.deleteFrom('upload_chunks').where('upload_id', '=', uploadId).returning('key')
     return (await taken.execute()).map(({ key }) => key)
   }
 
   /** Forgets the chunks of uploads that are over. @returns their keys */
   async takeUnwanted(now: Date): Promise<string[]> {
-    const taken = this.#db
+    const taken = this.db
       .deleteFrom('upload_chunks')
-      .where('upload_id', 'not in', openUploads(this.#db, now))
+      .where('upload_id', 'not in', openUploads(this.db, now))
       .returning('key')
     return (await taken.execute()).map(({ key }) => key)
   }
 
   /** Those of some keys that chunks have. */
   async named(keys: readonly string[]): Promise<Set<string>> {
-    const rows = await this.#db.selectFrom('upload_chunks').select('key').where('key', 'in', keys).execute()
+    const rows = await this.db.selectFrom('upload_chunks').select('key').where('key', 'in', keys).execute()
     return new Set(rows.map(({ key }) => key))
   }
 }

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
 import type { Schema, UploadRow } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import { servedKbs } from '../life.ts'
 
@@ -33,13 +34,7 @@ const idleTime = 60 * 60 * 1000
 const afterlife = 7 * lifetime
 
 /** Uploads that come in chunks: what is known of them beside their bytes. */
-export class Uploads {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class Uploads extends Store {
   /** Where too many are open, it takes the place of the one that is idle for longest. @throws {TooManyUploads} where none is. */
   async begin(upload: NewUpload, now: Date): Promise<Upload> {
     const begin = async (transaction: Transaction<Schema>) => {
@@ -62,24 +57,24 @@ export class Uploads {
         .executeTakeFirstOrThrow()
       return toUpload(row)
     }
-    return inTransaction(this.#db, begin, 'read committed')
+    return inTransaction(this.db, begin, 'read committed')
   }
 
   /** A tenant's upload, also one that has expired. */
   async find(tenantId: string, id: string): Promise<Upload | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('uploads')
       .selectAll()
       .where('tenant_id', '=', tenantId)
       .where('id', '=', id)
-      .where('kb_id', 'in', servedKbs(this.#db))
+      .where('kb_id', 'in', servedKbs(this.db))
       .executeTakeFirst()
     return row && toUpload(row)
   }
 
   /** What one uploader has open in a knowledge base, the oldest first. */
   async openOf(kbId: string, uploaderId: string, now: Date): Promise<Upload[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('uploads')
       .selectAll()
       .where('kb_id', '=', kbId)
@@ -93,28 +88,28 @@ export class Uploads {
 
   async setBytesReceived(id: string, bytesReceived: number, now: Date): Promise<void> {
     const change = { bytes_received: bytesReceived, received_at: now.toISOString() }
-    await this.#db.updateTable('uploads').set(change).where('id', '=', id).execute()
+    await this.db.updateTable('uploads').set(change).where('id', '=', id).execute()
   }
 
   /** Its Source is there; the database may be a transaction that makes it. @returns false where there is no such upload any more */
-  async finalize(id: string, now: Date, db: Kysely<Schema> = this.#db): Promise<boolean> {
+  async finalize(id: string, now: Date, db: Kysely<Schema> = this.db): Promise<boolean> {
     const finalized = db.updateTable('uploads').set({ finalized_at: now.toISOString() }).where('id', '=', id)
     return (await finalized.executeTakeFirst()).numUpdatedRows > 0n
   }
 
   async remove(id: string): Promise<void> {
-    await this.#db.deleteFrom('uploads').where('id', '=', id).execute()
+    await this.db.deleteFrom('uploads').where('id', '=', id).execute()
   }
 
   /** Whether an upload's bytes are still wanted. */
   async isOpen(id: string, now: Date): Promise<boolean> {
-    return (await openUploads(this.#db, now).where('id', '=', id).executeTakeFirst()) !== undefined
+    return (await openUploads(this.db, now).where('id', '=', id).executeTakeFirst()) !== undefined
   }
 
   /** Forgets uploads that have expired long ago; answers how many. */
   async sweep(now: Date): Promise<number> {
     const end = expiry(new Date(now.getTime() - afterlife))
-    const result = await this.#db.deleteFrom('uploads').where('created_at', '<=', end).executeTakeFirst()
+    const result = await this.db.deleteFrom('uploads').where('created_at', '<=', end).executeTakeFirst()
     return Number(result.numDeletedRows)
   }
 }
