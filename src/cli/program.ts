@@ -34,7 +34,6 @@ Examples:
   ganglion user create ada@example.com --tenant acme    make a user; prints the link by which they choose a password
   ganglion key list --json                              list API keys, as JSON`
 
-/** Runs a command line of `ganglion`, as {@link runCommand} does. */
 export function runProgram(argv: readonly string[]): Promise<number> {
   return runCommand(argv, async (program) => {
     program

@@ -14,7 +14,6 @@ export function selecting(command: Command): Command {
     .option('--kb <slug>', 'one knowledge base only, by slug or id')
 }
 
-/** The knowledge bases that are selected. Throws where there is none of that name. */
 export async function select(ctx: Context, { tenant, kb }: Selection): Promise<KbRecord[]> {
   const owner = tenant === undefined ? undefined : await requireTenant(ctx.tenants, tenant)
   const all = await ctx.knowledgeBases.all(owner?.id)

@@ -9,7 +9,6 @@ export async function rememberAddress(dataDir: string, url: string): Promise<voi
   await writeFile(fileIn(dataDir), `${url}\n`, { mode: 0o600 })
 }
 
-/** The address at which a data directory is served, or was served last. */
 export function serverAddress(dataDir: string): string | undefined {
   const url = readIfThere(fileIn(dataDir))?.trim()
   return url !== undefined && URL.canParse(url) ? url : undefined

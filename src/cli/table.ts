@@ -1,4 +1,3 @@
-/** Rows as text in aligned columns, under a heading. Columns are as wide as their longest cell. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heading.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),

@@ -25,7 +25,6 @@ const AssetPath = z.object({ version: z.string(), '*': z.string() })
 /** Bytes: the largest content of a Neuron, each of them percent-encoded, and its other fields. */
 const formLimit = 2 * 1024 * 1024
 
-/** Adds the pages for people who work in a browser, with their styles and scripts. */
 export async function consoleRoutes(app: ZodFastify, context: PagesContext): Promise<void> {
   const { ctx } = context
   await app.register(formbody, { bodyLimit: formLimit })

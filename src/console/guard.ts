@@ -75,7 +75,6 @@ function sendToSignIn(request: FastifyRequest, reply: FastifyReply, prefix: stri
   return sendProblem(request, reply, 401, 'You were signed out. Sign in, go back, and send it again.')
 }
 
-/** Answers any error as a page for people, and as the API does for programs. */
 export function answerWithPage(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (!isFragment(request) && !isPage(request)) return answerError(error, request, reply)
   const { status, body } = refusalOf(error, request)

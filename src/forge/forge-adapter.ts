@@ -32,7 +32,6 @@ export type PullRequest = {
   mergeCommit?: string
 }
 
-/** What a pull request begins with. `labels` that the repository lacks are made. */
 export type NewPullRequest = {
   branch: string
   base: string
@@ -56,7 +55,6 @@ export type Remark = {
   url: string
 }
 
-/** A finding on a line of a changed file, for {@link Forge.report}. */
 export type ReportedFinding = { path: string; line: number; severity: 'error' | 'warning'; message: string }
 
 export type Report = {

@@ -215,7 +215,6 @@ function textsIn(part: unknown): string[] {
   return 'message' in part ? textsIn(part.message) : Object.values(part).flatMap(textsIn)
 }
 
-/** The address of the page that follows one, where pages have numbers. */
 function pageAfter(path: string): string {
   const [bare, query] = path.split('?')
   const parameters = new URLSearchParams(query)

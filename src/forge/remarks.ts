@@ -5,7 +5,6 @@ export function byTime(remarks: Remark[]): Remark[] {
   return remarks.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 }
 
-/** The number at the end of an address: of an issue, or a pull request. */
 export function numberIn(url: string): number {
   return Number(url.slice(url.lastIndexOf('/') + 1))
 }

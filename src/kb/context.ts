@@ -15,7 +15,6 @@ import type { ReadableKb } from './readable-kb.ts'
 
 export type CandidateAct = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment'
 
-/** What use cases take: one data directory, open, with its state and its knowledge bases. */
 export interface Context extends Stores {
   readonly directory: DataDirectory
   readonly database: Database

@@ -24,7 +24,6 @@ class MainSettings {
     return { slug: identity.slug, title: title ?? identity.slug, language: language ?? 'en' }
   }
 
-  /** Returns what `kb.yaml` on main holds; undefined without a main. */
   async read(identity: KbIdentity): Promise<KbSettings | undefined> {
     const { id } = identity
     await bringUp(this.#ctx, identity)

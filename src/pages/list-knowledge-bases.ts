@@ -7,7 +7,6 @@ import type { Caller } from '../rules/access/caller.ts'
 /** Whose settings are read at a time. */
 const atOnce = 8
 
-/** The knowledge bases of the caller's tenant, by slug. Opens none. */
 export async function listKnowledgeBases(ctx: Context, { tenantId }: Caller): Promise<KnowledgeBaseList> {
   const identities = await ctx.knowledgeBases.list(tenantId)
   const knowledgeBases: KnowledgeBaseList['knowledgeBases'] = []
@@ -21,7 +20,6 @@ export async function listKnowledgeBases(ctx: Context, { tenantId }: Caller): Pr
   return { knowledgeBases }
 }
 
-/** The first knowledge bases of the caller's tenant, by slug, and how many there are. */
 export type FirstKbs = { labels: readonly KbLabel[]; total: number }
 
 export async function firstKnowledgeBases(ctx: Context, { tenantId }: Caller, most: number): Promise<FirstKbs> {

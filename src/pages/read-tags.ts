@@ -10,7 +10,6 @@ import { tagKey } from '../rules/neurons/tag.ts'
 import { compareText } from '../rules/text/lines.ts'
 import { pauses } from '../system/pauses.ts'
 
-/** A tag as the oldest of its Neurons spells it, and how many Neurons have it. */
 export type TagCount = { tag: string; count: number }
 
 export type TagPage = { kb: KbLabel; tags: TagCount[]; total: number; page: number; pages: number }

@@ -46,7 +46,6 @@ export async function renderMarkdown(ctx: Context, caller: Caller, { kb, ...page
   return renderPage(ctx, caller, await openView(ctx, caller, kb), { ...page, extra: {} })
 }
 
-/** A page of a knowledge base as safe HTML; see {@link renderMarkdown}. */
 export async function renderPage(
   ctx: Context,
   caller: Caller,

@@ -17,7 +17,6 @@ const Options = z.object({
   base: z.string().optional(),
 })
 
-/** `check`. Needs no data directory and no settings: it runs wherever the files are. */
 export function addCheckCommand(program: Command): void {
   defineCheck(program.command('check'))
 }

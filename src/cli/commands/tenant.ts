@@ -18,7 +18,6 @@ const entriesAtOnce = 500
 const limit = /^(?:\d{1,15}|none)$/
 const Limit = z.string().regex(limit, 'must be a whole number, or none').exactOptional()
 
-/** `tenant list`, `rename`, `disable`, `enable`, `quota`, `audit`, `delete`. */
 export function addTenantCommands(program: Command): void {
   const tenant = program.command('tenant').description('list, rename, disable and delete tenants')
   const change = (environment: Environment, slug: string, change: LifeChange, done: string) =>

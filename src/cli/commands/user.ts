@@ -23,7 +23,6 @@ import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const roles = PersonRole.options.join(', ')
 
-/** `user create`, `list`, `set`, `disable`, `enable`, `reset-link`. */
 export function addUserCommands(program: Command): void {
   const user = program.command('user').description('make, list and change the people who may sign in')
 

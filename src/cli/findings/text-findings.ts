@@ -1,7 +1,6 @@
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
-/** One line a finding, `path:line: severity[rule]: message`, and a summary. */
 export function formatText(findings: readonly Finding[], files: number): string {
   const lines = findings.map(
     ({ path, line, severity, rule, message }) => `${oneLine(path, 2000)}:${line}: ${severity}[${rule}]: ${message}`,

@@ -17,7 +17,6 @@ export type ChatView = {
   notice?: string | undefined
 }
 
-/** Asks a knowledge base, and shows the person's own conversations with it. */
 export function askPage(visit: Visit, { kb, chat, past, asked, notice }: ChatView): Html {
   const main = html`<h1>Ask <bdi>${kb.title}</bdi></h1>
     ${chat?.earlier !== undefined && html`<p><a href="${chatPage(kb.slug, chat.id)}?before=${chat.earlier}">Earlier questions</a></p>`}

@@ -30,7 +30,6 @@ const labels: Readonly<Record<QuestionOrder, string>> = {
 
 type QuestionsView = QuestionPage & { kb: PageKb; order: QuestionOrder; from: number; isAdmin: boolean; now: Date }
 
-/** Adds the page of what people ask, and of what a curator can do about it. */
 export function questionsRoutes(app: ZodFastify, ctx: AppContext): void {
   const schema = { hide: true, params: KbParams, querystring: Query }
   app.get('/kb/:kb/questions', { config: { people: 'curator' }, schema }, async (request, reply) => {

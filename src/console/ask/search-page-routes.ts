@@ -36,7 +36,6 @@ const JumpQuery = z.object({
   page: z.string().max(200).exactOptional(),
 })
 
-/** Adds the pages that search, and what the command palette leads to. */
 export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get('/search', { schema: { hide: true, querystring: AllQuery } }, (request, reply) => {
     const { kb, tag: _, ...asked } = request.query

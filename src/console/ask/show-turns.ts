@@ -9,7 +9,6 @@ import type { ShownTurn } from './turn.ts'
 const fence = /^ {0,3}(?:`{3,}|~{3,})/
 const citation = /\[([a-z0-9-]+_[0-9]{8})\](?!\()/g
 
-/** Renders the answers of turns and looks up the Sources behind them. */
 export async function showTurns(
   ctx: AppContext,
   caller: Caller,

@@ -17,7 +17,6 @@ const forgotten = forgetSent(localStorage, isSubmitted).catch(() => {})
 const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 if (form !== null) keepDrafts(form, JSON.parse(form.dataset.draft ?? '[]'))
 
-/** Stores what is typed in this browser until it is accepted, and offers earlier drafts. */
 function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
   /** The text of the page, unless the form shows what was sent before. */
   const initial = form.dataset.typed === undefined ? fieldsIn(form) : undefined

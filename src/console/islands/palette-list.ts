@@ -4,7 +4,6 @@ export type Visited = { title: string; href: string }
 
 const maxKept = 8
 
-/** Adds a page to the front of the pages that were visited last. */
 export function remember(visited: readonly Visited[], page: Visited): Visited[] {
   return [page, ...visited.filter(({ href }) => href !== page.href)].slice(0, maxKept)
 }

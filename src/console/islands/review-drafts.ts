@@ -29,7 +29,6 @@ export function forget(form: HTMLFormElement): void {
   }
 }
 
-/** Restores what was typed into the forms of this page. What the server sent back has priority. */
 export function restoreDrafts(): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-keep]')) {
     const isSentBack = document.querySelector('.problems') !== null

@@ -4,7 +4,6 @@ import type { UploadRow } from './upload/upload-row.ts'
 /** Uploads that run side by side. */
 const maxRunning = 2
 
-/** Uploads several files, from a picker or a drop, in chunks. Resumes interrupted uploads. */
 function takeFiles(section: HTMLElement): void {
   const form = section.querySelector('form')
   const input = section.querySelector<HTMLInputElement>('input[type=file]')

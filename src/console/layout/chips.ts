@@ -14,7 +14,6 @@ type Filter = {
   usual?: string
 }
 
-/** A filter as a list of links, so that it applies at once, also without scripts. */
 export function filterChip({ label, value = '', choices, href, usual = '' }: Filter): Html {
   const chosen = choices.find((choice) => choice.value === value)
   const isActive = value !== '' && value !== usual

@@ -14,7 +14,6 @@ type FormOptions = {
   attributes?: Attributes
 }
 
-/** A form that posts, with the token that shows it to be ours, and with what is wrong on top. */
 export function form(
   visit: Pick<Visit, 'formToken'>,
   { action, errors, attributes: more = {} }: FormOptions,
@@ -50,7 +49,6 @@ type ControlOptions = {
   attributes?: Attributes
 }
 
-/** An input with its label, a hint, and what is wrong with it beside it. */
 export function field({
   value,
   type = 'text',

@@ -56,7 +56,6 @@ const placesOfKb = (slug: string): readonly Link[] => {
 /** Knowledge bases in the rail; the start page has all. */
 export const maxListed = 12
 
-/** A whole page, in the frame that all pages for signed-in people share. */
 export function page(visit: Visit, { kb, main, notice, rail, hasCode, ...head }: PageOptions): Html {
   const styleNonce = hasCode === true ? visit.styleNonce() : undefined
   return html`${top({ ...head, styleNonce, islands: ['palette', ...(head.islands ?? [])] })}
@@ -88,7 +87,6 @@ export function page(visit: Visit, { kb, main, notice, rail, hasCode, ...head }:
   </body></html>`
 }
 
-/** A page outside the frame, as for those who have not signed in. */
 export function barePage({ main, ...head }: Pick<PageOptions, 'title' | 'main' | 'islands'>): Html {
   return html`${top(head)}
     <header class="bar"><a class="brand" href="/">Ganglion</a></header>

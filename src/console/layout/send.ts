@@ -15,7 +15,6 @@ const errorTitles: Readonly<Record<number, string>> = {
   507: 'The disk is nearly full',
 }
 
-/** Answers with a page, or with the part of one that a script asked for. */
 export function send(reply: FastifyReply, markup: Html, status = 200): FastifyReply {
   const nonce = askedNonce(reply.request)
   if (nonce !== undefined) reply.header('content-security-policy', policyWith(nonce))
@@ -27,7 +26,6 @@ export function isFragment({ headers }: FastifyRequest): boolean {
   return headers['hx-request'] === 'true'
 }
 
-/** Answers with a page, or a fragment, that says what went wrong. */
 export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,

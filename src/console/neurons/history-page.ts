@@ -8,7 +8,6 @@ import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 
-/** All versions of a Neuron, and a form that compares two of them. */
 export function historyPage(visit: Visit, { kb, seqId, title, isRemoved, versions, next }: PageHistory): Html {
   const path = neuronPage(kb.slug, seqId)
   const [latest, before] = versions

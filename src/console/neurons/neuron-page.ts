@@ -63,7 +63,6 @@ export function neuronView(
   return page(visit, { title: neuron.title, main, kb, rail, islands, notice: done && notices[done] })
 }
 
-/** The folders that the file of a Neuron stands in, from the outermost. */
 export function foldersOf(path: string): string[] {
   return path.split('/').slice(1, -1)
 }
@@ -97,7 +96,6 @@ function pastNotice({ kb, neuron, current }: NeuronView): Html | undefined {
     <a href="${path}/history?from=${version}&amp;to=${current}">See what has changed</a></p>`
 }
 
-/** The headings of a rendered page, as a list of links that is folded away. */
 export function headingList({ blocks }: { blocks: readonly string[] }): Html | undefined {
   const headings = blocks.flatMap((block) => headingOf(block) ?? [])
   if (headings.length < leastHeadings) return undefined

@@ -29,7 +29,6 @@ const ruleLabels: Readonly<Record<FindingRule, string>> = {
   orphan: 'Pages without links',
 }
 
-/** What is wrong with the links of a knowledge base, each with what would settle it. */
 export function findingsPage(visit: Visit, view: FindingsView): Html {
   const { kb, findings, notice, problem } = view
   return page(visit, {

@@ -36,7 +36,6 @@ const Query = z.object({
 })
 const Settling = z.object({ fingerprint: z.string().max(100), choice: SeqId })
 
-/** Adds the page of what is wrong with links, and what settles it. */
 export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'curator' } as const
 

@@ -36,7 +36,6 @@ const ActivityQuery = z.object({
 })
 const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })
 
-/** Adds the pages that say what is going on: the two homes, activity and findings. */
 export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get('/', { schema: { hide: true, querystring: HomeQuery } }, async (request, reply) => {
     const caller = callerOf(request)

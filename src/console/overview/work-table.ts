@@ -13,7 +13,6 @@ const zones = [
   { zone: 'none', look: '' },
 ] as const
 
-/** The knowledge bases with what waits in each, as a table for curators. */
 export function workTable(kbs: readonly KbOverview[]): Html {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Knowledge bases">
     <table class="work">

@@ -87,7 +87,6 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
   })
 }
 
-/** The way back to the list, and to the neighbours in the filter. */
 function around({ previous, next, count }: CandidateReview, params: QueueParams): Html {
   const link = (id: string | undefined, rel: 'prev' | 'next', label: string) =>
     id === undefined

@@ -100,7 +100,6 @@ export function askRed(
   })
 }
 
-/** Says of each candidate what came of the decision on it, by what it is now. */
 export function togetherNotice(
   visit: Visit,
   decided: readonly { outcome: ReviewOutcome; result: Result }[],

@@ -47,7 +47,6 @@ const BulkForm = z.object({
   sure: z.literal('1').optional(),
 })
 
-/** Adds the queue: its list, and the page of a candidate with the forms that decide on it. */
 export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
   const { sendList, sendCandidate, sendSimilar, sendRefusal, decide } = answersOf(ctx)
   const config = { people: 'curator' } as const

@@ -34,7 +34,6 @@ export function forgesRoutes(app: ZodFastify, ctx: AppContext): void {
   })
 }
 
-/** Which knowledge bases are linked to repositories on forges, and how the links stand. */
 function forgesPage(visit: Visit, { links, now, notice }: ForgesView): Html {
   return page(visit, {
     title: 'Forges',

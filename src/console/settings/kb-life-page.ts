@@ -13,7 +13,6 @@ export type KbLifeView = {
   errors?: FormErrors
 }
 
-/** Where an administrator renames, disables and deletes a knowledge base. */
 export function kbLifePath(slug: string): string {
   return `/settings/knowledge-bases/${slug}`
 }

@@ -19,7 +19,6 @@ const notices = {
 const Query = z.object({ done: z.enum(['rename', 'disable', 'enable']).optional().catch(undefined) })
 const typed = z.string().trim().max(200).default('')
 
-/** Adds the page on which administrators rename, disable and delete a knowledge base. */
 export function kbLifeRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
   const schema = { hide: true, params: KbParams } as const

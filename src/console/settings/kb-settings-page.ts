@@ -29,7 +29,6 @@ const engines = [
   { value: 'segments', label: 'segments: on disk' },
 ]
 
-/** The settings of a knowledge base as a form; a change is shown before it is a commit. */
 export function kbSettingsPage(visit: Visit, { shown, notice, errors, preview }: KbSettingsView): Html {
   const { slug, title, problems } = shown
   const isUnreadable = problems.some(({ severity }) => severity === 'error')

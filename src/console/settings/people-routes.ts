@@ -75,7 +75,6 @@ const notices: Readonly<Record<string, string>> = {
   'end-sessions': 'The person is signed out everywhere.',
 }
 
-/** Adds the pages on which administrators manage people, and see what was done. */
 export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get('/settings/people', { config: admins, schema: { hide: true, querystring: PeopleQuery } }, (request, reply) =>
     sendPeople(request, reply, { notice: notices[request.query.done ?? ''] }, request.query.after),

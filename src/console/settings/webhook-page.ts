@@ -18,7 +18,6 @@ export type WebhookView = {
   errors?: FormErrors | undefined
 }
 
-/** A webhook: what it sends, what became of it, and how to begin again. */
 export function webhookPage(visit: Visit, view: WebhookView): Html {
   const { webhook, deliveries, firstEvent, now, notice, problem, errors } = view
   const { id, url, kb, kinds, cursor, lastEvent, isEnabled, dueAt } = webhook

@@ -20,7 +20,6 @@ export type WebhooksView = {
 
 const emptyForm: WebhookForm = { url: '', kb: '', kinds: [] }
 
-/** Where events are sent, and a form to send them elsewhere too. */
 export function webhooksPage(visit: Visit, view: WebhooksView): Html {
   const { webhooks, kbs, notice, secret, typed = emptyForm, errors } = view
   return page(visit, {

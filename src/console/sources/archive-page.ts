@@ -5,7 +5,6 @@ import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 
-/** Asks whether a Source is to be archived, which cannot be undone. */
 export function archivePage(visit: Visit, { kb, source }: { kb: PageKb; source: SourceDetail }): Html {
   const { id, filename } = source
   const path = sourcePage(kb.slug, id)

@@ -44,7 +44,6 @@ const states: readonly Choice[] = [
   { value: 'failed', label: 'Failed' },
 ]
 
-/** The Sources of a knowledge base, with the form that uploads more. */
 export function sourceListPage(visit: Visit, list: SourceList): Html {
   const { kb, query, total, notice } = list
   const isCurator = reaches(visit.session.role, 'curator')

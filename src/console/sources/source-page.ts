@@ -22,7 +22,6 @@ export type SourceView = {
   notice?: string | undefined
 }
 
-/** A Source: what became of it, what may be done with it, and its text. */
 export function sourceDetailPage(visit: Visit, view: SourceView): Html {
   const { kb, source, outcome, text, placed, notice } = view
   const isCurator = reaches(visit.session.role, 'curator')

@@ -1,7 +1,6 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { FormErrors } from '../layout/form.ts'
 
-/** What was typed into a form of which the file was refused, and why. */
 export type UploadAttempt = {
   path: string
   replace: boolean

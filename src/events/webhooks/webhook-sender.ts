@@ -29,7 +29,6 @@ export class WebhookSender {
     this.#options = options
   }
 
-  /** Sends all that is due. Resolves once every receiver has taken all, or failed to. */
   async deliver(): Promise<void> {
     const now = this.#ctx.now()
     for (const webhook of await this.#ctx.webhooks.list()) {

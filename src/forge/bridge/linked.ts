@@ -7,7 +7,6 @@ import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import type { Forge, PullRequest } from '../forge-adapter.ts'
 import { ForgeError } from '../forge-error.ts'
 
-/** A knowledge base and its repository on a forge, while the two are compared. */
 export type Linked = {
   ctx: Context
   kb: KnowledgeBase

@@ -113,7 +113,6 @@ export async function listForgeLinks(ctx: Context, tenantId?: string): Promise<L
 /** A knowledge base that could not be compared with its repository since a time: what is said on its pull requests is not here yet. */
 export type FailingLink = { kb: string; url: string; failingSince: string }
 
-/** Of one knowledge base by its slug, or of all that the tenant has. */
 export async function listFailingLinks(
   { forgeLinks, knowledgeBases }: Pick<Context, 'forgeLinks' | 'knowledgeBases'>,
   { tenantId }: Pick<Acting, 'tenantId'>,

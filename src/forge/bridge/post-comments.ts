@@ -6,7 +6,6 @@ import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import { agree, attempt, type Linked, type Seen } from './linked.ts'
 import { commentMarker } from './marker.ts'
 
-/** Writes what curators said here onto the pull requests, each comment once. */
 export async function postComments(linked: Linked, seen: Seen): Promise<void> {
   const { pulls, rows } = seen
   for (const row of rows) {

@@ -41,7 +41,6 @@ const pageSize = 50
 /** Of labels that are made: a grey. */
 const labelColour = '#6e7781'
 
-/** A repository on a Gitea, or on a Forgejo, whose API is still the same in what is used here. */
 export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): Forge {
   const token = tokenOf(options.credential, kind === 'gitea' ? 'Gitea' : 'Forgejo')
   const url = options.url.replace(/\/+$/, '')

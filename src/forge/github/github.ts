@@ -29,7 +29,6 @@ const writePauseMs = 1_000
 /** Characters of the description of a commit status. */
 const maxStatus = 140
 
-/** A repository on github.com, or on a GitHub Enterprise Server. */
 export function openGithub(options: GithubOptions): Forge {
   const { url } = options
   const [owner = '', repo = ''] = new URL(url).pathname.split('/').slice(1)

@@ -6,7 +6,6 @@ import { splitHistories } from './split-histories.ts'
 import { type Trailers, trailersOf } from './trailers.ts'
 
 export type FileChange = { path: string; mode: string; after: Oid | undefined }
-/** A commit of a branch's first-parent history, with what it changed against that parent. */
 export type HistoryEntry = {
   commit: Oid
   at: Date

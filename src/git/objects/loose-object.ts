@@ -13,7 +13,6 @@ type Head = ObjectInfo & { length: number }
 /** Bytes of a file in which its whole head stands, behind the codes that zlib may put before it. */
 const headBytes = 1024
 
-/** Where an object is in a folder of objects when it is in no pack. */
 export function loosePath(folder: string, oid: Oid): string {
   return join(folder, oid.slice(0, 2), oid.slice(2))
 }

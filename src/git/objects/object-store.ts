@@ -256,7 +256,6 @@ function foldersOf(gitDir: string, quarantine: string | undefined): string[] {
   return [...(quarantine === undefined ? [] : [quarantine]), own, ...alternatesOf(own)]
 }
 
-/** Other folders whose objects count as if they were in this one. */
 function alternatesOf(objects: string): string[] {
   const lines = readLines(join(objects, 'info', 'alternates'))
   return lines.filter((line) => !line.startsWith('#')).map((line) => resolve(objects, line))

@@ -1,6 +1,5 @@
 import { decodeEntry, type GitTreeEntry, sortKey } from './tree.ts'
 
-/** What stands under a name in two trees; an absent side has no such entry. */
 export type EntryChange = { was?: GitTreeEntry; is?: GitTreeEntry }
 
 const step = 4096

@@ -13,7 +13,6 @@ import { ClusterRefs } from './cluster-refs.ts'
 import { consolidateShared } from './consolidate-shared.ts'
 import { sweepPacks } from './sweep-packs.ts'
 
-/** What machines share that serve the same knowledge bases: rows that say where refs point, and a store of packs. */
 export class Cluster {
   readonly repositories: Repositories
   readonly packs: PackStore

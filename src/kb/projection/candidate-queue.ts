@@ -132,7 +132,6 @@ export function countByZone(
   return counts
 }
 
-/** The connectors that candidates of a status came from, by name: the first 50. */
 export function connectorsOf(sql: Sql, status: CandidateStatus): string[] {
   const rows = sql.all`WITH RECURSIVE names (name) AS (
       SELECT min(connector) FROM candidates WHERE status = ${status}
@@ -156,7 +155,6 @@ export function pendingLike(
   return rows.map(toCandidateRow)
 }
 
-/** Pending candidates for new Neurons of a title, the oldest first. */
 export function pendingTitled(sql: Sql, title: string): CandidateRow[] {
   const key = titleKey(title)
   const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM candidates
@@ -164,7 +162,6 @@ export function pendingTitled(sql: Sql, title: string): CandidateRow[] {
   return rows.map(toCandidateRow)
 }
 
-/** Candidates that a client sent, the newest first, from below an id. */
 export function sentBy(
   sql: Sql,
   sender: string,

@@ -69,7 +69,6 @@ export function blobAtPath(sql: Sql, path: string): string | undefined {
   return row === undefined ? undefined : String(row.blob)
 }
 
-/** The files of main that hold a seqId: one, unless somebody copied it. */
 export function pathsOfSeqId(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT path FROM files WHERE seq_id = ${seqId} ORDER BY path`.map(({ path }) => String(path))
 }

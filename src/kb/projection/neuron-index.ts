@@ -94,7 +94,6 @@ export async function indexCommit(
   for (const { seqId, candidateId } of removals) nameRemoval(projection, seqId, candidateId, position)
 }
 
-/** Notes the candidate of a Neuron's deletion, where it is deleted and nobody has named one. */
 function nameRemoval({ write: sql }: Projection, seqId: string, candidateId: string, position: number): void {
   const last = sql.get`SELECT version, blob, candidate_id FROM versions WHERE seq_id = ${seqId} ORDER BY version DESC LIMIT 1`
   if (last === undefined || last.blob !== null || last.candidate_id !== null) return

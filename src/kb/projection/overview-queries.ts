@@ -36,7 +36,6 @@ export function countWaiting(sql: AllTables): WaitingCounts {
   return rows.map(({ zone, count }) => ({ zone: zone as Zone | null, count: Number(count) }))
 }
 
-/** How many candidates are pending, and since when the oldest one of them is. */
 export function pendingFigures(sql: AllTables): { count: number; oldest: string | null } {
   const row = sql.get`SELECT count(*) AS count, min(created_at) AS oldest FROM candidates WHERE status = 'pending'`
   return { count: Number(row?.count ?? 0), oldest: row?.oldest == null ? null : String(row.oldest) }

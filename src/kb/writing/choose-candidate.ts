@@ -121,7 +121,6 @@ async function leftCandidate(
   return roomInRecord(record) < 0 ? undefined : record
 }
 
-/** The candidate that added this page before a restore; without a blob, the one that removed it. */
 function lostCandidate(
   { projection: { write: sql } }: KnowledgeBase,
   { seqId, text }: PushedNeuron,

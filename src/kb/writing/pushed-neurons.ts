@@ -20,7 +20,6 @@ export type PushedNeuron = {
   text: string | null
 }
 
-/** The Neurons among changed files, by path: a page that moved is one Neuron, not two. */
 export async function pushedNeurons(
   sql: Projection['read'],
   changes: readonly TreeChange[],

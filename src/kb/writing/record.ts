@@ -9,7 +9,6 @@ const maxComments = 200
 /** Bytes of a record that comments leave to the decisions after them. */
 const keptForDecisions = 64 * 1024
 
-/** Writes a candidate's record to the queue, as one commit there. Within a group commit. */
 export async function recordCandidate(
   kb: KnowledgeBase,
   staging: Staging,

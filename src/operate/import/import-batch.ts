@@ -62,7 +62,6 @@ type Batch = BatchOutcome & {
   attachments: ChangedFiles
 }
 
-/** Imports some notes, as one commit on each ref. Within a group commit. */
 export async function importBatch(
   kb: KnowledgeBase,
   staging: Staging,

@@ -107,7 +107,6 @@ export function foreignIdOf(text: string): string | undefined {
   return typeof id === 'string' ? id : undefined
 }
 
-/** The Neuron's file: the note with the fields of a Neuron, everything else as it was. */
 export function neuronOfNote(note: ImportNote, fields: ImportedFields, aliases: readonly string[]): string {
   if (note.text === undefined) {
     const empty = { edges: [], noteShared: false }

@@ -27,7 +27,6 @@ export type Work = {
   failedSources: number
 }
 
-/** The knowledge bases of the caller's tenant: those with the most work first, then by slug. */
 export async function readOverview(ctx: Context, caller: Caller): Promise<KbOverview[]> {
   const failed = await ctx.sources.countFailed(caller.tenantId)
   const overviews: KbOverview[] = []

@@ -49,7 +49,6 @@ The pages do not say. If there is a rule in your team, approve this with an answ
   },
 ]
 
-/** Puts the examples into the queue of the demonstration, each once. */
 export async function submitExamples(ctx: Context, kb: KnowledgeBase): Promise<void> {
   const caller: Caller = { ...operator, tenantId: kb.identity.tenantId, role: 'curator', connectors: [] }
   for (const { path, metadata, ...example } of examples) {

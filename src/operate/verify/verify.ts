@@ -247,7 +247,6 @@ async function verifySettings(repository: Repository, main: string, identity: Kb
     .map((key) => `kb.yaml has the ${key} ${settings[key]}, but it is ${identity[key]}`)
 }
 
-/** Repositories that no knowledge base claims, as a crash while one was made leaves them. */
 async function unregistered({ directory, knowledgeBases, cluster }: Context): Promise<KbVerification[]> {
   const strays = await untilClean(async () => {
     const places = new Map<string, string>()

@@ -11,7 +11,6 @@ import { lintConnector } from '../../rules/lint/lint-candidate.ts'
 import { NameIndex } from '../../rules/lint/lint-names.ts'
 import { pauses } from '../../system/pauses.ts'
 
-/** What is wrong with the links of a knowledge base as a caller sees it, or curators: most impact first. */
 export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<LintFinding[]> {
   const found = await atOneCommit(kb, caller, async (view) => {
     const pause = pauses()

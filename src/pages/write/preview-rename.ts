@@ -10,7 +10,6 @@ import { type PageWrite, writtenPage } from './written-page.ts'
 
 export type PageRename = PageWrite & { target: { seqId: string; base: string } }
 
-/** What another title or path of a page does to the pages that link to it. */
 export type RenamePreview = {
   title: string
   path: string

@@ -4,7 +4,6 @@ import { type Conflict, mergeForProposer } from '../../rules/neurons/merge.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
 import { type OpenPage, openPage } from './open-page.ts'
 
-/** A text that was typed on an earlier version, put upon the present one. */
 export type Rebased = {
   latest: OpenPage
   /** What both have; where the two conflict, what was typed. */

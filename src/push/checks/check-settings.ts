@@ -22,7 +22,6 @@ export async function settingsProblems(
   return problemsInSettings(identity, isReadable ? await repository.readTextOnce(change.after) : '')
 }
 
-/** Returns the problems of a text that is to become `kb.yaml` on main. */
 export function problemsInSettings(identity: KbIdentity, text: string): SettingsProblem[] {
   const { settings, problems } = parseKbFile(text)
   const fixed = (['id', 'slug', 'prefix'] as const)

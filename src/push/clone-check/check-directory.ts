@@ -108,7 +108,6 @@ function changedFirst(
   return ranked.toSorted((a, b) => a.rank - b.rank || a.worth - b.worth).map(({ finding }) => finding)
 }
 
-/** The Neurons of a revision. What is still the same in the checkout is not read again. */
 async function neuronsOf(
   dir: string,
   gitDir: string | undefined,

@@ -8,7 +8,6 @@ export type GitAddress = {
   reachedAt: string
 }
 
-/** A knowledge base's repository as a caller reaches it with git. */
 export type GitDoor = {
   gitDir: string
   /** What the caller's git processes count for. */

@@ -38,7 +38,6 @@ export const packLimits = {
   maxUnpackedBytes: gibibyte,
 }
 
-/** Serves git's clients, a bounded number at a time; see {@link GitSlots}. */
 export class GitTransfers {
   readonly #limits: GitLimits
   readonly #slots: GitSlots

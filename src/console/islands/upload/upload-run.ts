@@ -26,7 +26,6 @@ export type Transport = {
   sendBlob(path: string, range: string, blob: Blob, sent: (bytes: number) => void): Promise<Reply>
   /** SHA-256 of a file in hexadecimal, unless it is too large. */
   hash(file: File): Promise<string | undefined>
-  /** Waits for a number of milliseconds, or until the network is back. */
   wait(milliseconds: number): Promise<void>
 }
 

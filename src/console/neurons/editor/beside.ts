@@ -13,7 +13,6 @@ export type Beside = {
   isBehind: boolean
 }
 
-/** The preview and the findings, as a page has them and as they are fetched while somebody types. */
 export function beside({ rendered, findings, errors, isBehind }: Beside): Html {
   return html`${isBehind && html`<p class="warning">Somebody has changed this page since you began. What you write is merged with it.</p>`}
     ${findingList(findings, errors)}

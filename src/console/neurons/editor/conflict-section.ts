@@ -9,7 +9,6 @@ export type PageConflict = {
   lines: readonly { line: number; current: string; proposed: string }[]
 }
 
-/** Shows both sides of each conflict. The editor below holds what was typed. */
 export function conflictSection({ fields, lines }: PageConflict): Html {
   return html`<section class="conflict" aria-labelledby="conflict">
     <h2 id="conflict">Changed by both of you</h2>

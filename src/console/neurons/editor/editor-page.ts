@@ -24,7 +24,6 @@ export type EditorView = Pick<BlankPage, 'kb' | 'candidateId'> & {
   beside?: Beside | undefined
 }
 
-/** The editor of a page, or of a new one, with what it would look like beside it. */
 export function editorPage(visit: Visit, view: EditorView): Html {
   const { kb, target, warning, conflict } = view
   const heading = target === undefined ? 'New page' : html`Edit <span dir="auto">${target.title}</span>`

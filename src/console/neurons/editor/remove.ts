@@ -61,7 +61,6 @@ export async function submitRemoval(reading: Reading<PagePlace>, form: PageForm)
   return showRemoval(reading, { part: 1, note: form.note, candidateId, warning, status: 409 })
 }
 
-/** Asks whether a page is to go, with the links that it leaves behind. */
 function removalPage(visit: Visit, view: RemoveView): Html {
   const { opened, candidateId, linking, isMore, note, warning, part } = view
   const { kb, seqId, title, commit } = opened

@@ -7,7 +7,6 @@ import { page } from '../../layout/page.ts'
 import type { Visit } from '../../layout/visit.ts'
 import { linkingPages } from './linking-pages.ts'
 
-/** Names that are typed for a page: its title, and its folder and file name. */
 export type Names = { title: string; path: string }
 
 export type RenameView = {

@@ -15,7 +15,6 @@ import { fieldsOf, formChanges, type PageForm, typedIn } from './page-form.ts'
 import type { PagePlace, Reading } from './reading.ts'
 import { type Names, type RenameView, renamePage } from './rename-page.ts'
 
-/** Shows the names of a page and, once others are given, what they would change. */
 export async function showRename(
   { ctx, request, reply, place }: Reading<PagePlace>,
   { title, path, part }: Partial<Names> & { part: number },

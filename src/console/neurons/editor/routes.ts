@@ -30,7 +30,6 @@ const Typed = z.object({
 
 const people = 'curator'
 
-/** Adds the editor of pages and what it asks for while somebody types. */
 export function editorRoutes(app: ZodFastify, ctx: AppContext): void {
   for (const url of ['/kb/:kb/neurons/:seqId/edit', '/kb/:kb/new']) {
     app.get(

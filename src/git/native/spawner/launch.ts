@@ -33,7 +33,6 @@ type Launched = {
   channels: readonly Duplex[]
   /** Resolves when the program has ended, with all that writes to its standard error. Its channels are closed then. */
   ended: Promise<End>
-  /** Sends a signal to the program and to all that it has started. */
   kill(signal: NodeJS.Signals): void
 }
 

@@ -11,7 +11,6 @@ export type RunningProgram = {
    * Rejects with a {@link GitError} `git-failed` if nobody can say how it ended.
    */
   ended: Promise<End>
-  /** Sends a signal to the program and to all that it has started. */
   kill(signal: NodeJS.Signals): void
 }
 

@@ -23,7 +23,6 @@ type Call = {
   pid?: number
 }
 
-/** A small process that starts programs for this one; see `spawner-program.ts`. */
 export class Spawner {
   readonly #process: ChildProcess
   readonly #path: string
