@@ -29,6 +29,8 @@ test('a key is known by its token, with what it was made with', async () => {
     lastUsedAt: null,
     createdBy: null,
     git: 'shown',
+    limits: null,
+    userId: null,
   })
   expect(await keys.authenticate(token, at('11:00'))).toEqual({ ...key, isTenantDisabled: false })
 })
