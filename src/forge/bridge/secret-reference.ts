@@ -9,7 +9,7 @@ const reference = /^(?:env:[A-Z_][A-Z0-9_]*|file:.+)$/
 const maxSecretBytes = 64 * 1024
 
 /** A secret is not where it is said to be. The message names the place, and never what is there. */
-export class SecretMissing extends Error {
+class SecretMissing extends Error {
   constructor(where: string, options?: ErrorOptions) {
     super(`There is no secret at ${where}`, options)
     this.name = 'SecretMissing'
