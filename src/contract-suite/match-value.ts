@@ -102,7 +102,7 @@ export function valueAt(value: unknown, path: string): unknown {
     : [found].flat().reduce((sum: number, text) => sum + lengthOf(text), 0)
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -23,7 +23,7 @@ export async function newContractKeys(
   }
 }
 
-export const unlimited = {
+const unlimited = {
   GANGLION_RATE_READS: '1000000',
   GANGLION_RATE_WRITES: '1000000',
   GANGLION_RATE_CHATS: '1000000',
