@@ -15,7 +15,7 @@ function examples(language: string): string[] {
 test('each example of the document for agents is answered', async () => {
   const { url, ctx, tokens } = await startProduct()
   await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'demo' })
-  const variables = `url=${url} app_key=${tokens.app} app="Authorization: Bearer ${tokens.app}" json="Content-Type: application/json"`
+  const variables = `url=${url} app="Authorization: Bearer ${tokens.app}" json="Content-Type: application/json"`
   const ran = examples('sh').map(async (script) => {
     const command = script.replaceAll(/(?<=\| .*)\bganglion\b/g, `${process.execPath} ${main}`)
     const { stdout } = await promisify(execFile)('bash', ['-euc', `${variables}\n${command}`])
