@@ -71,6 +71,8 @@ export class ChatService {
   }
 
   async #post(path: string, body: unknown, sending: Sending = {}): Promise<Response> {
+    // A site always takes a token. To ask for it first saves a request, and an error in the browser's console.
+    if (this.#visitor.token === undefined && /\/widget\/v1\/sites\/[^/]+$/.test(this.#api)) await this.#renew(sending)
     let response = await this.#send(path, body, sending)
     if (response.status === 401 && (await this.#renew(sending))) response = await this.#send(path, body, sending)
     if (!response.ok) throw await problemOf(response)
