@@ -15,6 +15,12 @@ const fieldWords: Readonly<Record<string, string>> = {
   url: 'address',
   maxOpen: 'number of open pull requests',
   from: 'first event',
+  pending: 'number of waiting candidates',
+  approved: 'number of approved candidates',
+  paths: 'folder or page',
+  origins: 'address',
+  perMinute: 'number of questions in a minute',
+  perDay: 'number of questions in a day',
 }
 
 /** Parses what somebody sent. @throws {ValidationError} that says what is wrong as the rest of a sentence: `must be text` */

@@ -54,7 +54,7 @@ function questionsPage(visit: Visit, view: QuestionsView): Html {
       <p class="hint">${
         keptDays === 0
           ? 'The settings say that no question is counted.'
-          : `What people search for and ask here, without who, and readers on sites: kept for ${keptDays} days after it was last asked. Questions of API keys are not counted.`
+          : `What people search for and ask, here and on sites, without who asked. A question is kept for ${keptDays} days after it was last asked. Questions of API keys are not counted.`
       }</p>
       <nav aria-label="Kinds of questions"><ul class="row plain tabs">${questionOrders.map(tab)}</ul></nav>
       ${questions.length === 0 ? html`<p class="empty">None.</p>` : table(view)}

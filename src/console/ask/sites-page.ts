@@ -32,7 +32,7 @@ export function sitesPage(visit: Visit, { kb, sites, typed = emptyForm, errors, 
     kb,
     notice,
     main: html`<h1>Sites</h1>
-      <p>Web pages of others on which readers ask this knowledge base, without a key. They see what is public, and nothing else.</p>
+      <p>Other web pages on which readers ask this knowledge base, without a key. They see only what is public.</p>
       ${sites.length === 0 ? html`<p class="empty">There are no sites yet.</p>` : table(kb, sites)}
       <h2 id="new">Add a site</h2>
       ${form(visit, { action: sitesPath(kb.slug), errors }, [fields(typed, errors), button('Add the site')])}`,
@@ -68,12 +68,13 @@ export function sitePage(visit: Visit, view: OneSiteView): Html {
         <details><summary>Remove…</summary>${form(visit, { action: `${path}/remove` }, button('Remove it now', { class: 'danger' }))}</details>
       </div>
       <h2 id="snippet">To paste</h2>
-      <p class="field"><label for="code">Into the page, where the chat is to be</label><textarea id="code" readonly rows="3" spellcheck="false" data-copy>\n${snippet}</textarea></p>
+      <p class="field"><label for="code">Into the page, where you want the chat</label><textarea id="code" readonly rows="3" spellcheck="false" data-copy>\n${snippet}</textarea></p>
       <h2 id="preview">Preview</h2>
       <p class="hint">As readers see it. Its questions count like theirs.</p>
       <script type="module" src="/widget/v1/ganglion-chat.js"></script>
       <ganglion-chat api="${api}" height="28em"></ganglion-chat>
       <h2 id="refused">What was not found</h2>
+      <p class="hint">Questions without an answer, from this site and everywhere else.</p>
       ${
         refused.length === 0
           ? html`<p class="empty">Nothing yet.</p>`
@@ -93,7 +94,7 @@ function fields({ name, origins, perMinute, perDay }: SiteForm, errors: FormErro
       label: 'Name',
       value: name,
       errors,
-      hint: 'For you.',
+      hint: 'Only curators see it.',
       attributes: { required: true, maxlength: 100 },
     }),
     textArea({

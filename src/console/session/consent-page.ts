@@ -20,13 +20,13 @@ export function consentPage(visit: Visit, { uid, client, goesTo, knowledgeBases,
   return page(visit, {
     title: 'Connect an agent',
     main: html`<h1>Connect <bdi>${client}</bdi>?</h1>
-      <p>It calls itself so, and goes back to <strong><bdi>${goesTo}</bdi></strong>. Go on only if you have started this yourself. You are
-        ${user.name} (${user.email}), in <bdi>${tenant.slug}</bdi>.</p>
+      <p>The agent chose this name itself. It gets your answer at <strong><bdi>${goesTo}</bdi></strong>. Connect it only if you started this yourself. You are
+        signed in as ${user.name} (${user.email}), in the tenant <bdi>${tenant.slug}</bdi>.</p>
       <h2>It may read and ask</h2>
       ${
         knowledgeBases.length === 0
-          ? html`<p>There are no knowledge bases yet. It may read those that come.</p>`
-          : html`<p>These knowledge bases, and those that come, as far as apps see them:</p>
+          ? html`<p>There are no knowledge bases yet. It may read new ones.</p>`
+          : html`<p>These knowledge bases and new ones, as far as the role of its key allows:</p>
             <ul>${knowledgeBases.map(({ slug, title }) => html`<li><bdi>${title}</bdi> <span class="hint">${slug}</span></li>`)}</ul>`
       }
       ${form(visit, { action: `/oauth/consent/${uid}` }, [
@@ -37,8 +37,8 @@ export function consentPage(visit: Visit, { uid, client, goesTo, knowledgeBases,
             isChecked: true,
           }),
         html`<p class="hint">You can disconnect it in your account at any time.</p>`,
-        button('Connect', { name: 'decision', value: 'allow' }),
-        button('Refuse', { name: 'decision', value: 'deny', class: 'second' }),
+        html`<p class="row">${button('Connect', { name: 'decision', value: 'allow' })}
+          ${button('Refuse', { name: 'decision', value: 'deny', class: 'second' })}</p>`,
       ])}`,
   })
 }

@@ -35,6 +35,7 @@ const noLimits: LimitsForm = { pending: '', approved: '', paths: '', tags: '' }
 const emptyForm: KeyForm = { ...noLimits, name: '', role: 'app', connectors: '', git: '', expires: '90' }
 
 export function keysPage(visit: Visit, { list, now, notice, token, typed = emptyForm, errors }: KeysView): Html {
+  const hasLimits = `${typed.pending}${typed.approved}${typed.paths}${typed.tags}` !== ''
   return page(visit, {
     title: 'API keys',
     notice,
@@ -66,7 +67,7 @@ export function keysPage(visit: Visit, { list, now, notice, token, typed = empty
           label: 'It clones with git, hidden pages too, but never pushes: for CI',
           isChecked: typed.git !== '',
         }),
-        html`<details><summary>Limits, for the key of an agent</summary>${limitFields(typed, errors)}</details>`,
+        html`<details class="field"${hasLimits && html` open`}><summary>Limits of what it may propose, for an agent</summary>${limitFields(typed, errors)}</details>`,
         button('Make the key'),
       ])}
       <h2 id="keys">Keys</h2>
@@ -88,10 +89,10 @@ function limitFields({ pending, approved, paths, tags }: LimitsForm, errors?: Fo
     }),
     field({
       name: 'approved',
-      label: 'Candidates of a day that the policy may approve',
+      label: 'Candidates that the policy may approve in a day',
       value: approved,
       errors,
-      hint: 'More wait for a curator. Empty: any number.',
+      hint: 'In each knowledge base; more wait for a curator. Empty: any number.',
       attributes: number,
     }),
     textArea({
@@ -120,9 +121,9 @@ export function keyLimitsPage(
 ): Html {
   return page(visit, {
     title: `Limits of ${name}`,
-    main: html`<h1>Limits of <bdi>${name}</bdi></h1>
-      ${form(visit, { action: `/settings/keys/${id}/limits`, errors }, [limitFields(typed, errors), button('Set the limits')])}
-      <p><a href="/settings/keys">All keys</a></p>`,
+    main: html`<p><a href="/settings/keys">All keys</a></p>
+      <h1>Limits of <bdi>${name}</bdi></h1>
+      ${form(visit, { action: `/settings/keys/${id}/limits`, errors }, [limitFields(typed, errors), button('Set the limits')])}`,
   })
 }
 
@@ -148,7 +149,7 @@ function row(visit: Visit, key: ApiKeySummary, now: Date): Html {
     <td>${when(createdAt, now)}${createdBy !== null && html` by <bdi>${createdBy}</bdi>`}</td>
     <td>${
       state === 'valid' &&
-      html`<a href="/settings/keys/${id}/limits">${key.limits === null ? 'No limits' : 'Limits'}<span class="unseen"> of ${name}</span></a>
+      html`<a href="/settings/keys/${id}/limits">${key.limits === null ? 'Set limits' : 'Change limits'}<span class="unseen"> of ${name}</span></a>
       <details><summary>Revoke…<span class="unseen"> ${name}</span></summary>
         ${form(visit, { action: `/settings/keys/${id}/revoke` }, button('Revoke it now', { class: 'danger' }))}</details>`
     }</td>

@@ -108,7 +108,7 @@ test('a visitor of a site asks what is public, reads what is cited, and votes', 
   expect(stream.text).toMatch(/^event: delta\n[\s\S]*event: done\n/)
   const shown = await curator.get(page)
   expect(shown.texts('.report dd')).toEqual(['on', '5 of 100'])
-  expect(shown.texts('#refused + ul a')).toContain('what is the door code of the office')
+  expect(shown.texts('#refused ~ ul a')).toContain('what is the door code of the office')
 })
 
 test('a vote of a visitor waits, whatever the policy approves', async () => {
