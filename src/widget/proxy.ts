@@ -25,9 +25,9 @@ export function fetchProxy({ url, key, kb }: ProxyOptions): (request: Request) =
     // A page of another site cannot send this without asking first, which is refused.
     const isJson = request.headers.get('content-type')?.startsWith('application/json') === true
     if (request.method !== 'POST' || !isJson) return refusal(415, 'Send a POST with JSON.')
-    const text = await request.text()
-    if (text.length > maxBody) return refusal(413, 'The question is too long.')
     try {
+      const text = await textOf(request)
+      if (text.length > maxBody) return refusal(413, 'The question is too long.')
       const accept = request.headers.get('accept') ?? 'application/json'
       const headers = { 'content-type': 'application/json', accept, authorization: `Bearer ${key}` }
       const body = JSON.stringify(asked(JSON.parse(text) ?? {}))
@@ -54,23 +54,34 @@ export function nodeProxy(
   return async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    let body = ''
-    request.setEncoding('utf8')
-    for await (const piece of request) if (body.length <= maxBody) body += String(piece)
-    const { method = 'GET', headers } = request
-    const sent = method === 'POST' ? { body } : {}
-    const given = { accept: headers.accept ?? '', 'content-type': headers['content-type'] ?? '' }
-    const answered = await answer(
-      new Request(`http://localhost${request.url}`, { method, headers: given, signal: gone.signal, ...sent }),
-    )
-    response.writeHead(answered.status, Object.fromEntries(answered.headers))
     try {
+      let body = ''
+      request.setEncoding('utf8')
+      for await (const piece of request) if (body.length <= maxBody) body += String(piece)
+      const { method = 'GET', headers } = request
+      const given = { accept: headers.accept ?? '', 'content-type': headers['content-type'] ?? '' }
+      // Another method, such as TRACE, cannot be in a `Request` at all.
+      const sent = method === 'POST' ? { method, body } : {}
+      const asked = new Request(`http://localhost${request.url}`, { headers: given, signal: gone.signal, ...sent })
+      const answered = await answer(asked)
+      response.writeHead(answered.status, Object.fromEntries(answered.headers))
       for await (const piece of answered.body ?? []) response.write(piece)
     } catch {
-      // The server, or the visitor, has gone: the answer ends here.
+      // The server, or the visitor, has gone, or sent what is no request: the answer ends here. A throw could end the whole process.
+      if (!response.headersSent) response.writeHead(400)
     }
     response.end()
   }
+}
+
+/** Reads no more than is too much. */
+async function textOf({ body }: Request): Promise<string> {
+  let text = ''
+  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece
+    if (text.length > maxBody) break
+  }
+  return text
 }
 
 function refusal(status: number, message: string): Response {
