@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { consoleRoutes } from '../../src/console/console.ts'
 import { AgentKeeper, agentCallback, askToConnect, connectedAgent } from '../support/agent.ts'
 import { signIn } from '../support/person.ts'
@@ -189,4 +189,43 @@ test('below a path prefix, the metadata names the public address', async () => {
       scopes_supported: expect.arrayContaining(['read', 'propose']),
     })
   }
+})
+
+test('strangers can neither fill the database nor make the server fetch for them', async () => {
+  const { url, ctx } = await start()
+  const register = async (more: object) => {
+    const body = JSON.stringify({ redirect_uris: [agentCallback], ...more })
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch(`${url}/oauth/register`, { method: 'POST', headers, body })).status
+  }
+  const fetched = vi.spyOn(globalThis, 'fetch')
+  expect(await register({ sector_identifier_uri: 'https://example.com/callbacks' })).toBe(400)
+  expect(fetched.mock.calls.map(([target]) => String(target))).toEqual([`${url}/oauth/register`])
+  fetched.mockRestore()
+  expect(await register({ client_name: 'a'.repeat(8_000) })).toBe(400)
+  expect(await register({ client_name: 'a'.repeat(7_000) })).toBe(201)
+  const ends = await ctx.database.db.selectFrom('oauth_records').select(['model', 'expires_at']).execute()
+  expect(ends.filter(({ model }) => model !== 'Seed')).toEqual([{ model: 'Client', expires_at: expect.any(String) }])
+})
+
+test('of what nobody has let in, only the last is kept', async () => {
+  const { oauthRecords, now } = (await start()).ctx
+  for (const [id, minutes] of Object.entries({ first: 1, kept: 2, last: 3 })) {
+    const expiresAt = new Date(Date.now() + minutes * 60_000)
+    await oauthRecords.put('Client', id, { payload: {}, grantId: null, expiresAt })
+  }
+  await oauthRecords.keep('Client', 'kept')
+  await oauthRecords.trim('Client', 1)
+  const known = ['first', 'kept', 'last'].map(
+    async (id) => (await oauthRecords.find('Client', id, now())) !== undefined,
+  )
+  expect(await Promise.all(known)).toEqual([false, true, true])
+})
+
+test('a failure to begin is tried again', async () => {
+  const { url, ctx } = await start()
+  vi.spyOn(ctx.oauthRecords, 'seed').mockRejectedValueOnce(new Error('busy'))
+  const statuses = []
+  for (const _ of [1, 2]) statuses.push((await fetch(`${url}/.well-known/oauth-authorization-server`)).status)
+  expect(statuses).toEqual([500, 200])
 })

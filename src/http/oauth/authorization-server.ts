@@ -27,15 +27,22 @@ const day = 24 * hour
 const year = 365 * day
 /** Addresses at which the server is asked, mostly one. */
 const maxServers = 8
+/** What strangers may leave: characters of a client, and records of a kind that nobody has let in. */
+const maxClient = 8_000
+const maxWaiting = 5_000
 
 const serversOf = onePer((_: Ctx) => new LRUCache<string, Promise<Provider>>({ max: maxServers }))
 
 /** The authorization server for agents at an address. Its library is loaded when it is first asked for. */
 export function authorizationServer(ctx: Ctx, address: string): Promise<Provider> {
   const servers = serversOf(ctx)
-  const known = servers.get(address) ?? createServer(ctx, address)
-  servers.set(address, known)
-  return known
+  const known = servers.get(address)
+  if (known !== undefined) return known
+  const made = createServer(ctx, address)
+  servers.set(address, made)
+  // The next request tries again.
+  made.catch(() => servers.delete(address))
+  return made
 }
 
 async function createServer(ctx: Ctx, address: string): Promise<Provider> {
@@ -45,7 +52,13 @@ async function createServer(ctx: Ctx, address: string): Promise<Provider> {
   ])
   const audience = audienceOf(address)
   const configuration: Configuration = {
-    adapter: (model: string) => adapterOf(ctx, model, () => new errors.InvalidGrant('already used')),
+    adapter: (model: string) =>
+      adapterOf(ctx, model, {
+        used: () => new errors.InvalidGrant('already used'),
+        large: () => new errors.InvalidClientMetadata(`the client has more than ${maxClient} characters`),
+      }),
+    // Clients name addresses for it, and anybody can register one.
+    fetch: () => Promise.reject(new Error('nothing is fetched for clients')),
     findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
     routes: oauthPaths,
     scopes: [...agentScopes],
@@ -83,7 +96,10 @@ async function createServer(ctx: Ctx, address: string): Promise<Provider> {
       rpInitiatedLogout: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       revocation: { enabled: true },
-      registration: { enabled: true },
+      // Nothing takes a token of a registration, which would never end.
+      registration: { enabled: true, issueRegistrationAccessToken: false },
+      // `/mcp` checks no proof of possession.
+      dPoP: { enabled: false },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => audience,
@@ -109,13 +125,19 @@ async function createServer(ctx: Ctx, address: string): Promise<Provider> {
 }
 
 /** Keeps what the library keeps, under hashes: see `OauthRecords`. The id itself is in no payload. */
-function adapterOf({ oauthRecords, apiKeys, now }: Ctx, model: string, usedError: () => Error): Adapter {
+function adapterOf(
+  { oauthRecords, apiKeys, now }: Ctx,
+  model: string,
+  failure: { used(): Error; large(): Error },
+): Adapter {
   return {
     async upsert(id, { jti: _, ...payload }, expiresIn) {
+      if (model === 'Client' && JSON.stringify(payload).length > maxClient) throw failure.large()
       // A client that nobody lets in is forgotten.
       const seconds = expiresIn ?? (model === 'Client' ? day : undefined)
       const expiresAt = seconds === undefined ? null : new Date(now().getTime() + 1000 * seconds)
       await oauthRecords.put(model, id, { payload, grantId: payload.grantId ?? null, expiresAt })
+      if (model === 'Client' || model === 'Interaction') await oauthRecords.trim(model, maxWaiting)
     },
     async find(id) {
       const found = await oauthRecords.find(model, id, now())
@@ -126,7 +148,7 @@ function adapterOf({ oauthRecords, apiKeys, now }: Ctx, model: string, usedError
     findByUid: async () => undefined,
     findByUserCode: async () => undefined,
     async consume(id) {
-      if (!(await oauthRecords.consume(model, id, now()))) throw usedError()
+      if (!(await oauthRecords.consume(model, id, now()))) throw failure.used()
     },
     async destroy(id) {
       await oauthRecords.remove(model, id)

@@ -60,6 +60,23 @@ export class OauthRecords {
       .execute()
   }
 
+  /** Removes records that end, but for those that end last. */
+  async trim(model: string, max: number): Promise<void> {
+    const last = this.#db
+      .selectFrom('oauth_records')
+      .select('hash')
+      .where('model', '=', model)
+      .where('expires_at', 'is not', null)
+      .orderBy('expires_at', 'desc')
+      .limit(max)
+    await this.#db
+      .deleteFrom('oauth_records')
+      .where('model', '=', model)
+      .where('expires_at', 'is not', null)
+      .where('hash', 'not in', last)
+      .execute()
+  }
+
   async remove(model: string, id: string): Promise<void> {
     await this.#db.deleteFrom('oauth_records').where('model', '=', model).where('hash', '=', hashToken(id)).execute()
   }
