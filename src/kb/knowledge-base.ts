@@ -14,7 +14,7 @@ import type { Staging } from '../git/staging.ts'
 import { formatCandidate } from '../markdown/file/candidate-file.ts'
 import { parseKbFile } from '../markdown/file/kb-file.ts'
 import type { ParserPool } from '../markdown/pool/parser-pool.ts'
-import { type Candidate, candidatePath } from '../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, candidatePath } from '../rules/candidates/candidate.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { firstComeNeurons } from '../rules/neurons/first-come.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
@@ -33,7 +33,7 @@ import { Projection, type ProjectionHeads, projectionFile } from './projection/p
 import { committer } from './refs/commit-message.ts'
 import { mainRef, queueRef, RepositoryMissing } from './refs/kb-refs.ts'
 import type { Removal } from './refs/removal-trailer.ts'
-import { type LimitsOf, withinLimits } from './within-limits.ts'
+import { type LimitsOf, requirePlaces, requireWaitingRoom, withinLimits } from './within-limits.ts'
 
 /** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
 export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | null>
@@ -313,6 +313,16 @@ export class KnowledgeBase {
   /** Candidates as the limits of their keys let them in; see {@link withinLimits}. Within {@link write}. */
   admitted(candidates: readonly Candidate[], isTaken = false): Promise<readonly Candidate[]> {
     return withinLimits(this.projection.write, candidates, this.#limitsOf, isTaken)
+  }
+
+  /** See {@link requirePlaces}. Within {@link write}. */
+  requirePlaces(by: Actor, brought: Parameters<typeof requirePlaces>[2]): Promise<void> {
+    return requirePlaces(this.projection.write, by, brought, this.#limitsOf)
+  }
+
+  /** See {@link requireWaitingRoom}. Within {@link write}. */
+  requireWaitingRoom(by: Actor): Promise<void> {
+    return requireWaitingRoom(this.projection.write, by, this.#limitsOf)
   }
 
   /**

@@ -1,10 +1,14 @@
 import type { KeyLimits } from '../contract/administration.ts'
 import { GanglionError } from '../contract/errors.ts'
-import type { Candidate } from '../rules/candidates/candidate.ts'
+import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { isInternal } from '../rules/access/audience.ts'
+import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
+import { isNeuronPath } from '../rules/paths/neuron-path.ts'
 import { tagsOfCandidate } from './follow/candidate-tags.ts'
 import { findCandidate, usedBudget } from './projection/candidate-index.ts'
+import { blobAtPath } from './projection/file-queries.ts'
 import { findNeuron } from './projection/neuron-queries.ts'
 import type { AllTables } from './projection/projection.ts'
 
@@ -35,7 +39,7 @@ export async function withinLimits(
       admitted.push(candidate)
       continue
     }
-    requirePlace(sql, candidate, limits)
+    requireCandidatePlace(sql, candidate, limits)
     const { verdict } = candidate
     const more = added.get(key) ?? { pending: 0, approved: 0 }
     added.set(key, more)
@@ -45,7 +49,7 @@ export async function withinLimits(
     if (isTaken && !mayApprove)
       throw new GanglionError('queue_full', `This key may bring ${limits.approved} changes a day.`)
     if (isNew && !approves && limits.pending !== null && used.pending + more.pending >= limits.pending) {
-      throw new GanglionError('queue_full', `${limits.pending} candidates of this key wait already.`)
+      throw new GanglionError('queue_full', tooMany(limits.pending))
     }
     if (isNew) more[approves ? 'approved' : 'pending']++
     const isHeld = verdict.approve && !mayApprove
@@ -61,18 +65,69 @@ function makerOf({ createdBy, decisions }: Candidate, isNew: boolean): string | 
   return actor && keyActor.exec(actor.id)?.[1]
 }
 
-/** Where it stands now and where it would stand must both be open to the key, or a tag that it has. */
-function requirePlace(sql: AllTables, candidate: Candidate, { paths, tags }: KeyLimits): void {
-  if ((paths.length === 0 && tags.length === 0) || candidate.kind === 'reader-feedback') return
+/** Rejects what has come to wait beyond the budget of the key that made it. @throws {GanglionError} `queue_full` */
+export async function requireWaitingRoom(sql: AllTables, { id }: Actor, limitsOf: LimitsOf): Promise<void> {
+  const key = keyActor.exec(id)?.[1]
+  const limit = key === undefined ? undefined : (await limitsOf(key))?.pending
+  if (key === undefined || typeof limit !== 'number') return
+  if (usedBudget(sql, key, '').pending > limit) throw new GanglionError('queue_full', tooMany(limit))
+}
+
+type Brought = {
+  neurons: readonly { seqId?: string | undefined; path: string; text: string | null }[]
+  /** Paths, of Neurons or not. */
+  files: Iterable<string>
+}
+
+/**
+ * Checks all that somebody brings to main, whichever candidates it approves: of files that are no Neurons, only new ones may stand elsewhere.
+ * @throws {GanglionError} `insufficient_role`
+ */
+export async function requirePlaces(
+  sql: AllTables,
+  { id }: Actor,
+  { neurons, files }: Brought,
+  limitsOf: LimitsOf,
+): Promise<void> {
+  const key = keyActor.exec(id)?.[1]
+  const limits = key === undefined ? undefined : await limitsOf(key)
+  if (!limits) return
+  for (const { seqId, path, text } of neurons) {
+    const known = seqId === undefined ? undefined : findNeuron(sql, seqId)
+    const tags = known?.tags ?? parseNeuronFile(text ?? '').fields.tags
+    requirePlace({ places: [known?.path, path], tags }, limits)
+  }
+  for (const path of files) {
+    if (!isNeuronPath(path) && blobAtPath(sql, path) !== undefined) requirePlace({ places: [path], tags: [] }, limits)
+  }
+}
+
+function requireCandidatePlace(sql: AllTables, candidate: Candidate, limits: KeyLimits): void {
   const target = candidate.target === null ? undefined : findNeuron(sql, candidate.target)
   const { path } = readMetadata(parseMetadata(candidate.metadata).data)
-  const places = [target?.path, path].filter((place) => place !== undefined)
+  const tags = tagsOfCandidate(candidate)
+  // As votes are made. What else says that it is one may be a page like any other.
+  if (candidate.kind === 'reader-feedback' && path === undefined && isInternal(tags)) return
+  requirePlace({ places: [target?.path, path], tags: target?.tags ?? tags }, limits)
+}
+
+/** Where it stands now and where it would stand must both be open to the key, or a tag that it has. */
+function requirePlace(
+  page: { places: readonly (string | undefined)[]; tags: readonly string[] },
+  { paths, tags }: KeyLimits,
+): void {
+  if (paths.length === 0 && tags.length === 0) return
+  const places = page.places.filter((place) => place !== undefined)
   const isInPaths = places.length > 0 && places.every((place) => paths.some((each) => isBelow(place, each)))
-  const keys = (target?.tags ?? tagsOfCandidate(candidate)).map(tagKey)
+  const keys = page.tags.map(tagKey)
   const hasTag = tags.map(tagKey).some((tag) => keys.some((key) => key === tag || key.startsWith(`${tag}/`)))
   if (isInPaths || hasTag) return
   const open = [...paths.map((each) => `in ${each}`), ...tags.map((tag) => `with the tag ${tag}`)].join(' or ')
   throw new GanglionError('insufficient_role', `This key may only propose pages ${open}.`)
+}
+
+function tooMany(limit: number): string {
+  return `${limit} candidates of this key wait already.`
 }
 
 function isBelow(place: string, folder: string): boolean {

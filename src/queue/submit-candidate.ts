@@ -197,7 +197,10 @@ async function submitStaged(
   await approveByPolicy(kb, staging, id, now)
   const judged = findCandidate(sql, id) ?? row
   const isOneMore = known === undefined && judged.status === 'pending'
-  if (isOneMore && countPending(sql) > maxPending) throw new GanglionError('queue_full')
+  if (isOneMore) {
+    if (countPending(sql) > maxPending) throw new GanglionError('queue_full')
+    await kb.requireWaitingRoom(draft.createdBy)
+  }
   const { approval } = judged
   const isVisible = (seqId: string) => draft.sees(accessOf(sql, seqId) ?? { audience: [], tags: [] })
   return { row: judged, warnings: [...warnings, ...(approval ? takenNames(sql, approval.seqId, isVisible) : [])] }

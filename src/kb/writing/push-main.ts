@@ -61,6 +61,7 @@ export async function pushToMain(
     const isNothing = pushed.neurons.length === 0 && pushed.files.size === 0
     if (isNothing && isBehind && push.follows === undefined) return { commit: undefined, neurons: [] }
     if (!isNothing && push.follows === 'merge nothing') throw new PushRefused(waits)
+    await kb.requirePlaces(push.approver, { neurons: pushed.neurons, files: pushed.files.keys() })
     const { pages, files: pictures } = await takePictures(kb, pushed.neurons)
     const files = new Map([...pushed.files, ...pictures])
     const taking = await takeNeurons(kb, pages, {

@@ -46,6 +46,16 @@ test('a key may have so many candidates waiting, over HTTP and the protocol toge
   expect((await submit('Three')).status).toBe(201)
 })
 
+test('what the policy approves and main does not take counts among those that wait', async () => {
+  const { product, submit } = await limited({ pending: 1 })
+  const page = await approved(product, 'Page', 'Text. %%A comment.%%')
+  const correct = (content: string) =>
+    submit('Page', { kind: 'user-correction', confidence: 1, content, metadata: { targetNeuron: page } })
+  expect((await correct('One.')).body.status).toBe('pending')
+  expect(await correct('Two.')).toMatchObject({ status: 429, body: { error: 'queue_full' } })
+  expect(await candidates(product, 'pending')).toHaveLength(1)
+})
+
 test('what the policy would approve beyond the budget of a day waits, and a preview says so', async () => {
   const { submit, propose } = await limited({ approved: 1 })
   expect((await submit('One', { confidence: 1 })).body.status).toBe('approved')
@@ -64,6 +74,9 @@ test('a key proposes to its folders and tags alone', async () => {
   expect(await submit('Payroll', { ...correctionOf(foreign), content: 'Mine.' })).toMatchObject(refusal)
   const tagged = { kind: 'user-correction', metadata: { targetNeuron: foreign, tags: ['vip'] } }
   expect(await submit('Payroll', tagged)).toMatchObject(refusal)
+  const asVote = { kind: 'reader-feedback', metadata: { path: 'payroll/a.md', tags: ['internal'] } }
+  expect(await submit('No vote', asVote)).toMatchObject(refusal)
+  expect(await submit('No vote', { kind: 'reader-feedback' })).toMatchObject(refusal)
   expect(await candidates(product, 'pending')).toEqual([])
   expect((await submit('In a folder', { metadata: { path: 'guides/a.md' } })).status).toBe(201)
   expect((await submit('With a tag', { metadata: { tags: ['vip'] } })).status).toBe(201)
@@ -90,4 +103,31 @@ test('what a key pushes, for review or to main, is held to its limits, too', asy
   expect(second).toEqual({ code: 1, stderr: expect.stringContaining('1 candidates of this key wait already.') })
   expect(await candidates(product, 'pending')).toHaveLength(1)
   expect(await pushed('guides/three.md', 'main')).toMatchObject({ code: 0 })
+})
+
+test('a push to main is held to the folders, whichever candidate it names and whatever file it changes', async () => {
+  const { product, curator } = await limited({ paths: ['guides'] })
+  const wish = {
+    kb: 'handbook',
+    kind: 'external-feed',
+    title: 'Mine',
+    content: 'Text.',
+    metadata: { path: 'guides/a.md' },
+  }
+  const { body } = await product.request('POST', queue, { as: curator, body: wish })
+  const clone = await Clone.of(product, curator)
+  const pushed = async (files: Record<string, string>) => {
+    await clone.git('reset', '--quiet', '--hard', 'origin/main')
+    for (const [path, text] of Object.entries(files)) clone.write(path, text)
+    await clone.git('add', '--all')
+    await clone.git('commit', '--quiet', '--message', 'Change')
+    return clone.run('push', 'origin', 'HEAD:main')
+  }
+  const refused = { code: 1, stderr: expect.stringContaining('This key may only propose pages in guides.') }
+  expect(
+    await pushed({ 'neurons/payroll/a.md': `---\ncandidate: ${body.candidateId}\n---\n\n# Mine\n` }),
+  ).toMatchObject(refused)
+  const settings = await clone.git('show', 'HEAD:kb.yaml')
+  expect(await pushed({ 'kb.yaml': `${settings}\n# Mine\n` })).toMatchObject(refused)
+  expect(await pushed({ 'neurons/guides/b.md': '# B\n', 'neurons/guides/b.svg': '<svg/>' })).toMatchObject({ code: 0 })
 })
