@@ -40,6 +40,8 @@ test('a curator makes a site, tries it, and pastes it into a page of another ori
     await reader.getByRole('textbox').fill(question)
     await reader.keyboard.press('Enter')
   }
+  const unauthorised: string[] = []
+  reader.on('response', (response) => response.status() === 401 && unauthorised.push(response.url()))
   await reader.goto(origin)
   await ask('What is a candidate?')
   await reader.getByText('This page may not use the chat').first().waitFor()
@@ -65,5 +67,6 @@ test('a curator makes a site, tries it, and pastes it into a page of another ori
   await reader.getByText('This chat is switched off.').first().waitFor()
   // The policy of the page of the test, which the test has no scripts for.
   expect(refused.filter((text) => !text.includes('/page.js'))).toEqual([])
+  expect(unauthorised).toEqual([])
   await context.close()
 })

@@ -76,3 +76,14 @@ test('keys are for administrators, and each tenant has its own', async () => {
   const overview = await admin.get('/settings')
   expect(overview.texts('.cards strong')).toEqual(['API keys', 'People', 'Audit', 'Webhooks', 'Forges', 'Health'])
 })
+
+test('wrong limits are named in words, and stand open in the form', async () => {
+  const sent = { name: 'agent', role: 'app', expires: '90', pending: '-1', paths: '/x' }
+  const answer = await admin.post(path, sent)
+  expect(answer.status).toBe(400)
+  expect(answer.texts('.problems li')).toEqual([
+    'The number of waiting candidates must be at least 0.',
+    'The folder or page must be a path below neurons/, such as guides/vip.',
+  ])
+  expect(answer.body).toContain('<details class="field" open>')
+})
