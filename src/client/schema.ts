@@ -308,6 +308,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-bases/{kbId}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propose to take back what one writer wrote
+         * @description Adds a reversal to the queue for each Neuron that one key, person, connector or Source has changed on `main` since a time. A curator decides on all of them as one. What others changed since stays, or conflicts. Idempotent: a reversal that is pending is not proposed again. Fails with `not_found` if the knowledge base or the Source does not exist, with 400 if more than 500 Neurons were changed, and with `queue_full` if 10,000 candidates of the knowledge base would be pending.
+         */
+        post: operations["proposeUndo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-bases/{kbId}/llms.txt": {
         parameters: {
             query?: never;
@@ -2440,6 +2460,88 @@ export interface components {
                 }[];
             };
         };
+        /**
+         * @description The proposed reversals.
+         * @example {
+         *       "kbId": "019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+         *       "message": "In the queue, a reversal of 1 Neuron waits.",
+         *       "queueUrl": "/queue/019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70",
+         *       "reversals": [
+         *         {
+         *           "candidateId": "019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70",
+         *           "seqId": "handbook_00000042",
+         *           "title": "VIP escalation policy",
+         *           "action": "change",
+         *           "conflicts": false,
+         *           "warnings": [
+         *             "What Ada changed since stays."
+         *           ]
+         *         }
+         *       ],
+         *       "kept": []
+         *     }
+         */
+        UndoAnswer: {
+            /**
+             * Format: uuid
+             * @description UUID of the knowledge base.
+             */
+            kbId: string;
+            /** @description Message for a person; the wording may change. */
+            message: string;
+            /** @description URL of the first reversal in the console; null if there are none. */
+            queueUrl: string | null;
+            /** @description Pending candidates, one for each Neuron. They are one entry of the queue. */
+            reversals: {
+                /**
+                 * Format: uuid
+                 * @description UUID of the candidate.
+                 */
+                candidateId: string;
+                /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
+                seqId: string;
+                /** @description Title that its approval gives the Neuron, or the title of the removed one. */
+                title: string;
+                /**
+                 * @description What its approval does to the Neuron: removes one that the writer made, restores one that it removed.
+                 * @enum {string}
+                 */
+                action: "change" | "remove" | "restore";
+                /** @description Whether a later change by others conflicts, which a curator must solve first. */
+                conflicts: boolean;
+                /** @description Later changes by others, and what becomes of them. */
+                warnings: string[];
+            }[];
+            /** @description Neurons that the writer changed and that stay as they are. */
+            kept: {
+                /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
+                seqId: string;
+                /** @description Why, for a person; the wording may change. */
+                reason: string;
+            }[];
+        };
+        /**
+         * @description The changes to take back.
+         * @example {
+         *       "by": "connector",
+         *       "writer": "mcp",
+         *       "since": "2026-11-26T08:00:00Z"
+         *     }
+         */
+        UndoInput: {
+            /**
+             * @description What the changes have in common: the API key or person that sent them, their connector, or their Source.
+             * @enum {string}
+             */
+            by: "key" | "person" | "connector" | "source";
+            /** @description UUID of the API key, person or Source, or name of the connector. */
+            writer: string;
+            /**
+             * Format: date-time
+             * @description From when on, to the second: the time at which `main` took the change.
+             */
+            since: string;
+        };
         UnresolvedLink: {
             /** @description Target as written in the page. */
             target: string;
@@ -3071,6 +3173,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Graph"];
+                };
+            };
+        };
+    };
+    proposeUndo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Slug or UUID of the knowledge base.
+                 * @example handbook
+                 */
+                kbId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoInput"];
+            };
+        };
+        responses: {
+            /** @description The proposed reversals. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoAnswer"];
                 };
             };
         };

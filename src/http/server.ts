@@ -43,6 +43,7 @@ import { meRoutes } from './v1/me-routes.ts'
 import { neuronRoutes } from './v1/neuron-routes.ts'
 import { queueRoutes } from './v1/queue-routes.ts'
 import { searchRoutes } from './v1/search-routes.ts'
+import { undoRoutes } from './v1/undo-routes.ts'
 import { uploadRoutes } from './v1/upload-routes.ts'
 import { widgetRoutes } from './widget-routes.ts'
 import { schemaController, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
@@ -260,6 +261,7 @@ function apiRoutes(api: ZodFastify, ctx: AppContext, limits: Limits): void {
   queueRoutes(api, ctx, limits)
   neuronRoutes(api, ctx)
   knowledgeBaseRoutes(api, ctx)
+  undoRoutes(api, ctx)
   llmsRoutes(api, ctx)
   meRoutes(api, ctx)
   searchRoutes(api, ctx)

@@ -117,7 +117,7 @@ export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle
       removals,
       message: commitMessage(subjectOf(taking.neurons), [
         ...approvalTrailers(taking.neurons),
-        ['Connector', 'git'],
+        ['Connector', records[0]?.connector ?? 'git'],
         ['Approved-By', `${actor.name} <${actor.id}>`],
         ...removalTrailers(removals),
       ]),

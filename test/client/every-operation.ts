@@ -54,6 +54,11 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
   await api.POST('/api/v1/queue/candidates/{id}/dismiss', { params: second })
   await api.POST('/api/v1/queue/candidates/{id}/reopen', { params: second })
 
+  await api.POST('/api/v1/knowledge-bases/{kbId}/undo', {
+    params: inKb,
+    body: { by: 'connector', writer: 'mcp', since: '2026-11-26T08:00:00Z' },
+  })
+
   await api.GET('/api/v1/me')
   await api.GET('/api/v1/me/candidates')
   await api.GET('/api/v1/me/candidates/{id}', { params: first })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { type CandidateRow, findCandidate, firstPending } from '../../kb/projection/candidate-index.ts'
+import { undoConnector } from '../../kb/projection/candidate-queue.ts'
 import { largestBundle } from '../../kb/refs/candidate-head-names.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -213,6 +214,7 @@ async function wholeOf({ projection, repository }: KnowledgeBase, candidateId: s
   const whole = (kind: string, name: string) => ({ key: JSON.stringify([kind, row.zone]), name })
   if (source?.id !== undefined) return whole(`source ${source.id}`, source.filename ?? 'a Source')
   if (connector === 'git') return whole(`push ${createdBy.id} ${createdAt}`, `a push of ${createdBy.name}`)
+  if (connector === undoConnector) return whole(`undo ${createdBy.id} ${createdAt}`, `an undo by ${createdBy.name}`)
   const minute = createdAt.slice(0, 'yyyy-mm-ddThh:mm'.length)
   return connector === 'lint' ? whole(`lint ${minute}`, `lint of ${minute.replace('T', ' ')}`) : undefined
 }

@@ -84,8 +84,9 @@ function matching({
     ${
       bundles
         ? query`AND NOT EXISTS (SELECT 1 FROM candidates AS mate WHERE mate.id >= substr(candidates.id, 1, ${timeLength})
-          AND mate.id < candidates.id AND candidates.connector = 'git' AND candidates.status = 'pending'
-          AND +mate.connector = 'git' AND +mate.status = 'pending' AND mate.zone IS candidates.zone
+          AND mate.id < candidates.id AND candidates.connector IN ('git', ${undoConnector}) AND candidates.status = 'pending'
+          AND +mate.connector = candidates.connector AND +mate.status = 'pending' AND mate.zone IS candidates.zone
+          AND mate.fingerprint IS NOT NULL AND candidates.fingerprint IS NOT NULL
           AND mate.created_at = candidates.created_at AND mate.created_by = candidates.created_by)`
         : nothing
     }
@@ -100,18 +101,22 @@ function matching({
 /** Characters of an id that say when it was made, in milliseconds. By these few are found: `+` keeps SQLite off the index of all that wait. */
 const timeLength = 14
 
+export const undoConnector = 'undo'
+
 /** `path`: where the page was pushed to, by which they are in order. `pushed`: the blob. */
 export type Mate = CandidateRow & { path: string; pushed: string }
 
 /**
- * What waits of a push, in the zone of one candidate of it: that is decided as one. Those of one push have its time.
+ * What waits of a push or an undo, in the zone of one candidate of it: that is decided as one. Those of one push have its time. What a
+ * client says is of a push has no fingerprint.
  */
 export function bundleOf(sql: Sql, { id, connector, status }: CandidateRow): Mate[] {
-  if (connector !== 'git' || status !== 'pending') return []
+  if ((connector !== 'git' && connector !== undoConnector) || status !== 'pending') return []
   const time = id.slice(0, timeLength)
   const rows = sql.all`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid
     FROM candidates AS one JOIN candidates AS mate USING (created_at, created_by)
-    WHERE one.id = ${id} AND +mate.connector = one.connector AND +mate.status = one.status AND mate.id >= ${time} AND mate.id < ${`${time}~`} AND mate.zone IS one.zone ORDER BY mate.fingerprint, mate.id`
+    WHERE one.id = ${id} AND +mate.connector = one.connector AND +mate.status = one.status AND mate.id >= ${time} AND mate.id < ${`${time}~`} AND mate.zone IS one.zone
+      AND mate.fingerprint IS NOT NULL AND one.fingerprint IS NOT NULL ORDER BY mate.fingerprint, mate.id`
   return rows.map((row) => {
     const fingerprint = String(row.fingerprint)
     const end = fingerprint.lastIndexOf(' ')

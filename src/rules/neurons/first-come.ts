@@ -1,7 +1,7 @@
 import type { Candidate } from '../candidates/candidate.ts'
 
-/** Connectors of whole pages that a person has in a vault or an editor. Such a page may give a name a second time. */
-const vaultDoors: ReadonlySet<string> = new Set(['git', 'import', 'console', 'rename'])
+/** Connectors of whole pages that a person has in a vault or an editor, or had. Such a page may give a name a second time. */
+const vaultDoors: ReadonlySet<string> = new Set(['git', 'import', 'console', 'rename', 'undo'])
 
 /** Whether pages that come by a connector may give a name a second time. */
 export function isVaultDoor(connector: string): boolean {

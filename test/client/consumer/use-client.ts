@@ -69,6 +69,8 @@ export async function useClient({ url, key, kb: slug, file, upload }: Setup): Pr
   check((await kb.search(run)).documents.length > 0, 'the search')
   check((await ganglion.search(run, { kb: slug })).total > 0, 'the search of all')
   check((await kb.retrieve('nine to five', { topK: 1 })).chunks.length === 1, 'the passages')
+  const { reversals } = await kb.undo({ by: 'connector', writer: 'mcp', since: '2026-11-26T08:00:00Z' })
+  check(reversals.length === 0, 'an undo of nothing')
 
   const asked = await kb.chat('When is it open?')
   let streamed = ''

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { KbUuid, TextOrUuid, Timestamp } from './identifiers.ts'
+import { SeqId } from './vocabulary.ts'
+
+export const maxUndone = 500
+
+/** What one writer has changed on main since a time. */
+export const UndoInput = z
+  .object({
+    by: z
+      .enum(['key', 'person', 'connector', 'source'])
+      .describe(
+        'What the changes have in common: the API key or person that sent them, their connector, or their Source.',
+      ),
+    writer: TextOrUuid.min(1)
+      .max(200)
+      .meta({ description: 'UUID of the API key, person or Source, or name of the connector.', maxLength: 200 }),
+    since: Timestamp.describe('From when on, to the second: the time at which `main` took the change.'),
+  })
+  .meta({
+    id: 'UndoInput',
+    description: 'The changes to take back.',
+    examples: [{ by: 'connector', writer: 'mcp', since: '2026-11-26T08:00:00Z' }],
+  })
+export type UndoInput = z.output<typeof UndoInput>
+
+export const UndoAnswer = z
+  .object({
+    kbId: KbUuid,
+    message: z.string().describe('Message for a person; the wording may change.'),
+    queueUrl: z.string().nullable().describe('URL of the first reversal in the console; null if there are none.'),
+    reversals: z
+      .array(
+        z.object({
+          candidateId: z.uuid().describe('UUID of the candidate.'),
+          seqId: SeqId,
+          title: z.string().describe('Title that its approval gives the Neuron, or the title of the removed one.'),
+          action: z
+            .enum(['change', 'remove', 'restore'])
+            .describe(
+              'What its approval does to the Neuron: removes one that the writer made, restores one that it removed.',
+            ),
+          conflicts: z
+            .boolean()
+            .describe('Whether a later change by others conflicts, which a curator must solve first.'),
+          warnings: z.array(z.string()).describe('Later changes by others, and what becomes of them.'),
+        }),
+      )
+      .describe('Pending candidates, one for each Neuron. They are one entry of the queue.'),
+    kept: z
+      .array(z.object({ seqId: SeqId, reason: z.string().describe('Why, for a person; the wording may change.') }))
+      .describe('Neurons that the writer changed and that stay as they are.'),
+  })
+  .meta({
+    id: 'UndoAnswer',
+    description: 'The proposed reversals.',
+    examples: [
+      {
+        kbId: '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f',
+        message: 'In the queue, a reversal of 1 Neuron waits.',
+        queueUrl: '/queue/019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70',
+        reversals: [
+          {
+            candidateId: '019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70',
+            seqId: 'handbook_00000042',
+            title: 'VIP escalation policy',
+            action: 'change',
+            conflicts: false,
+            warnings: ['What Ada changed since stays.'],
+          },
+        ],
+        kept: [],
+      },
+    ],
+  })
+export type UndoAnswer = z.output<typeof UndoAnswer>

@@ -1,0 +1,72 @@
+import { followsRename } from '../../rules/candidates/candidate.ts'
+import type { AllTables } from './projection.ts'
+import { allRows, query, type SqlQuery } from './sql-query.ts'
+
+/** Whose changes of main are looked for: those of one sender, or of one connector, made of places that begin with a prefix. */
+export type Writer = { sender: string } | { connector: string; prefix?: string }
+
+/** A version of a Neuron. A removal has no blob. `by`: another who wrote it, by name; undefined: the writer. */
+export type WrittenVersion = {
+  path: string
+  blob: string | null
+  by: string | undefined
+  /** Whether only its links follow a rename. */
+  isFollowing: boolean
+}
+
+/**
+ * The Neurons that a writer has changed on main at a time or later, each with the first version that it wrote. The changes of a
+ * commit include the links that follow its renames.
+ */
+export function writtenSince(sql: AllTables, writer: Writer, since: string, limit: number): Map<string, number> {
+  const rows = allRows(
+    sql,
+    query`WITH ${theirs(writer, since)}
+      SELECT seq_id, min(version) AS first FROM theirs GROUP BY seq_id ORDER BY seq_id LIMIT ${limit}`,
+  )
+  return new Map(rows.map(({ seq_id, first }) => [String(seq_id), Number(first)]))
+}
+
+/** The versions of a Neuron from one on, oldest first, and which of them a writer wrote at a time or later. */
+export function versionsFrom(
+  sql: AllTables,
+  { seqId, first, writer, since }: { seqId: string; first: number; writer: Writer; since: string },
+): WrittenVersion[] {
+  const rows = allRows(
+    sql,
+    query`WITH ${theirs(writer, since)}
+      SELECT v.path, v.blob, created_by, reason, theirs.version IS NOT NULL AS own FROM versions v
+      LEFT JOIN theirs ON theirs.seq_id = v.seq_id AND theirs.version = v.version
+      LEFT JOIN approvals a ON a.candidate_id = v.candidate_id AND a.position = v.position
+      LEFT JOIN candidates c ON c.id = a.candidate_id
+      WHERE v.seq_id = ${seqId} AND v.version >= ${first} ORDER BY v.version`,
+  )
+  return rows.map(({ path, blob, created_by, reason, own }) => ({
+    path: String(path),
+    blob: blob as string | null,
+    by: own === 1 ? undefined : String(created_by ?? 'somebody with git'),
+    isFollowing: reason === followsRename,
+  }))
+}
+
+function theirs(writer: Writer, since: string): SqlQuery {
+  return query`brought AS MATERIALIZED (
+      SELECT candidates.id, seq_id, position FROM candidates JOIN approvals ON candidate_id = candidates.id
+      JOIN commits USING (position) WHERE at >= ${since} AND ${isOf(writer)}
+    ), theirs AS MATERIALIZED (
+      SELECT v.seq_id, v.version FROM brought JOIN versions v ON v.candidate_id = brought.id
+        AND v.seq_id = brought.seq_id AND v.position = brought.position
+      UNION SELECT v.seq_id, v.version FROM (SELECT DISTINCT position FROM brought) AS one JOIN versions v USING (position)
+        JOIN candidates ON candidates.id = v.candidate_id WHERE reason = ${followsRename}
+    )`
+}
+
+function isOf(writer: Writer): SqlQuery {
+  if ('sender' in writer) {
+    const { sender } = writer
+    return query`sender IN (${`key:${sender}`}, ${`git:${sender}`}, ${`user:${sender}`})`
+  }
+  const { connector, prefix } = writer
+  if (prefix === undefined) return query`status = 'approved' AND connector = ${connector}`
+  return query`connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`
+}

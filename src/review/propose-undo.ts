@@ -1,0 +1,197 @@
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { maxUndone, type UndoAnswer, type UndoInput } from '../contract/undo.ts'
+import { hashObject } from '../git/objects/object.ts'
+import type { Staging } from '../git/staging.ts'
+import { type Context, emitAct } from '../kb/context.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { countPending, pendingForTarget } from '../kb/projection/candidate-index.ts'
+import { undoConnector } from '../kb/projection/candidate-queue.ts'
+import { findNeuron } from '../kb/projection/neuron-queries.ts'
+import { versionBefore } from '../kb/projection/version-queries.ts'
+import { versionsFrom, type Writer, writtenSince } from '../kb/projection/written-versions.ts'
+import { signatureOf } from '../kb/refs/commit-message.ts'
+import { gitFingerprint } from '../kb/writing/git-candidate.ts'
+import { proposalMessage } from '../kb/writing/push-main.ts'
+import { parseCandidate } from '../markdown/file/candidate-file.ts'
+import { fileLayout } from '../markdown/file/front-matter.ts'
+import { FrontMatterError } from '../markdown/file/front-matter-edit.ts'
+import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { neuronTitle } from '../markdown/neuron-title.ts'
+import { maxPending } from '../queue/submit-candidate.ts'
+import { bareId, type Caller } from '../rules/access/caller.ts'
+import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
+import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
+import { findSource } from '../sources/find-source.ts'
+import { ingestConnector, originPrefix } from '../sources/ingest/source-candidate.ts'
+import { readVersion, runsOf, takeBack, type Version } from './take-back.ts'
+
+/** What is to be taken back, and who asks for it. */
+type Undoing = { writer: Writer; since: string; reason: string; actor: Actor; at: Date }
+
+type Reversal = { candidate: Candidate } & Pick<UndoAnswer['reversals'][number], 'action' | 'conflicts'>
+
+/**
+ * Proposes to take back all that one writer has changed on main since a time: a candidate for each Neuron, which are one entry of the
+ * queue. What others changed since stays, or conflicts. A reversal that waits already is not proposed again.
+ * @throws {GanglionError} `not_found`, `queue_full`
+ * @throws {ValidationError} for more than {@link maxUndone} Neurons
+ */
+export async function proposeUndo(
+  ctx: Context,
+  caller: Caller,
+  kbId: string,
+  { by, writer: name, since }: UndoInput,
+): Promise<UndoAnswer> {
+  const kb = await ctx.kb(caller.tenantId, kbId)
+  const undoing = {
+    writer: await writerOf(ctx, caller, kb, { by, writer: name }),
+    // As precise as the time of a commit.
+    since: new Date(Math.floor(Date.parse(since) / 1000) * 1000).toISOString(),
+    reason: `takes back what the ${by} ${name} wrote since ${since}`,
+    actor: { id: `undo:${bareId(caller)}`, name: caller.name },
+    at: ctx.now(),
+  }
+  const { reversals, kept, added } = await kb.write((staging) => recordUndo(kb, staging, undoing))
+  for (let each = 0; each < added; each++) emitAct(ctx, 'submit', { status: 'pending' })
+  const [first] = reversals
+  const count =
+    reversals.length === 1 ? 'a reversal of 1 Neuron waits' : `reversals of ${reversals.length} Neurons wait`
+  return {
+    kbId: kb.identity.id,
+    message:
+      first === undefined
+        ? `There is nothing to take back: ${name} wrote nothing since ${since} that main still has.`
+        : `In the queue, ${count}.`,
+    queueUrl: first === undefined ? null : ctx.urls.candidate(first.candidate.id),
+    reversals: reversals.map(({ candidate: { id, target, title, verdict }, action, conflicts }) => ({
+      ...{ candidateId: id, seqId: target ?? '', title, action, conflicts, warnings: verdict.warnings },
+    })),
+    kept,
+  }
+}
+
+async function writerOf(
+  ctx: Context,
+  caller: Caller,
+  kb: KnowledgeBase,
+  { by, writer }: Pick<UndoInput, 'by' | 'writer'>,
+): Promise<Writer> {
+  if (by === 'connector') return { connector: writer }
+  if (by !== 'source') return { sender: writer }
+  const { kbId, editionOf } = await findSource(ctx, caller, writer)
+  if (kbId !== kb.identity.id) throw new GanglionError('not_found')
+  return { connector: ingestConnector, prefix: originPrefix(editionOf) }
+}
+
+async function recordUndo(
+  kb: KnowledgeBase,
+  staging: Staging,
+  undoing: Undoing,
+): Promise<{ reversals: Reversal[]; kept: UndoAnswer['kept']; added: number }> {
+  const { write: sql } = kb.projection
+  const { writer, since, actor, at } = undoing
+  const written = writtenSince(sql, writer, since, maxUndone + 1)
+  if (written.size > maxUndone) {
+    throw new ValidationError({ since: [`is too early: more than ${maxUndone} Neurons were changed since`] })
+  }
+  const reversals: Reversal[] = []
+  const kept: UndoAnswer['kept'] = []
+  const added: Candidate[] = []
+  for (const [seqId, first] of written) {
+    const reversal = await reversalOf(kb, staging, { ...undoing, seqId, first })
+    if (typeof reversal === 'string') kept.push({ seqId, reason: reversal })
+    else if (reversal !== undefined) {
+      const waiting = await waitingReversal(kb, staging, reversal.candidate)
+      if (waiting === undefined) added.push(reversal.candidate)
+      reversals.push({ ...reversal, candidate: waiting ?? reversal.candidate })
+    }
+  }
+  if (added.length > 0) {
+    if (countPending(sql) + added.length > maxPending) throw new GanglionError('queue_full')
+    const message = proposalMessage({ candidates: added })
+    await kb.commitToQueue(staging, { candidates: added, message, author: signatureOf(actor, at), at })
+  }
+  return { reversals, kept, added: added.length }
+}
+
+/** The candidate that takes back what was written of one Neuron; why there is none; or undefined: nothing of it is left. */
+async function reversalOf(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { seqId, first, ...undoing }: Undoing & { seqId: string; first: number },
+): Promise<Reversal | string | undefined> {
+  const { write: sql } = kb.projection
+  const before = versionBefore(sql, seqId, first)
+  const versions = versionsFrom(sql, { seqId, first, ...undoing })
+  const target = findNeuron(sql, seqId)
+  const others = [...new Set(versions.flatMap(({ by, isFollowing }) => (by === undefined || isFollowing ? [] : [by])))]
+  const names = others.join(', ')
+  if (target === undefined && versions.at(-1)?.by !== undefined) {
+    return typeof before?.blob === 'string' ? `${names} removed it since.` : undefined
+  }
+  const read = (version: Pick<Version, 'path' | 'blob'> | undefined) => readVersion(staging, version)
+  try {
+    const [now, start, pages] = await Promise.all([
+      read(versions.at(-1)),
+      read(before),
+      Promise.all(versions.map(read)),
+    ])
+    const { page, base, conflicts } = takeBack(now, runsOf(start, versions, pages))
+    if (page.text === now.text && (page.text === null || page.path === now.path)) return undefined
+    const written = page.text ?? base.text ?? ''
+    const { content, ...parsed } = parseNeuronFile(written)
+    const blob =
+      page.text === null ? undefined : page.text === now.text ? target?.blob : hashObject('blob', Buffer.from(written))
+    const candidate: Candidate = {
+      id: candidateIdFor(kb.identity.id, { msecs: undoing.at.getTime() }),
+      kind: 'user-correction',
+      title: neuronTitle({ ...parsed, content }, page.path),
+      content,
+      frontMatter: page.text === null ? null : written.slice(0, fileLayout(written).bodyStart),
+      metadata: JSON.stringify({
+        ...{ connector: undoConnector, path: page.path },
+        fingerprint: gitFingerprint({ path: page.path, blob }),
+      }),
+      confidence: null,
+      impactEstimate: null,
+      connector: undoConnector,
+      target: seqId,
+      removes: page.text === null,
+      base: base.blob,
+      verdict: { approve: false, zone: null, reason: undoing.reason, warnings: warningsOf(names, { conflicts }) },
+      createdAt: undoing.at.toISOString(),
+      createdBy: undoing.actor,
+      decisions: [],
+    }
+    return { candidate, conflicts, action: page.text === null ? 'remove' : target === undefined ? 'restore' : 'change' }
+  } catch (error) {
+    if (error instanceof FrontMatterError) return 'The front matter of one of its versions cannot be read.'
+    throw error
+  }
+}
+
+function warningsOf(names: string, { conflicts }: Pick<Reversal, 'conflicts'>): string[] {
+  if (names === '') return []
+  return [
+    conflicts
+      ? `What ${names} changed since conflicts with taking this back: solve that, or dismiss this.`
+      : `What ${names} changed since stays.`,
+  ]
+}
+
+/** The pending candidate that proposes the same. */
+async function waitingReversal(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { target, base, content, frontMatter, removes }: Candidate,
+): Promise<Candidate | undefined> {
+  const rows = pendingForTarget(kb.projection.write, { connector: undoConnector, target: target ?? '' })
+  const records = await Promise.all(rows.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
+  return records.find(
+    (known) =>
+      known.base === base &&
+      known.content === content &&
+      known.frontMatter === frontMatter &&
+      known.removes === removes,
+  )
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { UndoAnswer } from '../../src/contract/undo.ts'
+import { startProduct } from './support.ts'
+
+test('a curator undoes over HTTP what a connector wrote', async () => {
+  const { request, tokens, kbId } = await startProduct()
+  const since = new Date().toISOString()
+  const submitted = await request('POST', '/api/v1/queue/candidates', {
+    as: tokens.app,
+    body: { kb: 'handbook', kind: 'external-feed', title: 'Spam', content: 'Buy this.' },
+  })
+  const approve = (id: unknown) => request('POST', `/api/v1/queue/candidates/${id}/approve`, { as: tokens.curator })
+  const { body: spam } = await approve(submitted.body.candidateId)
+  const undo = (body: object, as = tokens.curator) =>
+    request('POST', '/api/v1/knowledge-bases/handbook/undo', { as, body })
+
+  const body = { by: 'connector', writer: 'api', since }
+  expect((await undo(body, tokens.app)).body.error).toBe('insufficient_role')
+  for (const wrong of [{ ...body, since: 'yesterday' }, { ...body, by: 'cat' }, { since }]) {
+    expect((await undo(wrong)).status).toBe(400)
+  }
+  const { status, body: sent } = await undo(body)
+  expect(status).toBe(200)
+  const answer = UndoAnswer.parse(sent)
+  const candidateId = answer.reversals[0]?.candidateId
+  expect(answer).toEqual({
+    kbId,
+    message: 'In the queue, a reversal of 1 Neuron waits.',
+    queueUrl: `/queue/${candidateId}`,
+    reversals: [{ candidateId, seqId: spam.seqId, title: 'Spam', action: 'remove', conflicts: false, warnings: [] }],
+    kept: [],
+  })
+  expect((await approve(candidateId)).status).toBe(200)
+  const read = await request('GET', `/api/v1/neurons/handbook/${spam.seqId}`, { as: tokens.curator })
+  expect(read.status).toBe(404)
+})

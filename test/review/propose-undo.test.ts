@@ -1,0 +1,200 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { listNeurons } from '../../src/pages/list-neurons.ts'
+import { readNeuron } from '../../src/pages/read-neuron.ts'
+import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
+import { listQueue } from '../../src/queue/lists/list-queue.ts'
+import { approveBundle } from '../../src/queue/push-bundle.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { proposeUndo } from '../../src/review/propose-undo.ts'
+import { reviewCandidate } from '../../src/review/review-candidate.ts'
+import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { threads } from '../support/threads.ts'
+
+type By = 'ada' | 'bot'
+
+/** A knowledge base in which each write takes a second, and both `ada` and `bot` write. */
+async function newDesk() {
+  let time = Date.parse('2026-03-01T00:00:00Z')
+  const now = () => {
+    time += 1000
+    return new Date(time)
+  }
+  const bed = await newTestBed({ threads, now })
+  const { ctx, curator, caller } = bed
+  const writer = (by: By) => ({ ...caller('app'), id: `key:${by}`, name: by })
+  const taken = async (by: By, input: Parameters<typeof submitCandidate>[2], removes = false) => {
+    const { candidateId } = await submitCandidate(ctx, writer(by), input, { removes })
+    const { seqId } = await approveCandidate(ctx, curator, candidateId, {})
+    return seqId ?? ''
+  }
+  const content = async (seqId: string) => (await readNeuron(ctx, curator, { kb: 'handbook', seqId })).content
+  return {
+    ...bed,
+    content,
+    clock: () => now().toISOString(),
+    add: (by: By, title: string, text: string) => taken(by, candidate({ title, content: text })),
+    change: async (by: By, seqId: string, text: string, title?: string) => {
+      const now = await readNeuron(ctx, curator, { kb: 'handbook', seqId })
+      const metadata = JSON.stringify({ targetNeuron: seqId, baseVersion: now.version })
+      return taken(by, correction(seqId, text, { title: title ?? now.title, metadata }))
+    },
+    remove: async (by: By, seqId: string) => taken(by, correction(seqId, 'gone'), true),
+    undo: (since: string, writer = 'bot') => proposeUndo(ctx, curator, 'handbook', { by: 'key', writer, since }),
+    approveAll: async () => {
+      const { entries } = await listQueue(ctx, curator, { status: 'pending', bundles: true, limit: 10 })
+      for (const { id, bundle, seen } of entries) {
+        if (bundle) await approveBundle(ctx, curator, { candidateId: id, seen: bundle.seen })
+        else await approveCandidate(ctx, curator, id, { seen })
+      }
+      return entries.length
+    },
+    pages: async () => {
+      const { neurons } = await listNeurons(ctx, curator, 'handbook', { limit: 100 })
+      return Promise.all(
+        neurons.map(async ({ seqId, title, path, tags }) => ({
+          seqId,
+          title,
+          path,
+          tags,
+          content: await content(seqId),
+        })),
+      )
+    },
+  }
+}
+
+test('undo takes back what a key added, changed, renamed and removed, as one entry of the queue', async () => {
+  const desk = await newDesk()
+  const { ctx, curator, add, change, remove, undo, approveAll, pages, clock } = desk
+  const kept = await add('ada', 'Kept', 'one\n')
+  const renamed = await add('ada', 'Renamed', 'two\n')
+  const lost = await add('bot', 'Lost', 'see [[Renamed]]\n')
+  const before = await pages()
+  const since = clock()
+  await add('bot', 'Spam', 'spam\n')
+  await change('bot', kept, 'ONE\n')
+  await change('bot', renamed, 'two\n', 'Other')
+  await remove('bot', lost)
+  const answer = await undo(since)
+  expect(answer.reversals.map(({ title, action, conflicts }) => [title, action, conflicts]).sort()).toEqual([
+    ['Kept', 'change', false],
+    ['Lost', 'restore', false],
+    ['Renamed', 'change', false],
+    ['Spam', 'remove', false],
+  ])
+  const again = await undo(since)
+  expect(again).toEqual(answer)
+  const { bundle } = await reviewCandidate(ctx, curator, answer.reversals[0]?.candidateId ?? '', {})
+  expect(bundle?.says).toEqual(['Restores 1 page', 'Changes 2 pages', 'Removes 1 page'])
+  expect(await approveAll()).toBe(1)
+  expect(await pages()).toEqual(before)
+  expect(await undo(since)).toMatchObject({ reversals: [], kept: [], queueUrl: null })
+})
+
+test('what others changed since stays, also in between; where it conflicts, it is named, and nothing is approved', async () => {
+  const { ctx, curator, add, change, remove, undo, approveAll, content, clock } = await newDesk()
+  const between = await add('ada', 'Between', 'a\n\nb\n\nc\n')
+  const clash = await add('ada', 'Clash', 'one\n')
+  const gone = await add('ada', 'Gone', 'one\n')
+  const since = clock()
+  const grown = await add('bot', 'Grown', 'one\n')
+  await change('bot', between, 'A\n\nb\n\nc\n')
+  await change('ada', between, 'A\n\nADA\n\nc\n')
+  await change('bot', between, 'A\n\nADA\n\nC\n')
+  for (const seqId of [clash, gone]) await change('bot', seqId, 'ONE\n')
+  for (const seqId of [clash, grown]) await change('ada', seqId, 'ada\n')
+  await remove('ada', gone)
+  const { reversals, kept } = await undo(since)
+  const stays = 'What ada changed since stays.'
+  const conflicts = 'What ada changed since conflicts with taking this back: solve that, or dismiss this.'
+  expect(reversals.map(({ title, action, warnings }) => [title, action, ...warnings]).sort()).toEqual([
+    ['Between', 'change', stays],
+    ['Clash', 'change', conflicts],
+    ['Grown', 'remove', conflicts],
+  ])
+  expect(kept).toEqual([{ seqId: gone, reason: 'ada removed it since.' }])
+  const inTheWay = reversals.filter(({ conflicts }) => conflicts).map(({ candidateId }) => candidateId)
+  const refusal = await approveAll().catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ code: 'merge_conflict', details: { candidates: expect.arrayContaining(inTheWay) } })
+  expect(Object(refusal).details.candidates).toHaveLength(2)
+  expect(await content(between)).toBe('A\n\nADA\n\nC\n')
+  for (const id of inTheWay) await dismissCandidate(ctx, curator, id, {})
+  expect(await approveAll()).toBe(1)
+  expect(await content(between)).toBe('a\n\nADA\n\nc\n')
+  expect([await content(clash), await content(grown)]).toEqual(['ada\n', 'ada\n'])
+})
+
+test('a connector or a person is undone as well; a Source or knowledge base that is not there is not found', async () => {
+  const { ctx, app, curator, add, undo, clock } = await newDesk()
+  const since = clock()
+  await add('bot', 'Spam', 'spam\n')
+  const of = (by: 'connector' | 'person' | 'source', writer: string) =>
+    proposeUndo(ctx, curator, 'handbook', { by, writer, since })
+  expect((await of('connector', 'api')).reversals).toHaveLength(1)
+  expect((await of('connector', 'mcp')).reversals).toEqual([])
+  expect((await of('person', app.id)).message).toContain('nothing to take back')
+  await expect(of('source', crypto.randomUUID())).rejects.toMatchObject({ code: 'not_found' })
+  await expect(proposeUndo(ctx, curator, 'none', { by: 'key', writer: 'bot', since })).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  expect((await undo(clock())).reversals).toEqual([])
+})
+
+type Step = { by: By; does: string; page: number; link: number }
+
+const step: fc.Arbitrary<Step> = fc.record({
+  by: fc.constantFrom<By>('ada', 'bot'),
+  does: fc.constantFrom('add', 'change', 'change', 'rename', 'remove'),
+  page: fc.nat(20),
+  link: fc.nat(20),
+})
+
+test('undo of all since a time gives what was there, wherever nobody else wrote', async () => {
+  const history = fc.record({
+    before: fc.array(step, { minLength: 2, maxLength: 5 }),
+    since: fc.array(step, { maxLength: 7 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(history, async ({ before, since: later }) => {
+      const { ctx, curator, add, change, remove, undo, approveAll, pages, clock } = await newDesk()
+      const touched = new Set<string>()
+      let count = 0
+      const play = async ({ by, does, page, link }: Step) => {
+        const there = await pages()
+        count += 1
+        const name = `Page ${count}`
+        const text = `by ${by}\n\n[[${there[link % (there.length || 1)]?.title ?? 'none'}]] ${name}\n`
+        const one = there[page % (there.length || 1)]
+        if (one === undefined || does === 'add') return add(by, name, text)
+        if (by === 'ada') touched.add(one.seqId)
+        if (does === 'remove') return remove(by, one.seqId)
+        // Links that follow are changes of ada's, too.
+        if (does === 'rename' && by === 'bot') return change(by, one.seqId, one.content, name)
+        return change(by, one.seqId, text)
+      }
+      for (const each of before) await play(each)
+      touched.clear()
+      const start = await pages()
+      const since = clock()
+      for (const each of later) await play(each)
+      const adas = new Map((await pages()).map(({ seqId, content }) => [seqId, content]))
+      const { reversals } = await undo(since)
+      const inTheWay = reversals.filter(({ conflicts }) => conflicts)
+      for (const { candidateId, seqId } of inTheWay) {
+        expect(touched).toContain(seqId)
+        await dismissCandidate(ctx, curator, candidateId, {})
+      }
+      await approveAll()
+      const end = await pages()
+      const untouched = (all: typeof end) => all.filter(({ seqId }) => !touched.has(seqId))
+      const added = end.filter(
+        ({ seqId, content }) => content.startsWith('by ada') && !start.some((one) => one.seqId === seqId),
+      )
+      expect(untouched(end).filter(({ seqId }) => !added.some((one) => one.seqId === seqId))).toEqual(untouched(start))
+      for (const { seqId } of inTheWay) expect(end.find((one) => one.seqId === seqId)?.content).toBe(adas.get(seqId))
+    }),
+    { numRuns: 15 },
+  )
+})
