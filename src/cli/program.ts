@@ -28,13 +28,15 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
 
 const examples = `
 Examples:
-  ganglion serve                                        start the server; the first start makes a knowledge base and keys
+  ganglion serve                                        start the server, as ganglion alone; the first start makes a demo and keys
   ganglion kb create handbook --tenant acme             make a knowledge base
   ganglion key create --tenant acme --role app          make an API key
   ganglion user create ada@example.com --tenant acme    make a user; prints the link by which they choose a password
   ganglion key list --json                              list API keys, as JSON`
 
-export function runProgram(argv: readonly string[]): Promise<number> {
+/** Without a word, it is `serve`: `npx ganglion` in an empty folder shows the demo. */
+export function runProgram(given: readonly string[]): Promise<number> {
+  const argv = given.length === 0 ? ['serve'] : given
   return runCommand(argv, async (program) => {
     program
       .name('ganglion')

@@ -56,6 +56,7 @@ async function packChecker(): Promise<Buffer> {
   const manifest = {
     ...{ name: '@ganglion/check', version, license, type: 'module', engines: { node: '>=22.20' } },
     description: 'Checks the files of a Ganglion knowledge base: front matter, seqIds, links, names.',
+    publishConfig: { access: 'public', provenance: true },
     bin: { 'ganglion-check': 'ganglion-check.js' },
   }
   const chunks = await bundle()

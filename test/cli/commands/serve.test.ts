@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -8,8 +9,9 @@ import { announcement } from '../../../src/cli/announcement.ts'
 import { isToken } from '../../../src/state/accounts/api-token.ts'
 import { DataDirectory } from '../../../src/state/directory/data-directory.ts'
 import { isLocked } from '../../../src/state/directory/directory-lock.ts'
+import { startNode } from '../../support/process.ts'
 import { tempDir } from '../../support/temp.ts'
-import { ganglion, ganglionJson, ganglionProcess, serve } from '../support.ts'
+import { ganglion, ganglionJson, ganglionProcess, main, serve } from '../support.ts'
 
 const bearer = (token: string | undefined) => ({ headers: { authorization: `Bearer ${token}` } })
 
@@ -54,6 +56,14 @@ test('the three lines to begin with work as they are pasted', async () => {
   expect(commands).toHaveLength(3)
   const { stdout } = await promisify(execFile)('sh', ['-c', `exec 2>/dev/null\n${commands.join('\n')}`])
   expect(JSON.parse(stdout)).toMatchObject({ title: 'VIP escalation policy', version: 1 })
+})
+
+test('without a command, the server starts with its data in the folder', async () => {
+  const cwd = tempDir()
+  const child = startNode([main], { cwd, env: { GANGLION_PORT: '0', GANGLION_LOG_LEVEL: 'error' } })
+  const [said] = await once(Object(child.stdout), 'data')
+  expect(String(said)).toMatch(/^Ganglion listens at http[\s\S]*knowledge base demo/)
+  expect(readdirSync(cwd)).toEqual(['data'])
 })
 
 test('a second server on one data directory is refused, and the first serves on', async () => {
