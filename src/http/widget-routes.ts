@@ -16,8 +16,8 @@ import { refuseOtherMethods } from './other-methods.ts'
 import { chatAnswers } from './v1/chat-routes.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
-/** Tokens that an address is given in a minute. */
-const maxTokens = 60
+/** What an address is given in a minute: tokens, since each makes a visitor, and what all of its visitors send. */
+const most = { token: 60, use: 300 }
 
 const SitePath = z.object({ site: z.string() })
 const siteUrl = '/v1/sites/:site'
@@ -89,7 +89,13 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
     const page = pageOf(request)
     const site = await openSite(ctx, SitePath.parse(request.params).site, page)
     sites.set(request, site)
-    if (request.routeOptions.url?.endsWith('/token')) return
+    const kind = request.routeOptions.url?.endsWith('/token') ? 'token' : 'use'
+    const { points, endsIn } = await ctx.requestCounter.add(`site-${kind} ${site.id} ${request.ip}`, 1)
+    if (points > most[kind]) {
+      reply.header('retry-after', Math.max(1, Math.ceil(endsIn / 1000)))
+      throw new GanglionError('rate_limited')
+    }
+    if (kind === 'token') return
     request.caller = visitorOf(site, page, ctx.now(), bearerToken(request.headers.authorization))
     await limits.countRequest(request, reply, 'write')
     await limits.checkDisk()
@@ -110,15 +116,9 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
     )
   }
 
-  app.post(`${siteUrl}/token`, { schema }, async (request, reply) => {
-    const site = siteOf(request)
-    const { points, endsIn } = await ctx.requestCounter.add(`site-token ${site.id} ${request.ip}`, 1)
-    if (points > maxTokens) {
-      reply.header('retry-after', Math.max(1, Math.ceil(endsIn / 1000)))
-      throw new GanglionError('rate_limited')
-    }
-    return visitorToken(site, pageOf(request), ctx.now(), bearerToken(request.headers.authorization))
-  })
+  app.post(`${siteUrl}/token`, { schema }, async (request) =>
+    visitorToken(siteOf(request), pageOf(request), ctx.now(), bearerToken(request.headers.authorization)),
+  )
 
   const answer = chatAnswers(app, ctx)
   app.post(`${siteUrl}/chat`, { schema: { ...schema, body: ChatInput } }, async (request, reply) => {

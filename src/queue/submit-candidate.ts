@@ -17,7 +17,7 @@ import { recordCandidate } from '../kb/writing/record.ts'
 import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { isInternal, narrowed } from '../rules/access/audience.ts'
-import { actorOf, type Caller } from '../rules/access/caller.ts'
+import { actorOf, type Caller, isVisitor } from '../rules/access/caller.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { parseMetadata, readMetadata, unfitKeys } from '../rules/candidates/metadata.ts'
@@ -188,7 +188,9 @@ async function submitStaged(
     warnings.push(...told)
     if (base?.isGiven === true && candidate.verdict.approve)
       await refuseConflict(proposalViewOf(kb, staging), candidate)
-    if (!candidate.verdict.approve && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
+    // Anybody can be any number of visitors: they leave room to those who have a key.
+    const room = isVisitor(draft.createdBy) ? maxPending / 2 : maxPending
+    if (!candidate.verdict.approve && countPending(sql) >= room) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, candidate, 'Propose')
   }
   const row = findCandidate(sql, id)

@@ -56,7 +56,12 @@ test('a full queue refuses, writes nothing, and still takes what the policy appr
   const at = new Date('2026-05-01T12:00:00Z')
   const author = { name: 'Ada', email: 'ada@example.com', at }
   const waiting = Array.from({ length: 10_000 }, (_, n) => pendingCandidate(bed, n))
-  await kb.write((staging) => kb.commitToQueue(staging, { candidates: waiting, message: 'Fill', author, at }))
+  const fill = (candidates: typeof waiting) =>
+    kb.write((staging) => kb.commitToQueue(staging, { candidates, message: 'Fill', author, at }))
+  await fill(waiting.slice(0, 5_000))
+  const visitor = { ...bed.app, id: 'visitor:1' }
+  await expect(submitCandidate(bed.ctx, visitor, candidate())).rejects.toMatchObject({ code: 'queue_full' })
+  await fill(waiting.slice(5_000))
   const commented = await submitCandidate(bed.ctx, bed.curator, candidate({ content: 'One. %%ours%%', confidence: 1 }))
   const before = head(bed)
   const correcting = correction(String(commented.seqId), 'Two.', { confidence: 1 })

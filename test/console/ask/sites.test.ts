@@ -174,6 +174,15 @@ test('a page is refused in words that it may read', async () => {
   expect((await curator.get(page)).status).toBe(404)
 })
 
+test('more visitors do not let an address send more', async () => {
+  const page = await added()
+  const tokens = await Promise.all(Array.from({ length: 3 }, () => visitor(page)))
+  const sendAll = () => Promise.all(tokens.map(async (token) => (await sent(page, 'retrieve', {}, { token })).status))
+  const first = []
+  for (let i = 0; i < 100; i++) first.push(...(await sendAll()))
+  expect([new Set(first), await sendAll()]).toEqual([new Set([400]), [429, 429, 429]])
+})
+
 test('a token ends after half an hour, and is renewed for a day for the same visitor', async () => {
   const { openSite, visitorOf, visitorToken } = await import('../../../src/sites/site-visitor.ts')
   const id = (await added()).split('/').at(-1) ?? ''
