@@ -13,6 +13,7 @@ import { editorRoutes } from './neurons/editor/routes.ts'
 import { neuronPageRoutes } from './neurons/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { queuePageRoutes } from './queue/routes.ts'
+import { undoPageRoutes } from './queue/undo-page.ts'
 import { consentRoutes } from './session/consent-routes.ts'
 import { openRoutes } from './session/open-routes.ts'
 import { accountRoutes } from './session/routes.ts'
@@ -46,6 +47,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
     settingsRoutes(pages, ctx)
     await sourceRoutes(pages, ctx)
     queuePageRoutes(pages, ctx)
+    undoPageRoutes(pages, ctx)
     chatPageRoutes(pages, ctx)
     questionsRoutes(pages, ctx)
     sitesRoutes(pages, ctx)

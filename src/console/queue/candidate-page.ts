@@ -65,7 +65,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
       <header>
         <h1 tabindex="-1" dir="auto">${entry.title}</h1>
         <p>${badges(entry)} ${intentText(entry)} · <a href="${listPath({ ...params, kb: kb.slug })}" dir="auto">${kb.title}</a> ${entry.tags.map((tag) => html`<span class="badge" dir="auto">#${tag}</span> `)}</p>
-        <p class="soft">${kindLabels[entry.kind]} · ${confidenceText(entry.confidence)} · from <bdi>${entry.connector}</bdi> by <bdi>${entry.createdBy}</bdi>, ${when(entry.createdAt)}</p>
+        <p class="soft">${kindLabels[entry.kind]} · ${confidenceText(entry.confidence)} · from <bdi>${entry.connector}</bdi> by <bdi>${entry.createdBy}</bdi>, ${when(entry.createdAt)}${entry.status === 'approved' && html` · <a href="/undo?${String(new URLSearchParams({ kb: kb.slug, by: 'connector', writer: entry.connector, since: entry.createdAt }))}">Undo what ${entry.connector} wrote since…</a>`}</p>
       </header>
       ${refusal !== undefined && html`<div class="problems" role="alert" tabindex="-1" autofocus>${refusal}</div>`}
       ${sides.problem !== undefined && sides.conflict === undefined && html`<p class="warning">${problems[sides.problem] ?? errorTable[sides.problem].message}</p>`}

@@ -147,7 +147,8 @@ function row(visit: Visit, key: ApiKeySummary, now: Date): Html {
     <td>${lastUsedAt === null ? 'never' : when(lastUsedAt, now)}</td>
     <td>${expiresAt === null ? 'never' : when(expiresAt, now)}</td>
     <td>${when(createdAt, now)}${createdBy !== null && html` by <bdi>${createdBy}</bdi>`}</td>
-    <td>${
+    <td><a href="/undo?by=key&writer=${id}">Undo…<span class="unseen"> what ${name} wrote</span></a>
+    ${
       state === 'valid' &&
       html`<a href="/settings/keys/${id}/limits">${key.limits === null ? 'Set limits' : 'Change limits'}<span class="unseen"> of ${name}</span></a>
       <details><summary>Revoke…<span class="unseen"> ${name}</span></summary>
