@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { GitError } from '../git-error.ts'
+import { feed } from './feed.ts'
 import type { End } from './spawner/launch.ts'
 import type { RunningProgram } from './spawner/running-program.ts'
 import { startProgram } from './spawner/start-program.ts'
@@ -90,7 +91,7 @@ async function spawnGit(
 
 type GitOptions = Omit<SpawnOptions, 'hasInput'> & {
   signal?: AbortSignal
-  input?: string
+  input?: string | AsyncIterable<string>
 }
 
 /** How a git ended, and what it said. Without an exit code it was ended by a signal. */
@@ -98,7 +99,7 @@ export type GitOutcome = Pick<End, 'exitCode' | 'complaint'> & { output: string 
 
 /**
  * Runs native git to its end, however that is. `signal` ends it early, with time to tidy up behind itself.
- * @throws {GitError} `no-git` when it cannot be started; the signal's reason when that had come before.
+ * @throws {GitError} `no-git` when it cannot be started; the signal's reason when that had come before; what `input` throws.
  */
 export async function tryGit(
   gitDir: string,
@@ -114,9 +115,11 @@ export async function tryGit(
   }
   if (signal?.aborted) stop()
   signal?.addEventListener('abort', stop, { once: true })
-  if (input !== '') git.stdin.end(input)
+  const fed = input === '' ? undefined : feed(typeof input === 'string' ? [input] : input, git.stdin)
+  fed?.catch(() => git.kill('SIGKILL'))
   try {
     const [output, { exitCode, complaint }] = await Promise.all([text(git.stdout), git.ended])
+    await fed
     return { exitCode, output, complaint }
   } finally {
     clearTimeout(killing)

@@ -1,8 +1,9 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable, type Writable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { GitError } from '../git-error.ts'
+import { feed } from '../native/feed.ts'
 import { meterPack, type PackLimits, PackRefused } from './pack-meter.ts'
 import { encodePacket, flushPacket } from './pkt-line.ts'
 import type { Receiver } from './push.ts'
@@ -173,24 +174,6 @@ async function feedPush(
     await feed({ [Symbol.asyncIterator]: () => request }, git.stdin)
     return isAnswered ? undefined : rejectPush(head, error.message)
   }
-}
-
-/** What git does not take, since it has ended, is read all the same: a client hears the answer once it has sent everything. */
-async function feed(body: AsyncIterable<Buffer> | undefined, stdin: Writable): Promise<undefined> {
-  for await (const chunk of body ?? []) {
-    if (stdin.writable && !stdin.write(chunk)) await drained(stdin)
-  }
-  stdin.end()
-}
-
-function drained(stream: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off('drain', done).off('close', done)
-      resolve()
-    }
-    stream.on('drain', done).on('close', done)
-  })
 }
 
 async function* startingWith(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {

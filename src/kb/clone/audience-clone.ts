@@ -1,9 +1,13 @@
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { GitError } from '../../git/git-error.ts'
 import { longTimeLimit, runGit } from '../../git/native/git-process.ts'
+import { readRef } from '../../git/refs/refs.ts'
 import { Repository } from '../../git/repository.ts'
 import type { servedAudiences } from '../../rules/access/audience.ts'
+import { lockFile } from '../../state/directory/directory-lock.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { makeDurableDirectory, writeSynced } from '../../system/durable-file.ts'
 import { FileView } from '../access/file-view.ts'
@@ -13,7 +17,7 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { filesBesideNeurons } from '../projection/file-queries.ts'
 import { commitAt, positionOf } from '../projection/main-changes.ts'
 import type { MainTables } from '../projection/projection.ts'
-import { laterHistory, shownHistory } from './shown-history.ts'
+import { type ImportStream, laterHistory, shownHistory } from './shown-history.ts'
 
 export type CloneAudience = (typeof servedAudiences)[number]
 
@@ -27,11 +31,14 @@ const CloneState = z.object({
   head: z.string().optional(),
   /** The blobs of the files that are no Neurons and that the audience sees, by path. */
   files: z.record(z.string(), z.string()),
+  /** What its folder of objects holds: sizes in bytes, by path. */
+  objects: z.record(z.string(), z.number()),
 })
 type CloneState = z.infer<typeof CloneState>
 
 const stateFile = 'ganglion.json'
 const branch = 'refs/heads/main'
+const options = { timeLimit: longTimeLimit }
 
 const clones = onePer((kb: KnowledgeBase, ctx: Pick<Context, 'directory'>) => {
   const root = join(ctx.directory.index(kb.identity.id), 'clones')
@@ -46,7 +53,8 @@ const clones = onePer((kb: KnowledgeBase, ctx: Pick<Context, 'directory'>) => {
  * Returns the folder of a bare repository that holds what an audience may see of main, up to date with it. Its history is made of
  * main's: a version of a Neuron is in it if the audience saw that version and sees the Neuron today; a file is in it as it is today,
  * since the commit that brought it. It depends on nothing else, so the same main gives the same commits on every machine. It holds no
- * object of anything hidden: when something that it shows is hidden, it is made anew in another folder.
+ * object of anything hidden: when something that it shows is hidden, it is made anew in another folder. So is one that is not as it was
+ * left, by a crash or by other hands. Other processes may ask for it at the same time.
  * @throws {GitError} `no-git`
  */
 export function audienceClone(
@@ -61,25 +69,54 @@ async function follow(kb: KnowledgeBase, audience: CloneAudience, gitDir: string
   const { main, queue } = (await kb.whole()).heads()
   const { defaultAudience, inlineTags } = await kb.settings()
   const settings = JSON.stringify({ defaultAudience, inlineTags })
-  const known = await readState(gitDir)
   if (main === undefined) throw new Error(`${kb.identity.id} has no main`)
-  if (known?.main === main && known.queue === queue && known.settings === settings) return gitDir
-  return kb.projection.withSnapshot(async (sql) => {
+  const isCurrent = (state: CloneState | undefined) =>
+    state?.main === main && state.queue === queue && state.settings === settings
+  if (isCurrent(await readState(gitDir))) return gitDir
+  await makeDurableDirectory(dirname(gitDir))
+  const release = await lockFile(`${gitDir}.lock`, { waitMs: longTimeLimit })
+  if (release === undefined) throw new Error(`${gitDir} is locked by another process`)
+  try {
+    const known = await readState(gitDir)
+    if (!isCurrent(known)) await bringUpToDate(kb, { audience, gitDir, known, main, queue, settings })
+    return gitDir
+  } finally {
+    release()
+  }
+}
+
+type Following = { audience: CloneAudience; gitDir: string; known: CloneState | undefined } & Pick<
+  CloneState,
+  'main' | 'queue' | 'settings'
+>
+
+/** While nobody else does. */
+async function bringUpToDate(
+  kb: KnowledgeBase,
+  { audience, gitDir, known, main, queue, settings }: Following,
+): Promise<void> {
+  await removeLeftovers(gitDir)
+  const source = kb.repository.gitDir
+  await kb.projection.withSnapshot(async (sql) => {
     const view = await viewAs(kb, { audience, sql })
     const files = await shownFiles(sql, new FileView(view))
     const request = { sql, view, files, upTo: lastPosition(sql) }
+    const state = { main: commitAt(sql, request.upTo) ?? main, ...(queue && { queue }), settings, files }
     const position = known?.settings === settings ? positionOf(sql, known.main) : undefined
     const later =
       known && position !== undefined
         ? await laterHistory(request, { position, files: known.files, head: known.head })
         : undefined
-    const made = {
-      history: later ?? (await shownHistory(request)),
-      state: { main: commitAt(sql, request.upTo) ?? main, ...(queue && { queue }), settings, files },
-    }
-    await (later === undefined ? replaceClone : extendClone)(kb.repository.gitDir, gitDir, made)
-    return gitDir
+    if (later !== undefined && (await extendClone(source, gitDir, { history: later, state }))) return
+    await replaceClone(source, gitDir, { history: shownHistory(request), state })
   })
+}
+
+/** Removes what a process that was killed has left. */
+async function removeLeftovers(gitDir: string): Promise<void> {
+  const folder = dirname(gitDir)
+  const left = (await readdir(folder)).filter((name) => name.startsWith(`${basename(gitDir)}-`))
+  for (const name of left) await rm(join(folder, name), { recursive: true, force: true })
 }
 
 function lastPosition(sql: MainTables): number {
@@ -92,10 +129,9 @@ async function shownFiles(sql: MainTables, view: FileView): Promise<Record<strin
   return shown
 }
 
-type Made = { history: string; state: Omit<CloneState, 'head'> }
+type Made = { history: ImportStream; state: Omit<CloneState, 'head' | 'objects'> }
 
 async function replaceClone(source: string, gitDir: string, { history, state }: Made): Promise<void> {
-  await makeDurableDirectory(dirname(gitDir))
   const fresh = await mkdtemp(`${gitDir}-`)
   try {
     await Repository.init(fresh).then((repository) => repository.close())
@@ -110,41 +146,70 @@ async function replaceClone(source: string, gitDir: string, { history, state }: 
   }
 }
 
-async function extendClone(source: string, gitDir: string, { history, state }: Made): Promise<void> {
-  if (history !== '') {
-    await bring(source, gitDir, history)
-    await runGit(gitDir, ['repack', '-q', '-d', '--geometric=2'], { timeLimit: longTimeLimit })
+/** @returns false where git cannot go on with it: something in it is damaged */
+async function extendClone(source: string, gitDir: string, { history, state }: Made): Promise<boolean> {
+  try {
+    if (await bring(source, gitDir, history)) await runGit(gitDir, ['repack', '-q', '-d', '--geometric=2'], options)
+  } catch (error) {
+    if (error instanceof GitError && error.code === 'git-failed') return false
+    throw error
   }
   await keepState(gitDir, state)
+  return true
 }
 
-/** Makes commits in a repository beside, which borrows the objects of both, and fetches them: a fetch brings what they reach, and no more. */
-async function bring(source: string, gitDir: string, history: string): Promise<void> {
-  if (history === '') return
+/**
+ * Makes commits in a repository beside, which borrows the objects of both, and fetches them: a fetch brings what they reach, and no more.
+ * @returns whether there were any
+ */
+async function bring(source: string, gitDir: string, history: ImportStream): Promise<boolean> {
+  const first = await history.next()
+  if (first.done) return false
   const beside = await mkdtemp(`${gitDir}-import-`)
   try {
     await Repository.init(beside).then((repository) => repository.close())
     const objects = [source, gitDir].map((from) => `${join(from, 'objects')}\n`)
     await writeFile(join(beside, 'objects/info/alternates'), objects.join(''))
-    const options = { timeLimit: longTimeLimit }
-    await runGit(beside, ['fast-import', '--quiet', '--done'], { ...options, input: history })
+    const input = startingWith(first.value, history)
+    await runGit(beside, ['fast-import', '--quiet', '--done'], { ...options, input })
     const fetch = ['-c', 'protocol.file.allow=always', '-c', 'fetch.unpackLimit=1', 'fetch', '-q', '--no-tags']
     await runGit(gitDir, [...fetch, beside, `+${branch}:${branch}`], options)
+    return true
   } finally {
     await rm(beside, { recursive: true, force: true })
   }
 }
 
-async function keepState(gitDir: string, state: Omit<CloneState, 'head'>): Promise<void> {
-  const repository = new Repository(gitDir)
-  const head = await repository.readRef(branch)
-  repository.close()
-  await writeSynced(join(gitDir, `${stateFile}.new`), JSON.stringify({ ...state, ...(head && { head }) }))
-  await rename(join(gitDir, `${stateFile}.new`), join(gitDir, stateFile))
+async function* startingWith(first: string, rest: ImportStream): ImportStream {
+  yield first
+  yield* rest
 }
 
-/** Nothing where there is no clone yet, or one that cannot be gone on with. */
+async function keepState(gitDir: string, state: Made['state']): Promise<void> {
+  const [path, head] = [join(gitDir, stateFile), await readRef(gitDir, branch)]
+  const kept: CloneState = { ...state, ...(head && { head }), objects: await objectFiles(gitDir) }
+  await rm(`${path}.new`, { force: true })
+  await writeSynced(`${path}.new`, JSON.stringify(kept))
+  await rename(`${path}.new`, path)
+}
+
+/** Nothing where there is no clone yet, or one that is not as it was left: it may hold what nobody knows of. */
 async function readState(gitDir: string): Promise<CloneState | undefined> {
-  const text = await readFile(join(gitDir, stateFile), 'utf8').catch(() => '{}')
-  return CloneState.safeParse(JSON.parse(text)).data
+  try {
+    const state = CloneState.parse(JSON.parse(await readFile(join(gitDir, stateFile), 'utf8')))
+    const isSame =
+      (await readRef(gitDir, branch)) === state.head && isDeepStrictEqual(await objectFiles(gitDir), state.objects)
+    return isSame ? state : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function objectFiles(gitDir: string): Promise<Record<string, number>> {
+  const folder = join(gitDir, 'objects')
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  return Object.fromEntries(
+    await Promise.all(files.map(async (file) => [relative(folder, file), (await stat(file)).size] as const)),
+  )
 }

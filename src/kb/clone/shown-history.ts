@@ -3,7 +3,13 @@ import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-fil
 import { pauses } from '../../system/pauses.ts'
 import type { KbView } from '../access/kb-view.ts'
 import { accessIn } from '../access/neuron-access.ts'
-import { commitAt, lastBlobUpTo, mainCommitsBetween, versionsBetween } from '../projection/main-changes.ts'
+import {
+  commitAt,
+  lastBlobUpTo,
+  mainCommitsBetween,
+  type VersionChange,
+  versionsBetween,
+} from '../projection/main-changes.ts'
 import type { MainTables } from '../projection/projection.ts'
 import { commitMessage, committer } from '../refs/commit-message.ts'
 
@@ -27,14 +33,35 @@ export type ShownBefore = { position: number; files: Files; head: string | undef
 
 /** What one commit does to one Neuron or file that is shown. */
 type Change = { subject: string; removed?: string; written?: { path: string; blob: string } }
-type ChangesByPosition = Map<number, Change[]>
 
-/** Returns the commits of an audience's clone as a stream for git-fast-import(1), oldest first; empty: there are none. */
-export async function shownHistory(request: ShownHistoryRequest): Promise<string> {
-  const changes: ChangesByPosition = new Map()
-  await addNeurons(request, 0, changes)
-  await addFiles(request, 0, changes)
-  return toStream(request.sql, changes)
+/** Commits as a stream for git-fast-import(1), oldest first; empty: there are none. Its format is described there. */
+export type ImportStream = AsyncGenerator<string, void>
+
+/** Returns the commits of an audience's clone, or those that come after what it holds. */
+export async function* shownHistory(
+  request: ShownHistoryRequest,
+  { position: after, head }: Pick<ShownBefore, 'position' | 'head'> = { position: 0, head: undefined },
+): ImportStream {
+  const { sql, upTo } = request
+  const ofFiles = await fileChanges(request, after)
+  const ofPage = pageChanges(request)
+  const versions = versionsBetween(sql, after, upTo)
+  const pause = pauses()
+  let version = versions.next().value
+  let isFirst = true
+  for (const commit of mainCommitsBetween(sql, after, upTo)) {
+    const made: Change[] = []
+    for (; version?.position === commit.position; version = versions.next().value) {
+      await pause()
+      const change = await ofPage(version)
+      if (change !== undefined) made.push(change)
+    }
+    made.push(...(ofFiles.get(commit.position) ?? []))
+    if (made.length === 0) continue
+    yield toCommit(commit, made, isFirst ? head : undefined)
+    isFirst = false
+  }
+  if (!isFirst) yield 'done\n'
 }
 
 /**
@@ -43,16 +70,13 @@ export async function shownHistory(request: ShownHistoryRequest): Promise<string
  */
 export async function laterHistory(
   request: ShownHistoryRequest,
-  { position, files, head }: ShownBefore,
-): Promise<string | undefined> {
+  before: ShownBefore,
+): Promise<ImportStream | undefined> {
+  const { position, files } = before
   const added = Object.keys(request.files).filter((path) => !Object.hasOwn(files, path))
   const isOther = ([path, blob]: [string, string]) => request.files[path] !== blob
   if (Object.entries(files).some(isOther) || (await isAnyTurned(request, position))) return undefined
-  if (await hadAny(request, position, added)) return undefined
-  const changes: ChangesByPosition = new Map()
-  await addNeurons(request, position, changes)
-  await addFiles(request, position, changes)
-  return toStream(request.sql, changes, head)
+  return (await hadAny(request, position, added)) ? undefined : shownHistory(request, before)
 }
 
 /** Whether main, up to a position, ever had a file at one of these paths. */
@@ -67,8 +91,11 @@ async function hadAny({ sql, view }: ShownHistoryRequest, position: number, path
 /** Whether a Neuron that main had at a position was hidden then and is shown now, or the other way round. */
 async function isAnyTurned({ sql, view, upTo }: ShownHistoryRequest, position: number): Promise<boolean> {
   const pause = pauses()
-  for (const seqId of new Set(versionsBetween(sql, position, upTo).map((version) => version.seqId))) {
+  const known = new Set<string>()
+  for (const { seqId } of versionsBetween(sql, position, upTo)) {
     await pause()
+    if (known.has(seqId)) continue
+    known.add(seqId)
     const blob = lastBlobUpTo(sql, seqId, position)
     if (blob === undefined) continue
     const wasShown = (await shownPage(view, blob)) !== undefined
@@ -82,16 +109,10 @@ async function shownPage(view: KbView, blob: string): Promise<NeuronFile | undef
   return view.sees(accessIn(page, await view.kb.settings())) ? page : undefined
 }
 
-/** Adds what the commits after a position do to Neurons that the audience sees today, where it saw them then. */
-async function addNeurons(
-  { sql, view, upTo }: ShownHistoryRequest,
-  after: number,
-  changes: ChangesByPosition,
-): Promise<void> {
-  const pause = pauses()
+/** What versions do to Neurons that the audience sees today, where it saw them then; they are asked for in their order. */
+function pageChanges({ view }: ShownHistoryRequest): (version: VersionChange) => Promise<Change | undefined> {
   const pages = new Map<string, { isShown: boolean; path: string | undefined }>()
-  for (const { position, seqId, is, was } of versionsBetween(sql, after, upTo)) {
-    await pause()
+  return async ({ seqId, is, was }) => {
     const known = pages.get(seqId) ?? {
       isShown: await view.seesHistory(seqId),
       path: was && (await shownPage(view, was.blob)) && was.path,
@@ -99,27 +120,23 @@ async function addNeurons(
     const page = known.isShown && is ? await shownPage(view, is.blob) : undefined
     const path = page && is?.path
     pages.set(seqId, { ...known, path })
-    if (!known.isShown || (known.path === undefined && path === undefined)) continue
+    if (!known.isShown || (known.path === undefined && path === undefined)) return undefined
     const act = path === undefined ? 'Remove' : known.path === undefined ? 'Add' : 'Change'
-    add(changes, position, {
+    return {
       subject: `${act} ${page?.fields.title ?? path ?? known.path}`,
       ...(known.path !== undefined && known.path !== path ? { removed: known.path } : {}),
       ...(page && is && { written: is }),
-    })
+    }
   }
 }
 
-function add(changes: ChangesByPosition, position: number, change: Change): void {
-  changes.set(position, [...(changes.get(position) ?? []), change])
-}
-
-/** Adds what the commits after a position do to files, where they make them what they are today or something else. */
-async function addFiles(
+/** What the commits after a position do to files, where they make them what they are today or something else, by position. */
+async function fileChanges(
   { sql, view, files, upTo }: ShownHistoryRequest,
   after: number,
-  changes: ChangesByPosition,
-): Promise<void> {
-  if (Object.keys(files).length === 0) return
+): Promise<ReadonlyMap<number, Change[]>> {
+  const changes = new Map<number, Change[]>()
+  if (Object.keys(files).length === 0) return changes
   const commits = mainCommitsBetween(sql, after, upTo)
   const positions = new Map(commits.map(({ commit, position }) => [commit, position]))
   const parents = [commitAt(sql, after), ...commits.map(({ commit }) => commit)]
@@ -137,41 +154,38 @@ async function addFiles(
     const [oldMode, mode, oldBlob, newBlob] = word.slice(1).split(' ')
     const [was, is] = [isFile(oldMode) && oldBlob === blob, isFile(mode) && newBlob === blob]
     if (was === is) continue
-    add(changes, position, {
+    const made = changes.get(position) ?? []
+    changes.set(position, made)
+    made.push({
       subject: `${is ? 'Add' : 'Remove'} ${path}`,
       ...(is ? { written: { path, blob } } : { removed: path }),
     })
   }
+  return changes
 }
 
 function isFile(mode = ''): boolean {
   return mode.startsWith('100')
 }
 
-/** The format is described in git-fast-import(1). */
-function toStream(sql: MainTables, changes: ChangesByPosition, head?: string): string {
-  const positions = [...changes.keys()].sort((a, b) => a - b)
-  const first = positions[0] ?? 0
-  const commits = new Map(
-    mainCommitsBetween(sql, first - 1, positions.at(-1) ?? 0).map((commit) => [commit.position, commit]),
-  )
-  const blocks = positions.map((position) => {
-    const { commit = '', at = '' } = commits.get(position) ?? {}
-    const made = changes.get(position) ?? []
-    const [only, ...others] = made.map(({ subject }) => subject)
-    const subject = only !== undefined && others.length === 0 ? only : `Change ${made.length} pages and files`
-    const message = commitMessage(subject, { 'Main-Commit': commit })
-    const { name, email } = committer(new Date(at))
-    return [
-      'commit refs/heads/main',
-      `committer ${name} <${email}> ${Date.parse(at) / 1000} +0000`,
-      `data ${Buffer.byteLength(message)}\n${message}`,
-      ...(position === first && head !== undefined ? [`from ${head}`] : []),
-      ...made.flatMap(({ removed }) => (removed === undefined ? [] : [`D ${quoted(removed)}`])),
-      ...made.flatMap(({ written }) => (written ? [`M 100644 ${written.blob} ${quoted(written.path)}`] : [])),
-    ].join('\n')
-  })
-  return blocks.length === 0 ? '' : `${blocks.join('\n\n')}\n\ndone\n`
+function toCommit(
+  { commit, at }: ReturnType<typeof mainCommitsBetween>[number],
+  made: readonly Change[],
+  parent: string | undefined,
+): string {
+  const [only, ...others] = made.map(({ subject }) => subject)
+  const subject = only !== undefined && others.length === 0 ? only : `Change ${made.length} pages and files`
+  const message = commitMessage(subject, { 'Main-Commit': commit })
+  const { name, email } = committer(new Date(at))
+  const lines = [
+    'commit refs/heads/main',
+    `committer ${name} <${email}> ${Date.parse(at) / 1000} +0000`,
+    `data ${Buffer.byteLength(message)}\n${message}`,
+    ...(parent === undefined ? [] : [`from ${parent}`]),
+    ...made.flatMap(({ removed }) => (removed === undefined ? [] : [`D ${quoted(removed)}`])),
+    ...made.flatMap(({ written }) => (written ? [`M 100644 ${written.blob} ${quoted(written.path)}`] : [])),
+  ]
+  return `${lines.join('\n')}\n\n`
 }
 
 function quoted(path: string): string {

@@ -41,18 +41,20 @@ export type VersionChange = {
   was: VersionFile | undefined
 }
 
-/** The versions that the commits after one position and up to another brought, oldest first. */
-export function versionsBetween(sql: Sql, after: number, upTo: number): VersionChange[] {
-  const rows = sql.all`SELECT v.position, v.seq_id, v.path, v.blob, p.path AS was_path, p.blob AS was_blob
+/** The versions that the commits after one position and up to another brought, oldest first, read as they go. */
+export function* versionsBetween(sql: Sql, after: number, upTo: number): Generator<VersionChange, void> {
+  const rows = sql.iterate`SELECT v.position, v.seq_id, v.path, v.blob, p.path AS was_path, p.blob AS was_blob
     FROM versions v LEFT JOIN versions p ON p.seq_id = v.seq_id AND p.version = v.version - 1
     WHERE v.position > ${after} AND v.position <= ${upTo} ORDER BY v.position, v.seq_id`
   const fileIn = (path: unknown, blob: unknown) => (typeof blob === 'string' ? { path: String(path), blob } : undefined)
-  return rows.map((row) => ({
-    position: Number(row.position),
-    seqId: String(row.seq_id),
-    is: fileIn(row.path, row.blob),
-    was: fileIn(row.was_path, row.was_blob),
-  }))
+  for (const row of rows) {
+    yield {
+      position: Number(row.position),
+      seqId: String(row.seq_id),
+      is: fileIn(row.path, row.blob),
+      was: fileIn(row.was_path, row.was_blob),
+    }
+  }
 }
 
 /** The file of the last version of a Neuron that main had up to a position, removals left out. */

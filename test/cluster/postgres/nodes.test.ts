@@ -78,6 +78,14 @@ test('native git pushes to both nodes and clones from either, and a node that lo
   const clone = await Clone.of(fresh, fresh.tokens.curator)
   const { stdout } = await clone.run('ls-tree', '-r', '--name-only', 'HEAD', 'neurons')
   expect(stdout.trim().split('\n')).toHaveLength(6)
+  const shown = await Promise.all(
+    [...nodes, fresh].map(async (product) => {
+      const own = await Clone.of(product, product.tokens.reader)
+      return own.git('rev-parse', 'main', 'main:neurons')
+    }),
+  )
+  expect(new Set(shown.map((said) => said.split('\n')[0])).size).toBe(1)
+  expect(shown[0]?.split('\n')[1]).toBe(await clone.git('rev-parse', 'main:neurons'))
   expect(nativeGit(fresh.gitDir, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
   await expectSound(...nodes, fresh)
 })

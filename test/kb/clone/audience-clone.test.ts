@@ -1,8 +1,25 @@
-import { rmSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { audienceClone } from '../../../src/kb/clone/audience-clone.ts'
+import { backup } from '../../../src/operate/backup/backup.ts'
+import { restore } from '../../../src/operate/backup/restore.ts'
+import { rebuild } from '../../../src/operate/rebuild.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { fc } from '../../support/properties.ts'
+import { tempDir } from '../../support/temp.ts'
+import { threads } from '../../support/threads.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../support/written-neurons.ts'
 
 const main = 'refs/heads/main'
@@ -81,6 +98,141 @@ test('a picture that a page shows later is in the clone since it came', async ()
   const replaced = await cloneOf(bed)
   expect(replaced.git('show', `${main}:neurons/pic.svg`)).toContain('other')
   expect(bytesIn(replaced.git)).not.toContain('<svg/>')
+})
+
+const open = (number: number, body: string) => neuronText(number, { title: `T${number}`, audience: ['public'] }, body)
+const hidden = (number: number, body: string) => neuronText(number, { title: `T${number}`, tags: ['internal'] }, body)
+
+/** What may become of a clone's folder. */
+const damages: Record<string, (dir: string) => void> = {
+  'a state that is garbage': (dir) => writeFileSync(join(dir, 'ganglion.json'), '{"main": "'),
+  'a state that was not written whole': (dir) => writeFileSync(join(dir, 'ganglion.json.new'), ''),
+  'a pack that is gone': (dir) => packs(dir).forEach((pack) => void rmSync(pack)),
+  'a pack that is cut off': (dir) => packs(dir).forEach((pack) => void truncateSync(pack, 40)),
+  'packs that say something else': (dir) => {
+    for (const pack of packs(dir)) writeFileSync(pack, readFileSync(pack).fill(0), { flag: 'r+' })
+  },
+  'no folder': (dir) => rmSync(dir, { recursive: true }),
+  'no head': (dir) => rmSync(join(dir, 'refs/heads/main')),
+  'what a killed process left': (dir) => {
+    mkdirSync(`${dir}-import-x/objects`, { recursive: true })
+    mkdirSync(`${dir}-x`)
+    writeFileSync(join(dir, 'objects/pack/tmp_pack_x'), 'x')
+  },
+}
+
+function packs(dir: string): string[] {
+  const folder = join(dir, 'objects/pack')
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.pack'))
+    .map((name) => join(folder, name))
+}
+
+test.each(Object.keys(damages))('a clone with %s is made anew', async (damage) => {
+  const bed = await writtenBed({ 'a.md': open(1, 'First\n') })
+  const { dir } = await cloneOf(bed)
+  for (const path of packs(dir)) chmodSync(path, 0o600)
+  damages[damage]?.(dir)
+  bed.write({ 'b.md': open(2, 'Second\n') })
+  const { git } = await cloneOf(bed)
+  expect(filesIn(git)).toEqual(['neurons/a.md', 'neurons/b.md'])
+  git('fsck', '--strict')
+  expect(readdirSync(dirname(dir)).sort()).toEqual(['public.git', 'public.git.lock'])
+})
+
+test('a clone that a crash left with more than it knows of holds nothing that was hidden since', async () => {
+  const bed = await writtenBed({ 'a.md': open(1, 'First\n') })
+  const { dir } = await cloneOf(bed)
+  const before = readFileSync(join(dir, 'ganglion.json'))
+  bed.write({ 'b.md': open(2, 'Open for now\n') })
+  await cloneOf(bed)
+  writeFileSync(join(dir, 'ganglion.json'), before)
+  bed.write({ 'b.md': hidden(2, 'Closed\n') })
+  expect(bytesIn((await cloneOf(bed)).git)).not.toContain('Open for now')
+})
+
+test('a knowledge base without a visible page has an empty clone', async () => {
+  const bed = await writtenBed({ 'a.md': hidden(1, 'Closed\n') })
+  const { dir, git } = await cloneOf(bed)
+  expect([git('for-each-ref'), bytesIn(git)]).toEqual(['', ''])
+  nativeGit(dir, ['clone', '--quiet', dir, `${dir}-copy`])
+  bed.write({ 'a.md': open(1, 'Open\n') })
+  expect(filesIn((await cloneOf(bed)).git)).toEqual(['neurons/a.md'])
+  bed.write({ 'a.md': hidden(1, 'Closed again\n') })
+  expect(bytesIn((await cloneOf(bed)).git)).toBe('')
+})
+
+test('names of any kind, links and executables come as they are, or not at all', async () => {
+  const names = [
+    'it\'s "quoted" \\ here',
+    'tab\there',
+    'line\nbreak',
+    'naïve ünïcödé 🎉',
+    '-dash',
+    'a%0Ab',
+    'trailing ',
+    'D x',
+  ]
+  const files = names.map(
+    (name, at) =>
+      [
+        `${name}.md`,
+        neuronText(at + 1, { title: `${name}\nMain-Commit: x`, audience: ['public'] }, `![[${at}.svg]]\n`),
+      ] as const,
+  )
+  const bed = await writtenBed()
+  const blob = (text: string) => nativeGit(bed.gitDir, ['hash-object', '-w', '--stdin'], text)
+  const entries = [
+    ...files.map(([path, text]) => `100755 ${blob(text)}\tneurons/${path}`),
+    ...names.map(
+      (_, at) => `${at % 2 === 0 ? '100755' : '120000'} ${blob(`../../../etc/passwd${at}`)}\tneurons/${at}.svg`,
+    ),
+  ]
+  bed.native.git('read-tree', main)
+  nativeGit(bed.gitDir, ['update-index', '-z', '--index-info'], entries.map((entry) => `${entry}\0`).join(''))
+  bed.native.git('update-ref', main, bed.native.git('commit-tree', bed.native.git('write-tree'), '-p', main, '-m', 'x'))
+  const { git } = await cloneOf(bed)
+  const listed = git('ls-tree', '-r', '-z', main)
+    .split('\0')
+    .flatMap((entry) => (entry === '' ? [] : [entry.replace(/ blob [0-9a-f]+\t/, ' ')]))
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const pages = kb.projection.read.all`SELECT path FROM neurons`.map(({ path }) => String(path))
+  expect(pages.length).toBeGreaterThan(5)
+  expect(listed.sort()).toEqual(
+    [...pages, ...[0, 2, 4, 6].map((at) => `neurons/${at}.svg`)].map((path) => `100644 ${path}`).sort(),
+  )
+  expect(git('log', '--format=%(trailers:key=Main-Commit,valueonly)', main)).toMatch(/^[0-9a-f]{40}$/)
+})
+
+test('a rename and a rebuild give the same clone, a backup has none, and what is restored gives the same', async () => {
+  const bed = await writtenBed({ 'a.md': open(1, 'First\n'), 'b.md': hidden(2, 'Closed\n') })
+  const { dir, git } = await cloneOf(bed)
+  const head = git('rev-parse', main)
+  const madeAt = statSync(dir).ino
+  await bed.ctx.knowledgeBases.life.rename({ id: bed.kbId }, 'manual', async () => undefined)
+  expect([(await cloneOf(bed)).dir, statSync(dir).ino]).toEqual([dir, madeAt])
+
+  const copy = join(tempDir(), 'monday')
+  await backup(bed.ctx, copy, { version: '1' })
+  expect(
+    readdirSync(copy, { recursive: true })
+      .map(String)
+      .filter((name) => name.includes('public')),
+  ).toEqual([])
+  const headIn = async (ctx: OpenContext) => {
+    const kb = await ctx.kb(bed.curator.tenantId, bed.kbId)
+    return nativeGit(await audienceClone(ctx, kb, 'public'), ['rev-parse', main])
+  }
+  const dataDir = join(tempDir(), 'data')
+  await restore(copy, { dataDir })
+  const restored = await openContext({ dataDir, threads })
+  onTestFinished(() => restored.close())
+  expect(await headIn(restored)).toBe(head)
+
+  const reopened = await bed.reopen()
+  await rebuild(reopened, await reopened.knowledgeBases.list())
+  expect(existsSync(dir)).toBe(false)
+  expect(await headIn(reopened)).toBe(head)
 })
 
 const places = { 1: ['a.md', 'x/a.md'], 2: ['b.md', 'x/b.md'] } as const
