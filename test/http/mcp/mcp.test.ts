@@ -167,7 +167,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
 
   test('asks, in a session that goes on', async () => {
     const { client } = await connected({ as: 'reader' })
-    const ask = { kb: 'handbook', message: 'Who is the lead?' }
+    const ask = { kb: 'handbook', message: 'What is the VIP escalation policy?' }
     const result = await call(client, 'ask', ask)
     const { answer, sessionId } = Object(result.structuredContent)
     expect(result.structuredContent).toMatchObject({ citations: [{ seqId }] })

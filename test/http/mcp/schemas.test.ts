@@ -22,10 +22,10 @@ const keywords = [
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean']
 
 const Schema = z.looseObject({
-  type: z.unknown(),
+  type: z.unknown().optional(),
   enum: z.array(z.unknown()).default([]),
   properties: z.record(z.string(), z.unknown()).optional(),
-  items: z.unknown(),
+  items: z.unknown().optional(),
   required: z.array(z.string()).default([]),
 })
 
