@@ -1,10 +1,16 @@
+import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { OpenContext } from '../src/app/open-context.ts'
 import { consoleRoutes } from '../src/console/console.ts'
 import { buildServer } from '../src/http/server.ts'
+import { approveCandidate } from '../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
 import type { Caller } from '../src/rules/access/caller.ts'
 import { signIn } from '../test/support/person.ts'
 import { importNotes } from './support/imported-notes.ts'
-import { milliseconds } from './support/measure.ts'
+import { inTurn, milliseconds, show, workFolder } from './support/measure.ts'
 
 const neurons = 10_000
 const pending = 10_000
@@ -32,6 +38,13 @@ export async function benchReview(): Promise<string[]> {
       confidence: 0.4,
       impactEstimate: (n % 97) + 1,
     })
+  const clones = await benchClones(ctx, tenantId, async (n) => {
+    const { candidateId } = await submitCandidate(ctx, app, {
+      ...{ knowledgeBaseId: 'bench', kind: 'external-feed', title: `Approved ${n}`, content },
+      ...{ metadata: null, confidence: null, impactEstimate: null },
+    })
+    await approveCandidate(ctx, { ...app, role: 'curator' }, candidateId, {})
+  })
   const ids: string[] = []
   for (let n = 0; n < pending; n += 250) {
     const receipts = await Promise.all(Array.from({ length: 250 }, (_, at) => submit(n + at)))
@@ -105,5 +118,49 @@ export async function benchReview(): Promise<string[]> {
   await decideAll('dismiss')
   await server.close()
   await ctx.close()
-  return ['| ms | median | p95 |', '|---|---|---|', ...rows]
+  return ['| ms | median | p95 |', '|---|---|---|', ...rows, '', ...clones]
+}
+
+/** Clones over HTTP, of a curator and of a reader who sees every Neuron. */
+async function benchClones(
+  ctx: OpenContext,
+  tenantId: string,
+  approveOne: (n: number) => Promise<void>,
+): Promise<string[]> {
+  const server = await buildServer(ctx, { rateReads: 1_000_000, rateWrites: 1_000_000 })
+  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+  const urlOf = async (role: 'curator' | 'reader') => {
+    const key = { tenantId, name: role, role, connectors: [], expiresAt: null }
+    const { token } = await ctx.apiKeys.create(key, new Date())
+    return `${address.replace('://', `://any:${token}@`)}/git/bench/bench.git`
+  }
+  const [curator, reader] = [await urlOf('curator'), await urlOf('reader')]
+  const [{ id } = { id: '' }] = await ctx.knowledgeBases.list(tenantId)
+  const git = promisify(execFile)
+  let count = 0
+  const clone = async (url: string) => {
+    const folder = join(workFolder(), `${count++}.git`)
+    const time = await milliseconds(() => git('git', ['clone', '--quiet', '--bare', url, folder]))
+    const { stdout } = await git('git', ['-C', folder, 'ls-tree', '-r', '--name-only', 'main', 'neurons'], {
+      maxBuffer: 1 << 28,
+    })
+    if (stdout.split('\n').length <= neurons) throw new Error(`${folder} lacks Neurons`)
+    return time
+  }
+  const times = await inTurn(7, {
+    "curator's": () => clone(curator),
+    "reader's, first": () => {
+      rmSync(join(ctx.directory.index(id), 'clones'), { recursive: true, force: true })
+      return clone(reader)
+    },
+    "reader's, nothing has changed": () => clone(reader),
+    "reader's, after one approval": async () => {
+      await approveOne(count)
+      return clone(reader)
+    },
+  })
+  await server.close()
+  const rows = Object.entries(times).map(([name, time]) => `| ${name} | ${show(time)} |`)
+  rows.forEach((row) => void console.log(row))
+  return [`| clone of ${neurons} Neurons | ms: median (min–max) |`, '|---|---|', ...rows]
 }
