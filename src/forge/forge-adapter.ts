@@ -93,6 +93,8 @@ export type Forge = {
   /** The account that the credential belongs to. Also tells whether the credential is valid. */
   who(): Promise<ForgeAccount>
   access(): Promise<GitAccess>
+  /** Whether others can read the repository than those who were let in there: all people, or all who have an account. */
+  isPublic(): Promise<boolean>
   /** All open pull requests of any author, oldest first. With ETags, an unchanged list does not count against a rate limit. */
   openPulls(): Promise<PullRequest[]>
   pull(number: number): Promise<PullRequest>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Forge } from '../../src/forge/forge-adapter.ts'
 import { ForgeError } from '../../src/forge/forge-error.ts'
+import type { Visibility } from './support/forge-people.ts'
 
 /** What people and programs on a forge can do, and what can be seen there. Each adapter's test makes one, with a fresh repository. */
 export type ForgeHarness = {
@@ -18,6 +19,8 @@ export type ForgeHarness = {
   /** What checks say of a commit, as people see it there. */
   reports(head: string): Promise<{ outcome: 'passed' | 'failed' | 'waiting'; findings: number }[]>
   labels(number: number): Promise<string[]>
+  /** Sets who may read the repository. */
+  show(to: Visibility): void
   /** The next request is answered so. */
   failNext(status: number, headers?: Record<string, string>, body?: unknown): void
   /** The next request is never answered; the adapter waits for a second at most. */
@@ -46,6 +49,15 @@ export function describeForge(name: string, start: () => Promise<ForgeHarness>):
       const { url, password } = await forge.access()
       expect(new URL(url).password).toBe('')
       expect(password).not.toBe('')
+    })
+
+    test('tells whether others can read the repository', async () => {
+      const { forge, show, undescribed } = await start()
+      for (const visibility of ['private', 'internal', 'public'] as const) {
+        show(visibility)
+        expect([visibility, await forge.isPublic()]).toEqual([visibility, visibility !== 'private'])
+      }
+      expect(undescribed()).toEqual([])
     })
 
     test('opens a pull request, finds it, changes its texts, and keeps the labels that people give', async () => {

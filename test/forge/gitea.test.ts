@@ -5,6 +5,7 @@ import {
   Comment,
   GiteaLabel,
   GiteaPull,
+  GiteaRepository,
   GiteaReview,
   GiteaReviewComment,
   GiteaUser,
@@ -167,6 +168,7 @@ test.for(kinds)('a delivery counts with the signature of %s alone', (kind) => {
 const repository = '/repos/{owner}/{repo}'
 const answers = [
   ['get', '/user', 200, GiteaUser],
+  ['get', repository, 200, GiteaRepository],
   ['get', `${repository}/pulls`, 200, GiteaPull.array()],
   ['post', `${repository}/pulls`, 201, GiteaPull],
   ['get', `${repository}/pulls/{index}`, 200, GiteaPull],

@@ -4,6 +4,7 @@ import {
   AppAnswer,
   GithubInstallation,
   GithubPull,
+  GithubRepository,
   GithubReview,
   GithubReviewComment,
   InstallationToken,
@@ -38,6 +39,7 @@ function harness(github: EmulatedGithub, credential: 'app' | 'token'): ForgeHarn
         findings: (output as { annotations_count: number }).annotations_count,
       }))
     },
+    show: github.show,
     failNext: (status, headers = {}, body) => github.fail(/pulls|issues/, { status, headers, body }),
     hangNext: () => github.fail(/pulls/, 'never answer'),
     requests: () => github.requests.length,
@@ -124,6 +126,7 @@ test("a delivery counts with GitHub's signature alone", async () => {
 
 const repository = '/repos/{owner}/{repo}'
 test.for([
+  ['get', repository, 200, GithubRepository],
   ['get', `${repository}/pulls`, 200, z.array(GithubPull)],
   ['post', `${repository}/pulls`, 201, GithubPull],
   ['get', `${repository}/pulls/{pull_number}`, 200, GithubPull],

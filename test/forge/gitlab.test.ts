@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { GitlabNote, GitlabUser, MergeRequest } from '../../src/forge/gitlab/gitlab-answers.ts'
+import { GitlabNote, GitlabProject, GitlabUser, MergeRequest } from '../../src/forge/gitlab/gitlab-answers.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'
 import { describeForge } from './conformance.ts'
 import { descriptionOf } from './support/described-forge.ts'
@@ -134,6 +134,7 @@ test('a delivery counts with a signature by the signing token alone', () => {
 
 test.for([
   ['get', '/user', 200, GitlabUser],
+  ['get', '/projects/{id}', 200, GitlabProject],
   ['get', merges, 200, MergeRequest.array()],
   ['post', merges, 201, MergeRequest],
   ['get', `${merges}/{merge_request_iid}`, 200, MergeRequest],

@@ -99,7 +99,8 @@ function addStatus(forge: Command): void {
         const tenantId = tenant === undefined ? undefined : (await requireTenant(ctx.tenants, tenant)).id
         const links = await listForgeLinks(ctx, tenantId)
         const isNegative = links.some(({ failingSince, note }) => failingSince !== null || note !== null)
-        return { json: { links }, text: linkTable(links), isNegative }
+        const warnings = links.flatMap(({ kb, warning }) => (warning === null ? [] : [`\n${kb}: ${warning}`]))
+        return { json: { links }, text: linkTable(links) + warnings.join(''), isNegative }
       }),
   )
 }

@@ -64,6 +64,7 @@ function table(visit: Visit, links: readonly LinkSummary[], now: Date): Html {
         )}</details></td>
       </tr>`,
     )}</tbody></table></div>
+    ${links.map(({ kb, warning }) => warning !== null && html`<p class="warning">${kb}: ${warning}</p>`)}
     ${links.map(
       ({ kb, eventsUrl }) =>
         eventsUrl !== null &&

@@ -1,4 +1,4 @@
-import { isPublicRemote, listRemoteRefs, type RemoteAccess, requirePushAccess } from '../../git/transport/remote.ts'
+import { listRemoteRefs, type RemoteAccess, requirePushAccess } from '../../git/transport/remote.ts'
 import type { Context } from '../../kb/context.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import type { ForgeLink } from '../../state/forge/forge-links.ts'
@@ -60,7 +60,9 @@ export class ForgeBridge {
     this.#remembered.set(link.id, remembered)
     const forge = await this.#forgeOf(link)
     const signal = this.#closing.signal
-    remembered.isPublic ??= await isPublicRemote((await forge.access()).url, { signal })
+    remembered.isPublic ??= await forge.isPublic()
+    const isPublic = Number(remembered.isPublic)
+    if (link.isPublic !== isPublic) await this.#ctx.forgeLinks.note(link.id, { isPublic })
     const linked: Linked = {
       ctx: this.#ctx,
       kb: await this.#ctx.kb(link.tenantId, link.kbId),
@@ -98,7 +100,7 @@ export class ForgeBridge {
     await requirePushAccess(access, { signal })
     const kb = await this.#ctx.kb(tenantId, kbId)
     const problem = await historyProblem({ ctx: this.#ctx, kb, link, forge, signal }, access)
-    return { account: name, isPublic: await isPublicRemote(access.url, { signal }), problem }
+    return { account: name, isPublic: await forge.isPublic(), problem }
   }
 
   /** @throws {SecretMissing} */

@@ -33,17 +33,20 @@ export type LinkSummary = {
   syncedAt: string | null
   failingSince: string | null
   note: string | null
+  /** Null: there is nothing to warn of. */
+  warning: string | null
 }
 
 export const publicWarning =
-  'Anybody can read that repository: it shows the whole knowledge base, pages that are internal too, and all that waits.'
+  'Others can read that repository than those who were let in there. It shows the whole knowledge base, pages that are ' +
+  'internal too, and all that waits. Make it private; what the public may see is pushed to another by: ganglion mirror'
 
 const defaultMaxOpen = 50
 
 /**
  * Links a knowledge base to a repository on a forge, once all that the bridge needs there has been tried: nothing is written there.
  * The first comparison follows.
- * @returns who writes there, by the forge's own name, and whether anybody can read it
+ * @returns who writes there, by the forge's own name, and whether others can read it
  * @throws {GanglionError} `not_found` for the knowledge base
  * @throws {ValidationError} @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
  */
@@ -88,7 +91,7 @@ export async function linkForge(
     throw new ValidationError({ url: ['is linked to another knowledge base already'] })
   const { account, isPublic, problem } = await bridge.inspect(asked)
   if (problem !== undefined) throw new ValidationError({ url: [problem] })
-  const link = await forgeLinks.create({ ...asked, maxOpen }, now())
+  const link = await forgeLinks.create({ ...asked, maxOpen, isPublic: Number(isPublic) }, now())
   if (link === undefined) throw new ValidationError({ kb: [`${kb} is linked already: unlink it first.`] })
   await recordAct(ctx, by, { action: 'forge.linked', subject: `${identity.slug} ${link.url}` })
   return { link, account, isPublic }
@@ -99,10 +102,11 @@ export async function listForgeLinks(ctx: Context, tenantId?: string): Promise<L
   return Promise.all(
     (await ctx.forgeLinks.list(tenantId)).map(async (link) => {
       const pulls = await ctx.forgePulls.list(link.id)
-      const { id, kind, url, maxOpen, syncedAt, failingSince, note } = link
+      const { id, kind, url, maxOpen, syncedAt, failingSince, note, isPublic } = link
       return {
         ...{ id, kind, url, maxOpen, syncedAt, failingSince, note },
         kb: slugs.get(link.kbId) ?? link.kbId,
+        warning: isPublic === 1 ? publicWarning : null,
         open: pulls.filter(({ state, number }) => state === 'open' && number !== null).length,
         eventsUrl: link.webhookSecret === null ? null : ctx.urls.forgeEvents(id),
       }

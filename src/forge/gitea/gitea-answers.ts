@@ -5,6 +5,8 @@ import type { ForgeAccount } from '../forge-adapter.ts'
 /** What is read of the answers of Gitea 1.23 and Forgejo 11. Their description requires nothing of an answer: what is needed is required here. */
 export const GiteaUser = z.object({ login: z.string(), full_name: z.string().nullish() })
 
+export const GiteaRepository = z.object({ private: z.boolean() })
+
 const Branch = z.object({
   label: z.string(),
   /** The branch's name while there is one, and then `refs/pull/7/head`. */

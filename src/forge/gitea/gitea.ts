@@ -12,6 +12,7 @@ import {
   GiteaLabel,
   GiteaPermission,
   GiteaPull,
+  GiteaRepository,
   GiteaReview,
   GiteaReviewComment,
   GiteaUser,
@@ -94,6 +95,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     who,
     // Any name will do with a token.
     access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
+    isPublic: async () => !(await http.get(base, GiteaRepository)).private,
     openPulls,
     pull: pullAt,
     pullOfBranch: async (branch, into) => {

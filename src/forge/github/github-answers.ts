@@ -10,6 +10,9 @@ export const InstallationToken = z.object({ token: z.string().min(1), expires_at
 export const AppAnswer = z.object({ slug: z.string().optional(), name: z.string() }).nullable()
 export const UserAnswer = z.object({ login: z.string(), name: z.string().nullish() })
 
+/** `private` is also true of one that an enterprise shows to all its members: its `visibility` is `internal`. */
+export const GithubRepository = z.object({ private: z.boolean(), visibility: z.string().optional() })
+
 export const GithubPull = z.object({
   number: z.number().int(),
   html_url: z.string(),

@@ -8,6 +8,7 @@ import { isHmacOf } from '../signature.ts'
 import {
   GithubPermission,
   GithubPull,
+  GithubRepository,
   GithubReview,
   GithubReviewComment,
   githubAccount,
@@ -69,6 +70,10 @@ export function openGithub(options: GithubOptions): Forge {
     who: () => auth.who(http),
     access: async () => {
       return { url: `${url.replace(/\/+$/, '')}.git`, username: 'x-access-token', password: await auth.token() }
+    },
+    isPublic: async () => {
+      const { private: isPrivate, visibility } = await http.get(base, GithubRepository)
+      return !isPrivate || visibility === 'internal'
     },
     openPulls: async () => {
       const pulls = await http.list(`${base}/pulls?state=open&sort=created&direction=asc&per_page=100`, GithubPull)

@@ -4,6 +4,8 @@ import type { ForgeAccount } from '../forge-adapter.ts'
 
 export const GitlabUser = z.object({ username: z.string(), name: z.string() })
 
+export const GitlabProject = z.object({ visibility: z.string() })
+
 export const MergeRequest = z.object({
   iid: z.number().int(),
   web_url: z.string(),

@@ -7,7 +7,7 @@ import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime } from '../remarks.ts'
 import { tokenOf } from '../token.ts'
-import { GitlabNote, GitlabUser, gitlabAccount, Member, MergeRequest } from './gitlab-answers.ts'
+import { GitlabNote, GitlabProject, GitlabUser, gitlabAccount, Member, MergeRequest } from './gitlab-answers.ts'
 
 export type GitlabOptions = ForgeHttpTiming & {
   /** Of the project's page: `https://gitlab.com/acme/docs/handbook`. */
@@ -65,6 +65,7 @@ export function openGitlab(options: GitlabOptions): Forge {
     limits: { title: maxTitle, body: 500_000, remark: 500_000, findings: 0 },
     who: async () => gitlabAccount(await http.get('/user', GitlabUser)),
     access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
+    isPublic: async () => (await http.get(project, GitlabProject)).visibility !== 'private',
     openPulls: async () => {
       const opened = await list({ state: 'opened', order_by: 'created_at', sort: 'asc' })
       // One without a commit proposes nothing yet.

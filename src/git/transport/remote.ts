@@ -75,17 +75,6 @@ export async function listRemoteRefs(
   return refs
 }
 
-/** Whether anybody may read a repository, without a name or a password. @throws {RemoteError} where that cannot be told */
-export async function isPublicRemote(url: string, options: RemoteOptions = {}): Promise<boolean> {
-  try {
-    await listRemoteRefs({ url, username: '', password: '' }, ['HEAD'], options)
-    return true
-  } catch (error) {
-    if (error instanceof RemoteError && error.code === 'unreachable') throw error
-    return false
-  }
-}
-
 /** @throws {RemoteError} where a credential may not push */
 export async function requirePushAccess(
   remote: RemoteAccess,

@@ -456,6 +456,8 @@ export type ForgeLinkRow = {
   max_open: number
   /** What main is called there. */
   branch: string
+  /** 1: others can read it there than those who were let in. Null: not known yet. */
+  is_public: number | null
   /** The last commit that both mains were known to have. */
   main: string | null
   /** By the forge's clock: what was said until then has been heard. */

@@ -17,10 +17,10 @@ export type NewForgeLink = Pick<
   ForgeLink,
   'tenantId' | 'kbId' | 'kind' | 'url' | 'apiUrl' | 'credential' | 'webhookSecret' | 'maxOpen'
 > &
-  Partial<Pick<ForgeLink, 'branch'>>
+  Partial<Pick<ForgeLink, 'branch' | 'isPublic'>>
 export type ForgeLinkState = Pick<
   ForgeLink,
-  'branch' | 'main' | 'heardAt' | 'syncedAt' | 'failingSince' | 'failures' | 'note' | 'dueAt'
+  'branch' | 'isPublic' | 'main' | 'heardAt' | 'syncedAt' | 'failingSince' | 'failures' | 'note' | 'dueAt'
 >
 
 /** The clock of a forge may be behind ours by so much. */
@@ -29,11 +29,18 @@ export const clockDifferenceMs = 3_600_000
 /** Which knowledge bases are linked to forges. */
 export class ForgeLinks extends Store {
   /** @returns undefined where the knowledge base is linked already */
-  async create({ branch = 'main', ...link }: NewForgeLink, now: Date): Promise<ForgeLink | undefined> {
+  async create({ branch = 'main', isPublic = null, ...link }: NewForgeLink, now: Date): Promise<ForgeLink | undefined> {
     const row: ForgeLinkRow = {
       ...{ ...snakeCase(link), id: uuidv7(), credential: JSON.stringify(link.credential), branch, main: null },
       ...{ heard_at: new Date(now.getTime() - clockDifferenceMs).toISOString(), synced_at: null },
-      ...{ failing_since: null, failures: 0, note: null, due_at: null, created_at: now.toISOString() },
+      ...{
+        is_public: isPublic,
+        failing_since: null,
+        failures: 0,
+        note: null,
+        due_at: null,
+        created_at: now.toISOString(),
+      },
     }
     const made = await this.db
       .insertInto('forge_links')

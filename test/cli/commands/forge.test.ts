@@ -35,6 +35,8 @@ test('a knowledge base is linked, compared, told of and unlinked, and no secret 
     json: { error: 'The knowledge base handbook is linked already: unlink it first.' },
   })
 
+  expect((await ganglion(['forge', 'status', '--data', data])).stdout).not.toContain('ganglion mirror')
+
   const synced = await ganglion(['forge', 'sync', ...named, '--data', data])
   expect(synced).toMatchObject({ code: 0, stdout: `handbook and ${github.url} are the same.\n` })
   expect(github.git.branches()).toEqual(['main'])
@@ -60,6 +62,17 @@ test('a knowledge base is linked, compared, told of and unlinked, and no secret 
   expect(await ganglionJson(['forge', 'unlink', ...named, '--data', data])).toMatchObject({
     json: { id, unlinked: true },
   })
+  github.show('public')
+  const warned = (await ganglion([...link, '--data', data])).stdout
+  expect(warned).toMatch(/Linked handbook.*\nOthers can read that repository .*: ganglion mirror\n$/s)
+  expect(await ganglion(['forge', 'status', '--data', data])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/\nhandbook: Others can read that repository .*: ganglion mirror\n$/),
+  })
+  github.show('private')
+  await ganglion(['forge', 'sync', ...named, '--data', data])
+  expect((await ganglion(['forge', 'status', '--data', data])).stdout).not.toContain('Others can read')
+  await ganglion(['forge', 'unlink', ...named, '--data', data])
   expect(await ganglion(['forge', 'status', '--data', data])).toMatchObject({
     stdout: 'No knowledge base is linked to a forge.\n',
   })

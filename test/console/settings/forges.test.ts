@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { publicWarning } from '../../../src/forge/bridge/manage-links.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 const page = '/settings/forges'
@@ -31,6 +32,9 @@ test('the page of forges shows each link of the tenant and how it stands, to adm
   const id = await linkHere()
   const row = async () => (await admin.get(page)).texts('tbody tr')[0]
   expect(await row()).toMatch(/https:\/\/github\.com\/acme\/handbook *0 of 50 *never *well, looked at once a minute/)
+  expect((await admin.get(page)).texts('main .warning')).toEqual([])
+  await ctx.forgeLinks.note(id, { isPublic: 1 })
+  expect((await admin.get(page)).texts('main .warning')).toEqual([`handbook: ${publicWarning}`])
   const note = 'The forge does not take main: <b>protected</b>'
   await ctx.forgeLinks.note(id, { note, failingSince: '2026-01-02T03:04:05.000Z', failures: 3 })
   const failing = await admin.get(page)

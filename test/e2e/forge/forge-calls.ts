@@ -13,7 +13,14 @@ const git = ['POST git-upload-pack ls-refs', 'POST git-upload-pack fetch', 'POST
 export const calls = {
   GitHub: [
     ...git,
-    ...['GET installation', 'POST app/installations/n/access_tokens', 'GET pulls?open', 'GET pulls?all', 'GET pulls/n'],
+    ...[
+      'GET repository',
+      'GET installation',
+      'POST app/installations/n/access_tokens',
+      'GET pulls?open',
+      'GET pulls?all',
+      'GET pulls/n',
+    ],
     ...['GET issues/comments', 'GET pulls/comments', 'GET pulls/n/reviews', 'GET issues/n/comments'],
     ...['GET pulls/n/comments', 'POST issues/n/comments', 'POST pulls', 'POST issues/n/labels', 'PATCH pulls/n'],
     ...['PATCH pulls/n closed', 'PATCH pulls/n open', 'POST check-runs', 'GET collaborators/bob/permission'],
@@ -22,6 +29,7 @@ export const calls = {
     ...git,
     ...[
       'GET user',
+      'GET repository',
       'GET pulls?open',
       'GET pulls?closed',
       'GET pulls/main/branch',
@@ -34,7 +42,13 @@ export const calls = {
   ],
   GitLab: [
     ...git,
-    ...['GET merge_requests?opened', 'GET merge_requests?branch', 'GET merge_requests/n', 'GET merge_requests/n/notes'],
+    ...[
+      'GET repository',
+      'GET merge_requests?opened',
+      'GET merge_requests?branch',
+      'GET merge_requests/n',
+      'GET merge_requests/n/notes',
+    ],
     ...['POST merge_requests/n/notes', 'POST merge_requests', 'PUT merge_requests/n', 'PUT merge_requests/n close'],
     ...['PUT merge_requests/n reopen', 'POST statuses/commit', 'GET members/all'],
   ],
@@ -147,6 +161,7 @@ function kindOf(label: string): string {
   const [method, path = '', ...more] = label.split(' ')
   const { pathname, searchParams } = new URL(path, 'http://forge')
   const bare = pathname
+    .replace(/^.*(?:\/|%2F)handbook$/, 'repository')
     .replace(/^.*handbook(\.git)?\/|^\/(api\/v\d\/)?/, '')
     .replace(/(pulls\/main)\/.+/, '$1/branch')
     .replace(/\b[0-9a-f]{40}\b/g, 'commit')

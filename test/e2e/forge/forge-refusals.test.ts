@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ForgeBridge } from '../../../src/forge/bridge/forge-bridge.ts'
-import { linkForge } from '../../../src/forge/bridge/manage-links.ts'
+import { linkForge, listForgeLinks, publicWarning } from '../../../src/forge/bridge/manage-links.ts'
 import { createKnowledgeBase, operator } from '../../../src/kb/create-kb.ts'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'
 import { approve, candidateDetail, candidates, submitted } from '../git/git-support.ts'
@@ -113,7 +113,8 @@ test('a repository that cannot be one with the knowledge base is not linked, and
   empty.fail(/info\/refs.*receive-pack/, { status: 403 })
   await expect(linkTo(empty)).rejects.toMatchObject({ code: 'refused' })
   expect(await ctx.forgeLinks.list()).toHaveLength(1)
-  empty.makePublic()
+  empty.show('internal')
   expect(await linkTo(empty)).toMatchObject({ isPublic: true })
+  expect(await listForgeLinks(ctx)).toMatchObject([{ warning: null }, { warning: publicWarning }])
   expect(empty.git.branches()).toEqual([])
 })

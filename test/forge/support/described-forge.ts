@@ -3,7 +3,7 @@ import type { ForgeKind } from '../../../src/forge/forge-adapter.ts'
 import { ForgeDescription } from './described.ts'
 import { type Answer, type Request, startFront } from './forge-front.ts'
 import { ForgeGit } from './forge-git.ts'
-import { ForgePeople, owner, Refusal, tokenOf } from './forge-people.ts'
+import { ForgePeople, owner, Refusal, tokenOf, type Visibility } from './forge-people.ts'
 
 type Json = Record<string, unknown>
 /** A request to the API, with what stands in its path, by name. */
@@ -49,7 +49,6 @@ export async function startDescribed(dialect: Dialect) {
   const git = new ForgeGit(`${repository}.git`)
   const people = new ForgePeople(git, dialect.draftPrefix, dialect.headRef)
   const wrong: string[] = []
-  let isPublic = false
 
   const answer = async (request: Request): Promise<Answer> => {
     if (dialect.tokenIn(request) !== tokenOf(owner)) return { status: 401, body: { message: 'Unauthorized' } }
@@ -83,7 +82,7 @@ export async function startDescribed(dialect: Dialect) {
   }
   const front = await startFront({
     ...{ git, gitPath: `/${repository}.git/`, hasEtags: dialect.hasEtags, answer },
-    isPassword: (password) => password === tokenOf(owner) || (isPublic && password === ''),
+    isPassword: (password) => password === tokenOf(owner),
     onPush: async () => people.notePush(dialect.seesMerges),
   })
   return {
@@ -101,8 +100,8 @@ export async function startDescribed(dialect: Dialect) {
     apiUrl: `${front.url}${api}`,
     token: { token: tokenOf(owner) },
     webhookSecret: 'hush',
-    makePublic: () => {
-      isPublic = true
+    show: (to: Visibility) => {
+      people.visibility = to
     },
     pulls: async (): Promise<Json[]> => {
       people.look()

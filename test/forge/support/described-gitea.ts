@@ -25,6 +25,10 @@ export function startGitea(kind: 'gitea' | 'forgejo', draftPrefix = 'WIP: '): Pr
 
 const routes: Routes = {
   'GET /user': [200, () => ({ login: owner, full_name: '' })],
+  [`GET ${base}`]: [
+    200,
+    (_, { visibility }) => ({ private: visibility === 'private', internal: visibility === 'internal' }),
+  ],
   [`GET ${base}/pulls`]: [
     200,
     ({ query }, people) =>

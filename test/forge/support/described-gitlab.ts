@@ -16,6 +16,7 @@ export function startGitlab(): Promise<DescribedForge> {
 
 const routes: Routes = {
   'GET /user': [200, () => ({ username: owner, name: 'Acme' })],
+  [`GET ${project}`]: [200, (_, { visibility }) => ({ visibility })],
   [`GET ${merges}`]: [
     200,
     ({ query }, people) => {

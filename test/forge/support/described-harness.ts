@@ -25,6 +25,7 @@ export function harnessOf(server: DescribedForge): ForgeHarness {
           findings,
         }))
     },
+    show: server.show,
     failNext: (status, headers = {}, body) => server.fail(/pulls|issues|merge_requests/, { status, headers, body }),
     hangNext: () => server.fail(/pulls|merge_requests/, 'never answer'),
     requests: () => server.requests.length,

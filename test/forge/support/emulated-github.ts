@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { ForgeDescription } from './described.ts'
 import { type Answer, type Request, startFront } from './forge-front.ts'
 import { ForgeGit } from './forge-git.ts'
-import { strangers } from './forge-people.ts'
+import { strangers, type Visibility } from './forge-people.ts'
 
 export const githubDescription = new ForgeDescription(
   JSON.parse(readFileSync(new URL('../descriptions/github.json', import.meta.url), 'utf8')),
@@ -31,6 +31,7 @@ export async function startGithub() {
   const merges = new Map<number, string>()
   const forks = new Set<number>()
   const hooks: Hook[] = []
+  let visibility: Visibility = 'private'
   /** Numbers of pull requests that somebody has written on. */
   const discussed = new Set<number>()
   let onHook: (hook: Hook) => void = () => {}
@@ -161,6 +162,8 @@ export async function startGithub() {
           : await fetchEmulator(port, method, path, headers, body)
     wrong.push(...githubDescription.problemsOf({ method, path: bare, query, sent, status: given.status }))
     const { status, link } = given
+    if (bare === `/repos/${owner}/${repo}`)
+      return { status, body: { ...(given.body as Json), visibility, private: visibility !== 'public' } }
     return { status, body: corrected(given.body), ...(link === null ? {} : { headers: { link } }) }
   }
 
@@ -206,6 +209,10 @@ export async function startGithub() {
       onHook = receive
     },
     ...{ fail: front.fail, mend: front.mend, awaitsFaults: front.awaitsFaults },
+    /** Sets who may read the repository. */
+    show: (to: Visibility) => {
+      visibility = to
+    },
     pulls,
     openPull: async (login: string, branch: string, title: string, base = 'main') =>
       Number((await act(login, 'POST', '/pulls', { head: branch, base, title, body: '' })).number),

@@ -27,6 +27,9 @@ export type FakeRemark = {
 }
 export type FakeStatus = { sha: string; ref?: string; state: string; text: string }
 
+/** Who may read a repository: who was let in, all with an account, all people. */
+export type Visibility = 'private' | 'internal' | 'public'
+
 /** Why a forge does not do what it is asked, and the status that it says so with. */
 export class Refusal extends Error {
   readonly status: number
@@ -48,6 +51,7 @@ export class ForgePeople {
   readonly all: FakePull[] = []
   readonly remarks: FakeRemark[] = []
   readonly statuses: FakeStatus[] = []
+  visibility: Visibility = 'private'
   readonly #draftPrefix: string
   readonly #headRef: (number: number) => string
   #lastId = 100

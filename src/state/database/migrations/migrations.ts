@@ -19,6 +19,7 @@ export const migrations: Record<string, Migration> = {
   '0028-sites': { up: (db) => run(db, sites) },
   '0029-agents': { up: (db) => run(db, agents) },
   '0030-limits-of-keys': { up: (db) => run(db, 'alter table api_keys add column limits text;') },
+  '0031-public-forges': { up: (db) => run(db, 'alter table forge_links add column is_public integer;') },
 }
 
 /** @param statements of SQLite, one after another */
