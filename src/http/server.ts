@@ -190,7 +190,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     },
     { prefix: mcpPrefix },
   )
-  await app.register(async (oauth: ZodFastify) => oauthRoutes(oauth, ctx))
+  await app.register(async (oauth: ZodFastify) => oauthRoutes(oauth, ctx, limits))
   await app.register(
     async (git: ZodFastify) => {
       guardRoutes(git, gitAuthenticated, limits)

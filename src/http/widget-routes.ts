@@ -28,7 +28,13 @@ let made: Promise<Script> | undefined
 
 /** A release has the script in its package of the widget. A checkout makes it when it is first asked for. */
 function widgetScript(): Promise<Script> {
-  made ??= readOrBundle().then((code) => ({ code, version: hash('sha256', code).slice(0, 12) }))
+  made ??= readOrBundle().then(
+    (code) => ({ code, version: hash('sha256', code).slice(0, 12) }),
+    (error) => {
+      made = undefined
+      throw error
+    },
+  )
   return made
 }
 
@@ -90,11 +96,7 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
     const site = await openSite(ctx, SitePath.parse(request.params).site, page)
     sites.set(request, site)
     const kind = request.routeOptions.url?.endsWith('/token') ? 'token' : 'use'
-    const { points, endsIn } = await ctx.requestCounter.add(`site-${kind} ${site.id} ${request.ip}`, 1)
-    if (points > most[kind]) {
-      reply.header('retry-after', Math.max(1, Math.ceil(endsIn / 1000)))
-      throw new GanglionError('rate_limited')
-    }
+    await limits.countAddress(request, reply, { name: `site-${kind} ${site.id}`, most: most[kind] })
     if (kind === 'token') return
     request.caller = visitorOf(site, page, ctx.now(), bearerToken(request.headers.authorization))
     await limits.countRequest(request, reply, 'write')

@@ -4,11 +4,9 @@ import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { countPending, findCandidate } from '../kb/projection/candidate-index.ts'
-import { pendingLike } from '../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
 import { recordCandidate } from '../kb/writing/record.ts'
-import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { fileLayout } from '../markdown/file/front-matter.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
@@ -16,6 +14,7 @@ import { maxPending } from '../queue/submit-candidate.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
+import { waitingReversal } from './waiting-reversal.ts'
 
 const connector = 'console'
 const changedSince = 'The Neuron was changed since: removing it takes those changes as well.'
@@ -32,8 +31,8 @@ export async function proposeReverse(ctx: Context, caller: Caller, candidateId: 
   const actor = actorOf(caller)
   const id = await kb.write(async (staging) => {
     const reverse = await reverseOf(kb, staging, candidateId, { actor, at: ctx.now() })
-    const waiting = await waitingLike(kb, staging, reverse)
-    if (waiting !== undefined) return waiting
+    const waiting = await waitingReversal(kb, staging, reverse)
+    if (waiting !== undefined) return waiting.id
     if (countPending(kb.projection.write) >= maxPending) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, reverse, 'Propose')
     return reverse.id
@@ -100,15 +99,4 @@ async function reverseOf(
     base: target.blob,
     verdict: verdict(target.blob === done.blob ? [] : [changedSince]),
   }
-}
-
-/** The pending candidate that proposes the same. */
-async function waitingLike(kb: KnowledgeBase, staging: Staging, reverse: Candidate): Promise<string | undefined> {
-  const { id, target, base, content, removes } = reverse
-  const rows = pendingLike(kb.projection.write, { id, target, titleKey: '', textKey: '' }, 100)
-  for (const row of rows.filter((other) => other.target === target && other.connector === connector)) {
-    const known = parseCandidate(await staging.readText(row.blob))
-    if (known.base === base && known.content === content && known.removes === removes) return row.id
-  }
-  return undefined
 }

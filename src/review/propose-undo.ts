@@ -4,7 +4,7 @@ import { hashObject } from '../git/objects/object.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { countPending, pendingForTarget } from '../kb/projection/candidate-index.ts'
+import { countPending } from '../kb/projection/candidate-index.ts'
 import { undoConnector } from '../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionBefore } from '../kb/projection/version-queries.ts'
@@ -12,7 +12,6 @@ import { versionsFrom, type Writer, writtenSince } from '../kb/projection/writte
 import { signatureOf } from '../kb/refs/commit-message.ts'
 import { gitFingerprint } from '../kb/writing/git-candidate.ts'
 import { proposalMessage } from '../kb/writing/push-main.ts'
-import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { fileLayout } from '../markdown/file/front-matter.ts'
 import { FrontMatterError } from '../markdown/file/front-matter-edit.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -24,6 +23,7 @@ import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { findSource } from '../sources/find-source.ts'
 import { ingestConnector, originPrefix } from '../sources/ingest/source-candidate.ts'
 import { readVersion, runsOf, takeBack, type Version } from './take-back.ts'
+import { waitingReversal } from './waiting-reversal.ts'
 
 /** What is to be taken back, and who asks for it. */
 type Undoing = { writer: Writer; since: string; reason: string; actor: Actor; at: Date }
@@ -177,21 +177,4 @@ function warningsOf(names: string, { conflicts }: Pick<Reversal, 'conflicts'>): 
       ? `What ${names} changed since conflicts with taking this back: solve that, or dismiss this.`
       : `What ${names} changed since stays.`,
   ]
-}
-
-/** The pending candidate that proposes the same. */
-async function waitingReversal(
-  kb: KnowledgeBase,
-  staging: Staging,
-  { target, base, content, frontMatter, removes }: Candidate,
-): Promise<Candidate | undefined> {
-  const rows = pendingForTarget(kb.projection.write, { connector: undoConnector, target: target ?? '' })
-  const records = await Promise.all(rows.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
-  return records.find(
-    (known) =>
-      known.base === base &&
-      known.content === content &&
-      known.frontMatter === frontMatter &&
-      known.removes === removes,
-  )
 }

@@ -1,72 +1,48 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { createSecret } from './accounts/secret.ts'
-import type { Schema, SiteRow } from './database/schema.ts'
+import { type Camel, camelCase } from './database/row-names.ts'
+import type { SiteRow } from './database/schema.ts'
+import { Store } from './database/store.ts'
 import { servedKbs } from './life.ts'
 
 /** Web pages of others that may ask a knowledge base without a key. */
-export type Site = {
-  /** UUIDv7. */
-  id: string
-  tenantId: string
-  kbId: string
-  name: string
-  /** Where its pages are, as browsers name it in `Origin`. */
-  origins: string[]
-  /** Questions of one visitor in a minute. */
-  perMinute: number
-  /** Questions of all visitors in a day (UTC). */
-  perDay: number
-  /** Signs the tokens of visitors. */
-  secret: string
-  /** ISO 8601, UTC; null: it is open. */
-  disabledAt: string | null
-  createdAt: string
-  /** The day of the last question, and how many there were in it. */
-  day: string
-  asked: number
-}
+export type Site = Omit<Camel<SiteRow>, 'origins'> & { origins: string[] }
 export type SiteFields = Pick<Site, 'name' | 'origins' | 'perMinute' | 'perDay'>
 
-export class Sites {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class Sites extends Store {
   async create({ tenantId, kbId }: Pick<Site, 'tenantId' | 'kbId'>, fields: SiteFields, now: Date): Promise<Site> {
     const row: SiteRow = {
       ...{ id: uuidv7(), tenant_id: tenantId, kb_id: kbId, ...rowOf(fields), secret: createSecret() },
       ...{ disabled_at: null, created_at: now.toISOString(), day: '', asked: 0 },
     }
-    await this.#db.insertInto('sites').values(row).execute()
+    await this.db.insertInto('sites').values(row).execute()
     return toSite(row)
   }
 
   /** Of a knowledge base, oldest first. */
   async list(kbId: string): Promise<Site[]> {
-    const rows = await this.#db.selectFrom('sites').selectAll().where('kb_id', '=', kbId).orderBy('id').execute()
+    const rows = await this.db.selectFrom('sites').selectAll().where('kb_id', '=', kbId).orderBy('id').execute()
     return rows.map(toSite)
   }
 
   /** None of a knowledge base that is not served. */
   async find(id: string): Promise<Site | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('sites')
       .selectAll()
       .where('id', '=', id)
-      .where('kb_id', 'in', servedKbs(this.#db))
+      .where('kb_id', 'in', servedKbs(this.db))
       .executeTakeFirst()
     return row && toSite(row)
   }
 
   async change(id: string, fields: SiteFields): Promise<void> {
-    await this.#db.updateTable('sites').set(rowOf(fields)).where('id', '=', id).execute()
+    await this.db.updateTable('sites').set(rowOf(fields)).where('id', '=', id).execute()
   }
 
   async setDisabled(id: string, at: Date | null): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('sites')
       .set({ disabled_at: at?.toISOString() ?? null })
       .where('id', '=', id)
@@ -74,13 +50,13 @@ export class Sites {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#db.deleteFrom('sites').where('id', '=', id).execute()
+    await this.db.deleteFrom('sites').where('id', '=', id).execute()
   }
 
   /** Counts a question of today. @returns false if the site has had all that it may have in a day */
   async count(id: string, now: Date): Promise<boolean> {
     const day = dayOf(now)
-    const result = await this.#db
+    const result = await this.db
       .updateTable('sites')
       .set({ day, asked: sql<number>`case when day = ${day} then asked + 1 else 1 end` })
       .where('id', '=', id)
@@ -99,10 +75,6 @@ function rowOf({ name, origins, perMinute, perDay }: SiteFields) {
   return { name, origins: JSON.stringify(origins), per_minute: perMinute, per_day: perDay }
 }
 
-function toSite(row: Selectable<SiteRow>): Site {
-  return {
-    ...{ id: row.id, tenantId: row.tenant_id, kbId: row.kb_id, name: row.name, origins: JSON.parse(row.origins) },
-    ...{ perMinute: row.per_minute, perDay: row.per_day, secret: row.secret, disabledAt: row.disabled_at },
-    ...{ createdAt: row.created_at, day: row.day, asked: row.asked },
-  }
+function toSite(row: SiteRow): Site {
+  return { ...camelCase(row), origins: JSON.parse(row.origins) }
 }

@@ -29,6 +29,11 @@ export type Limits = {
    */
   countRequest(request: FastifyRequest, reply: FastifyReply, rate: keyof Rates, count?: number): Promise<void>
   /**
+   * Counts a request of an address that has no caller, under a name. Throws `rate_limited` beyond `most` a minute and sets the
+   * header `retry-after`.
+   */
+  countAddress(request: FastifyRequest, reply: FastifyReply, bound: { name: string; most: number }): Promise<void>
+  /**
    * Counts an event stream as open until the returned function is called. Throws `rate_limited` if the caller or its tenant has
    * too many.
    */
@@ -41,11 +46,15 @@ export type Limits = {
 export function createLimits(rates: Rates, ctx: AppContext): Limits {
   const streams = new Map<string, number>()
   let measured: { at: number; ratio: Promise<number> } | undefined
+  const countUnder = async (name: string, count: number) => {
+    const { points, endsIn } = await ctx.requestCounter.add(name, count)
+    return { points, seconds: Math.max(1, Math.ceil(endsIn / 1000)) }
+  }
 
   return {
     async countRequest(request, reply, rate, count = 1) {
-      const { points, endsIn } = await ctx.requestCounter.add(`${rate} ${callerOf(request).id}`, count)
-      const [limit, seconds] = [rates[rate], Math.max(1, Math.ceil(endsIn / 1000))]
+      const { points, seconds } = await countUnder(`${rate} ${callerOf(request).id}`, count)
+      const limit = rates[rate]
       reply.headers({
         'ratelimit-limit': limit,
         'ratelimit-remaining': Math.max(0, limit - points),
@@ -54,6 +63,12 @@ export function createLimits(rates: Rates, ctx: AppContext): Limits {
       if (points <= limit) return
       reply.header('retry-after', seconds)
       throw new GanglionError('rate_limited', `Too many requests; try again in ${seconds} s.`)
+    },
+    async countAddress({ ip }, reply, { name, most }) {
+      const { points, seconds } = await countUnder(`${name} ${ip}`, 1)
+      if (points <= most) return
+      reply.header('retry-after', seconds)
+      throw new GanglionError('rate_limited')
     },
     openStream({ id, tenantId }) {
       const bounds = [

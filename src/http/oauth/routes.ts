@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
+import type { Limits } from '../access/rate-limits.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import { agentAddress, audienceOf } from './agent-address.ts'
 import { agentScopes, authorizationServer, oauthPaths } from './authorization-server.ts'
@@ -11,15 +12,14 @@ const { authorization, ...others } = oauthPaths
 const maxRequests = 60
 
 /** Adds OAuth 2.1 for agents: metadata (RFC 9728, RFC 8414), registration (RFC 7591), authorization with PKCE, tokens and revocation (RFC 7009). */
-export function oauthRoutes(app: ZodFastify, ctx: AppContext): void {
+export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
   const schema = { hide: true }
   // The library reads bodies itself.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_, __, done) => done(null))
-  app.addHook('onRequest', async ({ ip }) => {
-    const { points } = await ctx.requestCounter.add(`oauth ${ip}`, 1)
-    if (points > maxRequests) throw new GanglionError('rate_limited')
-  })
+  app.addHook('onRequest', (request, reply) =>
+    limits.countAddress(request, reply, { name: 'oauth', most: maxRequests }),
+  )
 
   for (const url of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/*']) {
     app.get(url, { schema }, async (request, reply) => {

@@ -15,7 +15,7 @@ import { viewAs } from '../access/kb-view.ts'
 import { type Context, onePer } from '../context.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { filesBesideNeurons } from '../projection/file-queries.ts'
-import { commitAt, positionOf } from '../projection/main-changes.ts'
+import { commitAt, lastPosition, positionOf } from '../projection/main-changes.ts'
 import type { MainTables } from '../projection/projection.ts'
 import { type ImportStream, laterHistory, shownHistory } from './shown-history.ts'
 
@@ -117,10 +117,6 @@ async function removeLeftovers(gitDir: string): Promise<void> {
   const folder = dirname(gitDir)
   const left = (await readdir(folder)).filter((name) => name.startsWith(`${basename(gitDir)}-`))
   for (const name of left) await rm(join(folder, name), { recursive: true, force: true })
-}
-
-function lastPosition(sql: MainTables): number {
-  return Number(sql.get`SELECT max(position) AS last FROM commits`?.last ?? 0)
 }
 
 async function shownFiles(sql: MainTables, view: FileView): Promise<Record<string, string>> {

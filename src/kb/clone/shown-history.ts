@@ -7,6 +7,7 @@ import {
   commitAt,
   lastBlobUpTo,
   mainCommitsBetween,
+  type PlacedCommit,
   type VersionChange,
   versionsBetween,
 } from '../projection/main-changes.ts'
@@ -43,13 +44,14 @@ export async function* shownHistory(
   { position: after, head }: Pick<ShownBefore, 'position' | 'head'> = { position: 0, head: undefined },
 ): ImportStream {
   const { sql, upTo } = request
-  const ofFiles = await fileChanges(request, after)
+  const commits = mainCommitsBetween(sql, after, upTo)
+  const ofFiles = await fileChanges(request, after, commits)
   const ofPage = pageChanges(request)
   const versions = versionsBetween(sql, after, upTo)
   const pause = pauses()
   let version = versions.next().value
   let isFirst = true
-  for (const commit of mainCommitsBetween(sql, after, upTo)) {
+  for (const commit of commits) {
     const made: Change[] = []
     for (; version?.position === commit.position; version = versions.next().value) {
       await pause()
@@ -132,12 +134,12 @@ function pageChanges({ view }: ShownHistoryRequest): (version: VersionChange) =>
 
 /** What the commits after a position do to files, where they make them what they are today or something else, by position. */
 async function fileChanges(
-  { sql, view, files, upTo }: ShownHistoryRequest,
+  { sql, view, files }: ShownHistoryRequest,
   after: number,
+  commits: readonly PlacedCommit[],
 ): Promise<ReadonlyMap<number, Change[]>> {
   const changes = new Map<number, Change[]>()
   if (Object.keys(files).length === 0) return changes
-  const commits = mainCommitsBetween(sql, after, upTo)
   const positions = new Map(commits.map(({ commit, position }) => [commit, position]))
   const parents = [commitAt(sql, after), ...commits.map(({ commit }) => commit)]
   const input = commits.map(({ commit }, at) => `${[commit, parents[at]].join(' ').trim()}\n`).join('')
@@ -168,11 +170,7 @@ function isFile(mode = ''): boolean {
   return mode.startsWith('100')
 }
 
-function toCommit(
-  { commit, at }: ReturnType<typeof mainCommitsBetween>[number],
-  made: readonly Change[],
-  parent: string | undefined,
-): string {
+function toCommit({ commit, at }: PlacedCommit, made: readonly Change[], parent: string | undefined): string {
   const [only, ...others] = made.map(({ subject }) => subject)
   const subject = only !== undefined && others.length === 0 ? only : `Change ${made.length} pages and files`
   const message = commitMessage(subject, { 'Main-Commit': commit })

@@ -8,6 +8,11 @@ export function positionOf(sql: Sql, commit: string): number | undefined {
   return row === undefined ? undefined : Number(row.position)
 }
 
+/** The position of main's head; 0 if main is empty. */
+export function lastPosition(sql: Sql): number {
+  return Number(sql.get`SELECT max(position) AS last FROM commits`?.last ?? 0)
+}
+
 export function commitAt(sql: Sql, position: number): string | undefined {
   const row = sql.get`SELECT oid FROM commits WHERE position = ${position}`
   return row === undefined ? undefined : String(row.oid)
@@ -20,12 +25,10 @@ export function positionOfVersion(sql: Sql, after: number, count: number): numbe
   return row === undefined ? undefined : Number(row.position)
 }
 
+export type PlacedCommit = { position: number; commit: string; at: string }
+
 /** Commits of main's first-parent line after one position and up to another, oldest first. */
-export function mainCommitsBetween(
-  sql: Sql,
-  after: number,
-  upTo: number,
-): { position: number; commit: string; at: string }[] {
+export function mainCommitsBetween(sql: Sql, after: number, upTo: number): PlacedCommit[] {
   return sql.all`SELECT position, oid, at FROM commits WHERE position > ${after} AND position <= ${upTo} ORDER BY position`.map(
     ({ position, oid, at }) => ({ position: Number(position), commit: String(oid), at: String(at) }),
   )

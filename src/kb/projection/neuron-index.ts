@@ -5,6 +5,7 @@ import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { joinTags, tagKey } from '../../rules/neurons/tag.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import { namesOfNeuron } from './link-queries.ts'
+import { lastPosition } from './main-changes.ts'
 import type { MainTables, Projection } from './projection.ts'
 
 export type IndexedNeuron = {
@@ -56,7 +57,7 @@ export async function indexCommit(
   load: (path: string, blob: string) => Promise<IndexedNeuron | undefined>,
 ): Promise<void> {
   const { write: sql } = projection
-  const position = Number(sql.get`SELECT coalesce(max(position), 0) + 1 AS next FROM commits`?.next)
+  const position = lastPosition(sql) + 1
   sql.run`INSERT INTO commits (position, oid, at) VALUES (${position}, ${commit}, ${at.toISOString()})`
   const touched = new Set<string>()
   const parsed = new Map<string, IndexedNeuron>()

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Kysely } from 'kysely'
 import { z } from 'zod'
-import type { Schema } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { hashToken } from './api-token.ts'
 
 type Payload = Record<string, unknown>
@@ -11,16 +10,10 @@ const Payload = z.record(z.string(), z.unknown())
 const Seed = z.object({ seed: z.string() })
 
 /** What the authorization server for agents keeps: clients, grants, codes and tokens, each under the hash of its id, which is the secret. */
-export class OauthRecords {
-  readonly #db: Kysely<Schema>
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db
-  }
-
+export class OauthRecords extends Store {
   async put(model: string, id: string, { payload, grantId, expiresAt }: Kept): Promise<void> {
     const row = { payload: JSON.stringify(payload), grant_id: grantId, expires_at: expiresAt?.toISOString() ?? null }
-    await this.#db
+    await this.db
       .insertInto('oauth_records')
       .values({ model, hash: hashToken(id), ...row, consumed_at: null })
       .onConflict((conflict) => conflict.columns(['model', 'hash']).doUpdateSet(row))
@@ -28,7 +21,7 @@ export class OauthRecords {
   }
 
   async find(model: string, id: string, now: Date): Promise<{ payload: Payload; isConsumed: boolean } | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('oauth_records')
       .select(['payload', 'consumed_at as consumedAt', 'expires_at as expiresAt'])
       .where('model', '=', model)
@@ -40,7 +33,7 @@ export class OauthRecords {
 
   /** Whether it was not consumed before: of two that try at once, one does. */
   async consume(model: string, id: string, now: Date): Promise<boolean> {
-    const { numUpdatedRows } = await this.#db
+    const { numUpdatedRows } = await this.db
       .updateTable('oauth_records')
       .set({ consumed_at: now.toISOString() })
       .where('model', '=', model)
@@ -52,7 +45,7 @@ export class OauthRecords {
 
   /** Lets a record stay. */
   async keep(model: string, id: string): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('oauth_records')
       .set({ expires_at: null })
       .where('model', '=', model)
@@ -62,14 +55,14 @@ export class OauthRecords {
 
   /** Removes records that end, but for those that end last. */
   async trim(model: string, max: number): Promise<void> {
-    const last = this.#db
+    const last = this.db
       .selectFrom('oauth_records')
       .select('hash')
       .where('model', '=', model)
       .where('expires_at', 'is not', null)
       .orderBy('expires_at', 'desc')
       .limit(max)
-    await this.#db
+    await this.db
       .deleteFrom('oauth_records')
       .where('model', '=', model)
       .where('expires_at', 'is not', null)
@@ -78,24 +71,24 @@ export class OauthRecords {
   }
 
   async remove(model: string, id: string): Promise<void> {
-    await this.#db.deleteFrom('oauth_records').where('model', '=', model).where('hash', '=', hashToken(id)).execute()
+    await this.db.deleteFrom('oauth_records').where('model', '=', model).where('hash', '=', hashToken(id)).execute()
   }
 
   /** Removes the codes and tokens of a grant. */
   async removeGrant(grantId: string): Promise<void> {
-    await this.#db.deleteFrom('oauth_records').where('grant_id', '=', grantId).execute()
+    await this.db.deleteFrom('oauth_records').where('grant_id', '=', grantId).execute()
   }
 
   /** A secret that all nodes share, made when it is first asked for. */
   async seed(): Promise<string> {
     const payload = JSON.stringify({ seed: randomBytes(32).toString('base64url') })
     const row = { model: 'Seed', hash: 'seed', payload, grant_id: null, consumed_at: null, expires_at: null }
-    await this.#db
+    await this.db
       .insertInto('oauth_records')
       .values(row)
       .onConflict((conflict) => conflict.doNothing())
       .execute()
-    const known = await this.#db
+    const known = await this.db
       .selectFrom('oauth_records')
       .select('payload')
       .where('model', '=', 'Seed')
@@ -104,6 +97,6 @@ export class OauthRecords {
   }
 
   async sweep(now: Date): Promise<void> {
-    await this.#db.deleteFrom('oauth_records').where('expires_at', '<=', now.toISOString()).execute()
+    await this.db.deleteFrom('oauth_records').where('expires_at', '<=', now.toISOString()).execute()
   }
 }

@@ -414,12 +414,15 @@ export type SiteRow = {
   tenant_id: string
   kb_id: string
   name: string
-  /** JSON array of strings. */
+  /** Where its pages are, as browsers name it in `Origin`: a JSON array of strings. */
   origins: string
+  /** Questions of one visitor. */
   per_minute: number
+  /** Questions of all visitors (UTC). */
   per_day: number
-  /** In clear, since it signs. */
+  /** Signs the tokens of visitors; in clear for that. */
   secret: string
+  /** Null: it is open. */
   disabled_at: string | null
   created_at: string
   /** The day of the last question (UTC), or empty; `asked`: how many there were in it. */
