@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser'
 import { ConnectionError } from './ganglion-error.ts'
 
 /** A server-sent event (HTML standard, section 9.2). `data` is empty if it only sets the others. */
@@ -10,14 +11,18 @@ const maxSilence = 60_000
 export async function* readMessages(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Message, void> {
   const reader = body?.getReader()
   const decoder = new TextDecoder()
-  let text = ''
+  const read: Message[] = []
+  const parser = createParser({
+    onEvent: ({ event = 'message', data }) => read.push({ event, data }),
+    onId: (id) => read.push({ event: 'message', data: '', id }),
+    onRetry: (retry) => read.push({ event: 'message', data: '', retry }),
+  })
   try {
     for (;;) {
       const chunk = await readInTime(reader)
       if (chunk === undefined) return
-      const blocks = (text + decoder.decode(chunk, { stream: true })).split(/\r\n\r\n|\n\n|\r\r/)
-      text = blocks.pop() ?? ''
-      for (const block of blocks) yield parse(block)
+      parser.feed(decoder.decode(chunk, { stream: true }))
+      yield* read.splice(0)
     }
   } finally {
     await reader?.cancel().catch(() => {})
@@ -38,17 +43,4 @@ async function readInTime(
   } finally {
     clearTimeout(timer)
   }
-}
-
-function parse(block: string): Message {
-  const message: Message = { event: 'message', data: '' }
-  const data: string[] = []
-  for (const line of block.split(/\r\n|\n|\r/)) {
-    const [, name, value = ''] = /^(\w+)(?:: ?(.*))?$/.exec(line) ?? []
-    if (name === 'data') data.push(value)
-    else if (name === 'event' || name === 'id') message[name] = value
-    else if (name === 'retry' && /^\d+$/.test(value)) message.retry = Number(value)
-  }
-  message.data = data.join('\n')
-  return message
 }

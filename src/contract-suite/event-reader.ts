@@ -1,17 +1,14 @@
+import { createParser } from 'eventsource-parser'
+
 export type ReadEvent = { id: string; event: string; data: unknown }
 
 /** Reads the events of a text in the format of server-sent events, without a last one that is not complete. */
 export function eventsOf(text: string): ReadEvent[] {
-  const blocks = text.replaceAll(/\r\n?/g, '\n').split('\n\n').slice(0, -1)
-  return blocks.flatMap((block) => {
-    const lines = block.split('\n')
-    const field = (name: string) =>
-      lines.flatMap((line) => (line.startsWith(`${name}:`) ? [line.slice(name.length + 1).replace(/^ /, '')] : []))
-    const data = field('data').join('\n')
-    return data === ''
-      ? []
-      : [{ id: field('id').at(-1) ?? '', event: field('event').at(-1) ?? 'message', data: parsed(data) }]
-  })
+  const events: ReadEvent[] = []
+  createParser({
+    onEvent: ({ id = '', event = 'message', data }) => events.push({ id, event, data: parsed(data) }),
+  }).feed(text)
+  return events
 }
 
 /** A stream of events that is read in the background. */

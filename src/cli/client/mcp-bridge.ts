@@ -1,6 +1,7 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { createParser } from 'eventsource-parser'
 import { z } from 'zod'
 import { parseJson } from '../../contract/json.ts'
 import type { ApiServer } from './api-client.ts'
@@ -94,9 +95,10 @@ async function post(
   const text = await response.text()
   if (response.status === 202) return []
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
-  const bodies = isStream ? text.split('\n').filter((line) => line.startsWith('data: {')) : [text]
+  const bodies: string[] = isStream ? [] : [text]
+  if (isStream) createParser({ onEvent: ({ data }) => bodies.push(data) }).feed(text)
   return bodies.map((body) => {
-    const answer = parseJson(body.replace(/^data: /, ''))
+    const answer = parseJson(body)
     if (isMessage(answer)) return answer
     throw new Error(
       Refusal.safeParse(answer).data?.message ?? `${url} answered ${response.status}, not as Ganglion does.`,
