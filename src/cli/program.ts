@@ -18,6 +18,7 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['check'], load: async () => (await import('./commands/check.ts')).addCheckCommand },
   { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
   { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },
+  { words: ['undo'], load: async () => (await import('./commands/undo-command.ts')).addUndoCommand },
   { words: ['forge'], load: async () => (await import('./commands/forge.ts')).addForgeCommands },
   { words: ['mirror'], load: async () => (await import('./commands/mirror.ts')).addMirrorCommand },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).addWebhookCommands },

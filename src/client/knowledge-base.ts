@@ -22,7 +22,7 @@ export function knowledgeBaseOf(connection: Connection, kbId: string) {
       connection.call('post', `${kb}/retrieve`, { path, body: { ...input, query } }, { ...options, kind: 'read' }),
     feedback: (body: Schemas['FeedbackInput'], options?: RequestOptions) =>
       connection.call('post', `${kb}/reader-feedback`, { path, body }, options),
-    /** Proposes to take back what one key, person, connector or Source has changed since a time. */
+    /** Proposes to take back what one key, person, connector, Source or model has changed since a time. */
     undo: (body: Schemas['UndoInput'], options?: RequestOptions) =>
       connection.call('post', `${kb}/undo`, { path, body }, options),
     graph: (query: Query<'readGraph'> = {}, options?: RequestOptions) =>

@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * Propose to take back what one writer wrote
-         * @description Adds a reversal to the queue for each Neuron that one key, person, connector or Source has changed on `main` since a time. A curator decides on all of them as one. What others changed since stays, or conflicts. Idempotent: a reversal that is pending is not proposed again. Fails with `not_found` if the knowledge base or the Source does not exist, with 400 if more than 500 Neurons were changed, and with `queue_full` if 10,000 candidates of the knowledge base would be pending.
+         * @description Adds a reversal to the queue for each Neuron that one key, person, connector, Source or model has changed on `main` since a time. A curator decides on all of them as one. What others changed since stays, or conflicts. Idempotent: a reversal that is pending is not proposed again. Fails with `not_found` if the knowledge base or the Source does not exist, with 400 if more than 500 Neurons were changed, and with `queue_full` if 10,000 candidates of the knowledge base would be pending.
          */
         post: operations["proposeUndo"];
         delete?: never;
@@ -2489,15 +2489,12 @@ export interface components {
             kbId: string;
             /** @description Message for a person; the wording may change. */
             message: string;
-            /** @description URL of the first reversal in the console; null if there are none. */
+            /** @description URL of the first reversal in the console; null if none is in the queue. */
             queueUrl: string | null;
             /** @description Pending candidates, one for each Neuron. They are one entry of the queue. */
             reversals: {
-                /**
-                 * Format: uuid
-                 * @description UUID of the candidate.
-                 */
-                candidateId: string;
+                /** @description UUID of the candidate; null with `dryRun`, unless it waits already. */
+                candidateId: string | null;
                 /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
                 seqId: string;
                 /** @description Title that its approval gives the Neuron, or the title of the removed one. */
@@ -2530,17 +2527,19 @@ export interface components {
          */
         UndoInput: {
             /**
-             * @description What the changes have in common: the API key or person that sent them, their connector, or their Source.
+             * @description What the changes have in common: the API key or person that sent them, their connector, their Source, or the model that wrote them, by `metadata.model` of their candidates.
              * @enum {string}
              */
-            by: "key" | "person" | "connector" | "source";
-            /** @description UUID of the API key, person or Source, or name of the connector. */
+            by: "key" | "person" | "connector" | "source" | "model";
+            /** @description UUID or name of the API key, UUID or e-mail address of the person, UUID of the Source, or name of the connector or model. */
             writer: string;
             /**
              * Format: date-time
              * @description From when on, to the second: the time at which `main` took the change.
              */
             since: string;
+            /** @description `true`: only say what would be proposed. Nothing is stored. Default: `false`. */
+            dryRun?: boolean;
         };
         UnresolvedLink: {
             /** @description Target as written in the page. */

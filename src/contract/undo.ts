@@ -8,14 +8,18 @@ export const maxUndone = 500
 export const UndoInput = z
   .object({
     by: z
-      .enum(['key', 'person', 'connector', 'source'])
+      .enum(['key', 'person', 'connector', 'source', 'model'])
       .describe(
-        'What the changes have in common: the API key or person that sent them, their connector, or their Source.',
+        'What the changes have in common: the API key or person that sent them, their connector, their Source, or the model ' +
+          'that wrote them, by `metadata.model` of their candidates.',
       ),
-    writer: TextOrUuid.min(1)
-      .max(200)
-      .meta({ description: 'UUID of the API key, person or Source, or name of the connector.', maxLength: 200 }),
+    writer: TextOrUuid.min(1).max(200).meta({
+      description:
+        'UUID or name of the API key, UUID or e-mail address of the person, UUID of the Source, or name of the connector or model.',
+      maxLength: 200,
+    }),
     since: Timestamp.describe('From when on, to the second: the time at which `main` took the change.'),
+    dryRun: z.boolean().default(false).describe('`true`: only say what would be proposed. Nothing is stored.'),
   })
   .meta({
     id: 'UndoInput',
@@ -28,11 +32,14 @@ export const UndoAnswer = z
   .object({
     kbId: KbUuid,
     message: z.string().describe('Message for a person; the wording may change.'),
-    queueUrl: z.string().nullable().describe('URL of the first reversal in the console; null if there are none.'),
+    queueUrl: z.string().nullable().describe('URL of the first reversal in the console; null if none is in the queue.'),
     reversals: z
       .array(
         z.object({
-          candidateId: z.uuid().describe('UUID of the candidate.'),
+          candidateId: z
+            .uuid()
+            .nullable()
+            .describe('UUID of the candidate; null with `dryRun`, unless it waits already.'),
           seqId: SeqId,
           title: z.string().describe('Title that its approval gives the Neuron, or the title of the removed one.'),
           action: z

@@ -1,4 +1,5 @@
 import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { foldEmail } from '../contract/people.ts'
 import { maxUndone, type UndoAnswer, type UndoInput } from '../contract/undo.ts'
 import { hashObject } from '../git/objects/object.ts'
 import type { Staging } from '../git/staging.ts'
@@ -26,25 +27,28 @@ import { readVersion, runsOf, takeBack, type Version } from './take-back.ts'
 import { waitingReversal } from './waiting-reversal.ts'
 
 /** What is to be taken back, and who asks for it. */
-type Undoing = { writer: Writer; since: string; reason: string; actor: Actor; at: Date }
+type Undoing = { writer: Writer; since: string; dryRun: boolean; reason: string; actor: Actor; at: Date }
 
 type Reversal = { candidate: Candidate } & Pick<UndoAnswer['reversals'][number], 'action' | 'conflicts'>
+
+type Listed = Reversal & { isInQueue: boolean }
 
 /**
  * Proposes to take back all that one writer has changed on main since a time: a candidate for each Neuron, which are one entry of the
  * queue. What others changed since stays, or conflicts. A reversal that waits already is not proposed again.
  * @throws {GanglionError} `not_found`, `queue_full`
- * @throws {ValidationError} for more than {@link maxUndone} Neurons
+ * @throws {ValidationError} for more than {@link maxUndone} Neurons, or for a name that several keys have
  */
 export async function proposeUndo(
   ctx: Context,
   caller: Caller,
   kbId: string,
-  { by, writer: name, since }: UndoInput,
+  { by, writer: name, since, dryRun }: UndoInput,
 ): Promise<UndoAnswer> {
   const kb = await ctx.kb(caller.tenantId, kbId)
   const undoing = {
     writer: await writerOf(ctx, caller, kb, { by, writer: name }),
+    dryRun,
     // As precise as the time of a commit.
     since: new Date(Math.floor(Date.parse(since) / 1000) * 1000).toISOString(),
     reason: `takes back what the ${by} ${name} wrote since ${since}`,
@@ -61,10 +65,19 @@ export async function proposeUndo(
     message:
       first === undefined
         ? `There is nothing to take back: ${name} wrote nothing since ${since} that main still has.`
-        : `In the queue, ${count}.`,
-    queueUrl: first === undefined ? null : ctx.urls.candidate(first.candidate.id),
-    reversals: reversals.map(({ candidate: { id, target, title, verdict }, action, conflicts }) => ({
-      ...{ candidateId: id, seqId: target ?? '', title, action, conflicts, warnings: verdict.warnings },
+        : dryRun
+          ? `In the queue, ${count.replace(/wait(s?)$/, 'would wait')}.`
+          : `In the queue, ${count}.`,
+    queueUrl: first?.isInQueue ? ctx.urls.candidate(first.candidate.id) : null,
+    reversals: reversals.map(({ candidate: { id, target, title, verdict }, isInQueue, action, conflicts }) => ({
+      ...{
+        candidateId: isInQueue ? id : null,
+        seqId: target ?? '',
+        title,
+        action,
+        conflicts,
+        warnings: verdict.warnings,
+      },
     })),
     kept,
   }
@@ -77,7 +90,14 @@ async function writerOf(
   { by, writer }: Pick<UndoInput, 'by' | 'writer'>,
 ): Promise<Writer> {
   if (by === 'connector') return { connector: writer }
-  if (by !== 'source') return { sender: writer }
+  if (by === 'model') return { model: writer }
+  if (by === 'person') return { sender: (await ctx.users.findByEmail(foldEmail(writer)))?.id ?? writer }
+  if (by === 'key') {
+    const [key, other] = (await ctx.apiKeys.list(caller.tenantId)).filter(({ name }) => name === writer)
+    if (other !== undefined)
+      throw new ValidationError({ writer: ['is the name of several keys: give the UUID of one'] })
+    return { sender: key?.id ?? writer }
+  }
   const { kbId, editionOf } = await findSource(ctx, caller, writer)
   if (kbId !== kb.identity.id) throw new GanglionError('not_found')
   return { connector: ingestConnector, prefix: originPrefix(editionOf) }
@@ -87,14 +107,14 @@ async function recordUndo(
   kb: KnowledgeBase,
   staging: Staging,
   undoing: Undoing,
-): Promise<{ reversals: Reversal[]; kept: UndoAnswer['kept']; added: number }> {
+): Promise<{ reversals: Listed[]; kept: UndoAnswer['kept']; added: number }> {
   const { write: sql } = kb.projection
-  const { writer, since, actor, at } = undoing
+  const { writer, since, dryRun, actor, at } = undoing
   const written = writtenSince(sql, writer, since, maxUndone + 1)
   if (written.size > maxUndone) {
     throw new ValidationError({ since: [`is too early: more than ${maxUndone} Neurons were changed since`] })
   }
-  const reversals: Reversal[] = []
+  const reversals: Listed[] = []
   const kept: UndoAnswer['kept'] = []
   const added: Candidate[] = []
   for (const [seqId, first] of written) {
@@ -102,8 +122,12 @@ async function recordUndo(
     if (typeof reversal === 'string') kept.push({ seqId, reason: reversal })
     else if (reversal !== undefined) {
       const waiting = await waitingReversal(kb, staging, reversal.candidate)
-      if (waiting === undefined) added.push(reversal.candidate)
-      reversals.push({ ...reversal, candidate: waiting ?? reversal.candidate })
+      if (waiting === undefined && !dryRun) added.push(reversal.candidate)
+      reversals.push({
+        ...reversal,
+        candidate: waiting ?? reversal.candidate,
+        isInQueue: waiting !== undefined || !dryRun,
+      })
     }
   }
   if (added.length > 0) {

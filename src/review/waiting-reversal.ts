@@ -8,7 +8,7 @@ import type { Candidate } from '../rules/candidates/candidate.ts'
 export async function waitingReversal(
   kb: KnowledgeBase,
   staging: Staging,
-  { connector, target, base, content, frontMatter, removes }: Candidate,
+  { connector, target, base, content, frontMatter, removes, metadata }: Candidate,
 ): Promise<Candidate | undefined> {
   const rows = pendingForTarget(kb.projection.write, { connector, target: target ?? '' })
   const records = await Promise.all(rows.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
@@ -17,6 +17,8 @@ export async function waitingReversal(
       known.base === base &&
       known.content === content &&
       known.frontMatter === frontMatter &&
-      known.removes === removes,
+      known.removes === removes &&
+      // Its path, above all.
+      known.metadata === metadata,
   )
 }

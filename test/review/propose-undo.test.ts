@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { UndoInput } from '../../src/contract/undo.ts'
 import { listNeurons } from '../../src/pages/list-neurons.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
@@ -9,6 +10,10 @@ import { approveBundle } from '../../src/queue/push-bundle.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { proposeUndo } from '../../src/review/propose-undo.ts'
 import { reviewCandidate } from '../../src/review/review-candidate.ts'
+import type { CompiledPage } from '../../src/sources/compile/compiled.ts'
+import { commitSource } from '../../src/sources/ingest/commit-source.ts'
+import { addSource } from '../kb/support/ingest-support.ts'
+import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
 import { threads } from '../support/threads.ts'
 
@@ -41,7 +46,8 @@ async function newDesk() {
       return taken(by, correction(seqId, text, { title: title ?? now.title, metadata }))
     },
     remove: async (by: By, seqId: string) => taken(by, correction(seqId, 'gone'), true),
-    undo: (since: string, writer = 'bot') => proposeUndo(ctx, curator, 'handbook', { by: 'key', writer, since }),
+    undo: (since: string, more: Partial<UndoInput> = {}) =>
+      proposeUndo(ctx, curator, 'handbook', { by: 'key', writer: 'bot', since, dryRun: false, ...more }),
     approveAll: async () => {
       const { entries } = await listQueue(ctx, curator, { status: 'pending', bundles: true, limit: 10 })
       for (const { id, bundle, seen } of entries) {
@@ -77,6 +83,10 @@ test('undo takes back what a key added, changed, renamed and removed, as one ent
   await change('bot', kept, 'ONE\n')
   await change('bot', renamed, 'two\n', 'Other')
   await remove('bot', lost)
+  const tried = await undo(since, { dryRun: true })
+  expect(tried.reversals.map(({ candidateId }) => candidateId)).toEqual([null, null, null, null])
+  expect([tried.queueUrl, tried.message]).toEqual([null, 'In the queue, reversals of 4 Neurons would wait.'])
+  expect((await listQueue(ctx, curator, { status: 'pending', bundles: false, limit: 10 })).entries).toEqual([])
   const answer = await undo(since)
   expect(answer.reversals.map(({ title, action, conflicts }) => [title, action, conflicts]).sort()).toEqual([
     ['Kept', 'change', false],
@@ -120,7 +130,7 @@ test('what others changed since stays, also in between; where it conflicts, it i
   expect(refusal).toMatchObject({ code: 'merge_conflict', details: { candidates: expect.arrayContaining(inTheWay) } })
   expect(Object(refusal).details.candidates).toHaveLength(2)
   expect(await content(between)).toBe('A\n\nADA\n\nC\n')
-  for (const id of inTheWay) await dismissCandidate(ctx, curator, id, {})
+  for (const id of inTheWay) await dismissCandidate(ctx, curator, id ?? '', {})
   expect(await approveAll()).toBe(1)
   expect(await content(between)).toBe('a\n\nADA\n\nc\n')
   expect([await content(clash), await content(grown)]).toEqual(['ada\n', 'ada\n'])
@@ -130,16 +140,99 @@ test('a connector or a person is undone as well; a Source or knowledge base that
   const { ctx, app, curator, add, undo, clock } = await newDesk()
   const since = clock()
   await add('bot', 'Spam', 'spam\n')
-  const of = (by: 'connector' | 'person' | 'source', writer: string) =>
-    proposeUndo(ctx, curator, 'handbook', { by, writer, since })
+  const of = (by: UndoInput['by'], writer: string) => undo(since, { by, writer })
   expect((await of('connector', 'api')).reversals).toHaveLength(1)
   expect((await of('connector', 'mcp')).reversals).toEqual([])
   expect((await of('person', app.id)).message).toContain('nothing to take back')
   await expect(of('source', crypto.randomUUID())).rejects.toMatchObject({ code: 'not_found' })
-  await expect(proposeUndo(ctx, curator, 'none', { by: 'key', writer: 'bot', since })).rejects.toMatchObject({
+  await expect(
+    proposeUndo(ctx, curator, 'none', { by: 'key', writer: 'bot', since, dryRun: false }),
+  ).rejects.toMatchObject({
     code: 'not_found',
   })
   expect((await undo(clock())).reversals).toEqual([])
+})
+
+test('a person is undone by address, a key by its name, a model by what proposed with it said', async () => {
+  const { ctx, app, curator, content, clock, undo, approveAll } = await newDesk()
+  const person = await ctx.users.create({ email: 'eva@example.org', name: 'Eva', passwordHash: null }, ctx.now())
+  const keyed = async (name: string) => {
+    const record = { tenantId: app.tenantId, name, role: 'app' as const, connectors: [], expiresAt: null }
+    return (await ctx.apiKeys.create(record, ctx.now())).key.id
+  }
+  const [agent, twin, other] = [await keyed('Agent'), await keyed('Twin'), await keyed('Twin')]
+  const since = clock()
+  const writers: [id: string, title: string, model?: string][] = [
+    [`user:${person?.id}`, 'Of Eva'],
+    [`key:${agent}`, 'Of the agent', 'm-1'],
+    [`key:${twin}`, 'Of a twin', 'm-1'],
+    [`key:${other}`, 'Of another model', 'm-2'],
+  ]
+  for (const [id, title, model] of writers) {
+    const metadata = model === undefined ? null : JSON.stringify({ model })
+    const sent = await submitCandidate(ctx, { ...app, id, name: title }, candidate({ title, metadata }))
+    await approveCandidate(ctx, curator, sent.candidateId, {})
+  }
+  const of = async (by: UndoInput['by'], writer: string) => {
+    const { reversals } = await undo(since, { by, writer, dryRun: true })
+    return reversals.map(({ title }) => title).sort()
+  }
+  expect(await of('person', ' Eva@Example.org')).toEqual(['Of Eva'])
+  expect(await of('key', 'Agent')).toEqual(['Of the agent'])
+  await expect(of('key', 'Twin')).rejects.toMatchObject({ fieldErrors: { writer: [expect.any(String)] } })
+  expect(await of('key', twin)).toEqual(['Of a twin'])
+  expect(await of('model', 'm-1')).toEqual(['Of a twin', 'Of the agent'])
+  expect(await of('model', 'm')).toEqual([])
+  const { reversals } = await undo(since, { by: 'model', writer: 'm-1' })
+  await approveAll()
+  for (const { seqId } of reversals) await expect(content(seqId)).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('the pages of a Source are undone in all its editions, and by the model that had a part in them', async () => {
+  const { ctx, kbId, curator, pages, clock, undo, approveAll } = await newDesk()
+  const { id, filename } = await addSource(ctx, { kbId })
+  const page = (key: string, content: string): CompiledPage => {
+    return { key, kind: 'part', title: key, content, tags: [], place: {}, model: 'm-1' }
+  }
+  const edition = async (...compiled: CompiledPage[]) => {
+    const source = { id, filename, sha256: 'ab'.repeat(32), editionOf: id, sourceUrl: null, isWanted: async () => true }
+    await commitSource(await ctx.kb(curator.tenantId, 'handbook'), source, compiled, ctx.now)
+    await approveAll()
+  }
+  await edition(page('one', 'first'), page('two', 'second'))
+  const before = await pages()
+  const since = clock()
+  await edition(page('one', 'FIRST'), page('three', 'third'))
+  expect((await pages()).map(({ title }) => title).sort()).toEqual(['one', 'three'])
+  expect((await undo(since, { by: 'model', writer: 'm-1', dryRun: true })).reversals).toHaveLength(2)
+  const { reversals } = await undo(since, { by: 'source', writer: id })
+  expect(reversals.map(({ title, action }) => [title, action]).sort()).toEqual([
+    ['one', 'change'],
+    ['three', 'remove'],
+    ['two', 'restore'],
+  ])
+  await approveAll()
+  expect(await pages()).toEqual(before)
+  expect((await undo(since, { by: 'source', writer: id })).reversals).toEqual([])
+})
+
+test('a reversal that would move a page back is none that waits, once somebody has moved the page', async () => {
+  const { ctx, gitDir, curator, add, change, undo, clock } = await newDesk()
+  const seqId = await add('ada', 'Page', 'one\n')
+  const { path } = await readNeuron(ctx, curator, { kb: 'handbook', seqId })
+  const since = clock()
+  await change('bot', seqId, 'ONE\n')
+  const [first] = (await undo(since)).reversals
+  expect((await undo(since)).reversals).toEqual([first])
+  new NativeWriter(gitDir).commit('refs/heads/main', new Map([['neurons/moved.md', { renamedFrom: path }]]))
+  await (await ctx.kb(curator.tenantId, 'handbook')).sync()
+  const [second] = (await undo(since)).reversals
+  expect(second?.candidateId).not.toBe(first?.candidateId)
+  await approveCandidate(ctx, curator, second?.candidateId ?? '', {})
+  expect(await readNeuron(ctx, curator, { kb: 'handbook', seqId })).toMatchObject({
+    path: 'neurons/moved.md',
+    content: 'one\n',
+  })
 })
 
 type Step = { by: By; does: string; page: number; link: number }
@@ -184,7 +277,7 @@ test('undo of all since a time gives what was there, wherever nobody else wrote'
       const inTheWay = reversals.filter(({ conflicts }) => conflicts)
       for (const { candidateId, seqId } of inTheWay) {
         expect(touched).toContain(seqId)
-        await dismissCandidate(ctx, curator, candidateId, {})
+        await dismissCandidate(ctx, curator, candidateId ?? '', {})
       }
       await approveAll()
       const end = await pages()

@@ -38,9 +38,9 @@ export function undoPageRoutes(app: ZodFastify, ctx: AppContext): void {
       const since = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(typed.since) ? `${typed.since}:00Z` : typed.since
       const input = parseSent(UndoInput, { by: typed.by, writer: typed.writer.trim(), since })
       const { reversals, message } = await proposeUndo(ctx, caller, typed.kb, input)
-      const [first] = reversals
+      const first = reversals[0]?.candidateId ?? undefined
       if (first === undefined) return answer({ notice: message })
-      return reply.redirect(candidateUrl(first.candidateId, {}, { proposed: '1' }), 303)
+      return reply.redirect(candidateUrl(first, {}, { proposed: '1' }), 303)
     } catch (error) {
       const { status, errors } = refusedForm(error)
       return answer({ errors }, status)
@@ -82,7 +82,7 @@ function undoPage(
           label: 'Which',
           value: writer,
           errors,
-          hint: 'The UUID of a key, person or Source, or the name of a connector.',
+          hint: 'The name of a key, connector or model, the e-mail address of a person, or the UUID of a Source.',
           attributes: { required: true, maxlength: 200 },
         }),
         field({

@@ -16,7 +16,7 @@ export function undoRoutes(app: ZodFastify, ctx: AppContext): void {
         operationId: 'proposeUndo',
         summary: 'Propose to take back what one writer wrote',
         description:
-          'Adds a reversal to the queue for each Neuron that one key, person, connector or Source has changed on `main` ' +
+          'Adds a reversal to the queue for each Neuron that one key, person, connector, Source or model has changed on `main` ' +
           'since a time. A curator decides on all of them as one. What others changed since stays, or conflicts. ' +
           'Idempotent: a reversal that is pending is not proposed again. Fails with `not_found` if the knowledge base or ' +
           'the Source does not exist, with 400 if more than 500 Neurons were changed, and with `queue_full` if 10,000 ' +

@@ -39,18 +39,18 @@ export function indexCandidate(
 ): void {
   const { id, kind, title, connector, confidence, impactEstimate, target, removes, verdict } = candidate
   const status = wasApproved(sql, id) ? 'approved' : queueStatus(candidate)
-  const { origin, fingerprint } = originOf(candidate)
+  const { origin, fingerprint, model } = saidOf(candidate)
   const textKey = textKeyOf(candidate.content)
   // A crash between the two refs of an automatic approval leaves it to be finished.
   const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
   const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      removes, warnings, created_at, created_by, sender, dismissal, unfinished, origin, fingerprint, reason, tags, title_key, text_key,
+      removes, warnings, created_at, created_by, sender, dismissal, unfinished, origin, fingerprint, model, reason, tags, title_key, text_key,
       word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${/^(?:key|user|git):/.test(candidate.createdBy.id) ? candidate.createdBy.id : null},
-      ${lastVerdict(candidate)?.reason ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${verdict.reason}, ${JSON.stringify(tags)},
+      ${lastVerdict(candidate)?.reason ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)},
       ${titleKey(title)}, ${textKey}, ${row})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
   for (const key of new Set(tags.map(tagKey))) sql.run`INSERT INTO candidate_tags (key, id) VALUES (${key}, ${id})`
@@ -58,17 +58,18 @@ export function indexCandidate(
 
 /**
  * Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. What a
- * client says of them counts for nothing, since it would steer the next import.
+ * client says of them counts for nothing, since it would steer the next import. `model`: that wrote it, as its sender says.
  */
-function originOf({ metadata, createdBy }: Candidate): { origin: string | null; fingerprint: string | null } {
-  if (isClient({ createdBy })) return { origin: null, fingerprint: null }
+function saidOf({ metadata, createdBy }: Candidate): Record<'origin' | 'fingerprint' | 'model', string | null> {
   const data: unknown = metadata === null ? {} : JSON.parse(metadata)
   const text = (key: string) => {
     const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined
     return typeof value === 'string' ? value : null
   }
+  const model = text('model')
+  if (isClient({ createdBy })) return { origin: null, fingerprint: null, model }
   const fingerprint = text('fingerprint')
-  return { origin: fingerprint === null ? null : text('filename'), fingerprint }
+  return { origin: fingerprint === null ? null : text('filename'), fingerprint, model }
 }
 
 /** Whether a key, a person or a visitor sent it, over HTTP. */

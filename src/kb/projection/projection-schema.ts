@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 24
+export const projectionVersion = 25
 
 export const projectionTables = [
   'meta',
@@ -78,7 +78,7 @@ export const projectionSchema = `
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
     removes INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, sender TEXT,
     dismissal TEXT, unfinished INTEGER NOT NULL,
-    origin TEXT, fingerprint TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL,
+    origin TEXT, fingerprint TEXT, model TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL,
     title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
 
@@ -135,6 +135,7 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
       sql: 'ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL',
       isScattered: true,
     },
+    { name: 'candidates_by_model', sql: 'ON candidates (model) WHERE model IS NOT NULL' },
     { name: 'candidates_by_sender', sql: 'ON candidates (sender, id) WHERE sender IS NOT NULL' },
     { name: 'candidate_tags_by_key', sql: 'ON candidate_tags (key)', isScattered: true },
   ],

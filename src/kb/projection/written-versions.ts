@@ -2,8 +2,8 @@ import { followsRename } from '../../rules/candidates/candidate.ts'
 import type { AllTables } from './projection.ts'
 import { allRows, query, type SqlQuery } from './sql-query.ts'
 
-/** Whose changes of main are looked for: those of one sender, or of one connector, made of places that begin with a prefix. */
-export type Writer = { sender: string } | { connector: string; prefix?: string }
+/** Whose changes of main are looked for: those of one sender, of one model, or of one connector, made of places that begin with a prefix. */
+export type Writer = { sender: string } | { model: string } | { connector: string; prefix?: string }
 
 /** A version of a Neuron. A removal has no blob. `by`: another who wrote it, by name; undefined: the writer. */
 export type WrittenVersion = {
@@ -66,6 +66,7 @@ function isOf(writer: Writer): SqlQuery {
     const { sender } = writer
     return query`sender IN (${`key:${sender}`}, ${`git:${sender}`}, ${`user:${sender}`})`
   }
+  if ('model' in writer) return query`model = ${writer.model}`
   const { connector, prefix } = writer
   if (prefix === undefined) return query`status = 'approved' AND connector = ${connector}`
   return query`connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`

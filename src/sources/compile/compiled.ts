@@ -19,6 +19,8 @@ export type CompiledPage = {
   doubts?: string[]
   /** Whether one of the doubts is that it may not be the next version of the page with its key. */
   isUncertain?: true
+  /** The language model that had a part in it. */
+  model?: string
 }
 
 /** Where the text of a page is in the original: its pages or slides, or the sheet or the second where it begins. */

@@ -87,7 +87,8 @@ export class ModelCompiler {
         await drafts.keep(key, draft)
       }
       const notice = draft.gap === undefined ? '' : modelNotice(draft.gap, 'partly', language)
-      const pages = await compileDocument(input, { draft, notice })
+      const compiled = await compileDocument(input, { draft, notice })
+      const pages = compiled.map((page) => ({ ...page, model: client.model }))
       return { pages, warnings: draft.gap === undefined ? [] : [modelWarning(draft.gap, 'partly')] }
     } catch (error) {
       if (!(error instanceof CompilerModelError)) throw error

@@ -96,9 +96,9 @@ export async function pageCandidate(
   const { warnings, ...verdict } = judge(claim, await kb.settings())
   // One that is there stays where a curator may have moved it.
   const place = target === undefined ? { path: gone?.path ?? pathOf(source, page) } : {}
-  const { part, isUncertain } = page
+  const { part, isUncertain, model } = page
   return {
-    ...ofIngest(write, { filename: origin, fingerprint, part, isUncertain, ...place, tags: page.tags }),
+    ...ofIngest(write, { filename: origin, fingerprint, part, isUncertain, model, ...place, tags: page.tags }),
     kind,
     title: page.title,
     content: page.content,

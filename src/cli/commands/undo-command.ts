@@ -1,0 +1,85 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
+import { UsageError } from '../cli-errors.ts'
+import { ApiRefusal, post } from '../client/api-client.ts'
+import { parseInput, serverOf } from '../client/api-server.ts'
+
+const spans: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+const kinds = UndoInput.shape.by.options
+const writer = UndoInput.shape.writer.optional()
+
+const Since = z
+  .string()
+  .transform((text) => {
+    const [, count, unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? []
+    return count === undefined ? text : new Date(Date.now() - Number(count) * (spans[unit] ?? 0)).toISOString()
+  })
+  .pipe(z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-26T08:00:00Z, or 30m, 4h or 2d' }))
+
+const Options = z.object({
+  ...{ kb: z.string().min(1), since: Since },
+  ...{ key: writer, person: writer, connector: writer, source: writer, model: writer },
+  ...{ dryRun: z.literal(true).optional(), json: z.literal(true).optional() },
+})
+
+/** `undo`. Asks a running server over HTTP and needs no data directory; the key comes from the environment alone. */
+export function addUndoCommand(program: Command): void {
+  program
+    .command('undo')
+    .description('propose to take back what one writer wrote since a time, through the API of a running server')
+    .requiredOption('--kb <slug>', 'the knowledge base')
+    .requiredOption('--since <time>', 'from when on: a time with its offset, or 30m, 4h or 2d ago')
+    .option('--key <name>', 'what an API key sent or pushed, by its name or UUID')
+    .option('--person <email>', 'what a person wrote, by their e-mail address or UUID')
+    .option('--connector <name>', 'what came through a connector')
+    .option('--source <uuid>', 'what was made of a Source, in all its editions')
+    .option('--model <name>', 'what a language model wrote')
+    .option('--dry-run', 'only say what would be proposed')
+    .option('--url <url>', 'of the server (default: GANGLION_URL)')
+    .option('--json', 'print one line of JSON')
+    .addHelpText(
+      'after',
+      '\nGANGLION_KEY holds the API key of a curator; the command line takes none, since others can see it.' +
+        '\n\nExample:\n  ganglion undo --kb handbook --key "Night agent" --since 4h --dry-run',
+    )
+    .action(async (given: Record<string, unknown>) => {
+      const options = parseInput(Options, given)
+      const { kb, since, dryRun = false, json } = options
+      const [chosen, other] = kinds.flatMap((by) => (options[by] === undefined ? [] : [{ by, writer: options[by] }]))
+      if (chosen === undefined || other !== undefined)
+        throw new UsageError(`one of ${kinds.map((kind) => `--${kind}`).join(', ')} is needed`)
+      const server = serverOf(given.url, "a curator's API key")
+      const path = `/knowledge-bases/${encodeURIComponent(kb)}/undo`
+      const body = { ...chosen, since, dryRun }
+      const answer = await post(server, path, body, UndoAnswer).catch((error: unknown) => {
+        throw new Error(sentence(error))
+      })
+      process.stdout.write(`${json ? JSON.stringify(answer) : textOf(answer)}\n`)
+    })
+}
+
+function textOf({ message, reversals, kept, queueUrl }: UndoAnswer): string {
+  return [
+    ...reversals.map(({ seqId, action, title, warnings }) =>
+      [`${action} ${seqId}  ${title}`, ...warnings].join('\n  '),
+    ),
+    ...kept.map(({ seqId, reason }) => `keep ${seqId}  ${reason}`),
+    message,
+    ...(queueUrl === null ? [] : [queueUrl]),
+  ].join('\n')
+}
+
+function sentence(error: unknown): string {
+  if (!(error instanceof ApiRefusal)) return error instanceof Error ? error.message : String(error)
+  switch (error.code) {
+    case 'malformed_request':
+      return 'The server rejects it: since then more than 500 Neurons were changed, or several keys have this name.'
+    case 'not_found':
+      return 'There is no such knowledge base or Source for this key.'
+    case 'insufficient_role':
+      return 'The key in GANGLION_KEY is not that of a curator.'
+    default:
+      return error.message
+  }
+}

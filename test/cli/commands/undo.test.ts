@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { startProduct } from '../../e2e/support.ts'
+import { ganglion } from '../support.ts'
+
+test('proposes to take back what a writer wrote, or only says what it would propose', async () => {
+  const { url, tokens, request } = await startProduct()
+  const undo = (args: string, key = tokens.curator) =>
+    ganglion(['undo', '--kb', 'handbook', ...args.split(' ')], { GANGLION_URL: url, GANGLION_KEY: key })
+  const body = { kb: 'handbook', kind: 'external-feed', title: 'Spam', content: 'Buy.', metadata: { model: 'm-1' } }
+  const { body: sent } = await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body })
+  await request('POST', `/api/v1/queue/candidates/${sent.candidateId}/approve`, { as: tokens.curator })
+
+  const reversal = 'remove handbook_00000001  Spam\n'
+  expect(await undo('--model m-1 --since 1h --dry-run')).toEqual({
+    code: 0,
+    stdout: `${reversal}In the queue, a reversal of 1 Neuron would wait.\n`,
+    stderr: '',
+  })
+  const none = await undo('--model m-2 --since 1h')
+  expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('nothing to take back')])
+  const done = await undo('--key app --since 2026-01-01T00:00:00Z')
+  expect(done.stdout).toContain(`${reversal}In the queue, a reversal of 1 Neuron waits.\n/queue/`)
+  const { reversals } = JSON.parse((await undo('--connector api --since 2d --json')).stdout)
+  expect(reversals).toMatchObject([{ seqId: 'handbook_00000001', action: 'remove' }])
+
+  for (const [args, says] of [
+    ['--since 1h', 'one of --key, --person, --connector, --source, --model is needed'],
+    ['--since 1h --key app --model m-1', 'one of --key'],
+    ['--since yesterday --key app', 'must be a time such as'],
+  ] as const) {
+    const { code, stderr } = await undo(args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)])
+  }
+  expect((await undo('--key app --since 1h', tokens.app)).stderr).toContain('not that of a curator')
+  const unknown = await undo(`--source ${crypto.randomUUID()} --since 1h`)
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('no such knowledge base or Source')])
+})
