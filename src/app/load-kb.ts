@@ -9,6 +9,7 @@ import { formatFindings } from '../push/check-report.ts'
 import { OutsideAdoption } from '../push/outside/adopt-outside.ts'
 import { finishApprovals } from '../queue/approval.ts'
 import { candidateHeads } from '../queue/heads/candidate-refs.ts'
+import { kbPreviews } from '../queue/preview/previewed-kb.ts'
 import { kbSearch } from '../search/kb/kb-search.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
 
@@ -79,6 +80,7 @@ export async function loadKb(
     await stopWatching?.()
     await candidateHeads(kb, ctx).close()
     await kbSearch(kb, ctx).close()
+    await kbPreviews(kb).close()
     closing.abort()
     await telling
     await kb.close()

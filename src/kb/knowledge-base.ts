@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { FolderRefs } from '../git/folder-refs.ts'
 import { GroupCommit } from '../git/group-commit.ts'
 import { trailersOf } from '../git/history/trailers.ts'
-import type { Oid, Signature } from '../git/objects/object.ts'
+import type { GitObject, Oid, Signature } from '../git/objects/object.ts'
 import { clearAbandonedPacks } from '../git/objects/pack-files.ts'
 import { clearAbandonedLocks } from '../git/refs/ref-lock.ts'
 import type { Heads, RefStore } from '../git/refs/ref-store.ts'
@@ -27,6 +27,7 @@ import { tagsOfCandidate } from './follow/candidate-tags.ts'
 import { KbFollower } from './follow/kb-follower.ts'
 import { readNeuronForIndex } from './follow/neuron-for-index.ts'
 import { indexCandidate } from './projection/candidate-index.ts'
+import type { ChangedRows } from './projection/changed-rows.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from './projection/neuron-index.ts'
 import { Projection, type ProjectionHeads, projectionFile } from './projection/projection.ts'
@@ -69,6 +70,15 @@ export function isOwnValue(identity: KbIdentity, key: 'id' | 'slug' | 'prefix', 
   return key === 'slug' && value !== null ? goesBy(identity, value) : value === identity[key]
 }
 
+/** What work would make of main; `objects` are those that its commit `head` needs and nobody has. */
+export type TriedOut<T> = {
+  result: T
+  main: Oid | undefined
+  head: Oid | undefined
+  objects: ReadonlyMap<Oid, GitObject>
+  changes: ChangedRows[]
+}
+
 type KbOptions = {
   /** Of the repository or, in a cluster, of this machine's copy. */
   gitDir: string
@@ -104,6 +114,8 @@ export class KnowledgeBase {
   /** Whether the refs are still where the projection has followed them to; true means surely. */
   #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
   #followingSince: number | undefined
+  /** Whether the present transaction holds work that was taken back. */
+  #hasTriedOut = false
   #followedUp: Promise<void> | undefined
   #heads: (ProjectionHeads & { revision: number }) | undefined
   #settings: { revision: number; blob: Oid | undefined; value: KbSettings } | undefined
@@ -122,7 +134,10 @@ export class KnowledgeBase {
     const refs = [queueRef, mainRef]
     this.#refs = options.cluster?.refsOf(identity.id, this.repository, refs) ?? new FolderRefs(this.repository, refs)
     this.#writer = new GroupCommit(this.repository, this.#refs, {
-      begin: () => this.projection.begin(),
+      begin: () => {
+        this.#hasTriedOut = false
+        return this.projection.begin()
+      },
       follow: (heads) => this.#follower.follow(heads),
       savepoint: () => this.projection.savepoint(),
       rollbackToSavepoint: () => this.projection.rollbackToSavepoint(),
@@ -163,6 +178,29 @@ export class KnowledgeBase {
         return work(staging)
       }),
     )
+  }
+
+  /**
+   * Does work as {@link write} does it, and takes all of it back: nothing of it is written.
+   * @returns its result, and what it would have made of `main`, the commit on which it stood
+   */
+  tryOut<T>(work: (staging: Staging) => Promise<T>): Promise<TriedOut<T>> {
+    return this.write(async (staging) => {
+      this.#hasTriedOut = true
+      const [mark, main] = [staging.mark(), staging.head(mainRef)]
+      const changesNow = this.projection.noteChanges()
+      let changes: ChangedRows[] = []
+      try {
+        const result = await work(staging).finally(() => {
+          changes = changesNow()
+        })
+        const objects = new Map([...staging.objects].slice(mark.objects))
+        return { result, main, head: staging.head(mainRef), objects, changes }
+      } finally {
+        staging.resetTo(mark)
+        this.projection.rollbackToSavepoint()
+      }
+    })
   }
 
   /** Resolves once no process of this machine is writing: what begins later asks anew whether it is served. */
@@ -372,6 +410,11 @@ export class KnowledgeBase {
   #commit(heads: Heads): void {
     const before = this.projection.heads(this.projection.read)
     const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
+    if (this.#hasTriedOut && main === before.main && queue === before.queue) {
+      // A commit would write what was taken back.
+      this.projection.rollback()
+      return
+    }
     this.projection.setHead('main', main)
     this.projection.setHead('queue', queue)
     this.projection.commit()

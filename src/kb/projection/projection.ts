@@ -4,6 +4,8 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { isBusy } from '../../state/database/engines/sqlite.ts'
 import { endSharedTurn, onceInTurn } from '../../system/concurrency/shared-turn.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
+import { type ChangedRows, noteChanges } from './changed-rows.ts'
+import { laidOverTables, openLaidOver } from './laid-over-tables.ts'
 import { type Index, lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
 /** Its name in the folder of a knowledge base's indexes. */
@@ -128,6 +130,17 @@ export class Projection {
 
   rollback(): void {
     if (this.#writer.isTransaction) this.#writer.exec('ROLLBACK')
+  }
+
+  /** See {@link noteChanges}: of the tables of main. Within a transaction. */
+  noteChanges(): () => ChangedRows[] {
+    return noteChanges(this.#writer, laidOverTables)
+  }
+
+  /** The tables as they are now with changes laid over them, until they are closed; see {@link openLaidOver}. */
+  layOver(changes: readonly ChangedRows[]): { sql: AllTables; close: () => void } {
+    const db = openLaidOver(this.#file, changes)
+    return { sql: tagStore(db, 100), close: () => db.close() }
   }
 
   /** The number that seqIds must stay above, whatever main shows: raised when a backup is restored or main is rewritten. */

@@ -33,8 +33,12 @@ export type KbSearchOptions = FollowerOptions & {
   embedding?: { model: EmbeddingModel; now: () => Date } | undefined
 }
 
-/** Returns the search index of an open knowledge base. */
-export const kbSearch = onePer((kb: ReadableKb, ctx: Context) => {
+/** Returns the search index of an open knowledge base; for a preview, that of what it is laid over. */
+export function kbSearch(kb: ReadableKb, ctx: Context): KbSearch {
+  return ownSearch(kb.laidOver?.on ?? kb, ctx)
+}
+
+const ownSearch = onePer((kb: ReadableKb, ctx: Context) => {
   const { directory, embeddingModel: model, parser, now } = ctx
   const { id } = kb.identity
   return new KbSearch(kb, {

@@ -1,0 +1,45 @@
+import type { Oid } from '../git/objects/object.ts'
+import { StagedRepository } from '../git/staged-repository.ts'
+import type { KnowledgeBase, TriedOut } from './knowledge-base.ts'
+import type { ReadableKb } from './readable-kb.ts'
+
+/** A knowledge base as work that was tried out would leave main. */
+export type LaidOverKb = ReadableKb & { laidOver: object } & {
+  /** The commit of main that it stands on. */
+  main: Oid | undefined
+  /** Bytes of what it adds to the repository. */
+  size: number
+  close: () => void
+}
+
+let revisions = 0
+
+/**
+ * Opens what a knowledge base would be. It is of one state until it is closed, and reads as any other. Undefined where main has moved
+ * since that was tried out.
+ */
+export function openLaidOverKb(kb: KnowledgeBase, tried: Omit<TriedOut<unknown>, 'result'>): LaidOverKb | undefined {
+  const { sql, close } = kb.projection.layOver(tried.changes)
+  const { main, queue } = kb.projection.heads(sql)
+  if (main !== tried.main) {
+    close()
+    return undefined
+  }
+  const heads = { main: tried.head, queue }
+  const revision = --revisions
+  const ofVersions = tried.changes.filter(({ table }) => table === 'versions').flatMap(({ gone }) => gone)
+  const laid: LaidOverKb = {
+    identity: kb.identity,
+    parser: kb.parser,
+    repository: new StagedRepository(kb.repository, tried.objects),
+    projection: { revision: () => revision, heads: () => heads, read: sql, withSnapshot: (work) => work(sql) },
+    heads: () => heads,
+    settings: () => kb.settings(),
+    whole: async () => ({ ...laid, projection: { read: sql } }),
+    laidOver: { on: kb, changed: [...new Set(ofVersions.map(([seqId]) => String(seqId)))].sort() },
+    main,
+    size: [...tried.objects.values()].reduce((sum, { data }) => sum + data.length, 0),
+    close,
+  }
+  return laid
+}

@@ -1,0 +1,84 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+
+/** The rows of a table that work has changed: the keys of all of them, and those that are there now. */
+export type ChangedRows = {
+  table: string
+  keys: readonly string[]
+  gone: readonly SQLInputValue[][]
+  rows: readonly SQLOutputValue[][]
+}
+
+/**
+ * Notes the rows that are changed from now on.
+ * @returns what reads them as they are when it is called, once, in the same transaction
+ */
+export function noteChanges(db: DatabaseSync, tables: readonly string[]): () => ChangedRows[] {
+  const session = db.createSession()
+  return () => {
+    const byTable = keysIn(session.patchset())
+    session.close()
+    return tables.flatMap((table) => {
+      const columns = db.prepare('SELECT cid, name FROM pragma_table_info(?) WHERE pk > 0').all(table)
+      const keys = columns.map(({ name }) => String(name))
+      const gone = (byTable.get(table) ?? []).map((row) => columns.map(({ cid }) => row.get(Number(cid)) ?? null))
+      if (gone.length === 0) return []
+      const find = db.prepare(`SELECT * FROM ${table} WHERE ${keys.map((key) => `${key} = ?`).join(' AND ')}`)
+      find.setReturnArrays(true)
+      const rows = gone.flatMap((key) => find.all(...key) as unknown as SQLOutputValue[][])
+      return [{ table, keys, gone, rows }]
+    })
+  }
+}
+
+const removed = 9
+const [integer, real, text, blob] = [1, 2, 3, 4]
+
+/**
+ * The keys in a patchset, by table: of each changed row the values of its key, by the number of the column. The format is described in
+ * SQLite's `sqlite3session.c`.
+ */
+function keysIn(patchset: Uint8Array): Map<string, Map<number, SQLInputValue>[]> {
+  const bytes = Buffer.from(patchset)
+  const found = new Map<string, Map<number, SQLInputValue>[]>()
+  let at = 0
+  const varint = (): number => {
+    for (let value = 0; ; ) {
+      const byte = bytes[at++] ?? 0
+      value = value * 128 + (byte & 127)
+      if (byte < 128) return value
+    }
+  }
+  const value = (): SQLInputValue => {
+    const type = bytes[at++]
+    if (type === integer || type === real) {
+      at += 8
+      return type === integer ? Number(bytes.readBigInt64BE(at - 8)) : bytes.readDoubleBE(at - 8)
+    }
+    if (type !== text && type !== blob) return null
+    const end = varint() + at
+    const part = bytes.subarray(at, end)
+    at = end
+    return type === text ? part.toString() : part
+  }
+  while (at < bytes.length) {
+    at++ // the mark of a table
+    const count = varint()
+    const isKey = Array.from({ length: count }, () => bytes[at++] !== 0)
+    const end = bytes.indexOf(0, at)
+    const table = bytes.toString('utf8', at, end)
+    const rows: Map<number, SQLInputValue>[] = []
+    for (at = end + 1; at < bytes.length && bytes[at] !== 'P'.charCodeAt(0); ) {
+      const isRemoved = bytes[at] === removed
+      at += 2
+      const row = new Map<number, SQLInputValue>()
+      for (const [column, isOfKey] of isKey.entries()) {
+        if (isRemoved && !isOfKey) continue
+        const read = value()
+        if (isOfKey) row.set(column, read)
+      }
+      rows.push(row)
+    }
+    found.set(table, [...(found.get(table) ?? []), ...rows])
+  }
+  return found
+}

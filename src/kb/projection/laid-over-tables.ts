@@ -1,0 +1,48 @@
+import { DatabaseSync } from 'node:sqlite'
+import type { ChangedRows } from './changed-rows.ts'
+import { projectionTables } from './projection-schema.ts'
+
+/**
+ * Opens the tables of a file with changed rows laid over them, as they are in one state until it is closed. Views have the names of the
+ * tables, and SQLite looks for a name among the temporary ones first: whatever is asked of the tables is asked of these. They are in
+ * memory, with the indexes of the tables.
+ */
+export function openLaidOver(file: string, changes: readonly ChangedRows[]): DatabaseSync {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
+  try {
+    db.exec('PRAGMA temp_store = MEMORY; BEGIN')
+    for (const change of changes) layOver(db, change)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** What a preview changes: main. The tables of candidates stay as they are. */
+export const laidOverTables = projectionTables.filter((table) => !table.startsWith('candidate'))
+
+function layOver(db: DatabaseSync, { table, keys, gone, rows }: ChangedRows): void {
+  const made = db
+    .prepare('SELECT type, name, sql FROM main.sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL')
+    .all(table)
+  for (const { type, name, sql } of made) {
+    db.exec(
+      type === 'table'
+        ? String(sql).replace(/^CREATE TABLE \w+/, `CREATE TEMP TABLE new_${table}`)
+        : String(sql).replace(/^CREATE INDEX \w+\s+ON \w+/, `CREATE INDEX temp.new_${name} ON new_${table}`),
+    )
+  }
+  const key = keys.join(', ')
+  db.exec(`CREATE TEMP TABLE gone_${table} (${key}, PRIMARY KEY (${key})) WITHOUT ROWID`)
+  const isGone = keys.map((column) => `gone.${column} = held.${column}`).join(' AND ')
+  db.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table} AS held
+    WHERE NOT EXISTS (SELECT 1 FROM temp.gone_${table} AS gone WHERE ${isGone})
+    UNION ALL SELECT * FROM temp.new_${table}`)
+  const insert = (name: string, values: ChangedRows['gone']) => {
+    const statement = db.prepare(`INSERT INTO ${name} VALUES (${(values[0] ?? []).map(() => '?').join(', ')})`)
+    for (const row of values) statement.run(...row)
+  }
+  if (gone.length > 0) insert(`gone_${table}`, gone)
+  if (rows.length > 0) insert(`new_${table}`, rows)
+}

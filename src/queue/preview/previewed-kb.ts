@@ -1,0 +1,77 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { trailersOf } from '../../git/history/trailers.ts'
+import { messageOfCommit, parentsOfCommit } from '../../git/objects/object.ts'
+import { type Context, onePer } from '../../kb/context.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { type LaidOverKb, openLaidOverKb } from '../../kb/laid-over-kb.ts'
+import { positionOf } from '../../kb/projection/main-changes.ts'
+import { largestBundle } from '../../kb/refs/candidate-head-names.ts'
+import { actorOf, type Caller } from '../../rules/access/caller.ts'
+import type { Actor } from '../../rules/candidates/candidate.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
+import { approveStaged } from '../approval.ts'
+import { KbPreviews } from './kb-previews.ts'
+
+/** Candidates that are laid over main, and those of them that could not be approved. */
+export type Preview = { candidates: string[]; conflicts: { candidateId: string; error: string; message: string }[] }
+
+/** A knowledge base as it would be if some of its candidates were approved. */
+export type PreviewedKb = LaidOverKb & { preview: Preview }
+
+export const kbPreviews = onePer((kb: KnowledgeBase) => new KbPreviews<PreviewedKb>(kb))
+
+/**
+ * Opens a knowledge base as if candidates were approved on today's `main` by the caller, in this order; a commit that proposes some
+ * stands for them. What cannot be approved is left out, and named among the conflicts.
+ * @throws {GanglionError} `not_found` for an unknown candidate or commit, and for callers who are no curators; `not_pending`
+ */
+export async function previewedKb(
+  ctx: Pick<Context, 'now'>,
+  caller: Caller,
+  kb: KnowledgeBase,
+  asked: readonly string[],
+): Promise<PreviewedKb> {
+  if (caller.role !== 'curator') throw new GanglionError('not_found')
+  const ids = await Promise.all(asked.map(async (one) => (isUuid(one) ? [one] : await candidatesOfCommit(kb, one))))
+  const candidates = [...new Set(ids.flat())]
+  return kbPreviews(kb).open(candidates, () => layCandidatesOver(ctx, kb, actorOf(caller), candidates))
+}
+
+/** Undefined where main has moved meanwhile. */
+async function layCandidatesOver(
+  { now }: Pick<Context, 'now'>,
+  kb: KnowledgeBase,
+  actor: Actor,
+  candidates: string[],
+): Promise<PreviewedKb | undefined> {
+  const at = now()
+  const { result: conflicts, ...tried } = await kb.tryOut(async (staging) => {
+    const conflicts: Preview['conflicts'] = []
+    for (const candidateId of candidates) {
+      try {
+        await approveStaged(kb, staging, candidateId, {}, actor, at)
+      } catch (error) {
+        if (!(error instanceof GanglionError || error instanceof ValidationError)) throw error
+        const code = error instanceof GanglionError ? error.code : 'validation'
+        conflicts.push({ candidateId, error: code, message: error.message })
+      }
+    }
+    return conflicts
+  })
+  const laid = openLaidOverKb(kb, tried)
+  return laid && { ...laid, preview: { candidates, conflicts } }
+}
+
+/** The candidates that a commit and those below it propose, down to main. @throws {GanglionError} `not_found` */
+async function candidatesOfCommit({ repository, projection }: KnowledgeBase, commit: string): Promise<string[]> {
+  const ids: string[] = []
+  for (let [at, depth] = [commit, 0]; depth < largestBundle; depth++) {
+    const object = positionOf(projection.read, at) === undefined ? await repository.find(at) : undefined
+    if (object?.type !== 'commit') break
+    const named = trailersOf(messageOfCommit(object.data)).filter(([name]) => name === 'Candidate')
+    ids.unshift(...named.map(([, id]) => id))
+    ;[at = ''] = parentsOfCommit(object.data)
+  }
+  if (ids.length === 0 || !ids.every(isUuid)) throw new GanglionError('not_found')
+  return ids
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { GanglionError } from '../../../src/contract/errors.ts'
+import type { MainTables } from '../../../src/kb/projection/projection.ts'
+import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
+import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
+import { candidateHeads } from '../../../src/queue/heads/candidate-refs.ts'
+import { type PreviewedKb, previewedKb } from '../../../src/queue/preview/previewed-kb.ts'
+import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import type { WrittenBed } from '../../kb/support/written-neurons.ts'
+import { fc } from '../../support/properties.ts'
+import { linkedBed, type Proposed, proposals, propose } from './proposals.ts'
+
+/** All that the tables say of main, but for ids that are drawn anew and times. */
+function tablesOf(sql: MainTables): unknown {
+  return {
+    neurons: sql.all`SELECT seq_id, path, title, version, position, own_tags, tags, audience, partial FROM neurons ORDER BY 1`,
+    files: sql.all`SELECT path, path_key, mode, seq_id FROM files ORDER BY 1`,
+    versions: sql.all`SELECT seq_id, version, number, position, path, blob IS NULL FROM versions ORDER BY 1, 2`,
+    names: sql.all`SELECT * FROM names ORDER BY key, seq_id, kind, exact`,
+    tags: sql.all`SELECT * FROM tags ORDER BY 1, 2`,
+    links: sql.all`SELECT * FROM links ORDER BY seq_id, ordinal`,
+    attachments: sql.all`SELECT * FROM attachments ORDER BY 1, 2`,
+    unapproved: sql.all`SELECT * FROM unapproved ORDER BY 1`,
+    contested: sql.all`SELECT * FROM contested ORDER BY 1`,
+    counts: sql.all`SELECT (SELECT count(*) FROM commits), (SELECT count(*) FROM approvals)`,
+  }
+}
+
+async function proposedIn(bed: WrittenBed, all: readonly Proposed[]): Promise<string[]> {
+  const ids: string[] = []
+  for (const one of all) ids.push(...[await propose(bed, one)].filter((id) => id !== undefined))
+  return ids
+}
+
+/** Approves candidates in order. @returns those that could not be */
+async function approveAll(bed: WrittenBed, ids: readonly string[]): Promise<string[]> {
+  const refused: string[] = []
+  for (const id of ids) await approveCandidate(bed.ctx, bed.curator, id, {}).catch(() => refused.push(id))
+  return refused
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'done',
+    (error) => (error instanceof GanglionError ? error.code : `${error}`),
+  )
+}
+
+test('a preview has the tables that an approval of the same candidates makes, and says what would conflict', async () => {
+  const bed = await linkedBed()
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  let conflicts = 0
+  await fc.assert(
+    fc.asyncProperty(proposals, async (all) => {
+      const ids = await proposedIn(bed, all)
+      if (ids.length === 0) return
+      const before = [nativeGit(bed.gitDir, ['rev-parse', 'main']), tablesOf(kb.projection.read)]
+      const previewed = await previewedKb(bed.ctx, bed.curator, kb, ids)
+      const shown = tablesOf(previewed.projection.read)
+      expect([nativeGit(bed.gitDir, ['rev-parse', 'main']), tablesOf(kb.projection.read)]).toEqual(before)
+      const refused = await approveAll(bed, ids)
+      expect(previewed.preview.conflicts.map(({ candidateId }) => candidateId)).toEqual(refused)
+      expect(shown).toEqual(tablesOf(kb.projection.read))
+      conflicts += refused.length
+      for (const id of refused) await dismissCandidate(bed.ctx, bed.curator, id, {})
+    }),
+    { numRuns: 25, endOnFailure: true },
+  )
+  expect(conflicts).toBeGreaterThan(0)
+})
+
+test('a preview is for curators, and of pending candidates alone', async () => {
+  const bed = await linkedBed()
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const [id = '', other = ''] = await proposedIn(bed, [
+    { kind: 'change', number: 1, changes: { title: 'Renamed' } },
+    { kind: 'remove', number: 2 },
+  ])
+  const open = (ids: string[], as = bed.curator) => codeOf(previewedKb(bed.ctx, as, kb, ids))
+  expect(await open([id], bed.reader)).toBe('not_found')
+  expect(await open([id], bed.app)).toBe('not_found')
+  expect(await open([candidateIdFor(kb.identity.id)])).toBe('not_found')
+  expect(await open([candidateIdFor(randomUUID())])).toBe('not_found')
+  expect(await open(['0'.repeat(40)])).toBe('not_found')
+  expect(await open([nativeGit(bed.gitDir, ['rev-parse', 'main'])])).toBe('not_found')
+  expect(await open([id, other])).toBe('done')
+  await dismissCandidate(bed.ctx, bed.curator, other, {})
+  expect(await open([id, other])).toBe('not_pending')
+  expect(await open([id])).toBe('done')
+  await approveCandidate(bed.ctx, bed.curator, id, {})
+  expect(await open([id])).toBe('not_pending')
+})
+
+test('a preview writes nothing, is kept while main stays, and is made anew when main moves', async () => {
+  const bed = await linkedBed()
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const [id = '', other = ''] = await proposedIn(bed, [
+    { kind: 'change', number: 1, changes: { title: 'Renamed' } },
+    { kind: 'change', number: 2, changes: { title: 'Renamed, too' } },
+  ])
+  const titles = (of: PreviewedKb) =>
+    of.projection.read.all`SELECT title FROM neurons WHERE title LIKE 'Renamed%'`.length
+  const files = () => readdirSync(bed.dataDir, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+  const written = () => files().map(({ parentPath, name }) => [parentPath, name, statSync(join(parentPath, name)).size])
+  const [revision, before] = [kb.projection.revision(), written()]
+  const first = await previewedKb(bed.ctx, bed.curator, kb, [id])
+  expect(written().filter((one, at) => String(one) !== String(before[at]))).toEqual([])
+  expect(kb.projection.revision()).toBe(revision)
+  expect(await previewedKb(bed.ctx, bed.curator, kb, [id])).toBe(first)
+  await approveCandidate(bed.ctx, bed.curator, other, {})
+  expect(titles(first)).toBe(1)
+  const second = await previewedKb(bed.ctx, bed.curator, kb, [id])
+  expect(titles(second)).toBe(2)
+})
+
+test('a commit of the ref of a candidate stands for the candidate', async () => {
+  const bed = await linkedBed()
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const [id = ''] = await proposedIn(bed, [{ kind: 'remove', number: 1 }])
+  const head = await candidateHeads(kb, bed.ctx).headOf(id)
+  const { preview } = await previewedKb(bed.ctx, bed.curator, kb, [head ?? '', id])
+  expect(preview).toEqual({ candidates: [id], conflicts: [] })
+})
