@@ -4,10 +4,11 @@ import { GanglionError } from '../contract/errors.ts'
 import { viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
-import { effectiveAudience } from '../rules/access/audience.ts'
+import { type Audience, effectiveAudience } from '../rules/access/audience.ts'
 import { actorOf, type Caller, isPerson } from '../rules/access/caller.ts'
 import { primaryLanguage } from '../rules/text/language.ts'
 import type { Passage } from '../search/answer/passage.ts'
+import type { PartialAnswer } from '../search/kb/kb-search.ts'
 import { noteQuestion } from '../search/kb/note-question.ts'
 import { retrievePassages } from '../search/kb/retrieve.ts'
 import { fileName } from '../search/kb/search-kb.ts'
@@ -15,7 +16,7 @@ import { analyserFor } from '../search/text/analyser.ts'
 import { languageOf, sourceWords } from '../sources/compile/words.ts'
 import type { ChatSession } from '../state/chat-sessions.ts'
 import { once } from '../state/once.ts'
-import type { Answerer } from './answerer.ts'
+import type { Answer, Answerer, Turn } from './answerer.ts'
 import { lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
 import { introductionQuery, searchQuestion } from './extract/question-context.ts'
 import { groundedIn } from './grounded.ts'
@@ -52,7 +53,7 @@ export async function* chatOnce(
 }
 
 /** The answer, once all of it was said. */
-export async function wholeAnswer(answering: AsyncGenerator<string, ChatAnswer>): Promise<ChatAnswer> {
+export async function wholeAnswer<Result>(answering: AsyncGenerator<string, Result>): Promise<Result> {
   for (;;) {
     const step = await answering.next()
     if (step.done === true) return step.value
@@ -87,24 +88,11 @@ export async function* chat(
   if (session.kbId !== kbId || session.audience !== audience) throw new GanglionError('not_found')
 
   const { message } = question
-  const { tone, language, synonyms } = await kb.settings()
   const turns = known === undefined ? [] : await ctx.chatSessions.lastTurns(known.id, maxHistory)
   const readable = readableTurns(turns, await viewAs(kb, { audience }))
   const history = known === undefined ? lastTurnsOf(question.history) : readable.history
-  signal.throwIfAborted()
-  const query = searchQuestion(message, history, analyserFor(language))
-  const retrieve = (query: string) =>
-    retrievePassages(ctx, kb, { query, audience, limit: maxPassages, reach: 'section' })
-  const first = await retrieve(query)
-  const isForeign = () =>
-    first.passages.length === 0 || languageOf(sourceWords(message, language), language) !== primaryLanguage(language)
-  const words = answerer.searchWords && isForeign() ? await answerer.searchWords(message, language, signal) : undefined
-  const translated = words === undefined ? undefined : await retrieve(words)
-  const found = translated === undefined || translated.passages.length === 0 ? first : translated
-  const more = introductionQuery(query, found.passages, language)
-  const { passages, behind } = more === undefined ? found : await retrieve(more)
-  signal.throwIfAborted()
-  const said = yield* answerer.answer({ message, history, passages, tone, audience, language, synonyms }, signal)
+  const answering = answerWithin(ctx, answerer, kb, { message, history, audience }, signal)
+  const { said, passages, behind } = yield* answering
   const { text, cited, answeredBy, notice } = said
   signal.throwIfAborted()
   const citations = citationsOf(ctx, kb, passages, cited)
@@ -128,6 +116,40 @@ export async function* chat(
     ...(notice === undefined ? {} : { notice }),
     ...(behind && { behind }),
   }
+}
+
+type Asking = {
+  message: string
+  history: readonly Turn[]
+  audience: Audience
+  /** `words`: passages are never found by meaning. */
+  by?: 'words'
+}
+
+/** Answers from what an audience sees of a knowledge base, and keeps nothing. Yields the text as it comes. @throws as {@link chat} */
+export async function* answerWithin(
+  ctx: Context,
+  answerer: Answerer,
+  kb: ReadableKb,
+  { message, history, audience, by }: Asking,
+  signal: AbortSignal,
+): AsyncGenerator<string, { said: Answer; passages: Passage[] } & PartialAnswer> {
+  const { tone, language, synonyms } = await kb.settings()
+  signal.throwIfAborted()
+  const query = searchQuestion(message, history, analyserFor(language))
+  const retrieve = (query: string) =>
+    retrievePassages(ctx, kb, { query, audience, limit: maxPassages, reach: 'section', by })
+  const first = await retrieve(query)
+  const isForeign = () =>
+    first.passages.length === 0 || languageOf(sourceWords(message, language), language) !== primaryLanguage(language)
+  const words = answerer.searchWords && isForeign() ? await answerer.searchWords(message, language, signal) : undefined
+  const translated = words === undefined ? undefined : await retrieve(words)
+  const found = translated === undefined || translated.passages.length === 0 ? first : translated
+  const more = introductionQuery(query, found.passages, language)
+  const { passages, behind } = more === undefined ? found : await retrieve(more)
+  signal.throwIfAborted()
+  const said = yield* answerer.answer({ message, history, passages, tone, audience, language, synonyms }, signal)
+  return { said, passages, ...(behind && { behind }) }
 }
 
 async function findSession(ctx: Context, caller: Caller, id: string): Promise<ChatSession> {

@@ -25,6 +25,11 @@ export function knowledgeBaseOf(connection: Connection, kbId: string) {
     /** Proposes to take back what one key, person, connector, Source or model has changed since a time. */
     undo: (body: Schemas['UndoInput'], options?: RequestOptions) =>
       connection.call('post', `${kb}/undo`, { path, body }, options),
+    /** Runs the answer tests, for curators. */
+    tests: (options?: RequestOptions) => connection.call('get', `${kb}/tests`, { path }, options),
+    /** Adds an answer test; without an expectation, today's answer becomes one. */
+    addTest: (body: Schemas['AnswerTestInput'], options?: RequestOptions) =>
+      connection.call('post', `${kb}/tests`, { path, body }, options),
     graph: (query: Query<'readGraph'> = {}, options?: RequestOptions) =>
       connection.call('get', `${kb}/graph`, { path, query }, options),
     /** An index for language models. */

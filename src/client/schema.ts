@@ -328,6 +328,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-bases/{kbId}/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Run the answer tests
+         * @description Runs the answer tests in `tests/*.yaml` on `main`, by words alone, and returns their results, the Neurons that they do not reach, and the commits that were tested before. The results are kept until `main` moves. Fails with `unavailable` while the search index is built.
+         */
+        get: operations["readTests"];
+        put?: never;
+        /**
+         * Add an answer test
+         * @description Adds a test to `tests/answers.yaml` by a commit on `main`. Without an expectation, today's answer becomes one: its first Neuron, or `refuses: true` if nothing answers the question. Idempotent: a test that is there is not added again. Fails with 400 if it names a Neuron that does not exist, or if there are 500 tests.
+         */
+        post: operations["addTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-bases/{kbId}/llms.txt": {
         parameters: {
             query?: never;
@@ -798,6 +822,94 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description The test that was added.
+         * @example {
+         *       "commit": "3f786850e387550fdab836ed7e6dc881de23001b",
+         *       "file": "tests/answers.yaml",
+         *       "test": {
+         *         "question": "Who is paged for a VIP ticket?",
+         *         "audience": "tool",
+         *         "top": 5,
+         *         "retrieves": [
+         *           "handbook_00000042"
+         *         ]
+         *       }
+         *     }
+         */
+        AddedTest: {
+            /** @description Commit on `main` that adds the test. */
+            commit: string;
+            /** @description Path of the file that holds it. */
+            file: string;
+            /** @description The test as it is in the file, with the defaults of its fields. */
+            test: {
+                /** @description Question as a reader asks it; one line of at most 1,000 characters. */
+                question: string;
+                /**
+                 * @description Who asks: what this audience may not see is not found.
+                 * @default tool
+                 * @enum {string}
+                 */
+                audience: "curator" | "tool" | "public" | "student";
+                /**
+                 * @description How many of the first results `retrieves` looks at.
+                 * @default 5
+                 */
+                top: number;
+                /** @description Neurons that the question must find among the first `top`. */
+                retrieves?: string[];
+                /** @description Neurons that the answer must cite. */
+                cites?: string[];
+                /** @description Texts that the answer must contain; case and spaces do not count. */
+                contains?: string[];
+                /** @description Texts that the answer must not contain. */
+                notContains?: string[];
+                /** @description `true`: nothing may be found that answers the question. `false`: something must be. */
+                refuses?: boolean;
+                /** @description A search, and what comes first in it. */
+                search?: {
+                    /** @description Query of a search. */
+                    q: string;
+                    /** @description Neuron that the search must list first. */
+                    first: string;
+                };
+            };
+        };
+        /**
+         * @description An answer test to add. Without an expectation, today's answer becomes one: the same first Neuron.
+         * @example {
+         *       "question": "Who is paged for a VIP ticket?"
+         *     }
+         */
+        AnswerTestInput: {
+            /** @description Question as a reader asks it; one line of at most 1,000 characters. */
+            question: string;
+            /**
+             * @description Who asks: what this audience may not see is not found. Default: `"tool"`.
+             * @enum {string}
+             */
+            audience?: "curator" | "tool" | "public" | "student";
+            /** @description How many of the first results `retrieves` looks at. Default: `5`. */
+            top?: number;
+            /** @description Neurons that the question must find among the first `top`. */
+            retrieves?: string[];
+            /** @description Neurons that the answer must cite. */
+            cites?: string[];
+            /** @description Texts that the answer must contain; case and spaces do not count. */
+            contains?: string[];
+            /** @description Texts that the answer must not contain. */
+            notContains?: string[];
+            /** @description `true`: nothing may be found that answers the question. `false`: something must be. */
+            refuses?: boolean;
+            /** @description A search, and what comes first in it. */
+            search?: {
+                /** @description Query of a search. */
+                q: string;
+                /** @description Neuron that the search must list first. */
+                first: string;
+            };
+        };
         /**
          * @description The Neuron that the approval created, changed or deleted.
          * @example {
@@ -2461,6 +2573,132 @@ export interface components {
             };
         };
         /**
+         * @description The results of the answer tests.
+         * @example {
+         *       "kbId": "019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+         *       "commit": "3f786850e387550fdab836ed7e6dc881de23001b",
+         *       "passed": 1,
+         *       "failed": 0,
+         *       "problems": [],
+         *       "history": [
+         *         {
+         *           "commit": "3f786850e387550fdab836ed7e6dc881de23001b",
+         *           "at": "2026-11-26T08:00:00.000Z",
+         *           "passed": 1,
+         *           "failed": 0
+         *         }
+         *       ],
+         *       "redSince": null,
+         *       "results": [
+         *         {
+         *           "file": "tests/answers.yaml",
+         *           "line": 1,
+         *           "question": "Who is paged for a VIP ticket?",
+         *           "audience": "tool",
+         *           "passed": true,
+         *           "failures": [],
+         *           "top": [
+         *             {
+         *               "seqId": "handbook_00000042",
+         *               "title": "VIP escalation policy",
+         *               "passage": "Page the lead."
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "coverage": {
+         *         "neurons": 2,
+         *         "reached": 1,
+         *         "unreached": [
+         *           {
+         *             "seqId": "handbook_00000007",
+         *             "title": "On-call rotation"
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        TestReport: {
+            /** @description Commit of `main` that was tested. */
+            commit: string;
+            /** @description Tests that passed. */
+            passed: number;
+            /** @description Tests that failed. */
+            failed: number;
+            /**
+             * Format: uuid
+             * @description UUID of the knowledge base.
+             */
+            kbId: string;
+            /** @description In the order of the files and of the tests in them. */
+            results: components["schemas"]["TestResult"][];
+            /** @description What cannot be run. */
+            problems: {
+                /** @description Path of the file. */
+                file: string;
+                /** @description Line of the file. */
+                line: number;
+                /** @description What is wrong with it, as a sentence. */
+                message: string;
+            }[];
+            /** @description Which Neurons the tests reach. */
+            coverage: {
+                /** @description Number of Neurons. */
+                neurons: number;
+                /** @description Neurons that a test names, or finds among its first results. */
+                reached: number;
+                /** @description The first 50 Neurons that no test reaches. */
+                unreached: {
+                    /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
+                    seqId: string;
+                    /** @description Title of the Neuron. */
+                    title: string;
+                }[];
+            };
+            /** @description Commits of `main` that were tested, oldest first; at most 100. */
+            history: {
+                /** @description Commit of `main` that was tested. */
+                commit: string;
+                /**
+                 * Format: date-time
+                 * @description Time of the commit.
+                 */
+                at: string;
+                /** @description Tests that passed. */
+                passed: number;
+                /** @description Tests that failed. */
+                failed: number;
+            }[];
+            /** @description First tested commit since which a test has failed on `main`. Null if all pass. */
+            redSince: string | null;
+        };
+        TestResult: {
+            /** @description Path of the file that holds the test. */
+            file: string;
+            /** @description Line of the file on which the test begins. */
+            line: number;
+            /** @description Question as a reader asks it; one line of at most 1,000 characters. */
+            question: string;
+            /**
+             * @description Who asks.
+             * @enum {string}
+             */
+            audience: "curator" | "tool" | "public" | "student";
+            /** @description Whether all expectations hold. */
+            passed: boolean;
+            /** @description What does not hold, as sentences. Empty if the test passes. */
+            failures: string[];
+            /** @description The first 3 results of the question. */
+            top: {
+                /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
+                seqId: string;
+                /** @description Title of the Neuron. */
+                title: string;
+                /** @description What it says on the question, in Markdown. */
+                passage: string;
+            }[];
+        };
+        /**
          * @description The proposed reversals.
          * @example {
          *       "kbId": "019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -3202,6 +3440,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UndoAnswer"];
+                };
+            };
+        };
+    };
+    readTests: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Slug or UUID of the knowledge base.
+                 * @example handbook
+                 */
+                kbId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The results of the answer tests. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestReport"];
+                };
+            };
+        };
+    };
+    addTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Slug or UUID of the knowledge base.
+                 * @example handbook
+                 */
+                kbId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerTestInput"];
+            };
+        };
+        responses: {
+            /** @description The test that was added. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedTest"];
                 };
             };
         };

@@ -73,6 +73,7 @@ export async function describeRoutes(app: ZodFastify, prefix: string): Promise<v
         { name: 'Neurons', description: 'Curated pages, their links and their attachments.' },
         { name: 'Search', description: 'Search by keywords, and passages for language models.' },
         { name: 'Chat', description: 'Answers to questions, and feedback on them.' },
+        { name: 'Answer tests', description: 'Questions, and what must hold of their answers.' },
         { name: 'Events', description: 'A stream of changes.' },
         { name: 'Agents', description: 'Interfaces for language models.' },
         { name: 'Operations', description: 'State and metrics of the server, and this description.' },

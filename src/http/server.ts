@@ -32,6 +32,7 @@ import {
   lingerBeforeClosing,
   type Timeouts,
 } from './transport.ts'
+import { answerTestRoutes } from './v1/answer-test-routes.ts'
 import { chatRoutes } from './v1/chat-routes.ts'
 import { documentRoutes } from './v1/document-routes.ts'
 import { eventRoutes } from './v1/event-routes.ts'
@@ -262,6 +263,7 @@ function apiRoutes(api: ZodFastify, ctx: AppContext, limits: Limits): void {
   neuronRoutes(api, ctx)
   knowledgeBaseRoutes(api, ctx)
   undoRoutes(api, ctx)
+  answerTestRoutes(api, ctx)
   llmsRoutes(api, ctx)
   meRoutes(api, ctx)
   searchRoutes(api, ctx)

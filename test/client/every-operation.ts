@@ -59,6 +59,9 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
     body: { by: 'connector', writer: 'mcp', since: '2026-11-26T08:00:00Z' },
   })
 
+  await api.POST('/api/v1/knowledge-bases/{kbId}/tests', { params: inKb, body: { question: 'When is it open?' } })
+  await api.GET('/api/v1/knowledge-bases/{kbId}/tests', { params: inKb })
+
   await api.GET('/api/v1/me')
   await api.GET('/api/v1/me/candidates')
   await api.GET('/api/v1/me/candidates/{id}', { params: first })

@@ -11,7 +11,6 @@ import type { Projection } from '../../kb/projection/projection.ts'
 import { seqIdsOfDocument, wasHeld } from '../../kb/projection/version-queries.ts'
 import { type LostHistory, noLostHistory } from '../../kb/writing/lost-history.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import { checkContent, hasCheckedContent } from '../../rules/check/check-content.ts'
 import { checkKb } from '../../rules/check/check-kb.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { SettingsProblem } from '../../rules/kb-settings.ts'
@@ -20,6 +19,7 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
+import { checkOtherFile, isReadByCheck } from '../clone-check/other-file.ts'
 import { parsePageBytes } from '../clone-check/parse-pushed-page.ts'
 import { maxParsedBytes } from '../clone-check/read-checkout.ts'
 import { checkInboundLinks, linksToNeuron } from './check-inbound.ts'
@@ -163,7 +163,7 @@ async function contentFindings(
   repository: Repository,
   { path, oid, size }: ChangedFile,
 ): Promise<NonNullable<CheckedFile['findings']>> {
-  return hasCheckedContent({ path, size }) ? checkContent(path, await repository.readTextOnce(oid)) : []
+  return isReadByCheck({ path, size }) ? checkOtherFile(path, await repository.readTextOnce(oid)) : []
 }
 
 type ChangedFile = { path: string; oid: Oid; type: ObjectInfo['type'] | undefined; size: number }

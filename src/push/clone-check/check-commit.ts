@@ -3,12 +3,12 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import { checkContent, hasCheckedContent } from '../../rules/check/check-content.ts'
 import { checkKb } from '../../rules/check/check-kb.ts'
 import { claimsAmong } from '../../rules/check/check-names.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { checkOtherFile, isReadByCheck } from './other-file.ts'
 import { parsePageBytes } from './parse-pushed-page.ts'
 
 /** Files that are read at a time. */
@@ -36,8 +36,8 @@ export async function checkCommit(
 async function toChecked(repository: Repository, file: ListedFile, parser: ParserPool): Promise<CheckedFile> {
   if (!file.mode.startsWith('100')) return file
   if (!isNeuronPath(file.path)) {
-    if (!hasCheckedContent(file)) return file
-    return { ...file, findings: checkContent(file.path, await repository.readTextOnce(file.oid)) }
+    if (!isReadByCheck(file)) return file
+    return { ...file, findings: checkOtherFile(file.path, await repository.readTextOnce(file.oid)) }
   }
   const { data } = await repository.read(file.oid)
   return { ...file, ...(await parsePageBytes(data, parser)) }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/checkout/work-tree.ts'
 import { hashObject } from '../../git/objects/object.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import { checkContent, hasCheckedContent } from '../../rules/check/check-content.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { hasCode } from '../../system/error-code.ts'
+import { checkOtherFile, isReadByCheck } from './other-file.ts'
 import { parsePageBytes } from './parse-pushed-page.ts'
 
 /** `gitDir` where the folder is a git checkout; `settings` is the text of `kb.yaml`, where there is one. */
@@ -55,7 +55,7 @@ async function readFoundFile(dir: string, { path, mode: tracked }: WorkTreeFile)
   const { size } = stats
   if (!stats.isFile()) return { path, size: 0, mode: stats.isSymbolicLink() ? '120000' : '160000' }
   const mode = tracked ?? (stats.mode & 0o100 ? '100755' : '100644')
-  const isRead = isNeuronPath(path) ? size <= maxParsedBytes : hasCheckedContent({ path, size })
+  const isRead = isNeuronPath(path) ? size <= maxParsedBytes : isReadByCheck({ path, size })
   return isRead ? { path, size, mode, bytes: await readFile(absolute) } : { path, size, mode }
 }
 
@@ -67,6 +67,6 @@ function ignoreMissing(error: unknown): undefined {
 
 async function parseFile(file: CheckedFile, bytes: Buffer | undefined, parser: ParserPool): Promise<CheckedFile> {
   if (bytes === undefined) return file
-  if (!isNeuronPath(file.path)) return { ...file, findings: checkContent(file.path, bytes.toString('utf8')) }
+  if (!isNeuronPath(file.path)) return { ...file, findings: checkOtherFile(file.path, bytes.toString('utf8')) }
   return { ...file, oid: hashObject('blob', bytes), ...(await parsePageBytes(bytes, parser)) }
 }

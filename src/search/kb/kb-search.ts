@@ -116,11 +116,14 @@ export class KbSearch {
     })
   }
 
-  /** As {@link search}; by meaning, too, where a model of embeddings gives the question's vector in time. */
-  retrieve(
-    asked: Asked<'retrieve'>,
-  ): Promise<{ hits: IndexRequests['retrieve']['result']; ranking?: Ranking } & PartialAnswer> {
-    const asking = this.#vectorOf(asked.question)
+  /** As {@link search}; by meaning, too, where a model of embeddings gives the question's vector in time, unless only words are wished. */
+  retrieve({
+    by,
+    ...asked
+  }: Asked<'retrieve'> & { by?: 'words' | undefined }): Promise<
+    { hits: IndexRequests['retrieve']['result']; ranking?: Ranking } & PartialAnswer
+  > {
+    const asking = by === 'words' ? undefined : this.#vectorOf(asked.question)
     return this.#ask(async (address, stamp, isCurrent) => {
       const vector = await asking
       const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector })

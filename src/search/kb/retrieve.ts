@@ -34,11 +34,7 @@ export async function retrieve(
   const filters = filtersOf(filtering)
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
-  const reach: Reach = audience === 'tool' ? 'chunk' : 'section'
-  const limit = Math.max(overfetch * topK, minChunks)
-  const packing = { maxChars, topK, least: least[reach] }
-  const asking = { query, audience, limit, reach, filters, packing }
-  const { passages, behind, ranking } = await retrievePassages(ctx, kb, asking)
+  const { passages, behind, ranking } = await retrievePacked(ctx, kb, { query, audience, filters, maxChars, topK })
   const chunks = passages.map(toChunk)
   return {
     ...(ranking && { ranking }),
@@ -50,7 +46,20 @@ export async function retrieve(
   }
 }
 
+/** Passages within bounds, as {@link retrieve} gives them. @throws {GanglionError} `unavailable` */
+export function retrievePacked(
+  ctx: Context,
+  kb: ReadableKb,
+  { maxChars, topK, ...asked }: Omit<Asked, 'limit' | 'reach' | 'packing'> & Pick<Packing, 'maxChars' | 'topK'>,
+): ReturnType<typeof retrievePassages> {
+  const reach: Reach = asked.audience === 'tool' ? 'chunk' : 'section'
+  const limit = Math.max(overfetch * topK, minChunks)
+  return retrievePassages(ctx, kb, { ...asked, limit, reach, packing: { maxChars, topK, least: least[reach] } })
+}
+
 type Asked = {
+  /** `words`: never by meaning. */
+  by?: 'words' | undefined
   query: string
   audience: Audience
   limit: number

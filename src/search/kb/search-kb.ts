@@ -51,13 +51,19 @@ export async function findPages(
 ): Promise<SearchFound> {
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role)
-  const find = () => findIn(ctx, kb, audience, query)
+  const find = () => findPagesIn(ctx, kb, audience, query)
   // What is found by meaning changes with the vectors, too.
   if (ctx.embeddingModel !== undefined) return find()
   return searchAnswers(ctx).get(kb, kbSearch(kb, ctx), JSON.stringify([audience, query]), find)
 }
 
-async function findIn(ctx: Context, kb: ReadableKb, audience: Audience, query: SearchQuery): Promise<SearchFound> {
+/** The same in an open knowledge base. @param query `by: 'words'`: never by meaning. @throws as {@link search} */
+export async function findPagesIn(
+  ctx: Context,
+  kb: ReadableKb,
+  audience: Audience,
+  query: SearchQuery & { by?: 'words' },
+): Promise<SearchFound> {
   const { pins } = await kb.settings()
   const asked = questionKey(query.q)
   const pin = query.kind === 'source' ? undefined : pins.find((one) => questionKey(one.query) === asked)
@@ -82,14 +88,14 @@ async function findWords(
   ctx: Context,
   kb: ReadableKb,
   audience: Audience,
-  { q, kind, limit, offset = 0, interactive, facets }: SearchQuery,
+  { q, kind, limit, offset = 0, interactive, facets, by }: SearchQuery & { by?: 'words' },
 ): Promise<SearchFound> {
   const { defaultAudience, synonyms } = await kb.settings()
   const scope = { audience, defaultAudience, limit, offset, ...(kind === 'all' ? {} : { kind }) }
   const options = { isTyped: interactive === true, hasFacets: facets === true, synonyms }
   const { hits, ...answer } = await answered(kbSearch(kb, ctx).search({ q, scope, options }))
   const shown = async (pages: readonly PageHit[]) => shownOf(ctx, await viewAs(kb, { audience }), pages)
-  if (ctx.embeddingModel === undefined) return { hits: await shown(hits), ...answer }
+  if (ctx.embeddingModel === undefined || by === 'words') return { hits: await shown(hits), ...answer }
   // Who is still typing would ask the model at every letter.
   const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
   const { near, ranking = 'words' } = isMeant ? await answered(kbSearch(kb, ctx).near({ q, scope })) : { near: [] }

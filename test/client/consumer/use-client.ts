@@ -72,6 +72,9 @@ export async function useClient({ url, key, kb: slug, file, upload }: Setup): Pr
   const { reversals } = await kb.undo({ by: 'connector', writer: 'mcp', since: '2026-11-26T08:00:00Z' })
   check(reversals.length === 0, 'an undo of nothing')
 
+  await kb.addTest({ question: 'When is it open?' })
+  check((await kb.tests()).passed === 1, 'the answer tests')
+
   const asked = await kb.chat('When is it open?')
   let streamed = ''
   for await (const event of kb.chat.stream({ message: 'When is it open?' })) {

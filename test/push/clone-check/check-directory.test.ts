@@ -296,3 +296,17 @@ test("nothing of the repository's own set-up runs", async () => {
   put(dir, 'neurons/a.md', neuron(2))
   expect(await rulesOf(dir)).toEqual(['neurons/a.md:1 changed-seq-id'])
 })
+
+test('answer tests are checked, and what else is in their folder is only told of', async () => {
+  const dir = folderOf({
+    'tests/answers.yaml': '- question: Who?\n  retrieves: [notes_00000001]\n- question: Why?\n  cites: nobody\n',
+    'tests/ci.yaml': 'on: push\n',
+    'tests/deep/other.yaml': '- question: Why?\n',
+    'tests/readme.md': 'Text.\n',
+  })
+  const { findings } = await checkDirectory(dir, {})
+  expect(findings.map(({ path, line, severity }) => `${path}:${line} ${severity}`)).toEqual([
+    'tests/answers.yaml:4 error',
+    'tests/ci.yaml:1 warning',
+  ])
+})

@@ -1,0 +1,44 @@
+import { answerWithin, wholeAnswer } from '../chat/answer-question.ts'
+import type { Answerer } from '../chat/answerer.ts'
+import { GanglionError } from '../contract/errors.ts'
+import type { Context } from '../kb/context.ts'
+import type { ReadableKb } from '../kb/readable-kb.ts'
+import { oneLine } from '../rules/text/lines.ts'
+import { retrievePacked } from '../search/kb/retrieve.ts'
+import { findPagesIn } from '../search/kb/search-kb.ts'
+import type { Asker } from './run-tests.ts'
+
+const maxChars = 16_000
+const passageChars = 500
+const by = 'words'
+
+/**
+ * Asks a knowledge base as its readers do, by words alone, so that a commit always has the same results.
+ * @param extracts answers without a language model
+ */
+export function kbAsker(ctx: Context, kb: ReadableKb, extracts: Answerer): Asker {
+  return {
+    async search(q, audience) {
+      const found = await findPagesIn(ctx, kb, audience, { q, kind: 'all', limit: 1, by })
+      return whole(found).hits
+    },
+    async retrieve(question, audience, topK) {
+      const found = await retrievePacked(ctx, kb, { query: question, audience, maxChars, topK, by })
+      return whole(found).passages.map(({ seqId, title, content }) => {
+        return { seqId, title, passage: oneLine(content, passageChars) }
+      })
+    },
+    async answer(message, audience) {
+      const signal = AbortSignal.timeout(60_000)
+      const asked = { message, history: [], audience, by } as const
+      const { said } = whole(await wholeAnswer(answerWithin(ctx, extracts, kb, asked, signal)))
+      return { text: said.text, cited: said.cited }
+    },
+  }
+}
+
+/** What an index says that lacks pages is no result. @throws {GanglionError} `unavailable` */
+function whole<Found extends { behind?: unknown }>(found: Found): Found {
+  if (found.behind === undefined) return found
+  throw new GanglionError('unavailable', 'The search index is being built: the answer tests are run once it is.')
+}

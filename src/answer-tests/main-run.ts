@@ -1,0 +1,79 @@
+import { ExtractPool } from '../chat/extract/extract-pool.ts'
+import type { TestReport, TestResult } from '../contract/answer-tests.ts'
+import { GanglionError } from '../contract/errors.ts'
+import { viewAs } from '../kb/access/kb-view.ts'
+import type { Context } from '../kb/context.ts'
+import { PerCommit } from '../kb/per-commit.ts'
+import { neuronsInOrder } from '../kb/projection/neuron-queries.ts'
+import type { ReadableKb } from '../kb/readable-kb.ts'
+import { kbSearch } from '../search/kb/kb-search.ts'
+import { kbAsker } from './kb-asker.ts'
+import { keepRun } from './kept-runs.ts'
+import { runTests } from './run-tests.ts'
+import { readTestFiles, type TestSet } from './test-files.ts'
+
+export type MainRun = TestSet & { commit: string; results: TestResult[]; coverage: TestReport['coverage'] }
+
+const maxUnreached = 50
+const attempts = 3
+
+const runs = new PerCommit<MainRun>()
+
+/**
+ * The results of main as it is now; asked again they are the same, until main moves.
+ * @throws {GanglionError} `unavailable` while the index is built, or main moves again and again
+ */
+export async function mainRun(ctx: Context, kb: ReadableKb): Promise<MainRun> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const run = await runs.get(kb, 'curator', () => runOnMain(ctx, kb))
+    if (run.commit === headOf(kb)) return run
+  }
+  throw new GanglionError('unavailable', 'Main changes faster than its answer tests are run.')
+}
+
+async function runOnMain(ctx: Context, kb: ReadableKb): Promise<MainRun> {
+  const commit = headOf(kb)
+  const set = await readTestFiles(kb.projection.read, kb.repository)
+  const results = await resultsOf(ctx, kb, set)
+  const run = { ...set, commit, results, coverage: await coverageOf(kb, set, results) }
+  // What was asked while main moved may be of both.
+  if (set.tests.length > 0 && headOf(kb) === commit) await keepRun(ctx, kb, run).catch(ctx.onError)
+  return run
+}
+
+async function resultsOf(ctx: Context, kb: ReadableKb, { tests }: TestSet): Promise<TestResult[]> {
+  if (tests.length === 0) return []
+  await kbSearch(kb, ctx).follow()
+  return runTests(tests, kbAsker(ctx, kb, ctx.threads.of(ExtractPool)))
+}
+
+function headOf(kb: ReadableKb): string {
+  const { main } = kb.projection.heads(kb.projection.read)
+  if (main === undefined) throw new GanglionError('unavailable')
+  return main
+}
+
+async function coverageOf(
+  kb: ReadableKb,
+  { tests }: TestSet,
+  results: readonly TestResult[],
+): Promise<TestReport['coverage']> {
+  const reached = new Set([
+    ...tests.flatMap(({ test: { retrieves = [], cites = [], search } }) => [
+      ...retrieves,
+      ...cites,
+      ...(search === undefined ? [] : [search.first]),
+    ]),
+    ...results.flatMap(({ top }) => top.map(({ seqId }) => seqId)),
+  ])
+  const unreached: TestReport['coverage']['unreached'] = []
+  let neurons = 0
+  let missed = 0
+  const view = await viewAs(kb, { audience: 'curator' })
+  for (const { seqId, title } of view.rows((sql) => neuronsInOrder(sql))) {
+    neurons++
+    if (reached.has(seqId)) continue
+    if (++missed <= maxUnreached) unreached.push({ seqId, title })
+  }
+  return { neurons, reached: neurons - missed, unreached }
+}

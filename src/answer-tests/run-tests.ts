@@ -1,0 +1,89 @@
+import { type AnswerTest, shownResults, type TestResult, type TestResultLine } from '../contract/answer-tests.ts'
+import type { PlacedTest } from '../markdown/file/test-file.ts'
+import type { Audience } from '../rules/access/audience.ts'
+import { oneLine } from '../rules/text/lines.ts'
+import { forEachAtOnce } from '../system/concurrency/for-each-at-once.ts'
+
+/** What answers the questions of tests, always the same way. */
+export interface Asker {
+  /** What a search lists, best first; a Source has no seqId. */
+  search(q: string, audience: Audience): Promise<{ seqId: string | null; title: string | null }[]>
+  /** What the first `count` Neurons say on a question, best first. */
+  retrieve(question: string, audience: Audience, count: number): Promise<TestResultLine[]>
+  /** `cited`: seqIds; none where the answer is a refusal. */
+  answer(question: string, audience: Audience): Promise<{ text: string; cited: readonly string[] }>
+}
+
+export type FiledTest = PlacedTest & { file: string }
+
+const atOnce = 4
+
+/** The result of each test, in order. Throws what the asker throws. */
+export async function runTests(tests: readonly FiledTest[], asker: Asker): Promise<TestResult[]> {
+  const results = new Map<FiledTest, TestResult>()
+  await forEachAtOnce(tests, atOnce, async (test) => {
+    results.set(test, await runTest(test, asker))
+  })
+  return tests.flatMap((test) => results.get(test) ?? [])
+}
+
+async function runTest({ file, line, test }: FiledTest, asker: Asker): Promise<TestResult> {
+  const { question, audience, top, search } = test
+  const [found, answer, listed] = await Promise.all([
+    asker.retrieve(question, audience, Math.max(top, shownResults)),
+    needsAnswer(test) ? asker.answer(question, audience) : undefined,
+    search === undefined ? undefined : asker.search(search.q, audience),
+  ])
+  const failures = [
+    ...missing(test, found),
+    ...(answer === undefined ? [] : wrongIn(test, answer)),
+    ...(search === undefined || listed === undefined ? [] : notFirst(search, listed)),
+  ]
+  const place = { file, line, question, audience }
+  return { ...place, passed: failures.length === 0, failures, top: found.slice(0, shownResults) }
+}
+
+function needsAnswer({ cites, contains, notContains, refuses }: AnswerTest): boolean {
+  return [cites, contains, notContains, refuses].some((expected) => expected !== undefined)
+}
+
+function missing({ retrieves = [], top }: AnswerTest, found: readonly TestResultLine[]): string[] {
+  const first = found.slice(0, top).map(({ seqId }) => seqId)
+  const listed = first.length === 0 ? 'nothing is found' : `found: ${first.join(', ')}`
+  return retrieves
+    .filter((seqId) => !first.includes(seqId))
+    .map((seqId) => `${seqId} is not among the first ${top}; ${listed}.`)
+}
+
+function wrongIn(
+  { cites = [], contains = [], notContains = [], refuses }: AnswerTest,
+  { text, cited }: { text: string; cited: readonly string[] },
+): string[] {
+  const said = comparable(text)
+  const isRefusal = cited.length === 0
+  const citing = isRefusal ? 'it refuses to answer' : `it cites ${cited.join(', ')}`
+  return [
+    ...cites.filter((seqId) => !cited.includes(seqId)).map((seqId) => `The answer does not cite ${seqId}; ${citing}.`),
+    ...contains
+      .filter((part) => !said.includes(comparable(part)))
+      .map((part) => `The answer does not contain "${part}"; ${isRefusal ? citing : `it says: ${oneLine(text, 200)}`}`),
+    ...notContains.filter((part) => said.includes(comparable(part))).map((part) => `The answer contains "${part}".`),
+    ...(refuses === true && !isRefusal ? [`The question is answered; ${citing}.`] : []),
+    ...(refuses === false && isRefusal ? ['Nothing answers the question.'] : []),
+  ]
+}
+
+function notFirst(
+  { q, first }: NonNullable<AnswerTest['search']>,
+  [best]: readonly { seqId: string | null; title: string | null }[],
+): string[] {
+  if (best?.seqId === first) return []
+  const found = best === undefined ? 'nothing is found' : `first is ${best.seqId ?? `the Source ${best.title}`}`
+  return [`A search for "${q}" does not list ${first} first; ${found}.`]
+}
+
+/** Case, forms of letters, marks of citations and the breaks of lines do not count. */
+function comparable(text: string): string {
+  const plain = text.replace(/ ?\[[a-z0-9-]+_[0-9]{8}\]/g, '')
+  return plain.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
+}

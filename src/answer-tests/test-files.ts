@@ -1,0 +1,25 @@
+import { maxTests, type TestReport } from '../contract/answer-tests.ts'
+import type { Repository } from '../git/repository.ts'
+import { blobAtPath, filesInFolder } from '../kb/projection/file-queries.ts'
+import type { MainTables } from '../kb/projection/projection.ts'
+import { isTestPath, parseTestFile } from '../markdown/file/test-file.ts'
+import type { FiledTest } from './run-tests.ts'
+
+export type TestSet = { tests: FiledTest[]; problems: TestReport['problems'] }
+
+/** The answer tests of main, by path and place, and what keeps others from being run. */
+export async function readTestFiles(sql: MainTables, repository: Pick<Repository, 'readTextOnce'>): Promise<TestSet> {
+  const tests: FiledTest[] = []
+  const problems: TestSet['problems'] = []
+  for (const file of [...filesInFolder(sql, 'tests/')].filter(isTestPath)) {
+    const blob = blobAtPath(sql, file)
+    if (blob === undefined) continue
+    const parsed = parseTestFile(await repository.readTextOnce(blob))
+    tests.push(...parsed.tests.map((test) => ({ file, ...test })))
+    problems.push(...parsed.findings.map(({ line, message }) => ({ file, line, message })))
+  }
+  const over = tests[maxTests]
+  if (over === undefined) return { tests, problems }
+  const message = `A knowledge base has at most ${maxTests} answer tests: those from here on are not run.`
+  return { tests: tests.slice(0, maxTests), problems: [...problems, { file: over.file, line: over.line, message }] }
+}

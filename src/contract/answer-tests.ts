@@ -1,0 +1,174 @@
+import { z } from 'zod'
+import { KbUuid, ObjectId, Timestamp } from './identifiers.ts'
+import { maxQuery } from './search.ts'
+import { SeqId } from './vocabulary.ts'
+
+/** Answer tests of one knowledge base that are run. */
+export const maxTests = 500
+export const maxTestFileBytes = 64 * 1024
+/** Results of a question that are kept to compare. */
+export const shownResults = 3
+
+const line = (max: number) =>
+  z
+    .string('must be given, as text')
+    .trim()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must be one line')
+const SeqIds = z.array(SeqId, 'must be a list of seqIds').min(1).max(20)
+const Texts = z.array(line(500), 'must be a list of texts').min(1).max(20)
+
+const expectations = {
+  retrieves: SeqIds.describe('Neurons that the question must find among the first `top`.').exactOptional(),
+  cites: SeqIds.describe('Neurons that the answer must cite.').exactOptional(),
+  contains: Texts.describe('Texts that the answer must contain; case and spaces do not count.').exactOptional(),
+  notContains: Texts.describe('Texts that the answer must not contain.').exactOptional(),
+  refuses: z
+    .boolean('must be true or false')
+    .describe('`true`: nothing may be found that answers the question. `false`: something must be.')
+    .exactOptional(),
+}
+const search = {
+  q: line(maxQuery).describe('Query of a search.'),
+  first: SeqId.describe('Neuron that the search must list first.'),
+}
+const searched = 'A search, and what comes first in it.'
+
+const names = [...Object.keys(expectations), 'search']
+
+const audience = z.enum(['curator', 'tool', 'public', 'student'])
+
+const fields = {
+  question: line(1000).describe('Question as a reader asks it; one line of at most 1,000 characters.'),
+  audience: audience.default('tool').describe('Who asks: what this audience may not see is not found.'),
+  top: z
+    .int('must be a whole number')
+    .min(1)
+    .max(20)
+    .default(5)
+    .describe('How many of the first results `retrieves` looks at.'),
+  ...expectations,
+}
+
+/** One entry of a file `tests/*.yaml`. */
+export const AnswerTest = z
+  .strictObject(
+    { ...fields, search: z.strictObject(search).describe(searched).exactOptional() },
+    { error: ({ code }) => (code === 'invalid_type' ? 'must be a mapping' : undefined) },
+  )
+  .refine((test) => names.some((name) => Object.hasOwn(test, name)), {
+    error: `needs at least one of ${names.join(', ')}`,
+  })
+  .describe('A question, and what must hold of its answer: at least one expectation.')
+export type AnswerTest = z.output<typeof AnswerTest>
+
+const sent = z.object({ ...fields, search: z.object(search).describe(searched).exactOptional() })
+
+/** Without an expectation, today's answer is one. */
+export const AnswerTestInput = sent.meta({
+  id: 'AnswerTestInput',
+  description: "An answer test to add. Without an expectation, today's answer becomes one: the same first Neuron.",
+  examples: [{ question: 'Who is paged for a VIP ticket?' }],
+})
+export type AnswerTestInput = z.output<typeof AnswerTestInput>
+
+const TestResultLine = z.object({
+  seqId: SeqId,
+  title: z.string().describe('Title of the Neuron.'),
+  passage: z.string().describe('What it says on the question, in Markdown.'),
+})
+export type TestResultLine = z.output<typeof TestResultLine>
+
+const place = {
+  file: z.string().describe('Path of the file that holds the test.'),
+  line: z.int().positive().describe('Line of the file on which the test begins.'),
+  question: fields.question,
+  audience: audience.describe('Who asks.'),
+}
+const Top = z.array(TestResultLine)
+const Failures = z.array(z.string()).describe('What does not hold, as sentences. Empty if the test passes.')
+
+export const TestResult = z
+  .object({
+    ...place,
+    passed: z.boolean().describe('Whether all expectations hold.'),
+    failures: Failures,
+    top: Top.describe(`The first ${shownResults} results of the question.`),
+  })
+  .meta({ id: 'TestResult' })
+export type TestResult = z.output<typeof TestResult>
+
+const TestProblem = z.object({
+  file: z.string().describe('Path of the file.'),
+  line: z.int().positive().describe('Line of the file.'),
+  message: z.string().describe('What is wrong with it, as a sentence.'),
+})
+
+const TestRun = z.object({
+  commit: ObjectId.describe('Commit of `main` that was tested.'),
+  at: Timestamp.describe('Time of the commit.'),
+  passed: z.int().nonnegative().describe('Tests that passed.'),
+  failed: z.int().nonnegative().describe('Tests that failed.'),
+})
+export type TestRun = z.output<typeof TestRun>
+
+const kbId = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
+const at = {
+  file: 'tests/answers.yaml',
+  line: 1,
+  question: 'Who is paged for a VIP ticket?',
+  audience: 'tool',
+} as const
+const found = { seqId: 'handbook_00000042', title: 'VIP escalation policy', passage: 'Page the lead.' }
+const run = { commit: '3f786850e387550fdab836ed7e6dc881de23001b', at: '2026-11-26T08:00:00.000Z', passed: 1, failed: 0 }
+
+export const TestReport = TestRun.omit({ at: true })
+  .extend({
+    kbId: KbUuid,
+    results: z.array(TestResult).describe('In the order of the files and of the tests in them.'),
+    problems: z.array(TestProblem).describe('What cannot be run.'),
+    coverage: z
+      .object({
+        neurons: z.int().nonnegative().describe('Number of Neurons.'),
+        reached: z.int().nonnegative().describe('Neurons that a test names, or finds among its first results.'),
+        unreached: z
+          .array(TestResultLine.omit({ passage: true }))
+          .describe('The first 50 Neurons that no test reaches.'),
+      })
+      .describe('Which Neurons the tests reach.'),
+    history: z.array(TestRun).describe('Commits of `main` that were tested, oldest first; at most 100.'),
+    redSince: ObjectId.nullable().describe(
+      'First tested commit since which a test has failed on `main`. Null if all pass.',
+    ),
+  })
+  .meta({
+    id: 'TestReport',
+    description: 'The results of the answer tests.',
+    examples: [
+      {
+        ...{ kbId, commit: run.commit, passed: 1, failed: 0, problems: [], history: [run], redSince: null },
+        results: [{ ...at, passed: true, failures: [], top: [found] }],
+        coverage: { neurons: 2, reached: 1, unreached: [{ seqId: 'handbook_00000007', title: 'On-call rotation' }] },
+      },
+    ],
+  })
+export type TestReport = z.output<typeof TestReport>
+
+export const AddedTest = z
+  .object({
+    commit: ObjectId.describe('Commit on `main` that adds the test.'),
+    file: z.string().describe('Path of the file that holds it.'),
+    test: sent.describe('The test as it is in the file, with the defaults of its fields.'),
+  })
+  .meta({
+    id: 'AddedTest',
+    description: 'The test that was added.',
+    examples: [
+      {
+        ...{ commit: run.commit, file: at.file },
+        test: { question: at.question, audience: 'tool', top: 5, retrieves: ['handbook_00000042'] },
+      },
+    ],
+  })
+export type AddedTest = z.output<typeof AddedTest>

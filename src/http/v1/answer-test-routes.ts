@@ -1,0 +1,53 @@
+import { addAnswerTest } from '../../answer-tests/add-test.ts'
+import { readTestReport } from '../../answer-tests/read-test-report.ts'
+import type { AppContext } from '../../app/open-context.ts'
+import { AddedTest, AnswerTestInput, TestReport } from '../../contract/answer-tests.ts'
+import { KbPath } from '../../contract/search.ts'
+import type { Role } from '../../contract/vocabulary.ts'
+import { callerOf } from '../access/auth.ts'
+import { readErrors, writeErrors } from '../response/error-answer.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+const tags = ['Answer tests']
+const curators: readonly Role[] = ['curator']
+
+export function answerTestRoutes(app: ZodFastify, ctx: AppContext): void {
+  app.get(
+    '/knowledge-bases/:kbId/tests',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'readTests',
+        summary: 'Run the answer tests',
+        description:
+          'Runs the answer tests in `tests/*.yaml` on `main`, by words alone, and returns their results, the Neurons that ' +
+          'they do not reach, and the commits that were tested before. The results are kept until `main` moves. Fails ' +
+          'with `unavailable` while the search index is built.',
+        params: KbPath,
+        response: { 200: TestReport, ...readErrors('insufficient_role') },
+      },
+    },
+    (request) => readTestReport(ctx, callerOf(request), request.params.kbId),
+  )
+
+  app.post(
+    '/knowledge-bases/:kbId/tests',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'addTest',
+        summary: 'Add an answer test',
+        description:
+          "Adds a test to `tests/answers.yaml` by a commit on `main`. Without an expectation, today's answer becomes one: " +
+          'its first Neuron, or `refuses: true` if nothing answers the question. Idempotent: a test that is there is not ' +
+          'added again. Fails with 400 if it names a Neuron that does not exist, or if there are 500 tests.',
+        params: KbPath,
+        body: AnswerTestInput,
+        response: { 200: AddedTest, ...writeErrors('insufficient_role') },
+      },
+    },
+    (request) => addAnswerTest(ctx, callerOf(request), request.params.kbId, request.body),
+  )
+}

@@ -1,0 +1,100 @@
+import { isMap, isNode, isScalar, isSeq, type Node } from 'yaml'
+import { AnswerTest, maxTestFileBytes, maxTests } from '../../contract/answer-tests.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
+import { oneLine } from '../../rules/text/lines.ts'
+import { parseFullYaml, parseYamlDocument } from '../yaml/yaml.ts'
+import type { YamlValue } from '../yaml/yaml-value.ts'
+
+/** `line` is that on which the test begins, 1-based. */
+export type PlacedTest = { line: number; test: AnswerTest }
+export type TestFile = { tests: PlacedTest[]; findings: Omit<Finding, 'path'>[] }
+
+export function isTestPath(path: string): boolean {
+  return /^tests\/[^/]+\.yaml$/.test(path)
+}
+
+/**
+ * Reads a file of answer tests. Never throws. What was not meant as one, since no entry has a question, is a warning: a repository may
+ * have had other files in `tests/` before.
+ */
+export function parseTestFile(text: string): TestFile {
+  if (Buffer.byteLength(text) > maxTestFileBytes)
+    return { tests: [], findings: [notRun(`it has more than ${maxTestFileBytes / 1024} KB`)] }
+  const { data, problems } = parseFullYaml(text)
+  if (data === '' && problems.length === 0) return { tests: [], findings: [] }
+  if (!looksMeant(data)) return { tests: [], findings: [notRun('it is no list of questions with what must hold')] }
+  const [problem] = problems
+  if (problem !== undefined) return { tests: [], findings: [finding(problem.line, problem.message)] }
+  return readEntries(text, data)
+}
+
+function readEntries(text: string, entries: readonly YamlValue[]): TestFile {
+  const { contents } = parseYamlDocument(text)
+  const lineOf = (path: readonly PropertyKey[]) => lineAt(text, offsetOf(contents, path))
+  const tests: PlacedTest[] = []
+  const findings: TestFile['findings'] = []
+  for (const [index, entry] of entries.slice(0, maxTests).entries()) {
+    const parsed = AnswerTest.safeParse(typed(entry))
+    if (parsed.success) tests.push({ line: lineOf([index]), test: parsed.data })
+    for (const issue of parsed.error?.issues ?? []) {
+      const unknown = issue.code === 'unrecognized_keys' ? issue.keys : []
+      const path = [index, ...issue.path]
+      if (unknown.length === 0) findings.push(finding(lineOf(path), sentence(issue.path, issue.message)))
+      for (const key of unknown)
+        findings.push(finding(lineOf([...path, key]), sentence([...issue.path, key], 'is no field of an answer test')))
+    }
+  }
+  if (entries.length > maxTests)
+    findings.push(finding(lineOf([maxTests]), `A knowledge base has at most ${maxTests} answer tests.`))
+  return { tests, findings }
+}
+
+function looksMeant(data: YamlValue): data is YamlValue[] {
+  const isEntry = (entry: YamlValue) => typeof entry === 'object' && !Array.isArray(entry) && 'question' in entry
+  return Array.isArray(data) && data.some(isEntry)
+}
+
+/** The scalars of YAML's failsafe schema as what the fields take; one text is a list of one. */
+function typed(entry: YamlValue): unknown {
+  if (typeof entry !== 'object' || Array.isArray(entry)) return entry
+  const as = { top: toNumber, refuses: toFlag, retrieves: toList, cites: toList, contains: toList, notContains: toList }
+  const convert = new Map<string, (value: YamlValue) => unknown>(Object.entries(as))
+  return Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, convert.get(key)?.(value) ?? value]))
+}
+
+const toNumber = (value: YamlValue) => (typeof value === 'string' && /^[0-9]{1,4}$/.test(value) ? Number(value) : value)
+const toFlag = (value: YamlValue) => (value === 'true' || value === 'false' ? value === 'true' : value)
+const toList = (value: YamlValue) => (typeof value === 'string' ? [value] : value)
+
+function sentence(path: readonly PropertyKey[], message: string): string {
+  return oneLine(path.length === 0 ? `An answer test ${message}.` : `${path.join('.')} ${message}.`, 500)
+}
+
+function finding(line: number, message: string): Omit<Finding, 'path'> {
+  return { rule: 'answer-test', severity: 'error', line, message }
+}
+
+function notRun(why: string): Omit<Finding, 'path'> {
+  return { rule: 'answer-test', severity: 'warning', line: 1, message: `The file holds no answer tests: ${why}.` }
+}
+
+/** Where the last part of a path begins that the document has. */
+function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
+  let offset = 0
+  let node = isNode(contents) ? contents : undefined
+  for (const part of path) {
+    let found: Node | null | undefined
+    if (isSeq<Node>(node)) found = node.items[Number(part)]
+    if (isMap<Node, Node | null>(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && key.source === part)
+      offset = pair?.key.range?.[0] ?? offset
+      found = pair?.value
+    } else offset = found?.range?.[0] ?? offset
+    node = found ?? undefined
+  }
+  return offset
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length
+}
