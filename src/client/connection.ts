@@ -138,10 +138,12 @@ export class Connection {
     } finally {
       clearTimeout(timer)
     }
-    const type = response.headers.get('content-type') ?? 'nothing'
-    if (response.ok ? bytes.byteLength > 0 && !type.startsWith(json) : response.status < 400) {
-      throw new TypeError(`${origin} answered ${response.status} with ${type}: this is no address of an API.`)
+    if (response.status >= 300 && response.status < 400) {
+      const to = URL.parse(response.headers.get('location') ?? '', url)?.origin ?? 'another address'
+      throw new TypeError(`${origin} redirects to ${to}. The key is not sent on; give the URL of the server itself.`)
     }
+    if (response.ok && bytes.byteLength > 0 && !response.headers.get('content-type')?.startsWith(json))
+      throw new TypeError(`${origin} answered ${response.status} without JSON: this is no address of an API.`)
     if (!response.ok) throw readRefusal(new TextDecoder().decode(bytes), response)
     return new Response(response.status === 204 ? null : bytes, response)
   }

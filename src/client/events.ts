@@ -15,12 +15,14 @@ export type EventsOptions = {
   /** `id` of the last event that you have seen: goes on with the next one. */
   lastEventId?: number | string | undefined
   signal?: AbortSignal | undefined
+  /** Called when a stream is open: what happens from then on is not missed. */
+  onOpen?: (() => void) | undefined
 }
 
 /** Follows events without end, and reconnects where a stream broke off. @throws what rejects a new stream for good */
 export async function* followEvents(
   connection: Connection,
-  { kb, lastEventId, signal }: EventsOptions,
+  { kb, lastEventId, signal, onOpen }: EventsOptions,
 ): AsyncGenerator<GanglionEvent | Gap, never> {
   let last = lastEventId === undefined ? undefined : String(lastEventId)
   let retry = 2_000
@@ -30,6 +32,7 @@ export async function* followEvents(
       const headers: Record<string, string> = last === undefined ? {} : { 'last-event-id': last }
       const sending = { headers, signal, accept: 'text/event-stream' }
       const { response } = await connection.run('get', '/api/v1/events', { query }, sending)
+      onOpen?.()
       for await (const message of readMessages(response.body)) {
         failures = 0
         last = message.id ?? last

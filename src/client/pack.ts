@@ -6,7 +6,7 @@ import { packageNotices } from '../system/package-notices.ts'
 
 // Makes the package `@ganglion/client` in a folder: `node src/client/pack.ts FOLDER`. Its modules need no others.
 
-const [folder = 'dist/client'] = process.argv.slice(2)
+const [folder = 'dist/client-package'] = process.argv.slice(2)
 const own = (file: string) => join(import.meta.dirname, file)
 const root = own('../..')
 const json = (file: string): object => JSON.parse(readFileSync(file, 'utf8'))

@@ -191,10 +191,10 @@ test('a server that does not answer, redirects, or is another one is an error th
   expect(await failed(silent)).toBe(`ConnectionError: ${silent} did not answer in time.`)
   const elsewhere = await scripted({ body: {} })
   const redirecting = await scripted({ status: 302, headers: { location: `${elsewhere.url}/api/v1/me` } })
-  expect(await failed(redirecting.url)).toContain('answered 302')
+  expect(await failed(redirecting.url)).toContain('redirects to ')
   expect(elsewhere.seen).toEqual([])
   const page = await scripted({ headers: { 'content-type': 'text/html' }, body: '<html>' })
-  expect(await failed(page.url)).toContain('answered 200 with text/html')
+  expect(await failed(page.url)).toContain('answered 200 without JSON')
 })
 
 test('a path prefix of the address is kept', async () => {

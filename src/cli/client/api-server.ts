@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { UsageError } from '../cli-errors.ts'
-import type { ApiServer } from './api-client.ts'
+
+export type ApiServer = {
+  /** Without a slash at the end. */
+  url: string
+  key: string
+}
 
 const ServerUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })

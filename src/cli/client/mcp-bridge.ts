@@ -4,7 +4,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { createParser } from 'eventsource-parser'
 import { z } from 'zod'
 import { parseJson } from '../../contract/json.ts'
-import type { ApiServer } from './api-client.ts'
+import type { ApiServer } from './api-server.ts'
 
 type Message = Parameters<StdioServerTransport['send']>[0]
 

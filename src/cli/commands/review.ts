@@ -1,10 +1,12 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { Ganglion, type GanglionError } from '../../client/index.ts'
 import { Approval, CandidateComment, CandidateState, Dismissal } from '../../contract/candidates.ts'
+import { errorTable } from '../../contract/errors.ts'
 import { ObjectId } from '../../contract/identifiers.ts'
 import { UsageError } from '../cli-errors.ts'
-import { ApiRefusal, type ApiServer, post } from '../client/api-client.ts'
-import { parseInput, serverOf } from '../client/api-server.ts'
+import { type ApiServer, parseInput, serverOf } from '../client/api-server.ts'
+import { readAnswer } from '../client/server-problem.ts'
 
 /** More than any comment has, in UTF-8. */
 const maxInputBytes = 64 * 1024
@@ -77,50 +79,48 @@ async function send(
   { candidate, approve, dismiss, reason, head }: Review,
   comment: string | undefined,
 ): Promise<{ answer: unknown; text: string }> {
-  const path = `/queue/candidates/${candidate}`
-  const request = async <Schema extends z.ZodType>(verb: string, body: unknown, schema: Schema) => {
-    try {
-      return await post(server, `${path}/${verb}`, body, schema)
-    } catch (error) {
-      const isSecond = comment !== undefined && verb !== 'comment'
-      throw new Error(
-        `${isSecond ? 'The comment is recorded, the verdict is not. ' : ''}${sentence(error, { candidate, head })}`,
-      )
-    }
-  }
+  // A person who waits for a verdict sees at once that the server is away.
+  const { candidates } = new Ganglion({ ...server, timeout: 30_000, retries: 0 })
+  const options = { url: server.url, sentences: sentencesFor({ candidate, head }) }
+  const recorded = comment === undefined ? '' : 'The comment is recorded, the verdict is not. '
+  const verdictOf = <Schema extends z.ZodType>(asked: Promise<unknown>, schema: Schema) =>
+    readAnswer(asked, schema, options).catch((error: Error) => {
+      throw new Error(`${recorded}${error.message}`)
+    })
   const said: string[] = []
   let answer: unknown
   if (comment !== undefined) {
-    const state = await request('comment', { comment, head }, CandidateState)
+    const state = await readAnswer(
+      candidates.comment(candidate, { comment, ...(head && { head }) }),
+      CandidateState,
+      options,
+    )
     said.push(`Commented on ${candidate}, which is ${state.status}.`)
     answer = state
   }
   if (approve) {
-    const approval = await request('approve', { head }, Approval)
+    const approval = await verdictOf(candidates.approve(candidate, { ...(head && { head }) }), Approval)
     said.push(`Approved ${candidate}: ${approval.seqId}, commit ${approval.commit}.`)
     answer = approval
   }
   if (dismiss) {
-    answer = await request('dismiss', { reason, head }, CandidateState)
+    const why = { ...(reason && { reason }), ...(head && { head }) }
+    answer = await verdictOf(candidates.dismiss(candidate, why), CandidateState)
     said.push(`Dismissed ${candidate}.`)
   }
   return { answer, text: said.join('\n') }
 }
 
-function sentence(error: unknown, { candidate, head }: Pick<Review, 'candidate' | 'head'>): string {
-  if (!(error instanceof ApiRefusal)) return error instanceof Error ? error.message : String(error)
-  switch (error.code) {
-    case 'stale_head':
-      return `The candidate no longer proposes what ${head} does: ${error.head === null ? 'it has no head now' : `its head is ${error.head}`}.`
-    case 'not_found':
-      return 'There is no such candidate for this key.'
-    case 'invalid_token':
-      return 'The server does not know the key in GANGLION_KEY.'
-    case 'insufficient_role':
-      return 'The key in GANGLION_KEY is not that of a curator.'
-    case 'merge_conflict':
-      return `${error.message} To settle it: git fetch origin refs/candidates/${candidate}/head, merge it into main, and push.`
-    default:
-      return error.message
+function sentencesFor({ candidate, head }: Pick<Review, 'candidate' | 'head'>) {
+  return {
+    stale_head: ({ body }: GanglionError) => {
+      const now = ObjectId.safeParse(body.head).data
+      return `The candidate no longer proposes what ${head} does: ${now === undefined ? 'it has no head now' : `its head is ${now}`}.`
+    },
+    not_found: () => 'There is no such candidate for this key.',
+    invalid_token: () => 'The server does not know the key in GANGLION_KEY.',
+    insufficient_role: () => 'The key in GANGLION_KEY is not that of a curator.',
+    merge_conflict: () =>
+      `${errorTable.merge_conflict.message} To settle it: git fetch origin refs/candidates/${candidate}/head, merge it into main, and push.`,
   }
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { Ganglion } from '../../client/index.ts'
 import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
 import { UsageError } from '../cli-errors.ts'
-import { ApiRefusal, post } from '../client/api-client.ts'
 import { parseInput, serverOf } from '../client/api-server.ts'
+import { readAnswer } from '../client/server-problem.ts'
 
 const spans: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const kinds = UndoInput.shape.by.options
@@ -16,6 +17,13 @@ const Since = z
     return count === undefined ? text : new Date(Date.now() - Number(count) * (spans[unit] ?? 0)).toISOString()
   })
   .pipe(z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-26T08:00:00Z, or 30m, 4h or 2d' }))
+
+const sentences = {
+  malformed_request: () =>
+    'The server rejects it: since then more than 500 Neurons were changed, or several keys have this name.',
+  not_found: () => 'There is no such knowledge base or Source for this key.',
+  insufficient_role: () => 'The key in GANGLION_KEY is not that of a curator.',
+}
 
 const Options = z.object({
   ...{ kb: z.string().min(1), since: Since },
@@ -50,11 +58,8 @@ export function addUndoCommand(program: Command): void {
       if (chosen === undefined || other !== undefined)
         throw new UsageError(`one of ${kinds.map((kind) => `--${kind}`).join(', ')} is needed`)
       const server = serverOf(given.url, "a curator's API key")
-      const path = `/knowledge-bases/${encodeURIComponent(kb)}/undo`
-      const body = { ...chosen, since, dryRun }
-      const answer = await post(server, path, body, UndoAnswer).catch((error: unknown) => {
-        throw new Error(sentence(error))
-      })
+      const asked = new Ganglion(server).kb(kb).undo({ ...chosen, since, dryRun })
+      const answer = await readAnswer(asked, UndoAnswer, { url: server.url, sentences })
       process.stdout.write(`${json ? JSON.stringify(answer) : textOf(answer)}\n`)
     })
 }
@@ -68,18 +73,4 @@ function textOf({ message, reversals, kept, queueUrl }: UndoAnswer): string {
     message,
     ...(queueUrl === null ? [] : [queueUrl]),
   ].join('\n')
-}
-
-function sentence(error: unknown): string {
-  if (!(error instanceof ApiRefusal)) return error instanceof Error ? error.message : String(error)
-  switch (error.code) {
-    case 'malformed_request':
-      return 'The server rejects it: since then more than 500 Neurons were changed, or several keys have this name.'
-    case 'not_found':
-      return 'There is no such knowledge base or Source for this key.'
-    case 'insufficient_role':
-      return 'The key in GANGLION_KEY is not that of a curator.'
-    default:
-      return error.message
-  }
 }

@@ -2,11 +2,13 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { FileTypeNotAllowedError, type GanglionError } from '../../client/index.ts'
+import { fileTypes } from '../../contract/documents.ts'
 import { NegativeAnswer, UsageError } from '../cli-errors.ts'
-import { ApiRefusal, type ApiServer } from '../client/api-client.ts'
-import { parseInput, serverOf } from '../client/api-server.ts'
+import { type ApiServer, parseInput, serverOf } from '../client/api-server.ts'
 import { followOutcomes, type IngestEnd } from '../client/ingest-outcomes.ts'
-import { isUploadable, type Uploaded, type UploadOptions, uploadFile } from '../client/upload-file.ts'
+import { serverProblem } from '../client/server-problem.ts'
+import { type FileUpload, isUploadable, type Uploaded, uploadFile } from '../client/upload-file.ts'
 import { progressBar } from '../progress-bar.ts'
 
 const Options = z.object({
@@ -38,7 +40,7 @@ export function addUploadCommand(program: Command): void {
   program
     .command('upload')
     .description('upload files to a running server, which makes Neurons of them')
-    .argument('<files...>', 'what to upload; files over 100 MB go in chunks')
+    .argument('<files...>', 'what to upload; large ones go in chunks')
     .requiredOption('--kb <slug>', 'the knowledge base')
     .option('--path <folder>', 'folder in its tree of Sources (default: /)')
     .option('--tag <tag>', 'for the Neurons (repeatable)', (tag: string, tags: string[]) => [...tags, tag], [])
@@ -119,20 +121,23 @@ async function uploadAll(server: ApiServer, options: Options): Promise<FileRepor
   }
 }
 
-export async function uploadOne(server: ApiServer, file: string, options: UploadOptions): Promise<FileReport> {
+export async function uploadOne(server: ApiServer, file: string, options: FileUpload): Promise<FileReport> {
   try {
     const found = await stat(file).catch(() => undefined)
     if (found?.isDirectory()) throw new Error('This is a folder: ganglion watch takes folders.')
     if (!found?.isFile()) throw new Error('There is no such file.')
     return reportOf(file, await uploadFile(server, file, options))
   } catch (error) {
-    const isTypeRefused = error instanceof ApiRefusal && error.code === 'file_type_not_allowed'
-    return { file, result: isTypeRefused ? 'skipped' : 'failed', error: sentence(error, file) }
+    const isTypeRefused = error instanceof FileTypeNotAllowedError
+    return { file, result: isTypeRefused ? 'skipped' : 'failed', error: sentence(error, server.url, file) }
   }
 }
 
 function reportOf(file: string, uploaded: Uploaded): FileReport {
-  if (uploaded.result === 'duplicate') return { file, result: 'duplicate', documentId: uploaded.documentId }
+  if (uploaded.result === 'duplicate') {
+    const { documentId } = uploaded
+    return { file, result: 'duplicate', ...(documentId !== undefined && { documentId }) }
+  }
   const { id, status, errorMessage } = uploaded.source
   const error = errorMessage === null ? {} : { error: errorMessage }
   return { file, result: 'uploaded', documentId: id, status, ...error }
@@ -158,26 +163,21 @@ export function describeFile({ file, result, documentId, status, neurons, pendin
   return `uploaded   ${name}, ${documentId}: ${made}`
 }
 
-function sentence(error: unknown, file: string): string {
-  if (!(error instanceof ApiRefusal)) return error instanceof Error ? error.message : String(error)
-  switch (error.code) {
-    case 'not_found':
-      return 'There is no such knowledge base, or upload, for this key.'
-    case 'invalid_token':
-      return 'The server does not know the key in GANGLION_KEY.'
-    case 'file_type_not_allowed':
-      return typeRefused(error, file)
-    case 'insufficient_role':
-      return 'The key in GANGLION_KEY may not upload.'
-    default:
-      return error.message
-  }
+function sentence(error: unknown, url: string, file: string): string {
+  return serverProblem(error, url, {
+    not_found: () => 'There is no such knowledge base, or upload, for this key.',
+    invalid_token: () => 'The server does not know the key in GANGLION_KEY.',
+    insufficient_role: () => 'The key in GANGLION_KEY may not upload.',
+    file_type_not_allowed: ({ body }) => typeRefused(body.allowedTypes, file),
+  })
 }
 
-function typeRefused({ allowedTypes }: ApiRefusal, file: string): string {
+/** @param allowed as the server says: of it, what this version of Ganglion knows is told. */
+function typeRefused(allowed: GanglionError['body']['allowedTypes'], file: string): string {
+  const taken = fileTypes.filter((type) => allowed?.includes(type)).toSorted()
   return [
     'The knowledge base does not take files of this type.',
-    ...(allowedTypes.length === 0 ? [] : [`It takes: ${allowedTypes.join(', ')}.`]),
+    ...(taken.length === 0 ? [] : [`It takes: ${taken.join(', ')}.`]),
     ...(isUploadable(file) ? ['sources.types in its kb.yaml may allow more.'] : []),
   ].join(' ')
 }

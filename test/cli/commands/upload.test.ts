@@ -140,7 +140,7 @@ test('a file in chunks goes on where the connection broke', { timeout: 60_000 },
   })
   const shown: number[] = []
   const options = {
-    ...{ kb: server.kb, folder: '/', tags: [], force: false, replace: false, chunkedAbove: 1_000_000, retryMs: 10 },
+    ...{ kb: server.kb, folder: '/', tags: [], force: false, replace: false },
     onProgress: (bytes: number) => shown.push(bytes),
   }
   const uploaded = await uploadFile({ url, key: server.app }, file, options)
@@ -188,15 +188,7 @@ test('an upload that broke off for good is resumed by its id', { timeout: 60_000
   const url = await flakyProxy(server.url, ({ method }) =>
     method === 'PATCH' && ++patches > 1 ? { request: 0 } : undefined,
   )
-  const options = {
-    kb: server.kb,
-    folder: '/',
-    tags: [],
-    force: false,
-    replace: false,
-    chunkedAbove: 1_000_000,
-    retryMs: 1,
-  }
+  const options = { kb: server.kb, folder: '/', tags: [], force: false, replace: false }
   const broken = await uploadFile({ url, key: server.app }, file, options).catch(String)
   const [, resume = ''] = /--resume (\S+)$/.exec(String(broken)) ?? []
   const { code, files: reports } = await upload(server, [file, '--resume', resume])
