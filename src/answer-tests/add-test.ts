@@ -55,6 +55,7 @@ export async function addAnswerTest(
         Connector: 'console',
         'Approved-By': `${by.name} <${by.id}>`,
       }),
+      decided: { by, of: [] },
       author: signatureOf(by, at),
       at,
     })

@@ -5,6 +5,7 @@ import { beginEvents, followEvents } from '../kb/events/follow-events.ts'
 import { type KbIdentity, KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { OpenKb } from '../kb/open/open-kbs.ts'
 import { listenToRefs, watchRefs } from '../kb/refs/ref-watcher.ts'
+import { whoIs } from '../people/who-is.ts'
 import { formatFindings } from '../push/check-report.ts'
 import { OutsideAdoption } from '../push/outside/adopt-outside.ts'
 import { finishApprovals } from '../queue/approval.ts'
@@ -35,6 +36,7 @@ export async function loadKb(
     cluster,
     requireServed,
     limitsOf: async (keyId) => (await apiKeys.find(keyId))?.limits,
+    whoIs: (actorId) => whoIs(ctx, identity.tenantId, actorId),
     onMoved: () => tellEvents(),
   })
   // What cannot be told now, since the disk is full, is told when the refs move again.

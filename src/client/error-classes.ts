@@ -35,6 +35,8 @@ export class MethodNotAllowedError extends GanglionError {}
 export class RequestTimeoutError extends GanglionError {}
 /** 409 `not_pending`: The candidate is not pending. */
 export class NotPendingError extends GanglionError {}
+/** 409 `approval_needed`: Others have to approve this: `owners` and `approvals` in `kb.yaml` say who. */
+export class ApprovalNeededError extends GanglionError {}
 /** 409 `not_approved`: Only an approved candidate can be reverted. */
 export class NotApprovedError extends GanglionError {}
 /** 409 `not_dismissed`: Only a dismissed candidate can be reopened. */
@@ -119,6 +121,7 @@ export const errorClasses = {
   method_not_allowed: [405, MethodNotAllowedError],
   request_timeout: [408, RequestTimeoutError],
   not_pending: [409, NotPendingError],
+  approval_needed: [409, ApprovalNeededError],
   not_approved: [409, NotApprovedError],
   not_dismissed: [409, NotDismissedError],
   merge_conflict: [409, MergeConflictError],

@@ -139,7 +139,7 @@ export interface paths {
         put?: never;
         /**
          * Approve a candidate
-         * @description Creates one commit on `main` that creates, changes or deletes the Neuron. Idempotent: approving an approved candidate returns the same response. Fails with `not_pending` if the candidate is dismissed, with `stale_head` if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. The candidate then stays as it is.
+         * @description Creates one commit on `main` that creates, changes or deletes the Neuron. Where `kb.yaml` asks for more approvals, records this one and returns 202 with what is missing. Idempotent: approving an approved candidate returns the same response. Fails with `approval_needed` if the approval does not count, since the caller wrote the candidate or edits it; fails with `not_pending` if the candidate is dismissed, with `stale_head` if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. The candidate then stays as it is.
          */
         post: operations["approveCandidate"];
         delete?: never;
@@ -938,6 +938,41 @@ export interface components {
             /** @description Commit of the approval on `main`. */
             commit: string;
         };
+        /**
+         * @description The approval is recorded; others have to approve the candidate, too.
+         * @example {
+         *       "candidateId": "019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70",
+         *       "status": "pending",
+         *       "awaiting": {
+         *         "votes": 1,
+         *         "owners": [
+         *           [
+         *             "legal@example.com"
+         *           ]
+         *         ]
+         *       }
+         *     }
+         */
+        AwaitedApproval: {
+            /**
+             * Format: uuid
+             * @description UUID of the candidate.
+             */
+            candidateId: string;
+            /**
+             * @description Status of the candidate.
+             * @constant
+             */
+            status: "pending";
+            awaiting: components["schemas"]["Awaiting"];
+        };
+        /** @description What `owners` and `approvals` in `kb.yaml` still ask for. */
+        Awaiting: {
+            /** @description Approvals that are missing. */
+            votes: number;
+            /** @description Owners whose approval is missing: of each list, that of one. E-mails of people and names of keys. */
+            owners: string[][];
+        };
         /** @description A candidate in a list. */
         Candidate: {
             /**
@@ -1096,7 +1131,7 @@ export interface components {
                  * @description What was done.
                  * @enum {string}
                  */
-                action: "approve" | "dismiss" | "reopen" | "comment" | "revise";
+                action: "approve" | "dismiss" | "reopen" | "comment" | "revise" | "request-changes" | "assign";
                 /**
                  * Format: date-time
                  * @description Time of the decision.
@@ -1468,6 +1503,8 @@ export interface components {
             commit?: string;
             /** @description With `stale_head`: the current commit of `refs/candidates/<id>/head`. Null if the ref does not exist. */
             head?: string | null;
+            /** @description With `approval_needed`: what is missing. */
+            awaiting?: components["schemas"]["Awaiting"];
             /** @description With `unavailable` of `/readyz`: the parts that do not work. */
             problems?: {
                 /** @description Name of the broken part of the server. */
@@ -3175,6 +3212,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description The approval is recorded; others have to approve the candidate, too. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AwaitedApproval"];
                 };
             };
         };

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, ErrorAnswer, MergeConflict, NextCursor, PageLimit } from './envelope.ts'
+import { Awaiting, Cursor, ErrorAnswer, MergeConflict, NextCursor, PageLimit } from './envelope.ts'
 import { KbUuid, ObjectId, TextOrUuid, Timestamp, Uuid } from './identifiers.ts'
 import { CandidateKind, CandidateStatus, SeqId, Zone } from './vocabulary.ts'
 
@@ -211,6 +211,19 @@ export const Approval = z
   })
 export type Approval = z.infer<typeof Approval>
 
+export const AwaitedApproval = z
+  .object({
+    candidateId: CandidateId,
+    status: z.literal('pending').describe('Status of the candidate.'),
+    awaiting: Awaiting,
+  })
+  .meta({
+    id: 'AwaitedApproval',
+    description: 'The approval is recorded; others have to approve the candidate, too.',
+    examples: [{ candidateId, status: 'pending', awaiting: { votes: 1, owners: [['legal@example.com']] } }],
+  })
+export type AwaitedApproval = z.infer<typeof AwaitedApproval>
+
 export const Dismissal = z
   .object({
     reason: WellFormed.max(2000).describe('Reason for the record; at most 2,000 characters.').exactOptional(),
@@ -317,7 +330,9 @@ export const CandidateDetail = CandidateSummary.extend({
   decisions: z
     .array(
       z.object({
-        action: z.enum(['approve', 'dismiss', 'reopen', 'comment', 'revise']).describe('What was done.'),
+        action: z
+          .enum(['approve', 'dismiss', 'reopen', 'comment', 'revise', 'request-changes', 'assign'])
+          .describe('What was done.'),
         at: Timestamp.describe('Time of the decision.'),
         by: z.string().describe('Name of the person, API key or policy.'),
         reason: z.string().describe('Reason of a dismissal, or text of a comment.').exactOptional(),

@@ -22,6 +22,17 @@ export const MergeConflict = z
   })
   .meta({ id: 'MergeConflict' })
 
+/** What a commit on `main` still needs. */
+export const Awaiting = z
+  .object({
+    votes: z.int().min(0).describe('Approvals that are missing.'),
+    owners: z
+      .array(z.array(z.string()))
+      .describe('Owners whose approval is missing: of each list, that of one. E-mails of people and names of keys.'),
+  })
+  .meta({ id: 'Awaiting', description: 'What `owners` and `approvals` in `kb.yaml` still ask for.' })
+export type Awaiting = z.infer<typeof Awaiting>
+
 /** The body of every response that is not a success. Each optional field says which error it belongs to. */
 export const ErrorAnswer = z
   .object({
@@ -34,6 +45,7 @@ export const ErrorAnswer = z
     head: ObjectId.nullable()
       .describe('With `stale_head`: the current commit of `refs/candidates/<id>/head`. Null if the ref does not exist.')
       .exactOptional(),
+    awaiting: Awaiting.describe('With `approval_needed`: what is missing.').exactOptional(),
     problems: z
       .array(
         z.object({

@@ -84,6 +84,11 @@ export const errorTable = {
     message: 'The candidate is not pending.',
     remedy: 'Read the candidate: it was decided already. A dismissed one can be reopened.',
   },
+  approval_needed: {
+    status: 409,
+    message: 'Others have to approve this: `owners` and `approvals` in `kb.yaml` say who.',
+    remedy: 'Propose the change, and let those in `awaiting` approve the candidate.',
+  },
   not_approved: {
     status: 409,
     message: 'Only an approved candidate can be reverted.',

@@ -70,7 +70,8 @@ async function makeRepository(
   const at = ctx.now()
   const message = commitMessage(`Begin the knowledge base ${slug}`, { 'Knowledge-Base': id })
   try {
-    await kb.write((staging) => kb.commitToMain(staging, { files, message, author: signatureOf(operator, at), at }))
+    const author = signatureOf(operator, at)
+    await kb.write((staging) => kb.commitToMain(staging, { files, message, decided: 'operator', author, at }))
   } finally {
     await kb.close()
   }

@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Awaiting } from '../contract/envelope.ts'
+import { GanglionError } from '../contract/errors.ts'
 import { FolderRefs } from '../git/folder-refs.ts'
 import { GroupCommit } from '../git/group-commit.ts'
 import { trailersOf } from '../git/history/trailers.ts'
@@ -13,8 +15,11 @@ import { clearAbandonedQuarantines } from '../git/serve/abandoned-quarantines.ts
 import type { Staging } from '../git/staging.ts'
 import { formatCandidate } from '../markdown/file/candidate-file.ts'
 import { parseKbFile } from '../markdown/file/kb-file.ts'
+import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { allTags } from '../markdown/page-tags.ts'
 import type { ParserPool } from '../markdown/pool/parser-pool.ts'
 import { type Actor, type Candidate, candidatePath } from '../rules/candidates/candidate.ts'
+import { awaitingText, isOpenToCurators } from '../rules/deciding.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { firstComeNeurons } from '../rules/neurons/first-come.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
@@ -26,10 +31,12 @@ import { isStorageFull } from './failure.ts'
 import { tagsOfCandidate } from './follow/candidate-tags.ts'
 import { KbFollower } from './follow/kb-follower.ts'
 import { readNeuronForIndex } from './follow/neuron-for-index.ts'
+import { authorsAmong, type Decided, missingApprovals, type WhoIs } from './missing-approvals.ts'
 import { indexCandidate } from './projection/candidate-index.ts'
 import type { ChangedRows } from './projection/changed-rows.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from './projection/neuron-index.ts'
+import { tagsAtPath } from './projection/neuron-queries.ts'
 import { Projection, type ProjectionHeads, projectionFile } from './projection/projection.ts'
 import { committer } from './refs/commit-message.ts'
 import { mainRef, queueRef, RepositoryMissing } from './refs/kb-refs.ts'
@@ -44,6 +51,8 @@ export type MainCommit = {
   /** Neurons that the commit deletes; the message must hold their trailers. */
   removals?: readonly Removal[]
   message: string
+  /** Who decides on it; `operator`: whoever may write the repository itself. */
+  decided: (Decided & { by: Actor }) | 'operator'
   author: Signature
   at: Date
   /** What is merged: then `files` are all that differs from main. */
@@ -90,6 +99,8 @@ type KbOptions = {
   requireServed?: () => Promise<unknown>
   /** What a key may propose; without it, every key may propose everything. */
   limitsOf?: LimitsOf
+  /** Who an actor is; without it, nobody goes by a name. */
+  whoIs?: WhoIs
   /** Called when the projection has followed the refs to where they moved; never fails. What it does ends before closing. */
   onMoved?: () => Promise<void>
 }
@@ -110,6 +121,7 @@ export class KnowledgeBase {
   readonly parser: ParserPool
   readonly #requireServed: () => Promise<unknown>
   readonly #limitsOf: LimitsOf
+  readonly #whoIs: WhoIs
   readonly #onMoved: () => Promise<void>
   /** Whether the refs are still where the projection has followed them to; true means surely. */
   #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
@@ -128,6 +140,7 @@ export class KnowledgeBase {
     this.parser = options.parser
     this.#requireServed = options.requireServed ?? (async () => {})
     this.#limitsOf = options.limitsOf ?? (async () => null)
+    this.#whoIs = options.whoIs ?? (async (id) => ({ id, names: [], mayDecide: true }))
     this.#onMoved = options.onMoved ?? (async () => {})
     this.#follower = new KbFollower(this.repository, this.projection, options.parser)
     this.#cluster = options.cluster
@@ -316,8 +329,10 @@ export class KnowledgeBase {
    */
   async commitToMain(
     staging: Staging,
-    { files, removals = [], message, author, at, mergeParent }: MainCommit,
+    { files, removals = [], message, decided, author, at, mergeParent }: MainCommit,
   ): Promise<Oid> {
+    const awaiting = decided === 'operator' ? undefined : await this.missing(staging, files, decided)
+    if (awaiting !== undefined) throw new GanglionError('approval_needed', awaitingText(awaiting), { awaiting })
     const changes = new Map<string, { oid: Oid } | null>()
     const indexing = [...files]
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -346,6 +361,34 @@ export class KnowledgeBase {
     const told = { removals, firstCome: firstComeNeurons(trailersOf(message)) }
     await indexCommit(this.projection, { commit, at: seconds, files: indexed, ...told }, this.#follower.load)
     return commit
+  }
+
+  /**
+   * What is missing before these changes may go to main; undefined where nothing is. By the settings that are on main in this very write.
+   * Within {@link write}.
+   * @throws {GanglionError} `approval_needed` where they cannot be read
+   */
+  async missing(staging: Staging, files: FileContents, decided: Decided): Promise<Awaiting | undefined> {
+    const { write: sql } = this.projection
+    const settings = await this.#settingsWithin(staging)
+    if (settings.deciding !== null && isOpenToCurators(settings.deciding)) return undefined
+    const touched = [...files].map(async ([path, content]) => {
+      const text = content === null || !isNeuronPath(path) ? '' : await textOf(staging, content)
+      return { path, tags: [...tagsAtPath(sql, path), ...allTags(parseNeuronFile(text), settings)] }
+    })
+    return missingApprovals(settings, await Promise.all(touched), decided, this.#whoIs)
+  }
+
+  /** Whether an approval counts of somebody who may have written some candidates. Within {@link write}. */
+  async hasVote(staging: Staging, candidates: readonly Candidate[], { id }: Actor): Promise<boolean> {
+    const { deciding } = await this.#settingsWithin(staging)
+    return deciding !== null && !(await authorsAmong(candidates, deciding, this.#whoIs)).has((await this.#whoIs(id)).id)
+  }
+
+  async #settingsWithin(staging: Staging): Promise<KbSettings> {
+    const blob = blobAtPath(this.projection.write, 'kb.yaml')
+    if (this.#settings?.blob === blob && this.#settings) return this.#settings.value
+    return parseKbFile(blob === undefined ? '' : await staging.readText(blob)).settings
   }
 
   /** Candidates as the limits of their keys let them in; see {@link withinLimits}. Within {@link write}. */
@@ -425,6 +468,11 @@ export class KnowledgeBase {
     const isNeuron = typeof content === 'string' && isNeuronPath(path)
     return isNeuron ? readNeuronForIndex(path, content, this.parser) : undefined
   }
+}
+
+async function textOf(staging: Staging, content: string | Buffer | { oid: Oid }): Promise<string> {
+  if (typeof content === 'string' || Buffer.isBuffer(content)) return content.toString()
+  return staging.readText(content.oid)
 }
 
 function settingsIn(path: string, content: string | Buffer): Pick<IndexedFile, 'inlineTags'> {

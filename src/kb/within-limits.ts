@@ -5,6 +5,7 @@ import { isInternal } from '../rules/access/audience.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
+import { isBelow } from '../rules/paths/is-below.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
 import { tagsOfCandidate } from './follow/candidate-tags.ts'
 import { findCandidate, usedBudget } from './projection/candidate-index.ts'
@@ -128,9 +129,4 @@ function requirePlace(
 
 function tooMany(limit: number): string {
   return `${limit} candidates of this key wait already.`
-}
-
-function isBelow(place: string, folder: string): boolean {
-  const [path, top] = [place, folder].map((each) => each.replace(/^neurons\//, '').replace(/\.md$|\/+$/, ''))
-  return path === top || path?.startsWith(`${top}/`) === true
 }

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
+import type { Awaiting } from '../contract/envelope.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
 import { accessIn } from '../kb/access/neuron-access.ts'
@@ -8,8 +9,9 @@ import { lastBlob } from '../kb/projection/version-queries.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { removalTrailers } from '../kb/refs/removal-trailer.ts'
 import { type ApprovalEdit, type Proposal, type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
-import { approvalTrailers, proposalMessage } from '../kb/writing/push-main.ts'
+import { approvalTrailers, approvers, proposalMessage } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
+import { withDecision } from '../kb/writing/record.ts'
 import { followRenames } from '../kb/writing/rename/follow-renames.ts'
 import { sightOf } from '../kb/writing/rename/name-change.ts'
 import { nextNumber } from '../kb/writing/seq-numbers.ts'
@@ -22,10 +24,13 @@ import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
 import { type Actor, type Candidate, followsRename, queueStatus } from '../rules/candidates/candidate.ts'
+import { awaitingText, votesOn } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 
 export type ApprovedNeuron = { seqId: string; documentId: string | null; commit: string }
+/** An approval that is recorded as a vote, since more are needed. */
+export type VotedFor = { awaiting: Awaiting }
 
 /** Completes what the policy approved and a crash kept from reaching main. */
 export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promise<void> {
@@ -81,6 +86,29 @@ class CuratorNeeded extends Error {
   constructor() {
     super('more readers would see the Neuron, or a comment would change')
   }
+}
+
+/** @throws {GanglionError} `approval_needed` for the policy, an edit, and who has no vote on what they wrote */
+export async function recordVotes(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidates: readonly Candidate[],
+  { by, at, isEdited = false, awaiting }: { by: Actor; at: Date; isEdited?: boolean; awaiting: Awaiting },
+): Promise<void> {
+  const told = { awaiting }
+  if (by === policyActor) throw new GanglionError('approval_needed', awaitingText(awaiting), told)
+  if (isEdited)
+    throw new GanglionError('approval_needed', `With your edit, it is yours alone. ${awaitingText(awaiting)}`, told)
+  if (!(await kb.hasVote(staging, candidates, by))) {
+    throw new GanglionError('approval_needed', `You wrote it. ${awaitingText(awaiting)}`, told)
+  }
+  const decision = { action: 'approve', at: at.toISOString(), by } as const
+  const voted = candidates
+    .filter((candidate) => !votesOn(candidate).some(({ id }) => id === by.id))
+    .map((candidate) => withDecision(candidate, decision))
+  if (voted.length === 0) return
+  const message = proposalMessage({ candidates: voted })
+  await kb.commitToQueue(staging, { candidates: voted, message, author: signatureOf(by, at), at })
 }
 
 const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
@@ -178,7 +206,11 @@ async function openedEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<Approv
   return { ...edit, content, adds: { tags: added, audience: audience && narrowed(audience, defaultAudience) } }
 }
 
-/** Approves a candidate within a group commit; what it throws, it throws before it stages anything. */
+/**
+ * Approves a candidate within a group commit, or records a vote where `kb.yaml` asks for more. What it throws, it throws before it stages
+ * anything.
+ * @throws {GanglionError} `approval_needed` where the actor's approval does not count
+ */
 export async function approveStaged(
   kb: KnowledgeBase,
   staging: Staging,
@@ -186,7 +218,7 @@ export async function approveStaged(
   edit: ApprovalEdit,
   actor: Actor,
   now: Date,
-): Promise<ApprovedNeuron> {
+): Promise<ApprovedNeuron | VotedFor> {
   const row = findCandidate(kb.projection.write, candidateId)
   if (row === undefined) throw new GanglionError('not_found')
   if (row.approval !== undefined) return row.approval
@@ -203,20 +235,31 @@ export async function approveStaged(
   if (actor === policyActor && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
   const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []
   const author = signatureOf(actor, now)
-  const { files, candidates, neurons } = await renamed(kb, staging, ids.seqId, proposal, { candidate, actor, now })
+  const {
+    files: pages,
+    candidates,
+    neurons,
+  } = await renamed(kb, staging, ids.seqId, proposal, { candidate, actor, now })
+  const files = new Map<string, string | Buffer | null>([...pages, ...(brought?.files ?? [])])
+  const isEdited = Object.values(edit).some((part) => part !== undefined)
+  const decided = { by: actor, of: [candidate], writes: isEdited }
+  const awaiting = await kb.missing(staging, files, decided)
+  if (awaiting !== undefined) {
+    await recordVotes(kb, staging, [candidate], { by: actor, at: now, isEdited, awaiting })
+    return { awaiting }
+  }
   if (candidates.length > 0) {
     await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at: now })
   }
   const commit = await kb.commitToMain(staging, {
-    files: new Map<string, string | Buffer | null>([...files, ...(brought?.files ?? [])]),
-    removals,
+    ...{ files, removals, decided },
     message: commitMessage(`${text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'} "${title}"`, [
       ['Candidate', candidateId],
       ['Neuron', ids.seqId],
       ...approvalTrailers(neurons),
       ['Kind', candidate.kind],
       ['Connector', doorOf(candidate)],
-      ['Approved-By', `${actor.name} <${actor.id}>`],
+      ...approvers([candidate], actor),
       ...removalTrailers(removals),
     ]),
     author,

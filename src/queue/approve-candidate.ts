@@ -1,14 +1,15 @@
+import type { Approval, AwaitedApproval } from '../contract/candidates.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { ApprovalEdit } from '../kb/writing/proposal.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
-import { type ApprovedNeuron, approveStaged } from './approval.ts'
+import { approveStaged } from './approval.ts'
 import { type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
 /**
- * A curator approves a candidate: it becomes one commit on main. Approving again gives the same answer. `head` is the commit
+ * A curator approves a candidate: it becomes one commit on main, or it waits for the approvals of others. Approving again gives the same answer. `head` is the commit
  * of the candidate's ref that was judged; with `seen`, what was decided since is refused.
- * @throws {GanglionError} `not_found`, `not_pending`, `target_not_found`, `target_unreadable`, `stale_head` with the present `head`, and
+ * @throws {GanglionError} `not_found`, `not_pending`, `approval_needed`, `target_not_found`, `target_unreadable`, `stale_head` with the present `head`, and
  *   `merge_conflict` with `conflicts` and the target's present `commit`; the candidate then stays pending.
  */
 export async function approveCandidate(
@@ -16,11 +17,12 @@ export async function approveCandidate(
   caller: Caller,
   candidateId: string,
   { head, seen, ...edit }: ApprovalEdit & JudgedHead,
-): Promise<ApprovedNeuron & { candidateId: string; status: 'approved' }> {
+): Promise<Approval | AwaitedApproval> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const actor = actorOf(caller)
   const approval = await writeJudged(ctx, kb, { candidateId, head, seen }, (staging) =>
     approveStaged(kb, staging, candidateId, edit, actor, ctx.now()),
   )
+  if ('awaiting' in approval) return emitAct(ctx, 'approve', { candidateId, status: 'pending', ...approval })
   return emitAct(ctx, 'approve', { candidateId, status: 'approved', ...approval })
 }

@@ -12,7 +12,7 @@ import type { AllTables } from '../kb/projection/projection.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { mainRef } from '../kb/refs/kb-refs.ts'
 import { removalTrailers } from '../kb/refs/removal-trailer.ts'
-import { approvalTrailers, proposalMessage, subjectOf } from '../kb/writing/push-main.ts'
+import { approvalTrailers, approvers, proposalMessage, subjectOf } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { takeNeurons } from '../kb/writing/take-neurons.ts'
@@ -22,7 +22,7 @@ import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { folderChanges } from '../rules/paths/folder-changes.ts'
 import { pathKey } from '../rules/paths/portable-path.ts'
-import { proposalViewOf } from './approval.ts'
+import { proposalViewOf, recordVotes } from './approval.ts'
 import { candidateChange } from './heads/candidate-change.ts'
 import { seenOf } from './seen.ts'
 
@@ -79,7 +79,8 @@ function leftBy(sql: AllTables, { target, path, removes }: Mate): string | undef
 type JudgedBundle = { candidateId: string; seen: string }
 
 /**
- * A curator approves what waits of a push: all of it becomes one commit on main, or nothing does. Returns the candidates' ids.
+ * A curator approves what waits of a push: all of it becomes one commit on main, or nothing does, or they have voted for all of it where
+ * more approvals are needed. Returns the candidates' ids.
  * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` where it has changed since it was seen, `merge_conflict` with the
  *   `candidates` that conflict with main
  */
@@ -108,17 +109,23 @@ export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle
       throw error instanceof PushRefused ? new GanglionError('merge_conflict') : error
     })
     const author = signatureOf(actor, at)
-    const { candidates, files, removals } = taking
+    const { candidates, files: taken, removals } = taking
+    const files = new Map<string, string | Buffer | null>([...moved, ...pictures, ...taken])
+    const decided = { by: actor, of: records }
+    const awaiting = await kb.missing(staging, files, decided)
+    if (awaiting !== undefined) {
+      await recordVotes(kb, staging, records, { by: actor, at, awaiting })
+      return 'vote'
+    }
     if (candidates.length > 0) {
       await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
     }
     await kb.commitToMain(staging, {
-      files: new Map<string, string | Buffer | null>([...moved, ...pictures, ...files]),
-      removals,
+      ...{ files, removals, decided },
       message: commitMessage(subjectOf(taking.neurons), [
         ...approvalTrailers(taking.neurons),
         ['Connector', records[0]?.connector ?? 'git'],
-        ['Approved-By', `${actor.name} <${actor.id}>`],
+        ...approvers(records, actor),
         ...removalTrailers(removals),
       ]),
       ...{ author, at },
@@ -158,7 +165,7 @@ async function decideBundle(
     staging: Staging,
     records: readonly Candidate[],
     leaves: ReadonlySet<string>,
-  ) => Promise<'approve' | 'dismiss'>,
+  ) => Promise<'approve' | 'dismiss' | 'vote'>,
 ): Promise<string[]> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const { ids, act } = await kb.write(async (staging) => {
@@ -172,7 +179,7 @@ async function decideBundle(
     const leaves = new Set(mates.flatMap((mate) => leftBy(sql, mate) ?? []))
     return { ids: mates.map(({ id }) => id), act: await work(kb, staging, records, leaves) }
   })
-  const status = act === 'approve' ? 'approved' : 'dismissed'
-  for (const _ of ids) emitAct(ctx, act, { status })
+  const status = { approve: 'approved', dismiss: 'dismissed', vote: 'pending' } as const
+  for (const _ of ids) emitAct(ctx, act === 'vote' ? 'approve' : act, { status: status[act] })
   return ids
 }

@@ -14,6 +14,8 @@ export type ReviewOutcome = {
   /** Of the Neuron that it became, or that it removed. */
   seqId?: string
   isRemoval: boolean
+  /** Whether an approval was the last thing that happened to it, and others have to approve it, too. */
+  isVoted: boolean
   /** The last decision, if there is one. */
   by?: string
   at?: string
@@ -27,6 +29,7 @@ export async function readOutcome(ctx: Context, caller: Caller, candidateId: str
   const decision = approved ?? (verdict && { by: verdict.by.name, at: verdict.at })
   return {
     ...{ id, title, status, zone, isRemoval },
+    isVoted: status === 'pending' && candidate.decisions.at(-1)?.action === 'approve',
     kb: kb.identity.slug,
     ...(approval === undefined ? {} : { seqId: approval.seqId }),
     ...(decision === undefined ? {} : { by: decision.by, at: decision.at }),

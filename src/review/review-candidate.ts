@@ -9,7 +9,7 @@ import { type Neighbours, neighboursOf } from '../queue/lists/queue-neighbours.t
 import { type BundleEntry, bundleEntry } from '../queue/push-bundle.ts'
 import { approvalDecision } from '../queue/read-candidate.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import type { Candidate } from '../rules/candidates/candidate.ts'
+import type { Candidate, Decision } from '../rules/candidates/candidate.ts'
 import { type FieldChange, fieldChanges } from './field-changes.ts'
 import { type LinkChanges, linkChanges } from './link-changes.ts'
 import { type ReviewSides, sidesOf } from './review-sides.ts'
@@ -17,7 +17,7 @@ import { type SourcePassage, sourcePassages } from './source-passage.ts'
 
 /** What somebody did with a candidate, oldest first. */
 export type ReviewStep = {
-  action: 'approve' | 'dismiss' | 'reopen' | 'comment' | 'revise'
+  action: Decision['action']
   at: string
   by: string
   /** Of a comment: Markdown. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defaultFileTypes, fileTypes } from '../contract/documents.ts'
 import { CandidateKind, SeqId, Zone } from '../contract/vocabulary.ts'
 import { isUuid } from './candidates/candidate-id.ts'
+import type { Deciding } from './deciding.ts'
 import { isSchedule } from './lint/lint-schedule.ts'
 import { SeqPrefix, Slug } from './neurons/seq-id.ts'
 
@@ -33,6 +34,29 @@ const Zones = z.object({
   kinds: z.preprocess(notEmpty, z.partialRecord(CandidateKind, Zone).default({})),
   connectors: z.preprocess(notEmpty, z.record(line(100), Zone).default({})),
 })
+
+const Owners = z
+  .preprocess(
+    (value) => (value === '' ? [] : value),
+    z
+      .array(
+        z
+          .object({ paths: Names.default([]), tags: Names.default([]), people: Names })
+          .refine(
+            ({ paths, tags, people }) => paths.length + tags.length > 0 && people.length > 0,
+            'must have people, and paths or tags',
+          ),
+        'must be a list, each with its people, and paths or tags',
+      )
+      .max(200),
+  )
+  .default([])
+const Votes = z
+  .string()
+  .regex(/^[1-9]$/, 'must be a number of people, 1 to 9')
+  .transform(Number)
+  .default(1)
+const Approvals = z.object({ yellow: Votes, red: Votes })
 
 const SearchEngine = z.enum(['auto', 'minisearch', 'segments'])
 const Synonyms = z
@@ -124,6 +148,8 @@ export type KbSettings = {
   policy: Policy | null
   /** Null: approves nothing, since any zone may have been red. */
   zones: Zones | null
+  /** Null: nobody may approve anything, since it cannot be read who may. */
+  deciding: Deciding | null
   defaultAudience: string[]
   /** Where the search index keeps its postings; `auto` chooses by the size of the knowledge base. */
   searchEngine: z.infer<typeof Search>['engine']
@@ -168,6 +194,9 @@ const parts = {
   tone: z.preprocess(notEmpty, z.string().max(2000).nullable().default(null)),
   policy: z.preprocess(notEmpty, Policy.prefault({})),
   zones: z.preprocess(notEmpty, Zones.prefault({})),
+  owners: Owners,
+  approvals: z.preprocess(notEmpty, Approvals.prefault({})),
+  authorMayApprove: z.preprocess(notEmpty, Flag.default(true)),
   defaultAudience: Names.default(['tool', 'public']),
   search: z.preprocess(notEmpty, Search.prefault({})),
   questions: z.preprocess(notEmpty, Questions.prefault({})),
@@ -195,6 +224,11 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     return broken
   }
 
+  const [owners, approvals, authorMayApprove] = [
+    read('owners', parts.owners, null),
+    read('approvals', parts.approvals, null),
+    read('authorMayApprove', parts.authorMayApprove, null),
+  ]
   const search = read('search', parts.search, { engine: 'auto' as const, synonyms: [], pins: [] })
   const sources = read('sources', parts.sources, { types: [], ocr: [] })
   const settings: KbSettings = {
@@ -206,6 +240,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     tone: read('tone', parts.tone, null),
     policy: read('policy', parts.policy, null),
     zones: read('zones', parts.zones, null),
+    deciding: decidingOf(whole.success, { owners, approvals, authorMayApprove }),
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
     searchEngine: search.engine,
     synonyms: search.synonyms,
@@ -221,6 +256,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
   problems.push(
     ...unknownKeys('', values, Object.keys(parts)),
     ...unknownKeys('policy.', values.policy, Object.keys(Policy.shape)),
+    ...unknownKeys('approvals.', values.approvals, Object.keys(Approvals.shape)),
     ...unknownKeys('zones.', values.zones, Object.keys(Zones.shape)),
     ...unknownKeys('search.', values.search, Object.keys(Search.shape)),
     ...unknownKeys('questions.', values.questions, Object.keys(Questions.shape)),
@@ -229,6 +265,15 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     ...unknownKeys('rename.', values.rename, Object.keys(Rename.shape)),
   )
   return { settings, problems }
+}
+
+/** What is no mapping has no owners. */
+function decidingOf(
+  isMapping: boolean,
+  { owners, approvals, authorMayApprove }: { [Key in keyof Deciding]: Deciding[Key] | null },
+): Deciding | null {
+  if (!isMapping) return { owners: [], approvals: { yellow: 1, red: 1 }, authorMayApprove: true }
+  return owners && approvals && authorMayApprove !== null ? { owners, approvals, authorMayApprove } : null
 }
 
 function unknownKeys(prefix: string, value: unknown, known: readonly string[]): SettingsProblem[] {

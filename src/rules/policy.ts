@@ -61,6 +61,10 @@ function judgeConfidence(
   return pending(`confidence ${confidence} is below every threshold`)
 }
 
+export function stricterZone(one: Zone | null, other: Zone | null): Zone | null {
+  return strictestFirst.find((zone) => zone === one || zone === other) ?? null
+}
+
 /** The strictest of the zones of the kind, of the connector and of the caller; a green one counts only where it may be claimed. */
 function zoneOf(candidate: Judged, zones: Zones): Zone | null {
   const { kind, connector, trustedConnector, actionZone } = candidate

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { addAnswerTest } from '../../src/answer-tests/add-test.ts'
 import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
 import { AnswerTestInput, type TestReport } from '../../src/contract/answer-tests.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 import { threads } from '../support/threads.ts'
 
 /** A knowledge base of the template, with two pages and files of tests. */
@@ -26,6 +26,7 @@ async function newKb() {
       kb.commitToMain(staging, {
         files: new Map(Object.entries(files)),
         message: 'Change the tests',
+        decided: 'operator',
         author: { name: 'Ada', email: 'ada@example.com', at: new Date() },
         at: new Date(),
       }),

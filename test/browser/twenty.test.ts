@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 import { stageForFile, type Visitor } from './support/stage.ts'
 
 const stage = stageForFile()

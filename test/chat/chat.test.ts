@@ -4,10 +4,10 @@ import type { Answer, Answerer, Question, Turn } from '../../src/chat/answerer.t
 import { ChatInput } from '../../src/contract/chat.ts'
 import { GanglionError } from '../../src/contract/errors.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 /** Answers with what it was given, and keeps what it was asked. */
 function echo(answer: Partial<Answer> = {}): Answerer & { asked: Question[] } {

@@ -4,10 +4,10 @@ import { ExtractPool } from '../../src/chat/extract/extract-pool.ts'
 import { deleteChat, listChats, readChat } from '../../src/chat/past-chats.ts'
 import type { ChatQuestion } from '../../src/contract/chat.ts'
 import { ValidationError } from '../../src/contract/errors.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 const never = new AbortController().signal
 const notFound = expect.objectContaining({ code: 'not_found' })

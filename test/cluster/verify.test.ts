@@ -5,10 +5,10 @@ import { Readable } from 'node:stream'
 import { beforeEach, expect, test } from 'vitest'
 import type { OpenContext } from '../../src/app/open-context.ts'
 import { verify } from '../../src/operate/verify/verify.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { uploadSource } from '../../src/sources/receive/upload-source.ts'
 import { candidate } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 import { newNodes } from './support/two-nodes.ts'
 
 let bed: Awaited<ReturnType<typeof newNodes>>

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { ActivityItem } from '../../src/events/activity-item.ts'
 import { type ActivityQuery, readActivity } from '../../src/events/read-activity.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { addSource } from '../kb/support/ingest-support.ts'
 import { candidate, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
 import { neuronText, writtenBed } from '../kb/support/written-neurons.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 import { eventually } from '../support/eventually.ts'
 
 const ada = (caller: Caller): Caller => ({ ...caller, id: 'user:ada', name: 'Ada' })

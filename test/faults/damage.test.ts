@@ -4,12 +4,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type OpenContext, openContext } from '../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { ganglion as command, ganglionProcess } from '../cli/support.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { candidate } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 import { tempDir } from '../support/temp.ts'
 
 type Kb = { gitDir: string; index: string; curator: Caller; text: string }

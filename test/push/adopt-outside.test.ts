@@ -4,12 +4,12 @@ import { findNeuron } from '../../src/kb/projection/neuron-queries.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { verify } from '../../src/operate/verify/verify.ts'
 import { OutsideAdoption } from '../../src/push/outside/adopt-outside.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 const main = 'refs/heads/main'
 

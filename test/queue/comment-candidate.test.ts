@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { commentCandidate } from '../../src/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { candidate, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 async function pending({ ctx, app }: TestBed): Promise<string> {
   return (await submitCandidate(ctx, app, candidate())).candidateId

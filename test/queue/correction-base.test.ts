@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 const lines = ['Open from nine.', '', 'Closed on Sunday.', '', 'Phone 1234.', '', 'Ask at the desk.']
 const first = lines.join('\n')

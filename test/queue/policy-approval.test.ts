@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 const seqId = 'handbook_00000001'
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
 import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
@@ -8,6 +7,7 @@ import type { CompiledPage } from '../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../src/sources/ingest/commit-source.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 test('a curator sees what a proposal adds, as a unified diff', async () => {
   const { ctx, app, curator } = await newTestBed()

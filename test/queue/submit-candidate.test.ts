@@ -5,13 +5,13 @@ import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { changeKbSettings, readKbSettings } from '../../src/operate/settings/change-kb-settings.ts'
 import { writtenPage } from '../../src/pages/write/written-page.ts'
 import { opensUp } from '../../src/queue/approval.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Candidate } from '../../src/rules/candidates/candidate.ts'
 import { candidateIdFor } from '../../src/rules/candidates/candidate-id.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 function head(bed: TestBed): string {
   return nativeGit(bed.gitDir, ['for-each-ref', '--format=%(refname) %(objectname)'])

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { surveyLinks } from '../../src/pages/graph/survey-links.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
 import { addSource, ingest, statusOf } from '../kb/support/ingest-support.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
 import { neuronText, pushCandidate, seq, writtenBed } from '../kb/support/written-neurons.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 const links = 'See [[Policy]], [[rules]] and [[Merger]].\n'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { candidate, type TestBed } from '../kb/support/test-bed.ts'
 import { neuronText, writtenBed } from '../kb/support/written-neurons.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 const submit = ({ ctx, app }: TestBed, title: string, path: string, confidence: number | null = 1) =>
   submitCandidate(ctx, app, candidate({ title, confidence, metadata: JSON.stringify({ path }) }))

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { proposeReverse } from '../../src/review/propose-reverse.ts'
 import { reviewCandidate } from '../../src/review/review-candidate.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 async function newDesk() {
   const bed = await newTestBed()

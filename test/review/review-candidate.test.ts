@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import type { CandidateInput } from '../../src/contract/candidates.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { commentCandidate } from '../../src/queue/comment-candidate.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import type { QueueView } from '../../src/queue/lists/list-queue.ts'
@@ -13,6 +12,7 @@ import { commitSource } from '../../src/sources/ingest/commit-source.ts'
 import { sourceTexts } from '../../src/sources/ingest/source-texts.ts'
 import { addSource } from '../kb/support/ingest-support.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 
 async function newReview() {
   const bed = await newTestBed()

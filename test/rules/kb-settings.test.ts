@@ -20,6 +20,7 @@ test('what is not said has its default', () => {
       tone: null,
       policy: { threshold: 0.8, singleCurator: false, singleCuratorThreshold: 0.5, autoApproveConnectors: ['lint'] },
       zones: { kinds: {}, connectors: {} },
+      deciding: { owners: [], approvals: { yellow: 1, red: 1 }, authorMayApprove: true },
       defaultAudience: ['tool', 'public'],
       searchEngine: 'auto',
       synonyms: [],
@@ -48,6 +49,12 @@ test('text is typed', () => {
       autoApproveConnectors: ['lint', 'sync'],
     },
     zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
+    owners: [
+      { paths: ['legal', 'kb.yaml'], people: ['legal@example.com'] },
+      { tags: ['contracts'], people: ['Legal desk'] },
+    ],
+    approvals: { red: '2' },
+    authorMayApprove: 'false',
     defaultAudience: ['public'],
     search: {
       engine: 'segments',
@@ -76,6 +83,14 @@ test('text is typed', () => {
       autoApproveConnectors: ['lint', 'sync'],
     },
     zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
+    deciding: {
+      owners: [
+        { paths: ['legal', 'kb.yaml'], tags: [], people: ['legal@example.com'] },
+        { paths: [], tags: ['contracts'], people: ['Legal desk'] },
+      ],
+      approvals: { yellow: 1, red: 2 },
+      authorMayApprove: false,
+    },
     defaultAudience: ['public'],
     searchEngine: 'segments',
     synonyms: [
@@ -91,6 +106,15 @@ test('text is typed', () => {
     ocrLanguages: ['deu', 'chi_sim'],
     sourceTypes: new Set([...defaultFileTypes, 'odt', 'eml']),
   })
+})
+
+test.each([
+  { owners: [{ paths: ['legal'], people: [] }] },
+  { owners: [{ people: ['ann@example.com'] }] },
+  { approvals: { red: '0' } },
+  { authorMayApprove: 'perhaps' },
+])('where %j cannot be read, nobody decides', (data) => {
+  expect(parseKbSettings({ ...identity, ...data }).settings.deciding).toBeNull()
 })
 
 test('files of all types may be allowed, but none that cannot be read', () => {

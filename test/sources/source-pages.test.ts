@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { describeUploads } from '../../src/sources/describe-uploads.ts'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
@@ -14,6 +13,7 @@ import { listOpenUploads } from '../../src/sources/receive/uploads/find-upload.t
 import { receiveChunk } from '../../src/sources/receive/uploads/receive-chunk.ts'
 import { addSource, ingest } from '../kb/support/ingest-support.ts'
 import { newTestBed, type TestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
 import { eventually } from '../support/eventually.ts'
 
 const notFound = expect.objectContaining({ code: 'not_found' })

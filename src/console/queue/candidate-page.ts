@@ -22,6 +22,8 @@ const verbs: Readonly<Record<ReviewStep['action'], string>> = {
   reopen: 'put back',
   comment: 'commented',
   revise: 'revised',
+  'request-changes': 'asked for changes of',
+  assign: 'assigned',
 }
 
 /** What somebody typed into a form that was not taken, so that it is not lost. */

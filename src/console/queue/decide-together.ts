@@ -122,6 +122,7 @@ function resultText(outcome: ReviewOutcome, result: Result): Html {
   if (result === 'changed') return html`not decided, since it or its page has changed since you saw it. Look again.`
   if (result === 'failed') return html`not decided. Open it to see why.`
   if (result === 'decided' && outcome.status !== 'pending') return html`${decidedBy(outcome)} before you.`
+  if (outcome.isVoted) return html`approved by you; others have to approve it, too.`
   if (outcome.status === 'pending') return html`waits in the queue again.`
   return html`${outcome.status}.`
 }

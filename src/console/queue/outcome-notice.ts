@@ -1,5 +1,5 @@
 import { neuronPage } from '../../contract/console-paths.ts'
-import { type ErrorCode, errorTable } from '../../contract/errors.ts'
+import { errorTable, type GanglionError } from '../../contract/errors.ts'
 import type { ReviewOutcome } from '../../review/read-outcome.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import { button, form } from '../layout/form.ts'
@@ -19,6 +19,7 @@ export function proposedNotice({ entry }: Pick<CandidateReview, 'entry'>): Html 
 export function outcomeNotice(visit: Visit, outcome: ReviewOutcome, params: QueueParams): Html {
   const { id, title, status } = outcome
   const name = html`<a href="${candidateUrl(id, params)}"><bdi>${title}</bdi></a>`
+  if (outcome.isVoted) return html`<p>Your approval of ${name} is recorded. Others have to approve it, too.</p>`
   if (status === 'pending') return html`<p>${name} waits in the queue again.</p>`
   return html`<div class="row decided">
     <p>${statusLabels[status]} ${name}. ${seeIt(outcome)}</p>
@@ -51,13 +52,14 @@ export function decidedBy({ status, by, at }: ReviewOutcome): Html {
 }
 
 /** Says why a decision was not made, and what to do now. */
-export function refusalText(code: ErrorCode, outcome: ReviewOutcome): Html {
+export function refusalText({ code, message }: Pick<GanglionError, 'code' | 'message'>, outcome: ReviewOutcome): Html {
   if (code === 'not_pending' && outcome.status !== 'pending')
     return html`<p>${decidedBy(outcome)} before you.</p> <p>Your decision was not made. What you wrote is kept below.</p>`
   if (code === 'stale_head')
     return html`<p>It has changed since you opened it, or the page that it changes has.</p> <p>Nothing was decided: look at it again. What you wrote is kept.</p>`
   if (code === 'merge_conflict')
     return html`<p>The page has changed since, and the changes conflict.</p> <p>Nothing was decided: see below what conflicts.</p>`
+  if (code === 'approval_needed') return html`<p>${message}</p> <p>Nothing was decided. What you wrote is kept.</p>`
   if (code === 'record_full')
     return html`<p>${errorTable.record_full.message}</p> <p>Decide on it without a comment.</p>`
   return html`<p>${errorTable[code].message}</p>`

@@ -148,7 +148,7 @@ export function answersOf(ctx: AppContext) {
     if (error.code === 'not_pending' && isSame(sent, outcome, visitOf(request).session.user.name)) {
       return sendNext(request, reply, sent)
     }
-    return sendCandidate(request, reply, { id, params, typed, refusal: refusalText(error.code, outcome) }, 409)
+    return sendCandidate(request, reply, { id, params, typed, refusal: refusalText(error, outcome) }, 409)
   }
 
   return { sendList, sendCandidate, sendSimilar, sendRefusal, decide }

@@ -57,6 +57,7 @@ function settingsForm(
     parts.about(),
     parts.approval(),
     parts.zones(),
+    parts.deciding(),
     parts.visibility(),
     parts.rest(),
     html`<p>${button('Show what changes', { name: 'do', value: 'preview', ...(preview && { class: 'second' }) })}</p>`,
@@ -121,6 +122,18 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
         html`<p class="hint">The strictest zone wins.</p>
         <div class="columns">${candidateKinds.map((kind) => selectField({ name: `zones.kinds.${kind}`, label: kind, value: values[`zones.kinds.${kind}`], choices: zones, errors }))}</div>`,
         lines('zones.connectors', 'Zones of connectors', 'One on each line, such as “site-chat: yellow”.'),
+      ),
+    deciding: () =>
+      part(
+        'Who decides',
+        lines(
+          'owners',
+          'Owners',
+          'On each line paths and tags, and those of whom one must approve: “legal, #contracts = legal@example.com, Legal desk”.',
+        ),
+        text('approvals.yellow', 'Approvals that the yellow zone needs'),
+        text('approvals.red', 'Approvals that the red zone needs'),
+        flag('authorMayApprove', 'Who wrote a candidate may approve it'),
       ),
     visibility: () =>
       part(

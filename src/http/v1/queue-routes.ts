@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import {
   Approval,
+  AwaitedApproval,
   CandidateBatch,
   CandidateComment,
   CandidateDetail,
@@ -125,8 +126,10 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
         operationId: 'approveCandidate',
         summary: 'Approve a candidate',
         description:
-          'Creates one commit on `main` that creates, changes or deletes the Neuron. Idempotent: approving an approved ' +
-          'candidate returns the same response. Fails with `not_pending` if the candidate is dismissed, with `stale_head` ' +
+          'Creates one commit on `main` that creates, changes or deletes the Neuron. Where `kb.yaml` asks for more ' +
+          'approvals, records this one and returns 202 with what is missing. Idempotent: approving an approved ' +
+          'candidate returns the same response. Fails with `approval_needed` if the approval does not count, since the ' +
+          'caller wrote the candidate or edits it; fails with `not_pending` if the candidate is dismissed, with `stale_head` ' +
           'if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if ' +
           'its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. ' +
           'The candidate then stays as it is.',
@@ -134,9 +137,11 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
         body: CandidateEdit,
         response: {
           200: Approval,
+          202: AwaitedApproval,
           ...writeErrors(
             'insufficient_role',
             'not_pending',
+            'approval_needed',
             'stale_head',
             'merge_conflict',
             'target_not_found',
@@ -145,9 +150,9 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const approval = await approveCandidate(ctx, callerOf(request), request.params.id, request.body)
-      return approval
+      return approval.status === 'approved' ? approval : reply.code(202).send(approval)
     },
   )
 

@@ -184,3 +184,9 @@ export function namesInFile(sql: Sql, seqId: string): NeuronNames | undefined {
     aliases: names.filter(({ kind }) => kind === 'alias').map(({ exact }) => String(exact)),
   }
 }
+
+/** The tags of the page that a file of main is; none where it is no page. */
+export function tagsAtPath(sql: Sql, path: string): string[] {
+  const row = sql.get`SELECT tags FROM files JOIN neurons USING (seq_id) WHERE files.path = ${path}`
+  return row === undefined ? [] : JSON.parse(String(row.tags))
+}

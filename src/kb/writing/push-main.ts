@@ -1,8 +1,13 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { editNeuron } from '../../markdown/file/neuron-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import type { Actor, Decision } from '../../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, type Decision, followsRename } from '../../rules/candidates/candidate.ts'
+import { awaitingText, commonVotes } from '../../rules/deciding.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
+import { findCandidate } from '../projection/candidate-index.ts'
 import { commitMessage, signatureOf } from '../refs/commit-message.ts'
 import { mainRef } from '../refs/kb-refs.ts'
 import { removalTrailers } from '../refs/removal-trailer.ts'
@@ -10,6 +15,7 @@ import type { Origin } from './git-candidate.ts'
 import { readLostHistory } from './lost-history.ts'
 import type { MainView } from './merge-candidate.ts'
 import { mergePush } from './merge-push.ts'
+import { proposalOf } from './proposal.ts'
 import { PushRefused } from './push-refused.ts'
 import { type PushedNeuron, pushedNeurons } from './pushed-neurons.ts'
 import { pushView } from './submitted-neurons.ts'
@@ -36,6 +42,7 @@ export type MainPush = {
 /** `commit`: none where main had it all already. */
 export type PushedMain = { commit: Oid | undefined; neurons: TakenNeuron[] }
 
+const propose = 'Propose it with: git push origin HEAD:refs/for/main'
 const conflicting = 'it conflicts with main: git pull --no-rebase, solve it, and push again'
 const waits = 'main takes no direct pushes: it waits until the pages are approved here, or taken back there'
 export const fetchFirst = 'fetch first: main has moved since; git pull --rebase, and push again'
@@ -72,15 +79,20 @@ export async function pushToMain(
       files,
       lost,
     })
+    const all: FileContents = new Map([...files, ...taking.files])
+    const decided = { by: push.approver, ...(await takenCandidates(view, { pages, taking, parser })) }
+    const awaiting = await kb.missing(staging, all, decided)
+    if (awaiting !== undefined) throw new PushRefused(`${awaitingText(awaiting)} ${propose}`)
     const author = signatureOf(push.approver, at)
     if (taking.candidates.length > 0) {
       const message = proposalMessage(taking)
       await kb.commitToQueue(staging, { candidates: taking.candidates, isTaken: true, message, author, at })
     }
     const commit = await kb.commitToMain(staging, {
-      files: new Map([...files, ...taking.files]),
+      files: all,
       removals: taking.removals,
-      message: mergeMessage(push, taking),
+      decided,
+      message: mergeMessage(push, taking, decided.of),
       mergeParent: push.to,
       ...{ author, at },
     })
@@ -102,7 +114,13 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
   return merged
 }
 
-const verbs: Partial<Record<Decision['action'], string>> = { reopen: 'Reopen', dismiss: 'Dismiss' }
+/** Trailers that name who approved: those who voted before, and the one whose approval was the last that was needed. */
+export function approvers(candidates: readonly Candidate[], last: Actor): [string, string][] {
+  const votes = commonVotes(candidates).filter(({ id }) => id !== last.id)
+  return [...votes, last].map(({ id, name }) => ['Approved-By', `${name} <${id}>`])
+}
+
+const verbs: Partial<Record<Decision['action'], string>> = { approve: 'Vote for', reopen: 'Reopen', dismiss: 'Dismiss' }
 
 /** Message of the queue's commit with the candidates of a push. */
 export function proposalMessage({ candidates }: Pick<Taking, 'candidates'>): string {
@@ -114,12 +132,42 @@ export function proposalMessage({ candidates }: Pick<Taking, 'candidates'>): str
   return commitMessage(`${verb} ${what}`, [...ids, ['Connector', first?.connector ?? '']])
 }
 
-function mergeMessage({ to, approver }: MainPush, { neurons, removals }: Taking): string {
+/** The candidates that a push takes, and whether it brings more than they propose. Links that follow a rename are nobody's text. */
+async function takenCandidates(
+  view: MainView,
+  { pages, taking, parser }: { pages: readonly PushedNeuron[]; taking: Taking; parser: ParserPool },
+): Promise<{ of: Candidate[]; writes: boolean }> {
+  const made = new Map(taking.candidates.map((candidate) => [candidate.id, candidate]))
+  const of: Candidate[] = []
+  let writes = false
+  for (const { candidateId, seqId, path } of taking.neurons) {
+    const row = findCandidate(view.sql, candidateId)
+    const candidate = made.get(candidateId) ?? (row && parseCandidate(await view.readText(row.blob)))
+    if (candidate === undefined || (row === undefined && candidate.verdict.reason === followsRename)) continue
+    of.push(candidate)
+    if (row === undefined || candidate.removes) continue
+    const page = pages.find((each) => (each.seqId === undefined ? each.path === path : each.seqId === seqId))
+    const proposed = await proposalOf({ ...view, parser }, candidate, { ids: { seqId } }).catch(unlessRefused)
+    writes ||= proposed?.path !== path || bare(proposed.text) !== bare(page?.text)
+  }
+  return { of, writes }
+}
+
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof GanglionError || error instanceof ValidationError)) throw error
+}
+
+/** A page without what the server gives it. */
+function bare(text: string | null | undefined): string | undefined {
+  return text == null ? undefined : editNeuron(text, { seqId: undefined, id: undefined, candidate: undefined })
+}
+
+function mergeMessage({ to, approver }: MainPush, { neurons, removals }: Taking, of: readonly Candidate[]): string {
   return commitMessage(subjectOf(neurons), [
     ...approvalTrailers(neurons),
     ['Connector', 'git'],
     ['Pushed', to],
-    ['Approved-By', `${approver.name} <${approver.id}>`],
+    ...approvers(of, approver),
     ...removalTrailers(removals),
   ])
 }

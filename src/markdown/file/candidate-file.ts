@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CandidateKind, Zone } from '../../contract/vocabulary.ts'
-import type { Candidate } from '../../rules/candidates/candidate.ts'
+import { type Candidate, decisionActions } from '../../rules/candidates/candidate.ts'
 import { parseYaml } from '../yaml/yaml.ts'
 import { joinBody, splitBody } from './file-body.ts'
 import { fileLayout, formatFrontMatter } from './front-matter.ts'
@@ -24,10 +24,11 @@ const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 const Actor = z.object({ id: z.string(), name: z.string() })
 
 const Decision = z.object({
-  action: z.enum(['dismiss', 'reopen', 'comment', 'revise']),
+  action: z.enum(decisionActions),
   at: z.string(),
   by: Actor,
   reason: z.string().exactOptional(),
+  to: z.string().exactOptional(),
   via: z.string().exactOptional(),
 })
 

@@ -12,8 +12,10 @@ export function parseKbFile(text: string): { settings: KbSettings; problems: Set
   const unreadable = yaml.problems.map(
     ({ message, line }): SettingsProblem => ({ path: '', severity: 'error', message: `line ${line}: ${message}` }),
   )
+  // What decides may stand in the part that cannot be read.
+  const deciding = /^(?:owners|approvals|authorMayApprove)\s*:/m.test(text) ? null : settings.deciding
   return {
-    settings: { ...settings, policy: null, zones: null, defaultAudience: [], inlineTags: true },
+    settings: { ...settings, deciding, policy: null, zones: null, defaultAudience: [], inlineTags: true },
     problems: [...unreadable, ...problems],
   }
 }

@@ -80,7 +80,7 @@ async function importBatch(
   }
   if (files.size === 0) return report
   const message = commitMessage(`Import ${files.size} attachments`, { Connector: 'import' })
-  await kb.commitToMain(staging, { files, message, author: signatureOf(actor, at), at })
+  await kb.commitToMain(staging, { files, message, decided: 'operator', author: signatureOf(actor, at), at })
   return report
 }
 

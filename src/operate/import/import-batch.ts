@@ -83,7 +83,11 @@ export async function importBatch(
     await kb.commitToQueue(staging, { ...records, author, at })
   }
   if (files.size > 0)
-    await kb.commitToMain(staging, { files, message: message('Import', batch.written.length), author, at })
+    await kb.commitToMain(staging, {
+      message: message('Import', batch.written.length),
+      decided: 'operator',
+      ...{ files, author, at },
+    })
   return { counts, written, created, conflicts }
 }
 

@@ -237,6 +237,7 @@ function turnOnInlineTags(
     await kb.commitToMain(staging, {
       files: new Map([['kb.yaml', document.toString({ lineWidth: 0 })]]),
       message: commitMessage('Let #tags in the text of notes count', { Connector: 'import' }),
+      decided: 'operator',
       author: signatureOf(actor, at),
       at,
     })

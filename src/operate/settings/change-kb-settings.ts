@@ -95,6 +95,7 @@ export async function changeKbSettings(
         Connector: 'console',
         'Approved-By': `${by.name} <${by.id}>`,
       }),
+      decided: { by, of: [] },
       author: signatureOf(by, at),
       at,
     })

@@ -1,11 +1,12 @@
 import { defaultFileTypes, fileTypes } from '../../contract/documents.ts'
 import { candidateKinds, type Zone } from '../../contract/vocabulary.ts'
 import type { SettingEdit } from '../../markdown/file/kb-file-edit.ts'
+import type { OwnerRule } from '../../rules/deciding.ts'
 import type { KbSettings } from '../../rules/kb-settings.ts'
 
 /**
  * Settings as a form has them, by their path in `kb.yaml`: text, flags as `true` and `false`, lists with a comma between, groups
- * of synonyms on a line each, as `vpn = virtual private network`, and pinned pages, as `vpn = handbook_00000042`.
+ * of synonyms on a line each, as `vpn = virtual private network`, owners, as `legal, #contracts = legal@example.com`, and pinned pages, as `vpn = handbook_00000042`.
  */
 export type SettingValues = Record<SettingName, string>
 
@@ -18,6 +19,10 @@ export const settingNames = [
   'policy.singleCuratorThreshold',
   'policy.autoApproveConnectors',
   'zones.connectors',
+  'owners',
+  'approvals.yellow',
+  'approvals.red',
+  'authorMayApprove',
   'defaultAudience',
   'inlineTags',
   'lint.schedule',
@@ -37,6 +42,9 @@ export type SettingName =
   | 'tone'
   | `policy.${'threshold' | 'singleCurator' | 'singleCuratorThreshold' | 'autoApproveConnectors'}`
   | 'zones.connectors'
+  | 'owners'
+  | `approvals.${'yellow' | 'red'}`
+  | 'authorMayApprove'
   | 'defaultAudience'
   | 'inlineTags'
   | 'lint.schedule'
@@ -58,6 +66,7 @@ const lists: ReadonlySet<SettingName> = new Set([
 ])
 const flags: ReadonlySet<SettingName> = new Set([
   'policy.singleCurator',
+  'authorMayApprove',
   'inlineTags',
   'protectMain',
   'rename.rewriteLinks',
@@ -65,7 +74,7 @@ const flags: ReadonlySet<SettingName> = new Set([
 
 /** What the settings of a readable `kb.yaml` are in a form. */
 export function valuesOf(settings: KbSettings): SettingValues {
-  const { policy, zones } = settings
+  const { policy, zones, deciding } = settings
   const ofKinds = Object.fromEntries(candidateKinds.map((kind) => [`zones.kinds.${kind}`, zones?.kinds[kind] ?? '']))
   const optional = optionalFileTypes.filter((type) => settings.sourceTypes.has(type))
   const values: Record<string, string> = {
@@ -79,6 +88,10 @@ export function valuesOf(settings: KbSettings): SettingValues {
     'zones.connectors': Object.entries(zones?.connectors ?? {})
       .map(([connector, zone]) => `${connector}: ${zone}`)
       .join('\n'),
+    owners: (deciding?.owners ?? []).map(ownerLine).join('\n'),
+    'approvals.yellow': String(deciding?.approvals.yellow ?? ''),
+    'approvals.red': String(deciding?.approvals.red ?? ''),
+    authorMayApprove: String(deciding?.authorMayApprove ?? false),
     defaultAudience: settings.defaultAudience.join(', '),
     inlineTags: String(settings.inlineTags),
     'lint.schedule': settings.lintSchedule ?? '',
@@ -105,11 +118,29 @@ export function editsOf(name: SettingName, value: string, now: SettingValues): S
   if (name === 'sources.types' && text === 'all') return [{ path, value: 'all' }]
   if (name === 'search.synonyms') return [{ path, value: partsOf(text, /\r?\n/).map((line) => partsOf(line, /\s=\s/)) }]
   if (name === 'search.pins') return [{ path, value: partsOf(text, /\r?\n/).map(pinOf) }]
+  if (name === 'owners') return [{ path, value: partsOf(text, /\r?\n/).map(ownersOf) }]
   if (lists.has(name)) return [{ path, value: partsOf(text, /,/) }]
   if (flags.has(name)) return [{ path, value: text === 'true' }]
   // Unquoted, as people write it; what is no number is text, and refused.
-  const isNumber = (name.endsWith('hreshold') || name === 'questions.keepDays') && /^(?:[0-9]*\.)?[0-9]+$/.test(text)
+  const isNumber =
+    (/^approvals|hreshold$/.test(name) || name === 'questions.keepDays') && /^(?:[0-9]*\.)?[0-9]+$/.test(text)
   return [{ path, value: isNumber ? Number(text) : text }]
+}
+
+function ownerLine({ paths, tags, people }: OwnerRule): string {
+  return `${[...paths, ...tags.map((tag) => `#${tag}`)].join(', ')} = ${people.join(', ')}`
+}
+
+/** The line has paths and tags before its last `=`, and people after it. */
+function ownersOf(line: string) {
+  const at = line.lastIndexOf('=')
+  const owned = partsOf(line.slice(0, Math.max(at, 0)), /,/)
+  const [tags, paths] = [owned.filter((name) => name.startsWith('#')), owned.filter((name) => !name.startsWith('#'))]
+  return {
+    ...(paths.length > 0 && { paths }),
+    ...(tags.length > 0 && { tags: tags.map((tag) => tag.slice(1)) }),
+    people: partsOf(line.slice(at + 1), /,/),
+  }
 }
 
 /** The line after its last `=` lists seqIds. */

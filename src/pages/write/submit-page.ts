@@ -56,7 +56,10 @@ export async function submitPage(
   try {
     // Who edited a page did not mean to bring it back.
     if (seqId !== undefined && before === undefined) throw new GanglionError('target_not_found')
-    if (publish) return approved(candidateId, await approveStaged(kb, staging, candidateId, {}, actor, at))
+    if (publish) {
+      const approval = await approveStaged(kb, staging, candidateId, {}, actor, at)
+      return 'awaiting' in approval ? { candidateId, status: 'pending' } : approved(candidateId, approval)
+    }
     await proposalOf(proposalViewOf(kb, staging), parseCandidate(await staging.readText(row.blob)))
     return { candidateId, status: 'pending' }
   } catch (error) {

@@ -142,6 +142,7 @@ export class OutsideAdoption {
           ...[...taking.files].filter(([, text]) => text !== null),
         ]),
         removals,
+        decided: 'operator',
         message: commitMessage(subjectOf(neurons), [...approvalTrailers(neurons), ...trailers]),
         ...{ author, at },
       })

@@ -18,12 +18,24 @@ export type Verdict = {
   warnings: string[]
 }
 
+export const decisionActions = [
+  'approve',
+  'dismiss',
+  'reopen',
+  'comment',
+  'revise',
+  'request-changes',
+  'assign',
+] as const
+
 export type Decision = {
-  /** A comment decides nothing, and what was revised is as pending as it was. */
-  action: 'dismiss' | 'reopen' | 'comment' | 'revise'
+  /** Only `dismiss` and `reopen` change the status. `approve` is the vote of one of several. */
+  action: (typeof decisionActions)[number]
   at: string
   by: Actor
   reason?: string
+  /** Of an assignment: the e-mail of a person or the name of a key; without it, nobody. */
+  to?: string
   /** The address of what was said elsewhere, as on a forge: nothing is heard twice. */
   via?: string
 }

@@ -15,6 +15,7 @@ import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { opensUp } from '../../queue/approval.ts'
 import { maxPending } from '../../queue/submit-candidate.ts'
 import { type Candidate, lastVerdict } from '../../rules/candidates/candidate.ts'
+import { awaitingText } from '../../rules/deciding.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import type { CompiledPage } from '../compile/compiled.ts'
@@ -50,6 +51,7 @@ type Batch = IngestWrite & {
   /** Of new pages. */
   pathKeys: Set<string>
   trailers: [string, string][]
+  approved: Candidate[]
   outcome: IngestOutcome
 }
 
@@ -68,7 +70,7 @@ export function commitSource(
     const at = now()
     const batch: Batch = {
       ...{ kb, staging, source, at, nextNumber: nextNumbers(kb) },
-      ...{ candidates: new Map(), files: new Map(), pathKeys: new Set(), trailers: [] },
+      ...{ candidates: new Map(), files: new Map(), pathKeys: new Set(), trailers: [], approved: [] },
       outcome: { created: 0, updated: 0, unchanged: 0, pending: 0, seqIds: [], commit: undefined },
     }
     if (!(await source.isWanted())) return batch.outcome
@@ -94,7 +96,8 @@ export function commitSource(
         ...tail,
         ['Approved-By', "The knowledge base's policy <policy>"],
       ])
-      outcome.commit = await kb.commitToMain(staging, { files, message, author, at })
+      const decided = { by: ingestActor, of: batch.approved }
+      outcome.commit = await kb.commitToMain(staging, { files, message, decided, author, at })
     }
     return outcome
   })
@@ -155,11 +158,11 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   const view = { sql: kb.projection.write, readText: (oid: string) => staging.readText(oid), parser: kb.parser }
   const ids = { seqId, id: target?.documentId ?? uuidv7() }
   const { path: wished, text, title } = await proposalOf(view, candidate, { ids })
-  if (await opensUp(kb, staging, seqId, { text, target })) {
-    const verdict = { ...candidate.verdict, approve: false, reason: 'more readers would see the Neuron' }
-    candidates.set(candidate.id, { ...candidate, verdict })
+  const leave = (reason: string) => {
+    candidates.set(candidate.id, { ...candidate, verdict: { ...candidate.verdict, approve: false, reason } })
     return false
   }
+  if (await opensUp(kb, staging, seqId, { text, target })) return leave('more readers would see the Neuron')
   const path = target === undefined ? freePagePath(wished, takenOnMain(kb.projection.write, pathKeys)) : wished
   pathKeys.add(pathKey(path))
   const isRenamed = target !== undefined && title !== target.title
@@ -168,7 +171,11 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   const kept = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: own }, { sight }) : []
   const aliases = kept.length === 0 ? [] : [...new Set([...own, ...kept])]
   const named = aliases.length === 0 || text === null ? text : editNeuron(text, { aliases })
-  files.set(path, named === null || hasReadableSize(named) ? named : text)
+  const page = named === null || hasReadableSize(named) ? named : text
+  const awaiting = await kb.missing(staging, new Map([[path, page]]), { by: ingestActor, of: [candidate] })
+  if (awaiting !== undefined) return leave(awaitingText(awaiting))
+  files.set(path, page)
+  batch.approved.push(candidate)
   trailers.push(['Candidate', candidate.id], ['Neuron', seqId])
   outcome.seqIds.push(seqId)
   if (target === undefined) outcome.created++

@@ -2,10 +2,10 @@ import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Answerer } from '../../../src/chat/answerer.ts'
 import { findNeuron } from '../../../src/kb/projection/neuron-queries.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { addSource } from '../../kb/support/ingest-support.ts'
 import { candidate, correction } from '../../kb/support/test-bed.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 /** Says the first passage with its citation, and what the question asks it to say. */
@@ -199,6 +199,7 @@ test('what an answer rests on leads to the page of the Source, for those who may
   const sources = `sources:\n  - { id: ${open.id}, filename: vip.pdf, page: "5-9" }\n  - { id: ${hidden.id}, filename: hr.pdf }\n`
   await kb.write((staging) =>
     kb.commitToMain(staging, {
+      decided: 'operator',
       files: new Map([[neuron.path, text.replace(/\n---\n/, `\n${sources}---\n`)]]),
       message: 'Name the Sources',
       author: { name: 'Test', email: 'test@example.com', at: new Date() },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { questionKey } from '../../../src/search/kb/note-question.ts'
 import { search } from '../../../src/search/kb/search-kb.ts'
 import { candidate } from '../../kb/support/test-bed.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { type Browser, type Console, fieldsOf, startConsole } from '../support.ts'
 
 let console: Console

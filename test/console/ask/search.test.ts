@@ -4,11 +4,11 @@ import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { searchFragment } from '../../../src/console/ask/search-page.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
 import { addSource } from '../../kb/support/ingest-support.ts'
 import { candidate } from '../../kb/support/test-bed.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 let console: Console

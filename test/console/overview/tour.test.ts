@@ -6,7 +6,7 @@ import { createKnowledgeBase, operator, templateDir } from '../../../src/kb/crea
 import { importDirectory } from '../../../src/operate/import/import-directory.ts'
 import { submitExamples } from '../../../src/operate/setup/example-candidates.ts'
 import { createApiKey } from '../../../src/people/manage-api-keys.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 let started: Console

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll } from 'vitest'
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../../src/rules/access/caller.ts'
 import { candidate, correction } from '../../kb/support/test-bed.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { type Browser, type Console, type Page, startConsole } from '../support.ts'
 
 export const hostile = `<script>alert(1)</script>"'><img src=x onerror=alert(2)> [x](javascript:alert(3)) \u202e`

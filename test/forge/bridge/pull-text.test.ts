@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { pullText } from '../../../src/forge/bridge/pull-text.ts'
 import { type CandidateRow, findCandidate } from '../../../src/kb/projection/candidate-index.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { commitSource } from '../../../src/sources/ingest/commit-source.ts'
 import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
 import { addSource } from '../../kb/support/ingest-support.ts'
 import { candidate, newTestBed } from '../../kb/support/test-bed.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 
 const limits = { title: 256, body: 65_536, remark: 65_536, findings: 50 }
 

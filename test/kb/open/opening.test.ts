@@ -13,11 +13,11 @@ import { findNames } from '../../../src/pages/graph/find-names.ts'
 import { listKnowledgeBases } from '../../../src/pages/list-knowledge-bases.ts'
 import { listNeurons } from '../../../src/pages/list-neurons.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { listCandidates } from '../../../src/queue/lists/list-candidates.ts'
 import { listQueue } from '../../../src/queue/lists/list-queue.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { searchEverywhere, searchTenant } from '../../../src/search/kb/search-pages.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { followMainOnly, holdUp } from '../support/half-opened.ts'
 import { NativeWriter } from '../support/native-writer.ts'
 import { candidate, newTestBed, type TestBed } from '../support/test-bed.ts'
@@ -194,6 +194,7 @@ test('where there is room for two, five are used in turn, and one in use is neve
       await kb.write(async (staging) => {
         const files = new Map([['neurons/note.md', `A note in ${identity.slug}.`]])
         await kb.commitToMain(staging, {
+          decided: 'operator',
           files,
           message: 'Write',
           author: { name: 'Ann', email: 'ann@example.org', at: new Date() },

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import { operator } from '../../../src/kb/create-kb.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { importDirectory } from '../../../src/operate/import/import-directory.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
@@ -21,6 +20,7 @@ import {
   put,
   remove,
 } from '../../kb/support/import-support.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { tempDir } from '../../support/temp.ts'
 
 const queue = 'refs/ganglion/queue'

@@ -1,7 +1,6 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import {
@@ -15,6 +14,7 @@ import {
   pushAsCurator,
   put,
 } from '../../kb/support/import-support.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 
 const pages = (given: Importing) => filesOf(given, 'main', 'neurons')
 

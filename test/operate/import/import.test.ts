@@ -463,7 +463,9 @@ test('a name that main has already is not taken from its holder', async () => {
     ['neurons/img/logo.png', 'theirs'],
     ['neurons/docs/b.md', 'b'],
   ])
-  await given.kb.write((staging) => given.kb.commitToMain(staging, { files, message: 'Begin', author, at }))
+  await given.kb.write((staging) =>
+    given.kb.commitToMain(staging, { files, message: 'Begin', decided: 'operator', author, at }),
+  )
   const { renamed, skipped } = await given.run()
   expect(renamed).toEqual([
     { from: 'Docs/a.md', to: 'neurons/docs/a.md' },

@@ -3,9 +3,9 @@ import { lintNow } from '../../../src/operate/lint/lint-kb.ts'
 import type { FindingView } from '../../../src/operate/lint/list-findings.ts'
 import { listFindings } from '../../../src/operate/lint/list-findings.ts'
 import { proposeFinding } from '../../../src/operate/lint/propose-finding.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { readCandidate } from '../../../src/queue/read-candidate.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../../kb/support/written-neurons.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const linked = (number: number, body: string) => neuronText(number, { title: `N ${number}` }, body)

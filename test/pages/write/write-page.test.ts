@@ -3,12 +3,12 @@ import { GanglionError, ValidationError } from '../../../src/contract/errors.ts'
 import { openBlankPage, openPage } from '../../../src/pages/write/open-page.ts'
 import { removePage, type WriteOptions, writePage } from '../../../src/pages/write/write-page.ts'
 import type { PageWrite } from '../../../src/pages/write/written-page.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { readCandidate } from '../../../src/queue/read-candidate.ts'
 import type { Caller } from '../../../src/rules/access/caller.ts'
 import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
 import { neuronText, seq, writtenBed } from '../../kb/support/written-neurons.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 
 const body = '\nPage the lead.\n\nThen call.\n'
 const page = `---\nseqId: ${seq(1)}\n# who decides\ntitle: "VIP policy"\ntags: [policy] # first\naudience: [tool]\n---\n${body}`

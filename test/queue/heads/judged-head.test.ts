@@ -4,7 +4,6 @@ import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
 import { recordCandidate } from '../../../src/kb/writing/record.ts'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { commentCandidate } from '../../../src/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../../src/queue/decide-candidate.ts'
 import { candidateHeads } from '../../../src/queue/heads/candidate-refs.ts'
@@ -14,6 +13,7 @@ import { nativeGit } from '../../git/support/native-git.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../../kb/support/test-bed.ts'
 import { neuronText } from '../../kb/support/written-neurons.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 
 const lines = ['one', 'two', 'three', 'four', 'five', 'six', 'seven']
 const body = lines.join('\n')

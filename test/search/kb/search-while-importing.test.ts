@@ -3,12 +3,12 @@ import { expect, test, vi } from 'vitest'
 import { RetrieveInput } from '../../../src/contract/search.ts'
 import { operator } from '../../../src/kb/create-kb.ts'
 import { importDirectory } from '../../../src/operate/import/import-directory.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { retrieve } from '../../../src/search/kb/retrieve.ts'
 import { search } from '../../../src/search/kb/search-kb.ts'
 import { put } from '../../kb/support/import-support.ts'
 import { candidate, newTestBed } from '../../kb/support/test-bed.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { tempDir } from '../../support/temp.ts'
 
 const notes = 120

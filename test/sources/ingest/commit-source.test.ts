@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { listCandidates } from '../../../src/queue/lists/list-candidates.ts'
 import { readCandidate } from '../../../src/queue/read-candidate.ts'
@@ -10,6 +9,7 @@ import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../../src/sources/ingest/commit-source.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { correction, newTestBed } from '../../kb/support/test-bed.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 
 const main = 'refs/heads/main'
 const source = {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
-import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { listCandidates } from '../../../src/queue/lists/list-candidates.ts'
 import { ingestSteps } from '../../../src/sources/ingest/ingest-steps.ts'
 import { addSource } from '../../kb/support/ingest-support.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { newTestBed } from '../../kb/support/test-bed.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 
 const main = 'refs/heads/main'
 

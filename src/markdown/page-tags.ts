@@ -1,0 +1,13 @@
+import type { KbSettings } from '../rules/kb-settings.ts'
+import { joinTags } from '../rules/neurons/tag.ts'
+import type { NeuronFile } from './file/neuron-file.ts'
+import { inlineTags } from './inline-tags.ts'
+import { shownContent } from './shown-content.ts'
+
+type Page = Pick<NeuronFile, 'fields' | 'extra' | 'content'>
+
+/** All tags of a page: those of its front matter, and where the settings count them, those of its text. */
+export function allTags(page: Page, { inlineTags: isCounted }: Pick<KbSettings, 'inlineTags'>): string[] {
+  const found = isCounted ? inlineTags(shownContent(page)).map(({ tag }) => tag) : []
+  return joinTags(page.fields.tags, found)
+}

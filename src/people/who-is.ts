@@ -1,0 +1,35 @@
+import type { Context } from '../kb/context.ts'
+import type { Decider } from '../rules/deciding.ts'
+
+/**
+ * Finds the person or key behind the id of an actor, as `key:<id>`, `git:<id>`, `undo:<id>` or `user:<id>`. An agent is the person who let it
+ * in. Only who acts in their own name goes by a name that `owners` may list.
+ */
+export async function whoIs(
+  { apiKeys, users, now }: Pick<Context, 'apiKeys' | 'users' | 'now'>,
+  tenantId: string,
+  actorId: string,
+): Promise<Decider> {
+  const [kind, bare = actorId] = splitOnce(actorId)
+  const key = await apiKeys.find(bare)
+  if (key?.tenantId === tenantId) {
+    const isOpen = key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now().toISOString())
+    const isCurator = isOpen && key.role === 'curator'
+    const id = key.userId === null ? `key:${key.id}` : `user:${key.userId}`
+    return { id, names: kind === 'key' && isCurator ? [key.name] : [], mayDecide: isCurator }
+  }
+  const user = await users.get(bare)
+  if (user !== undefined) {
+    const memberships = await users.memberships(user.id, { served: true })
+    const role = memberships.find((membership) => membership.tenantId === tenantId)?.role
+    const isCurator = user.disabledAt === null && (role === 'curator' || role === 'admin')
+    return { id: `user:${user.id}`, names: kind === 'user' && isCurator ? [user.email] : [], mayDecide: isCurator }
+  }
+  // An account of a forge, which only decides by what it merges there.
+  return { id: `@${bare}`, names: [], mayDecide: true }
+}
+
+function splitOnce(id: string): [string, string?] {
+  const at = id.indexOf(':')
+  return at < 0 ? [id] : [id.slice(0, at), id.slice(at + 1)]
+}

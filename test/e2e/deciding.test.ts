@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { nativeGit } from '../git/support/native-git.ts'
+import { NativeWriter } from '../kb/support/native-writer.ts'
+import { startProduct } from './support.ts'
+
+const main = 'refs/heads/main'
+
+async function start(policy: string) {
+  const { ctx, gitDir, tokens, request, newKey, kbId } = await startProduct()
+  const native = new NativeWriter(gitDir)
+  native.commit(main, new Map([['kb.yaml', `${native.read(main, 'kb.yaml')}\n${policy}`]]))
+  const sent = async (metadata: object = {}) => {
+    const body = { kb: 'handbook', kind: 'external-feed', title: 'Fees', content: 'None.', metadata }
+    return String((await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body })).body.candidateId)
+  }
+  const act = (id: string, verb: string, as: string, body?: object) =>
+    request('POST', `/api/v1/queue/candidates/${id}/${verb}`, { as, ...(body && { body }) })
+  return { ctx, gitDir, tokens, newKey, sent, act, kbId, request }
+}
+
+test('the red zone takes two people, and the commit names both', async () => {
+  const { gitDir, tokens, newKey, sent, act, request } = await start('approvals: { red: 2 }\n')
+  const id = await sent({ actionZone: 'red' })
+  const awaiting = { votes: 1, owners: [] }
+  for (const _ of [1, 2]) {
+    expect(await act(id, 'approve', tokens.curator)).toMatchObject({
+      status: 202,
+      body: { status: 'pending', awaiting },
+    })
+  }
+  const { body } = await request('GET', `/api/v1/queue/candidates/${id}`, { as: tokens.curator })
+  expect(body.decisions).toMatchObject([{ action: 'approve' }])
+  const second = await newKey('acme', 'curator')
+  expect(await act(id, 'approve', second)).toMatchObject({ status: 200, body: { status: 'approved' } })
+  expect(nativeGit(gitDir, ['log', '-1', '--format=%B', main]).match(/^Approved-By: /gm)).toHaveLength(2)
+})
+
+test('a vote is for a candidate as it was: putting it back begins anew', async () => {
+  const { tokens, newKey, sent, act } = await start('approvals: { red: 2 }\n')
+  const id = await sent({ actionZone: 'red' })
+  await act(id, 'approve', tokens.curator)
+  await act(id, 'dismiss', tokens.curator)
+  await act(id, 'reopen', tokens.curator)
+  expect((await act(id, 'approve', await newKey('acme', 'curator'))).body).toMatchObject({ awaiting: { votes: 1 } })
+})
+
+test('what is owned waits for an owner, also where the policy would approve it', async () => {
+  const { ctx, tokens, act, request } = await start('owners: [{ tags: [contracts], people: [Legal desk] }]\n')
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
+  const record = { tenantId, name: 'Legal desk', role: 'curator' as const, connectors: [], expiresAt: null }
+  const { token } = await ctx.apiKeys.create(record, ctx.now())
+  const body = {
+    kb: 'handbook',
+    kind: 'external-feed',
+    title: 'Fees',
+    content: 'None.',
+    metadata: { tags: ['contracts'] },
+  }
+  const submitted = await request('POST', '/api/v1/queue/candidates', {
+    as: tokens.app,
+    body: { ...body, confidence: 1 },
+  })
+  expect(submitted.body.status).toBe('pending')
+  const id = String(submitted.body.candidateId)
+  expect((await act(id, 'approve', tokens.curator)).body.awaiting).toEqual({ votes: 0, owners: [['Legal desk']] })
+  expect((await act(id, 'approve', token)).status).toBe(200)
+})
+
+test('an edit is its author’s, who may not approve it alone', async () => {
+  const { tokens, sent, act } = await start('authorMayApprove: false\n')
+  const id = await sent()
+  const { status, body } = await act(id, 'approve', tokens.curator, { content: 'Some.' })
+  expect([status, body.error, body.awaiting]).toEqual([409, 'approval_needed', { votes: 1, owners: [] }])
+  expect((await act(id, 'approve', tokens.curator)).status).toBe(200)
+})
+
+test('while it cannot be read who decides, nothing is approved', async () => {
+  const { tokens, sent, act } = await start('owners: nobody\n')
+  expect((await act(await sent(), 'approve', tokens.curator)).body.error).toBe('approval_needed')
+})

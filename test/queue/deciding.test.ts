@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { mainRef } from '../../src/kb/refs/kb-refs.ts'
+import { parseCandidate } from '../../src/markdown/file/candidate-file.ts'
+import { parseKbFile } from '../../src/markdown/file/kb-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
+import { followsRename } from '../../src/rules/candidates/candidate.ts'
+import { NativeWriter } from '../kb/support/native-writer.ts'
+import { acts, Draw, newTeam, people, setPolicy, type Team, tried } from './deciding-doors.ts'
+
+const { DECIDING_STEPS = '160', PROPERTY_SEED } = process.env
+const seed = PROPERTY_SEED === 'random' ? Date.now() % 1_000_000 : Number(PROPERTY_SEED ?? 1)
+
+/** Looks at each commit of main, as git has it, and says what the policy of its parent does not allow. */
+async function violations({ bed, names }: Team): Promise<string[]> {
+  const native = new NativeWriter(bed.gitDir)
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const found: string[] = []
+  const nameOf = (actorId: string) => names.get(actorId.slice(actorId.indexOf(':') + 1)) ?? actorId
+  const [first, ...commits] = native.git('rev-list', '--first-parent', '--reverse', mainRef).split('\n')
+  for (let at = 0, parent = first ?? ''; at < commits.length; parent = commits[at++] ?? '') {
+    const commit = commits[at] ?? ''
+    const message = native.git('log', '-1', '--format=%B', commit)
+    if (native.git('log', '-1', '--format=%ce', commit).includes('native@')) continue
+    const deciding = parseKbFile(native.read(parent, 'kb.yaml')).settings.deciding
+    if (deciding === null) throw new Error('unreadable')
+    const approvers = [...message.matchAll(/^Approved-By: .*<(.+)>$/gm)].map(([, id = '']) => id)
+    const records = []
+    for (const [, id] of message.matchAll(/^Candidate: (.+)$/gm)) {
+      const row = kb.projection.read.get`SELECT blob FROM candidates WHERE id = ${id ?? ''}`
+      const record = parseCandidate(await kb.repository.readText(String(row?.blob)))
+      if (record.verdict.reason !== followsRename) records.push(record)
+    }
+    const authors = new Set(
+      records
+        .flatMap(({ createdBy, decisions }) => [
+          createdBy,
+          ...decisions.flatMap(({ action, by }) => (action === 'revise' ? [by] : [])),
+        ])
+        .map(({ id }) => nameOf(id)),
+    )
+    const isPolicy = approvers.some((id) => id === 'policy')
+    const voters = new Set(approvers.filter((id) => id !== 'policy').map(nameOf))
+    if (!deciding.authorMayApprove) for (const author of authors) if (records.length > 0) voters.delete(author)
+    const say = (what: string) =>
+      found.push(`${what}: ${message} ${JSON.stringify(deciding)} ${JSON.stringify([...voters])}`)
+    if (approvers.length === 0) say('nobody approved')
+    for (const [at, id] of approvers.entries()) {
+      const isLast = at === approvers.length - 1
+      const hasVoted = records.every(({ decisions }) =>
+        decisions.some(({ action, by }) => action === 'approve' && by.id === id),
+      )
+      if (!isLast && !hasVoted) say(`no vote of ${id}`)
+    }
+    for (const { connector, verdict } of records) {
+      const zone =
+        connector === 'risky' ? 'red' : connector === 'careful' || connector === 'git' ? 'yellow' : verdict.zone
+      const needed = zone === 'red' || zone === 'yellow' ? deciding.approvals[zone] : isPolicy ? 0 : 1
+      if (voters.size < needed) say(`${needed} needed`)
+    }
+    const changed = native.git('diff', '--no-renames', '--name-only', parent, commit).split('\n')
+    for (const path of changed.filter((each) => each !== '')) {
+      const tags = [parent, commit].flatMap((at) => {
+        const isThere = path.startsWith('neurons/') && native.git('ls-tree', at, '--', path) !== ''
+        return isThere ? parseNeuronFile(native.read(at, path)).fields.tags : []
+      })
+      for (const rule of deciding.owners) {
+        const isBelow = rule.paths.some(
+          (folder) => path === folder || path.replace(/^neurons\//, '').startsWith(`${folder}/`),
+        )
+        if (!isBelow && !rule.tags.some((tag) => tags.includes(tag))) continue
+        const isOwner = (name: string) =>
+          rule.people.includes((people as readonly string[]).includes(name) ? `${name}@example.com` : name)
+        if (![...voters].some(isOwner)) say(`no owner of ${path}`)
+      }
+    }
+  }
+  return found
+}
+
+test('no door takes to main what owners and approvals do not allow', { timeout: 600_000 }, async () => {
+  const draw = new Draw(seed)
+  const team = await newTeam()
+  const came = new Map<string, number>()
+  const names = Object.keys(acts)
+  const weighted = [
+    ...names,
+    ...Array.from({ length: 6 }, () => 'approve'),
+    'submit',
+    'submit',
+    'submit',
+    'bundle',
+    'propose',
+    'push',
+  ]
+  for (let step = 0; step < Number(DECIDING_STEPS); step++) {
+    if (step % 12 === 0) await setPolicy(team, draw)
+    const name = draw.one(weighted)
+    const outcome = await tried(() => acts[name]?.(team, draw, step) ?? Promise.resolve(undefined))
+    const key = `${name} ${outcome ?? 'nothing'}`
+    came.set(key, (came.get(key) ?? 0) + 1)
+  }
+  if (process.env.DECIDING_STEPS) console.log(seed, Object.fromEntries([...came].sort()))
+  expect(await violations(team)).toEqual([])
+  const outcomes = [...came.keys()]
+  for (const outcome of ['done', 'vote', 'refused']) expect(outcomes.some((key) => key.endsWith(outcome))).toBe(true)
+})
