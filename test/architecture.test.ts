@@ -65,6 +65,7 @@ test('what a caller reads passes through a view of the knowledge base', () => {
       (name) => `src/pages/write/${name}.ts`,
     ),
     'src/search/kb/index-follower.ts',
+    'src/search/kb/laid-over-search.ts',
   ])
   expect(matching('src/**/*.ts', /\bmaySee\(/)).toEqual([
     'src/kb/access/kb-view.ts',

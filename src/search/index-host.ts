@@ -1,5 +1,5 @@
 import { isDamage, isOfContent } from './index/store-file.ts'
-import { type IndexOptions, KbIndex } from './kb-index.ts'
+import { type IndexChanges, type IndexOptions, KbIndex } from './kb-index.ts'
 import { QueryError } from './query/query-tree.ts'
 import {
   type ChunkHit,
@@ -34,15 +34,18 @@ export type IndexRequests = {
   }
   grow: { argument: { stamp: string; newStamp: string; part: PagePart }; result: number }
   shrink: { argument: { stamp: string; newStamp: string; key: string }; result: number }
-  search: { argument: { stamp: string; q: string; scope: Scope; options?: SearchOptions }; result: PageHits }
-  retrieve: { argument: { stamp: string; question: string; scope: Scope } & RetrieveOptions; result: ChunkHit[] }
-  near: { argument: { stamp: string; vector: Float32Array; scope: Scope }; result: PageHit[] }
+  /** See `KbIndex`; what is asked with the name of a layer is asked of the index with that over it. */
+  layOver: { argument: { stamp: string; layer: string; changes?: IndexChanges }; result: boolean }
+  search: { argument: Asked & { q: string; options?: SearchOptions }; result: PageHits }
+  retrieve: { argument: Asked & { question: string } & RetrieveOptions; result: ChunkHit[] }
+  near: { argument: Asked & { vector: Float32Array }; result: PageHit[] }
   /** What of any stamp lacks vectors: at most `limit` texts. Where the address names no vectors, there is nothing to do. */
   nextTexts: { argument: { limit: number }; result: EmbeddingWork }
   addVectors: { argument: { vectors: EmbeddedText[] }; result: undefined }
   sweepVectors: { argument: { now: number; before: number }; result: undefined }
   close: { argument: undefined; result: undefined }
 }
+type Asked = { stamp: string; scope: Scope; layer?: string | undefined }
 export type IndexRequest = {
   [Method in keyof IndexRequests]: {
     address: IndexAddress
@@ -115,9 +118,10 @@ export class IndexHost {
     if (method === 'addVectors') return index.vectors?.add(argument.vectors)
     if (method === 'sweepVectors') return index.vectors?.sweep(argument)
     if (argument.stamp !== index.stamp) throw new StaleIndex()
-    if (method === 'search') return index.search(argument.q, argument.scope, argument.options)
-    if (method === 'near') return index.near(argument.vector, argument.scope)
-    if (method === 'retrieve') return index.retrieve(argument.question, argument.scope, argument)
+    if (method === 'layOver') return index.layOver(argument.layer, argument.changes)
+    if (method === 'search') return readerOf(index, argument).search(argument.q, argument.scope, argument.options)
+    if (method === 'near') return readerOf(index, argument).near(argument.vector, argument.scope)
+    if (method === 'retrieve') return readerOf(index, argument).retrieve(argument.question, argument.scope, argument)
     const result =
       method === 'grow'
         ? index.grow(argument.part, argument.newStamp)
@@ -196,6 +200,10 @@ export class IndexHost {
       else if (index.unsavedChunks >= worthSaving) trySave(index)
     }
   }
+}
+
+function readerOf(index: KbIndex, { layer }: Pick<Asked, 'layer'>): Pick<KbIndex, 'search' | 'retrieve' | 'near'> {
+  return layer === undefined ? index : index.withLayer(layer)
 }
 
 function versionsOf(index: KbIndex, after: string): VersionsPart {

@@ -1,23 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Chunk } from '../rules/neurons/chunk.ts'
-import { answerQuery } from './answer/answer-query.ts'
-import { nearPages } from './answer/near-pages.ts'
-import { packPassages } from './answer/pack-passages.ts'
 import { Catalog } from './index/catalog.ts'
-import { Deadline } from './index/deadline.ts'
 import { IndexStore } from './index/index-store.ts'
 import { pageTerms } from './index/page-terms.ts'
-import { PageWriter } from './index/page-writer.ts'
+import { type AnalysedPage, PageWriter } from './index/page-writer.ts'
 import { isSparse, renumber } from './index/renumber.ts'
 import { removeFile } from './index/store-file.ts'
 import type { TermEngine } from './index/term-engine.ts'
+import { type IndexParts, IndexReader } from './index-reader.ts'
 import { MiniSearchEngine } from './minisearch/minisearch-engine.ts'
-import { parseQuery } from './query/parse-query.ts'
-import { Synonyms } from './query/synonyms.ts'
-import { type FeedbackParameters, feedbackParameters } from './rank/relevance-feedback.ts'
-import { retrieveChunks } from './rank/retrieve-chunks.ts'
 import {
   type ChunkHit,
   type Engine,
@@ -25,19 +17,15 @@ import {
   type PageHit,
   type PageHits,
   type PagePart,
-  type RetrieveOptions,
-  type Scope,
   type SearchIndex,
-  type SearchOptions,
   StaleIndex,
 } from './search-index.ts'
 import { SegmentEngine } from './segments/segment-engine.ts'
 import { SegmentFiles } from './segments/segment-files.ts'
+import { SegmentLog } from './segments/segment-log.ts'
 import { type Analyser, analyserFor } from './text/analyser.ts'
 import { KbVectors, type VectorsAddress } from './vectors/kb-vectors.ts'
 
-/** Milliseconds of CPU time that a query may take, and a question. */
-const timeLimits = { query: 250, question: 1000 }
 /** Milliseconds that a quiet moment is used to tidy up; and a change, besides, by how many chunks come or go. */
 const workTime = { quiet: 5, change: 0.5, chunk: 0.1 }
 /** `auto` keeps the postings in memory up to so many chunks and different terms, and again from half of the chunks down. */
@@ -48,6 +36,13 @@ const bytesPerChunk = 5_500
 const chunksOnDisk = 100
 /** Different terms that take as much memory as one chunk. */
 const termsPerChunk = 15
+
+/** Layers over one index that are kept. */
+const maxLayers = 8
+
+/** Pages that come, in place of what has the same key, and keys that go. */
+export type IndexChanges = { put: readonly IndexedDocument[]; remove: readonly string[] }
+type Layer = { reader: IndexReader; close: () => void }
 
 /** Of an index in its folder. */
 export const storeFile = 'search.db'
@@ -72,8 +67,10 @@ export class KbIndex implements SearchIndex {
   readonly vectors: KbVectors | undefined
   #engine: { name: Engine; terms: TermEngine }
   #stamp: string
-  #synonyms: { made: string; table: Synonyms } | undefined
   readonly #writer: PageWriter
+  readonly #reader: IndexReader
+  /** The least recently used first. */
+  readonly #layers = new Map<string, Layer>()
 
   constructor(directory: string, options: IndexOptions) {
     this.options = options
@@ -87,6 +84,7 @@ export class KbIndex implements SearchIndex {
       this.vectors = options.vectors && new KbVectors(options.vectors, this.#store, this.#catalog)
       this.#writer = new PageWriter(this.#store, this.#catalog, this.#analyser)
       this.#engine = this.#openEngine(this.#fitting(0))
+      this.#reader = new IndexReader(() => this.#parts, options.language, this.vectors)
     } catch (error) {
       this.#store.close()
       throw error
@@ -111,8 +109,10 @@ export class KbIndex implements SearchIndex {
   /** Chunks whose postings are in memory; and one more for as many different terms, or bytes of vectors, as take its memory. */
   get chunksInMemory(): number {
     const ofVectors = Math.floor((this.vectors?.size ?? 0) / bytesPerChunk)
-    if (this.engine !== 'minisearch') return ofVectors + Math.floor(this.#catalog.chunkCount / chunksOnDisk)
-    return ofVectors + this.#catalog.chunkCount + Math.floor(this.#engine.terms.termsInMemory / termsPerChunk)
+    const ofCatalog = Math.floor(this.#catalog.chunkCount / chunksOnDisk)
+    const ofOthers = ofVectors + this.#layers.size * ofCatalog
+    if (this.engine !== 'minisearch') return ofOthers + ofCatalog
+    return ofOthers + this.#catalog.chunkCount + Math.floor(this.#engine.terms.termsInMemory / termsPerChunk)
   }
 
   /** Chunks that came or went since {@link save}. */
@@ -138,19 +138,9 @@ export class KbIndex implements SearchIndex {
     return this.#store.find(key)?.version
   }
 
-  apply(
-    { put, remove }: { put: readonly IndexedDocument[]; remove: readonly string[] },
-    newStamp: string = randomUUID(),
-  ): void {
-    const keys = new Set([...remove, ...put.map(({ key }) => key)])
-    const pages = put.map((page) => ({ ...page, chunks: pageTerms(page, this.#analyser) }))
-    this.#change(newStamp, (engine) => {
-      for (const key of keys) {
-        const page = this.#store.find(key)
-        if (page !== undefined) this.#writer.remove(this.#catalog.stored(page), engine)
-      }
-      for (const page of pages) this.#writer.add(page, engine)
-    })
+  apply({ put, remove }: IndexChanges, newStamp: string = randomUUID()): void {
+    const pages = analysed(put, this.#analyser)
+    this.#change(newStamp, () => exchange(pages, remove, this.#writer, this.#parts))
   }
 
   grow(part: PagePart, newStamp: string = randomUUID()): number {
@@ -169,50 +159,55 @@ export class KbIndex implements SearchIndex {
     return left
   }
 
-  search(q: string, scope: Scope, { isTyped = false, hasFacets = false, synonyms = [] }: SearchOptions = {}): PageHits {
-    const parsed = parseQuery(q, this.#analyser, { isTyped, synonyms: this.#synonymsOf(synonyms) })
-    if (parsed === undefined) return { hits: [], total: 0, matched: 'all' }
-    const deadline = new Deadline(timeLimits.query)
-    return this.#store.reading(() => answerQuery(q, parsed, this.#parts, { scope, hasFacets, deadline }))
+  search(...asked: Parameters<IndexReader['search']>): PageHits {
+    return this.#reader.search(...asked)
   }
 
-  /** @param options.feedback others than the chosen parameters are for measurements. */
-  retrieve(
-    question: string,
-    scope: Scope,
-    {
-      reach = 'chunk',
-      packing,
-      vector,
-      synonyms = [],
-      filters = [],
-      feedback = feedbackParameters,
-    }: RetrieveOptions & { feedback?: FeedbackParameters } = {},
-  ): ChunkHit[] {
-    const near = vector && ((among: { pages: Uint8Array }) => this.vectors?.near(vector, among))
-    const limit = new Deadline(timeLimits.question)
-    const table = this.#synonymsOf(synonyms)
-    return this.#store.reading(() => {
-      const hits = retrieveChunks(question, this.#parts, {
-        ...{ scope, reach, limit, filters, near, synonyms: table, feedback },
-      })
-      const pageOf = (key: string) => this.#store.find(key)?.id ?? 0
-      const reading = {
-        language: this.options.language,
-        analyser: this.#analyser,
-        titleOf: (key: string) => this.#store.title(pageOf(key)),
-        chunkAt: (key: string, ordinal: number) => this.#chunkAt(pageOf(key), ordinal),
-      }
-      return packing === undefined ? hits : packPassages(hits, packing, reading)
-    })
+  retrieve(...asked: Parameters<IndexReader['retrieve']>): ChunkHit[] {
+    return this.#reader.retrieve(...asked)
   }
 
-  near(vector: Float32Array, scope: Scope): PageHit[] {
-    return this.#store.reading(() => {
-      const nearness = this.vectors?.near(vector, this.#catalog.visible(scope))
-      const { offset = 0, limit } = scope
-      return nearness === undefined ? [] : nearPages(nearness, offset + limit, this.#parts).slice(offset)
-    })
+  near(...asked: Parameters<IndexReader['near']>): PageHit[] {
+    return this.#reader.near(...asked)
+  }
+
+  /**
+   * Lays pages over those that it has, in memory and until it changes; of several such layers the last 8 are kept.
+   * @param changes left out: only asks
+   * @returns whether there is a layer of this name
+   */
+  layOver(name: string, changes?: IndexChanges): boolean {
+    if (changes === undefined || this.#layers.has(name)) return this.#layers.has(name)
+    const { analyser, ...below } = this.#parts
+    const store = IndexStore.over(below.store, analyser.version)
+    const catalog = Catalog.over(below.catalog, store)
+    const engine = below.engine.over(catalog, store)
+    const parts = { analyser, store, catalog, engine }
+    exchange(analysed(changes.put, analyser), changes.remove, new PageWriter(store, catalog, analyser), parts)
+    engine.commit()
+    const reader = new IndexReader(() => parts, this.options.language, this.vectors)
+    const close = () => {
+      engine.close()
+      store.close()
+    }
+    this.#layers.set(name, { reader, close })
+    const [oldest] = this.#layers
+    if (oldest !== undefined && this.#layers.size > maxLayers) this.#removeLayer(oldest)
+    return true
+  }
+
+  /** What reads the index with a layer over it. @throws {StaleIndex} where there is no such layer */
+  withLayer(name: string): IndexReader {
+    const layer = this.#layers.get(name)
+    if (layer === undefined) throw new StaleIndex()
+    this.#layers.delete(name)
+    this.#layers.set(name, layer)
+    return layer.reader
+  }
+
+  #removeLayer([name, { close }]: [string, Layer]): void {
+    this.#layers.delete(name)
+    close()
   }
 
   save(): void {
@@ -235,31 +230,19 @@ export class KbIndex implements SearchIndex {
   }
 
   close(): void {
+    for (const layer of this.#layers) this.#removeLayer(layer)
     this.vectors?.close()
     this.#engine.terms.close()
     this.#store.close()
   }
 
-  /** What answers are made from. */
-  get #parts() {
+  get #parts(): IndexParts {
     return { analyser: this.#analyser, engine: this.#engine.terms, store: this.#store, catalog: this.#catalog }
-  }
-
-  #chunkAt(page: number, ordinal: number): Chunk | undefined {
-    const { from, to } = this.#catalog.chunkRange(page)
-    const id = from + ordinal
-    return ordinal < 0 || id >= to ? undefined : this.#store.chunks.chunk(id)
-  }
-
-  /** Analysed once for as long as they are the same. */
-  #synonymsOf(groups: readonly (readonly string[])[]): Synonyms {
-    const made = JSON.stringify(groups)
-    if (this.#synonyms?.made !== made) this.#synonyms = { made, table: new Synonyms(groups, this.#analyser) }
-    return this.#synonyms.table
   }
 
   /** @throws {StaleIndex} */
   #change(newStamp: string, work: (engine: TermEngine) => void): void {
+    for (const layer of this.#layers) this.#removeLayer(layer)
     this.#store.transaction(() => {
       if (!this.isCurrent) throw new StaleIndex()
       const before = this.#writer.changedChunks
@@ -302,7 +285,8 @@ export class KbIndex implements SearchIndex {
     let terms: TermEngine | undefined
     if (name === 'segments') {
       this.#store.transaction(() => {
-        terms = new SegmentEngine(this.#catalog, this.#store, this.#directory)
+        const log = new SegmentLog(this.#catalog, this.#store, this.#directory)
+        terms = new SegmentEngine(this.#catalog, this.#store, log)
       })
     } else {
       this.#store.transaction(() => SegmentEngine.drop(this.#store, this.#directory))
@@ -310,4 +294,22 @@ export class KbIndex implements SearchIndex {
     terms ??= new MiniSearchEngine(this.#catalog, this.#store, join(this.#directory, snapshotFile))
     return { name, terms }
   }
+}
+
+function analysed(pages: readonly IndexedDocument[], analyser: Analyser): AnalysedPage[] {
+  return pages.map((page) => ({ ...page, chunks: pageTerms(page, analyser) }))
+}
+
+/** Takes pages out and in. */
+function exchange(
+  put: readonly AnalysedPage[],
+  remove: readonly string[],
+  writer: PageWriter,
+  { store, catalog, engine }: IndexParts,
+): void {
+  for (const key of new Set([...remove, ...put.map(({ key }) => key)])) {
+    const page = store.find(key)
+    if (page !== undefined) writer.remove(catalog.stored(page), engine)
+  }
+  for (const page of put) writer.add(page, engine)
 }

@@ -9,6 +9,7 @@ import type { Visible } from '../../src/search/index/visible.ts'
 import { MiniSearchEngine } from '../../src/search/minisearch/minisearch-engine.ts'
 import type { Engine, IndexedDocument, Scope } from '../../src/search/search-index.ts'
 import { SegmentEngine } from '../../src/search/segments/segment-engine.ts'
+import { SegmentLog } from '../../src/search/segments/segment-log.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { tempDir } from '../support/temp.ts'
 
@@ -23,7 +24,7 @@ export function newEngine(name: Engine, pages: readonly IndexedDocument[]) {
   const catalog = new Catalog(store)
   const engine: TermEngine =
     name === 'segments'
-      ? new SegmentEngine(catalog, store, directory)
+      ? new SegmentEngine(catalog, store, new SegmentLog(catalog, store, directory))
       : new MiniSearchEngine(catalog, store, join(directory, 'search.json'))
   onTestFinished(() => engine.close())
   const writer = new PageWriter(store, catalog, analyser)

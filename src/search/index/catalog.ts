@@ -26,7 +26,7 @@ export function isUnfinished({ version }: { version: string }): boolean {
  */
 export class Catalog {
   readonly #classes: PageClass[] = []
-  readonly #keys: string[] = []
+  #keys: string[] = []
   readonly #notes: Map<number, string>
   readonly #store: IndexStore
   /** Undefined until they are asked for the first time. */
@@ -52,6 +52,25 @@ export class Catalog {
     this.#store = store
     for (const block of store.blocks()) for (const page of unpackPages(block)) this.#put(page)
     if (this.#pageCount !== store.pageCount()) throw new Error('The catalog of a search index is damaged.')
+  }
+
+  /** A catalog of its own that begins as another one is. @param store of pages that are laid over those of the other */
+  static over(below: Catalog, store: IndexStore): Catalog {
+    const catalog = new Catalog(store)
+    catalog.#keys = below.#keys.slice()
+    for (const [page, note] of below.#notes) catalog.#notes.set(page, note)
+    catalog.#facts = below.#facts && new Map(below.#facts)
+    catalog.#states = below.#states.slice()
+    catalog.#classOf = below.#classOf.slice()
+    catalog.#firstChunks = below.#firstChunks.slice()
+    catalog.#chunkCounts = below.#chunkCounts.slice()
+    catalog.#lengths = below.#lengths.slice()
+    catalog.#pageOf = below.#pageOf.slice()
+    catalog.#lengthOf = below.#lengthOf.slice()
+    catalog.#pageEnd = below.#pageEnd
+    catalog.#pageCount = below.#pageCount
+    catalog.#chunkCount = below.#chunkCount
+    return catalog
   }
 
   get pageCount(): number {

@@ -22,11 +22,14 @@ let indexes = 0
  */
 export class ChunkRows {
   readonly #index = ++indexes
+  readonly #below: { rows: ChunkRows; end: number } | undefined
   readonly #selectChunk: StatementSync
   readonly #selectPlaces: StatementSync
   readonly #selectTerms: StatementSync
 
-  constructor(db: DatabaseSync) {
+  /** @param below reads the chunks with ids up to before `end` */
+  constructor(db: DatabaseSync, below?: { rows: ChunkRows; end: number }) {
+    this.#below = below
     const prepare = (columns: string) => ofArrays(db.prepare(`SELECT ${columns} FROM chunks WHERE id = ?`))
     this.#selectChunk = prepare('headings, content, coalesce(text, content)')
     this.#selectPlaces = prepare('coalesce(text, content), terms, own_at, text_at, offsets')
@@ -37,12 +40,16 @@ export class ChunkRows {
   }
 
   chunk(id: number): Chunk {
+    const below = this.#rowsBelow(id)
+    if (below !== undefined) return below.chunk(id)
     const { 0: headings, 1: content, 2: text } = this.#selectChunk.get(id) ?? {}
     return { headings: JSON.parse(String(headings ?? '[]')), content: String(content ?? ''), text: String(text ?? '') }
   }
 
   /** A chunk's text, and where its terms stand in it. */
   termPlaces(id: number): TermPlaces {
+    const below = this.#rowsBelow(id)
+    if (below !== undefined) return below.termPlaces(id)
     const key = this.#keyOf(id)
     const known = kept.get(key)
     if (known !== undefined) return known
@@ -60,8 +67,14 @@ export class ChunkRows {
 
   /** The terms of a chunk; see `TermPlaces`. `isCode`: it begins and ends with a fence. */
   terms(id: number): Pick<TermPlaces, 'terms' | 'ownAt'> & { isCode: boolean } {
+    const below = this.#rowsBelow(id)
+    if (below !== undefined) return below.terms(id)
     const { 0: terms, 1: ownAt, 2: isCode } = this.#selectTerms.get(id) ?? {}
     return { terms: String(terms ?? ''), ownAt: Number(ownAt ?? 0), isCode: isCode === 1 }
+  }
+
+  #rowsBelow(id: number): ChunkRows | undefined {
+    return this.#below !== undefined && id < this.#below.end ? this.#below.rows : undefined
   }
 
   #keyOf(id: number): number {

@@ -38,17 +38,22 @@ export class IndexStore {
   readonly #insertChunk: StatementSync
   readonly #insertHash: StatementSync
   readonly #classes = new Map<string, PageClass>()
+  readonly #below: IndexStore | undefined
   /** The first id that no chunk has had. */
   nextChunk: number
 
-  /** @param analyser the version of the analyser: what another one made is forgotten, as is what is damaged. */
-  constructor(file: string, analyser: string) {
+  /**
+   * @param analyser the version of the analyser: what another one made is forgotten, as is what is damaged.
+   * @param below a store whose pages and chunks are read as if they were here too; see {@link over}
+   */
+  constructor(file: string, analyser: string, below?: IndexStore) {
     this.db = openStore(file, analyser)
+    this.#below = below
     this.#sql = this.db.createTagStore(200)
     this.removedChunks = new RemovedChunks(this.db, this.#sql)
     this.#begin = this.db.prepare('BEGIN')
     this.#commit = this.db.prepare('COMMIT')
-    this.chunks = new ChunkRows(this.db)
+    this.chunks = new ChunkRows(this.db, below && { rows: below.chunks, end: below.nextChunk })
     this.#find = ofArrays(this.db.prepare('SELECT id, version FROM pages WHERE key = ?'))
     this.#insertPage = this.db.prepare(`INSERT INTO pages (key, version, title, path, tags, changed_at, note)
       VALUES (?, ?, ?, ?, ?, ?, ?)`)
@@ -57,8 +62,23 @@ export class IndexStore {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
     this.#insertHash = this.db.prepare('INSERT INTO hashes (chunk, hash) VALUES (?, ?)')
     const next = this.#sql.get`SELECT value FROM meta WHERE key = 'next_chunk'`
-    this.nextChunk = Number(next?.value ?? 1)
+    this.nextChunk = below?.nextChunk ?? Number(next?.value ?? 1)
+    if (below !== undefined) this.#continue(below)
     for (const known of this.classes()) this.#classes.set(known.name, known)
+  }
+
+  /** A store in memory, of pages that are laid over those of another as it is now. Their ids are behind all that the other has had. */
+  static over(below: IndexStore, analyser: string): IndexStore {
+    return new IndexStore(':memory:', analyser, below)
+  }
+
+  #continue(below: IndexStore): void {
+    const last = below.#sql.get`SELECT seq FROM sqlite_sequence WHERE name = 'pages'`?.seq ?? 0
+    this.#sql.run`INSERT INTO sqlite_sequence (name, seq) VALUES ('pages', ${last})`
+    for (const { id, name, kind, audience, tags } of below.#classes.values()) {
+      this.#sql.run`INSERT INTO classes (id, name, kind, audience, tags)
+        VALUES (${id}, ${name}, ${kind}, ${audience === undefined ? null : JSON.stringify(audience)}, ${JSON.stringify(tags)})`
+    }
   }
 
   /** Other after every change, whoever made it, and for every file that was ever made. */
@@ -125,6 +145,7 @@ export class IndexStore {
 
   /** What filters ask for of every page, by its id. */
   *facts(): Generator<[id: number, facts: PageFacts]> {
+    if (this.#below !== undefined) yield* this.#below.facts()
     for (const row of this.db.prepare('SELECT id, title, path, tags, changed_at FROM pages').iterate()) {
       const { title, path, tags, changed_at: changedAt } = row
       const facts = { title: String(title), path: String(path), changedAt: String(changedAt) }
@@ -134,7 +155,7 @@ export class IndexStore {
 
   find(key: string): { id: number; version: string } | undefined {
     const row = this.#find.get(key)
-    return row && { id: Number(row[0]), version: String(row[1]) }
+    return row === undefined ? this.#below?.find(key) : { id: Number(row[0]), version: String(row[1]) }
   }
 
   /** The versions of at most `limit` pages by key, of those behind a key, in the order of the keys' UTF-8 bytes. */
@@ -201,7 +222,9 @@ export class IndexStore {
   }
 
   title(pageId: number): string {
-    return String(this.#sql.get`SELECT title FROM pages WHERE id = ${pageId}`?.title ?? '')
+    return String(
+      this.#sql.get`SELECT title FROM pages WHERE id = ${pageId}`?.title ?? this.#below?.title(pageId) ?? '',
+    )
   }
 
   *termsOf(from: number, to: number): Generator<{ id: number; terms: string }> {

@@ -1,6 +1,8 @@
 import type { Query } from '../query/query-tree.ts'
 import type { QuestionTerm } from '../query/question.ts'
+import type { Catalog } from './catalog.ts'
 import type { Deadline } from './deadline.ts'
+import type { IndexStore } from './index-store.ts'
 import type { StoredPage } from './store-tables.ts'
 import type { Visible } from './visible.ts'
 
@@ -24,6 +26,8 @@ const maxExpansions = 200
 export interface TermEngine {
   /** How many different terms are in memory. */
   readonly termsInMemory: number
+  /** An engine that also finds what this one finds, and keeps what it takes in to itself. Both are those of an index laid over this one's. */
+  over(catalog: Catalog, store: IndexStore): TermEngine
   addChunks(chunks: readonly TermChunk[]): void
   /** The last chunks of a page are about to be removed from the store. */
   removeChunks(page: StoredPage, count: number): void

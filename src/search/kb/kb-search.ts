@@ -22,7 +22,15 @@ const updatePatience = 8_000
 /** The same where the index lacks more pages than come in some batches, as while some are imported or it is built. */
 const [buildPatience, manyPages] = [1_000, 100]
 
-type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp' | 'vector'>
+type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp' | 'vector' | 'layer'>
+
+/** Pages over those of the index, in its thread. */
+export type SearchLayer = {
+  /** The knowledge base that has them. */
+  kb: ReadableKb
+  /** Lays them over the index that has this stamp. @returns their name */
+  lay(address: IndexAddress, stamp: string): Promise<string>
+}
 
 /** `pages`: of the next 1,000 that the index is to take in, how many the caller may see. Absent where it is up to date. */
 export type PartialAnswer = { behind?: { pages: number } }
@@ -33,12 +41,8 @@ export type KbSearchOptions = FollowerOptions & {
   embedding?: { model: EmbeddingModel; now: () => Date } | undefined
 }
 
-/** Returns the search index of an open knowledge base; for a preview, that of what it is laid over. */
-export function kbSearch(kb: ReadableKb, ctx: Context): KbSearch {
-  return ownSearch(kb.laidOver?.on ?? kb, ctx)
-}
-
-const ownSearch = onePer((kb: ReadableKb, ctx: Context) => {
+/** Returns the search index of an open knowledge base. For readers, see `searchOf`. */
+export const kbSearch = onePer((kb: ReadableKb, ctx: Context) => {
   const { directory, embeddingModel: model, parser, now } = ctx
   const { id } = kb.identity
   return new KbSearch(kb, {
@@ -105,11 +109,12 @@ export class KbSearch {
    * @throws {GanglionError} `unavailable` where it cannot answer in time, or the knowledge base is being closed.
    * @throws what `SearchPool.ask` throws.
    */
-  search(asked: Asked<'search'>): Promise<PageHits & PartialAnswer> {
+  search(asked: Asked<'search'>, over?: SearchLayer): Promise<PageHits & PartialAnswer> {
     return this.#ask(async (address, stamp, isCurrent) => {
-      const found = await this.#pool.ask(address, 'search', { ...asked, stamp })
+      const layer = await over?.lay(address, stamp)
+      const found = await this.#pool.ask(address, 'search', { ...asked, stamp, layer })
       if (isCurrent) return found
-      const hits = this.#stillSeen(found.hits, asked.scope)
+      const hits = this.#stillSeen(found.hits, asked.scope, over)
       // A suggestion is made of pages that may be hidden by now.
       const total = found.total - (found.hits.length - hits.length)
       return { hits, total, matched: found.matched, ...this.#behind(asked.scope) }
@@ -117,22 +122,21 @@ export class KbSearch {
   }
 
   /** As {@link search}; by meaning, too, where a model of embeddings gives the question's vector in time, unless only words are wished. */
-  retrieve({
-    by,
-    ...asked
-  }: Asked<'retrieve'> & { by?: 'words' | undefined }): Promise<
-    { hits: IndexRequests['retrieve']['result']; ranking?: Ranking } & PartialAnswer
-  > {
+  retrieve(
+    { by, ...asked }: Asked<'retrieve'> & { by?: 'words' | undefined },
+    over?: SearchLayer,
+  ): Promise<{ hits: IndexRequests['retrieve']['result']; ranking?: Ranking } & PartialAnswer> {
     const asking = by === 'words' ? undefined : this.#vectorOf(asked.question)
     return this.#ask(async (address, stamp, isCurrent) => {
       const vector = await asking
-      const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector })
+      const layer = await over?.lay(address, stamp)
+      const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector, layer })
       const ranking = this.#ranking(
         vector,
         hits.some(({ byMeaning }) => byMeaning),
       )
       if (isCurrent) return { hits, ...ranking }
-      return { hits: this.#stillSeen(hits, asked.scope), ...ranking, ...this.#behind(asked.scope) }
+      return { hits: this.#stillSeen(hits, asked.scope, over), ...ranking, ...this.#behind(asked.scope) }
     })
   }
 
@@ -150,8 +154,12 @@ export class KbSearch {
   }
 
   /** Without Neurons that the index holds as they were, and that are hidden or gone by now. */
-  #stillSeen<Hit extends { key: string }>(hits: readonly Hit[], scope: View): Hit[] {
-    const view = new KbView(this.#kb, scope)
+  #stillSeen<Hit extends { key: string }>(
+    hits: readonly Hit[],
+    scope: View,
+    { kb }: Pick<SearchLayer, 'kb'> = { kb: this.#kb },
+  ): Hit[] {
+    const view = new KbView(kb, scope)
     return hits.filter(({ key }) => isUuid(key) || view.seesNeuron(key))
   }
 
@@ -164,12 +172,16 @@ export class KbSearch {
   }
 
   /** Pages that are near a query by meaning; none where no model gives its vector in time. As {@link search} else. */
-  async near({ q, scope }: Pick<Asked<'search'>, 'q' | 'scope'>): Promise<{ near: PageHit[]; ranking?: Ranking }> {
+  async near(
+    { q, scope }: Pick<Asked<'search'>, 'q' | 'scope'>,
+    over?: SearchLayer,
+  ): Promise<{ near: PageHit[]; ranking?: Ranking }> {
     const vector = await this.#vectorOf(q)
     if (vector === undefined) return { near: [], ...this.#ranking(vector, false) }
     return this.#ask(async (address, stamp, isCurrent) => {
-      const hits = await this.#pool.ask(address, 'near', { vector, scope, stamp })
-      const near = isCurrent ? hits : this.#stillSeen(hits, scope)
+      const layer = await over?.lay(address, stamp)
+      const hits = await this.#pool.ask(address, 'near', { vector, scope, stamp, layer })
+      const near = isCurrent ? hits : this.#stillSeen(hits, scope, over)
       return { near, ...this.#ranking(vector, near.length > 0) }
     })
   }

@@ -11,7 +11,8 @@ import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
 import { type FilterGroup, filterOf, type PageFilter } from '../query/filters.ts'
 import type { Packing, Reach } from '../search-index.ts'
-import { kbSearch, type PartialAnswer } from './kb-search.ts'
+import type { PartialAnswer } from './kb-search.ts'
+import { searchOf } from './laid-over-search.ts'
 import { answered, scopeOf } from './search-kb.ts'
 
 /** Chunks to choose from, by page: some pages have several that say something on a question. */
@@ -77,7 +78,7 @@ export async function retrievePassages(
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
   const { synonyms } = await kb.settings()
-  const { hits, ...behind } = await answered(kbSearch(kb, ctx).retrieve({ question, scope, synonyms, ...options }))
+  const { hits, ...behind } = await answered(searchOf(kb, ctx).retrieve({ question, scope, synonyms, ...options }))
   const view = await viewAs(kb, { audience })
   const passages = hits.flatMap(({ key, ...hit }) => {
     const neuron = view.about(key, findNeuron)

@@ -12,7 +12,7 @@ import { isPlain } from '../query/query-items.ts'
 import { QueryError } from '../query/query-tree.ts'
 import { type PageHit, type Scope, SearchTimeout } from '../search-index.ts'
 import { SearchInterrupted } from '../search-pool.ts'
-import { kbSearch } from './kb-search.ts'
+import { searchOf } from './laid-over-search.ts'
 import { questionKey } from './note-question.ts'
 import { type SearchFound, searchAnswers } from './search-answers.ts'
 
@@ -54,7 +54,7 @@ export async function findPages(
   const find = () => findPagesIn(ctx, kb, audience, query)
   // What is found by meaning changes with the vectors, too.
   if (ctx.embeddingModel !== undefined) return find()
-  return searchAnswers(ctx).get(kb, kbSearch(kb, ctx), JSON.stringify([audience, query]), find)
+  return searchAnswers(ctx).get(kb, searchOf(kb, ctx), JSON.stringify([audience, query]), find)
 }
 
 /** The same in an open knowledge base. @param query `by: 'words'`: never by meaning. @throws as {@link search} */
@@ -93,12 +93,12 @@ async function findWords(
   const { defaultAudience, synonyms } = await kb.settings()
   const scope = { audience, defaultAudience, limit, offset, ...(kind === 'all' ? {} : { kind }) }
   const options = { isTyped: interactive === true, hasFacets: facets === true, synonyms }
-  const { hits, ...answer } = await answered(kbSearch(kb, ctx).search({ q, scope, options }))
+  const { hits, ...answer } = await answered(searchOf(kb, ctx).search({ q, scope, options }))
   const shown = async (pages: readonly PageHit[]) => shownOf(ctx, await viewAs(kb, { audience }), pages)
   if (ctx.embeddingModel === undefined || by === 'words') return { hits: await shown(hits), ...answer }
   // Who is still typing would ask the model at every letter.
   const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
-  const { near, ranking = 'words' } = isMeant ? await answered(kbSearch(kb, ctx).near({ q, scope })) : { near: [] }
+  const { near, ranking = 'words' } = isMeant ? await answered(searchOf(kb, ctx).near({ q, scope })) : { near: [] }
   if (near.length === 0) return { hits: await shown(hits), ...answer, ranking }
   const { behind } = answer
   return {

@@ -35,11 +35,14 @@ export class MiniSearchEngine implements TermEngine {
   readonly #index: MiniSearch<TermChunk>
   /** Of each chunk, to find phrases in. */
   readonly #terms: Map<number, string>
+  /** What it is laid over. */
+  readonly #below: MiniSearchEngine | undefined
   /** MiniSearch looks at every term to count them: this is how many there were in so many chunks. */
   #counted = { terms: 0, chunks: 0 }
 
   /** @param file of the snapshot. */
-  constructor(catalog: Catalog, store: IndexStore, file: string) {
+  constructor(catalog: Catalog, store: IndexStore, file: string, below?: MiniSearchEngine) {
+    this.#below = below
     this.#catalog = catalog
     this.#store = store
     this.#file = file
@@ -47,6 +50,10 @@ export class MiniSearchEngine implements TermEngine {
     const { index, terms } = loadChunks(store, file)
     this.#index = index
     this.#terms = terms
+  }
+
+  over(catalog: Catalog, store: IndexStore): MiniSearchEngine {
+    return new MiniSearchEngine(catalog, store, '', this)
   }
 
   get termsInMemory(): number {
@@ -66,6 +73,8 @@ export class MiniSearchEngine implements TermEngine {
     this.#store.removedChunks.note(page, count)
     const end = page.firstChunk + page.lengths.length
     for (let id = end - count; id < end; id++) {
+      // What it is laid over keeps its own; its pages are not visible.
+      if (!this.#terms.has(id)) continue
       this.#index.remove({ id, terms: this.#terms.get(id) ?? '' })
       this.#terms.delete(id)
     }
@@ -133,7 +142,8 @@ export class MiniSearchEngine implements TermEngine {
   termsEnding(ending: string, visible: Visible, deadline: Deadline): [term: string, chunkCount: number][] {
     const found = new Set<string>()
     const sought = `${ending} `
-    for (const terms of this.#terms.values()) {
+    const below = this.#below === undefined ? [] : this.#below.#terms.values()
+    for (const terms of [...below, ...this.#terms.values()]) {
       deadline.check()
       for (let at = terms.indexOf(sought); at >= 0; at = terms.indexOf(sought, at + 1)) {
         found.add(terms.slice(terms.lastIndexOf(' ', at) + 1, at + ending.length))
@@ -144,6 +154,14 @@ export class MiniSearchEngine implements TermEngine {
 
   save(): void {
     saveChunks(this.#store, this.#index, this.#file)
+  }
+
+  #termsOf(chunk: number): string {
+    return this.#terms.get(chunk) ?? (this.#below === undefined ? '' : this.#below.#termsOf(chunk))
+  }
+
+  get #indexes(): MiniSearch<TermChunk>[] {
+    return this.#below === undefined ? [this.#index] : [this.#below.#index, this.#index]
   }
 
   /** 1 for every page that a query matches, by id. */
@@ -180,19 +198,21 @@ export class MiniSearchEngine implements TermEngine {
       if (visible.pages[pagesOfChunks[chunk] ?? 0] === 1) counts.set(term, (counts.get(term) ?? 0) + 1)
       return 0
     }
-    this.#index.search(word, { ...options, boostDocument: count })
+    for (const index of this.#indexes) index.search(word, { ...options, boostDocument: count })
     return counts
   }
 
   #ofTerm(term: string, visible: Visible, deadline: Deadline): ScoredPostings {
     deadline.check()
     const [chunks, frequencies]: [number[], number[]] = [[], []]
-    const found = this.#index.search(term, byFrequency)
-    const rarity = idf(found.length, this.#index.documentCount)
-    for (const { id, score } of found) {
-      if (visible.pages[this.#catalog.pageOf(id)] !== 1) continue
-      chunks.push(id)
-      frequencies.push(Math.round(score / rarity))
+    for (const index of this.#indexes) {
+      const found = index.search(term, byFrequency)
+      const rarity = idf(found.length, index.documentCount)
+      for (const { id, score } of found) {
+        if (visible.pages[this.#catalog.pageOf(id)] !== 1) continue
+        chunks.push(id)
+        frequencies.push(Math.round(score / rarity))
+      }
     }
     return this.#list(chunks, frequencies, visible)
   }
@@ -215,7 +235,7 @@ export class MiniSearchEngine implements TermEngine {
     const [chunks, frequencies]: [number[], number[]] = [[], []]
     for (const [index, chunk] of (held[0] ?? []).entries()) {
       if (index % 1000 === 0) deadline.check()
-      const frequency = occurrences(this.#terms.get(chunk) ?? '', phrase)
+      const frequency = occurrences(this.#termsOf(chunk), phrase)
       if (frequency === 0) continue
       chunks.push(chunk)
       frequencies.push(frequency)

@@ -5,6 +5,9 @@ import { TermTable } from '../text/term-table.ts'
 type RemovedPage = { class: number; chunks: readonly { terms: string }[] }
 type Count = { chunks: number; pages: number }
 
+/** In how many chunks and pages terms are, by the class of the pages. */
+export type CountedTerms = Pick<RemovedTerms, 'isEmpty' | 'countOf'>
+
 /**
  * In how many chunks and pages that are gone, but still in a segment, each term is. Less by these, the counts of the segments are
  * those of what there is.

@@ -9,6 +9,7 @@ import type { QuestionTerm } from '../query/question.ts'
 import { idf } from '../rank/bm25.ts'
 import { AnyPostings } from './any-postings.ts'
 import type { InvertedPage } from './invert.ts'
+import { LaidOverSegments } from './laid-over-segments.ts'
 import { matchPages } from './postings/match-pages.ts'
 import { PositionCursor, phrasePostings } from './postings/phrase-postings.ts'
 import { postingsOf } from './postings/posting-cache.ts'
@@ -16,7 +17,7 @@ import type { ComputedPostings, PostingList } from './postings/posting-list.ts'
 import { TopChunks } from './postings/top-chunks.ts'
 import { type WeightedList, WindowScorer } from './postings/window-scorer.ts'
 import { SegmentFiles } from './segment-files.ts'
-import { type OpenSegment, SegmentLog } from './segment-log.ts'
+import type { OpenSegment, Segments } from './segment-log.ts'
 import { addEnding, addSimilar } from './similar-terms.ts'
 import { type PrefixTerm, TermDirectory } from './term-directory.ts'
 
@@ -30,7 +31,7 @@ const maxPending = 1024
 export class SegmentEngine implements TermEngine {
   readonly #catalog: Catalog
   readonly #store: IndexStore
-  readonly #log: SegmentLog
+  readonly #log: Segments
   readonly #directory: TermDirectory
   readonly #scorer: WindowScorer
   readonly #anyPostings = new AnyPostings()
@@ -38,13 +39,18 @@ export class SegmentEngine implements TermEngine {
   readonly #terms = new Map<number, string>()
   readonly #added = new Set<number>()
 
-  /** Within a transaction. @param directory of the files */
-  constructor(catalog: Catalog, store: IndexStore, directory: string) {
+  constructor(catalog: Catalog, store: IndexStore, log: Segments) {
     this.#catalog = catalog
     this.#store = store
-    this.#log = new SegmentLog(catalog, store, directory)
+    this.#log = log
     this.#directory = new TermDirectory(this.#log.removedTerms, () => this.#segments)
     this.#scorer = new WindowScorer(catalog)
+  }
+
+  over(catalog: Catalog, store: IndexStore): SegmentEngine {
+    const { removedTerms } = this.#log
+    const below = { segments: () => this.#segments, removedTerms, store: this.#store }
+    return new SegmentEngine(catalog, store, new LaidOverSegments(below, catalog))
   }
 
   /** Forgets what it holds, where another engine goes on. Within a transaction. */

@@ -7,7 +7,7 @@ import { type InvertedPage, invert } from './invert.ts'
 import { merge } from './merge-segments.ts'
 import { firstFrom } from './postings/posting-list.ts'
 import { windowsOf } from './postings/window-scorer.ts'
-import { RemovedTerms } from './removed-terms.ts'
+import { type CountedTerms, RemovedTerms } from './removed-terms.ts'
 import { SegmentFiles } from './segment-files.ts'
 
 /** Chunks up to which segments are in memory: a restart makes them again, at some 20,000 chunks a second. */
@@ -25,6 +25,11 @@ const termsPerStep = 32
 /** A segment that is searched; see {@link windowsOf}. */
 export type OpenSegment = { segment: Segment; windows: Uint32Array; removedChunks: number }
 
+/** Where an engine finds segments, and puts pages. */
+export type Segments = Pick<SegmentLog, 'segments' | 'add' | 'remove' | 'work' | 'save' | 'close'> & {
+  readonly removedTerms: CountedTerms
+}
+
 type Merging = {
   inputs: readonly OpenSegment[]
   work: Generator<undefined, SegmentShape>
@@ -38,7 +43,7 @@ type Merging = {
  * bigger one, bit by bit: a log-structured merge, O'Neil et al., "The Log-Structured Merge-Tree", 1996. Pages that are gone stay
  * in their segments, unseen, until these are merged.
  */
-export class SegmentLog {
+export class SegmentLog implements Segments {
   readonly #catalog: Catalog
   readonly #store: IndexStore
   readonly #files: SegmentFiles
@@ -46,6 +51,7 @@ export class SegmentLog {
   #open: OpenSegment[]
   #merging: Merging | undefined
 
+  /** Within a transaction. @param directory of the files */
   constructor(catalog: Catalog, store: IndexStore, directory: string) {
     this.#catalog = catalog
     this.#store = store
@@ -68,7 +74,7 @@ export class SegmentLog {
 
   /** Takes whole pages in, by ascending id. */
   add(pages: readonly InvertedPage[]): void {
-    if (pages.length > 0) this.#open = [...this.#open, this.#opened(invert(pages, this.#facts))]
+    if (pages.length > 0) this.#open = [...this.#open, this.#opened(invert(pages, factsIn(this.#catalog)))]
   }
 
   /** A page is about to be removed from the store. */
@@ -138,7 +144,7 @@ export class SegmentLog {
     const segments = inputs.map(({ segment }) => segment)
     const work = merge(
       segments,
-      { facts: this.#facts, isKept, chunkCountOfPage },
+      { facts: factsIn(this.#catalog), isKept, chunkCountOfPage },
       sink instanceof MemorySink ? sink : sink.sink,
     )
     this.#merging = { inputs, work, sink, isKept }
@@ -186,11 +192,6 @@ export class SegmentLog {
     return { segment, windows: windowsOf(segment.pages, this.#catalog), removedChunks }
   }
 
-  get #facts() {
-    const { pagesOfChunks, chunkLengths, pageLengths } = this.#catalog
-    return { pagesOfChunks, chunkLengths, pageLengths, classOf: (page: number) => this.#catalog.classOf(page) }
-  }
-
   /** @param held 1 for the pages that are in a segment, by id. */
   #loadRemoved(held: Uint8Array): void {
     const byPage = Map.groupBy(this.#store.removedChunks.all(), ({ page }) => page)
@@ -217,6 +218,12 @@ export class SegmentLog {
     }
     this.add(pages)
   }
+}
+
+/** What a segment is made by. */
+export function factsIn(catalog: Catalog) {
+  const { pagesOfChunks, chunkLengths, pageLengths } = catalog
+  return { pagesOfChunks, chunkLengths, pageLengths, classOf: (page: number) => catalog.classOf(page) }
 }
 
 /** Chunks of segments that are not gone. */

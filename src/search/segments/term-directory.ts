@@ -4,7 +4,7 @@ import type { Visible } from '../index/visible.ts'
 import type { TermDocs } from './any-postings.ts'
 import type { TermEntry } from './format/dictionary.ts'
 import { MergedTerms } from './merged-terms.ts'
-import type { RemovedTerms } from './removed-terms.ts'
+import type { CountedTerms } from './removed-terms.ts'
 import type { OpenSegment } from './segment-log.ts'
 
 /** Terms whose entries are kept in memory: words that are asked for, and those of feedback, come again and again. */
@@ -23,12 +23,12 @@ type Count = { chunks: number; pages: number }
 
 /** The dictionaries of all segments as one. */
 export class TermDirectory {
-  readonly #removed: RemovedTerms
+  readonly #removed: CountedTerms
   readonly #openSegments: () => readonly OpenSegment[]
   #known: { segments: readonly OpenSegment[]; entries: Map<string, Entries> } = { segments: [], entries: new Map() }
 
   /** @param openSegments gives another array whenever the segments are others */
-  constructor(removed: RemovedTerms, openSegments: () => readonly OpenSegment[]) {
+  constructor(removed: CountedTerms, openSegments: () => readonly OpenSegment[]) {
     this.#removed = removed
     this.#openSegments = openSegments
   }
