@@ -1,16 +1,33 @@
 import type { TestReport } from '../contract/answer-tests.ts'
+import { GanglionError } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
+import { previewedKb } from '../queue/preview/previewed-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { countsOf, keptRuns, redSince } from './kept-runs.ts'
-import { mainRun } from './main-run.ts'
+import { mainRun, resultsOf } from './main-run.ts'
 
-/** The results of a knowledge base's answer tests on main. For curators. @throws {GanglionError} `not_found`, `unavailable` */
-export async function readTestReport(ctx: Context, { tenantId }: Caller, kbName: string): Promise<TestReport> {
-  return testReportOf(ctx, await ctx.readableKb(tenantId, kbName))
+/**
+ * The results of a knowledge base's answer tests on main, or as if a candidate were approved. For curators.
+ * @throws {GanglionError} `not_found`, `not_pending`, `unavailable`; `merge_conflict` where the candidate cannot be approved
+ */
+export async function readTestReport(
+  ctx: Context,
+  caller: Caller,
+  kbName: string,
+  { candidate }: { candidate?: string } = {},
+): Promise<TestReport> {
+  if (candidate === undefined) return testReportOf(ctx, await ctx.readableKb(caller.tenantId, kbName))
+  const kb = await ctx.kb(caller.tenantId, kbName)
+  const report = await testReportOf(ctx, kb)
+  const previewed = await previewedKb(ctx, caller, kb, [candidate])
+  const [conflict] = previewed.preview.conflicts
+  if (conflict !== undefined) throw new GanglionError('merge_conflict', conflict.message)
+  const results = await resultsOf(ctx, previewed, await mainRun(ctx, kb))
+  return { ...report, candidateId: candidate, ...countsOf(results), results }
 }
 
-async function testReportOf(ctx: Context, kb: ReadableKb): Promise<TestReport> {
+export async function testReportOf(ctx: Context, kb: ReadableKb): Promise<TestReport> {
   const { commit, results, problems, coverage } = await mainRun(ctx, kb)
   const history = await keptRuns(ctx, kb)
   const kbId = kb.identity.id

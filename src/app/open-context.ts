@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { LRUCache } from 'lru-cache'
+import { testEffects } from '../answer-tests/test-effects.ts'
 import type { Answerer } from '../chat/answerer.ts'
 import { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
@@ -91,6 +92,7 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
     kbs,
     kb: async (tenantId, slugOrId) => kbs.open(await find(tenantId, slugOrId)),
     readableKb: async (tenantId, slugOrId) => kbs.openToRead(await find(tenantId, slugOrId)),
+    testEffects: (kb, ids) => testEffects(ctx, kb, ids),
     now,
     onError,
     acts: new EventEmitter(),

@@ -16,6 +16,7 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['watch'], load: async () => (await import('./commands/watch.ts')).addWatchCommand },
   { words: ['mcp'], load: async () => (await import('./commands/mcp.ts')).addMcpCommand },
   { words: ['check'], load: async () => (await import('./commands/check.ts')).addCheckCommand },
+  { words: ['test'], load: async () => (await import('./commands/test.ts')).addTestCommand },
   { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
   { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },
   { words: ['undo'], load: async () => (await import('./commands/undo-command.ts')).addUndoCommand },

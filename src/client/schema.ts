@@ -217,7 +217,7 @@ export interface paths {
         };
         /**
          * Read a candidate
-         * @description Returns a candidate with its text, its decisions and the diff of its approval. Fails with `not_found` if it does not exist.
+         * @description Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results of the answer tests. Fails with `not_found` if it does not exist.
          */
         get: operations["readCandidate"];
         put?: never;
@@ -337,7 +337,7 @@ export interface paths {
         };
         /**
          * Run the answer tests
-         * @description Runs the answer tests in `tests/*.yaml` on `main`, by words alone, and returns their results, the Neurons that they do not reach, and the commits that were tested before. The results are kept until `main` moves. Fails with `unavailable` while the search index is built.
+         * @description Runs the answer tests in `tests/*.yaml` on `main`, by words alone, and returns their results, the Neurons that they do not reach, and the commits that were tested before. With `candidate`, the results are as if it were approved. Fails with `unavailable` while the search index is built, with `not_pending` if the candidate is decided, and with `merge_conflict` if it cannot be approved.
          */
         get: operations["readTests"];
         put?: never;
@@ -1155,6 +1155,8 @@ export interface components {
             diffTruncated?: true;
             /** @description Present if the candidate conflicts with `main`: `before` is then the version that it is based on. */
             conflicts?: components["schemas"]["MergeConflict"][];
+            /** @description What its approval changes in the results of the answer tests. Present if it is pending and there are tests. */
+            effects?: components["schemas"]["TestEffects"];
         };
         /**
          * @description Changes to the candidate at its approval.
@@ -2609,6 +2611,57 @@ export interface components {
                 }[];
             };
         };
+        TestChange: {
+            /** @description Path of the file that holds the test. */
+            file: string;
+            /** @description Line of the file on which the test begins. */
+            line: number;
+            /** @description Question as a reader asks it; one line of at most 1,000 characters. */
+            question: string;
+            /**
+             * @description Who asks.
+             * @enum {string}
+             */
+            audience: "curator" | "tool" | "public" | "student";
+            /** @description What does not hold with the candidate, as sentences. */
+            failures: string[];
+            /** @description The first 3 results on `main`. */
+            before: {
+                /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
+                seqId: string;
+                /** @description Title of the Neuron. */
+                title: string;
+                /** @description What it says on the question, in Markdown. */
+                passage: string;
+            }[];
+            /** @description The first 3 results with the candidate. */
+            after: {
+                /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
+                seqId: string;
+                /** @description Title of the Neuron. */
+                title: string;
+                /** @description What it says on the question, in Markdown. */
+                passage: string;
+            }[];
+        };
+        /** @description What a candidate's approval changes in the results of the answer tests. */
+        TestEffects: {
+            /**
+             * @description `running`: ask again. `failed`: the candidate cannot be applied, or the tests could not be run.
+             * @enum {string}
+             */
+            state: "tested" | "running" | "failed";
+            /** @description Why there are no results, as a sentence. Present if `state` is `failed`. */
+            reason?: string;
+            /** @description Number of tests. */
+            tests: number;
+            /** @description Tests that pass on `main`, and fail with the candidate. */
+            broken: components["schemas"]["TestChange"][];
+            /** @description Tests that fail on `main`, and pass with the candidate. */
+            mended: components["schemas"]["TestChange"][];
+            /** @description Other tests whose first results differ. */
+            changed: components["schemas"]["TestChange"][];
+        };
         /**
          * @description The results of the answer tests.
          * @example {
@@ -2667,6 +2720,11 @@ export interface components {
              * @description UUID of the knowledge base.
              */
             kbId: string;
+            /**
+             * Format: uuid
+             * @description The candidate that the tests were run with.
+             */
+            candidateId?: string;
             /** @description In the order of the files and of the tests in them. */
             results: components["schemas"]["TestResult"][];
             /** @description What cannot be run. */
@@ -3492,7 +3550,10 @@ export interface operations {
     };
     readTests: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description UUID of a pending candidate: the tests are run as if it were approved. */
+                candidate?: string;
+            };
             header?: never;
             path: {
                 /**

@@ -99,10 +99,27 @@ export const TestResult = z
   .meta({ id: 'TestResult' })
 export type TestResult = z.output<typeof TestResult>
 
+const TestChange = z
+  .object({
+    ...place,
+    failures: Failures.describe('What does not hold with the candidate, as sentences.'),
+    before: Top.describe(`The first ${shownResults} results on \`main\`.`),
+    after: Top.describe(`The first ${shownResults} results with the candidate.`),
+  })
+  .meta({ id: 'TestChange' })
+export type TestChange = z.output<typeof TestChange>
+
 const TestProblem = z.object({
   file: z.string().describe('Path of the file.'),
   line: z.int().positive().describe('Line of the file.'),
   message: z.string().describe('What is wrong with it, as a sentence.'),
+})
+
+export const TestQuery = z.object({
+  candidate: z
+    .uuid()
+    .describe('UUID of a pending candidate: the tests are run as if it were approved.')
+    .exactOptional(),
 })
 
 const TestRun = z.object({
@@ -126,6 +143,7 @@ const run = { commit: '3f786850e387550fdab836ed7e6dc881de23001b', at: '2026-11-2
 export const TestReport = TestRun.omit({ at: true })
   .extend({
     kbId: KbUuid,
+    candidateId: z.uuid().describe('The candidate that the tests were run with.').exactOptional(),
     results: z.array(TestResult).describe('In the order of the files and of the tests in them.'),
     problems: z.array(TestProblem).describe('What cannot be run.'),
     coverage: z
@@ -154,6 +172,26 @@ export const TestReport = TestRun.omit({ at: true })
     ],
   })
 export type TestReport = z.output<typeof TestReport>
+
+export const TestEffects = z
+  .object({
+    state: z
+      .enum(['tested', 'running', 'failed'])
+      .describe('`running`: ask again. `failed`: the candidate cannot be applied, or the tests could not be run.'),
+    reason: z
+      .string()
+      .describe('Why there are no results, as a sentence. Present if `state` is `failed`.')
+      .exactOptional(),
+    tests: z.int().nonnegative().describe('Number of tests.'),
+    broken: z.array(TestChange).describe('Tests that pass on `main`, and fail with the candidate.'),
+    mended: z.array(TestChange).describe('Tests that fail on `main`, and pass with the candidate.'),
+    changed: z.array(TestChange).describe('Other tests whose first results differ.'),
+  })
+  .meta({
+    id: 'TestEffects',
+    description: "What a candidate's approval changes in the results of the answer tests.",
+  })
+export type TestEffects = z.output<typeof TestEffects>
 
 export const AddedTest = z
   .object({

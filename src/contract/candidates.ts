@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TestEffects } from './answer-tests.ts'
 import { Awaiting, Cursor, ErrorAnswer, MergeConflict, NextCursor, PageLimit } from './envelope.ts'
 import { KbUuid, ObjectId, TextOrUuid, Timestamp, Uuid } from './identifiers.ts'
 import { CandidateKind, CandidateStatus, SeqId, Zone } from './vocabulary.ts'
@@ -350,6 +351,9 @@ export const CandidateDetail = CandidateSummary.extend({
     .array(MergeConflict)
     .describe('Present if the candidate conflicts with `main`: `before` is then the version that it is based on.')
     .exactOptional(),
+  effects: TestEffects.describe(
+    'What its approval changes in the results of the answer tests. Present if it is pending and there are tests.',
+  ).exactOptional(),
 }).meta({
   id: 'CandidateDetail',
   description: 'A candidate with its text, its decisions and its diff.',

@@ -4,7 +4,7 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
 import { accessIn } from '../kb/access/neuron-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { findCandidate, unfinishedApprovals } from '../kb/projection/candidate-index.ts'
+import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { removalTrailers } from '../kb/refs/removal-trailer.ts'
@@ -32,57 +32,8 @@ export type ApprovedNeuron = { seqId: string; documentId: string | null; commit:
 /** An approval that is recorded as a vote, since more are needed. */
 export type VotedFor = { awaiting: Awaiting }
 
-/** Completes what the policy approved and a crash kept from reaching main. */
-export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promise<void> {
-  for (const id of unfinishedApprovals(kb.projection.read)) {
-    await kb.write((staging) => approveByPolicy(kb, staging, id, now()))
-  }
-}
-
-/**
- * Approves within a group commit what the policy approved. What cannot be, such as where its target has changed after the candidate
- * reached the queue, waits for a curator from then on, whatever becomes of the reason.
- */
-export async function approveByPolicy(
-  kb: KnowledgeBase,
-  staging: Staging,
-  candidateId: string,
-  now: Date,
-): Promise<void> {
-  try {
-    await approveStaged(kb, staging, candidateId, {}, policyActor, now)
-  } catch (error) {
-    const isRefused =
-      error instanceof GanglionError || error instanceof ValidationError || error instanceof CuratorNeeded
-    if (!isRefused) throw error
-    await leaveToCurator(kb, staging, candidateId, { reason: error.message, now })
-  }
-}
-
-async function leaveToCurator(
-  kb: KnowledgeBase,
-  staging: Staging,
-  candidateId: string,
-  { reason, now }: { reason: string; now: Date },
-): Promise<void> {
-  const row = findCandidate(kb.projection.write, candidateId)
-  if (row?.status !== 'pending') return
-  const candidate = parseCandidate(await staging.readText(row.blob))
-  const { title, kind, connector, verdict } = candidate
-  await kb.commitToQueue(staging, {
-    candidates: [{ ...candidate, verdict: { ...verdict, approve: false, reason } }],
-    message: commitMessage(`Leave "${title}" to a curator`, {
-      Candidate: candidateId,
-      Kind: kind,
-      Connector: connector,
-    }),
-    author: signatureOf(policyActor, now),
-    at: now,
-  })
-}
-
 /** No policy may show a Neuron to more readers, or change what its author may not have seen. */
-class CuratorNeeded extends Error {
+export class CuratorNeeded extends Error {
   constructor() {
     super('more readers would see the Neuron, or a comment would change')
   }
@@ -111,7 +62,7 @@ export async function recordVotes(
   await kb.commitToQueue(staging, { candidates: voted, message, author: signatureOf(by, at), at })
 }
 
-const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
+export const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
 
 /** The files of an approval, with the pages whose links follow where it renames or moves a Neuron, or an alias. */
 async function renamed(

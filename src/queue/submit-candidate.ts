@@ -12,6 +12,7 @@ import {
   findCandidate,
 } from '../kb/projection/candidate-index.ts'
 import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
+import type { MainTables } from '../kb/projection/projection.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { recordCandidate } from '../kb/writing/record.ts'
 import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
@@ -24,8 +25,9 @@ import { parseMetadata, readMetadata, unfitKeys } from '../rules/candidates/meta
 import { judge } from '../rules/policy.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { once } from '../state/once.ts'
-import { approveByPolicy, proposalViewOf } from './approval.ts'
+import { proposalViewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
+import { approveByPolicy, approveTested, isTestedFirst } from './policy-approval.ts'
 import { takenNames } from './taken-names.ts'
 
 /** Candidates of one knowledge base that may wait. */
@@ -61,10 +63,10 @@ export async function submitCandidate(
 ): Promise<CandidateReceipt> {
   const kb = await ctx.kb(caller.tenantId, input.knowledgeBaseId)
   const build = await prepareCandidate(kb, caller, input, options)
-  const submit = (id: string) =>
-    kb
-      .write((staging) => submitStaged(kb, staging, build, id, ctx.now()))
-      .then((submitted) => toReceipt(ctx, kb, submitted))
+  const submit = async (id: string) => {
+    const submitted = await kb.write((staging) => submitStaged(kb, staging, build, id, ctx.now()))
+    return toReceipt(ctx, kb, submitted.awaitsTests ? await finishTested(ctx, kb, build, submitted) : submitted)
+  }
   const keyed = {
     route: request?.route ?? 'POST /api/v1/queue/candidates',
     body: request?.body ?? { ...input, knowledgeBaseId: kb.identity.id, ifMatch: options.ifMatch },
@@ -95,7 +97,8 @@ type Draft = Pick<
   isUnreadable: boolean
 }
 
-type Submitted = { row: CandidateRow; warnings: Warning[] }
+/** `awaitsTests`: the policy approves it, once the answer tests were run. */
+type Submitted = { row: CandidateRow; warnings: Warning[]; awaitsTests?: true }
 
 export async function prepareCandidate(
   kb: KnowledgeBase,
@@ -190,12 +193,18 @@ async function submitStaged(
       await refuseConflict(proposalViewOf(kb, staging), candidate)
     // Anybody can be any number of visitors: they leave room to those who have a key.
     const room = isVisitor(draft.createdBy) ? maxPending / 2 : maxPending
-    if (!candidate.verdict.approve && countPending(sql) >= room) throw new GanglionError('queue_full')
+    const mayWait = !candidate.verdict.approve || isTestedFirst(kb, draft.settings)
+    if (mayWait && countPending(sql) >= room) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, candidate, 'Propose')
   }
   const row = findCandidate(sql, id)
   if (row === undefined) throw new GanglionError('internal')
   if (row.status !== 'pending' || !row.approvedByPolicy) return { row, warnings }
+  if (isTestedFirst(kb, draft.settings)) {
+    // It may come to wait, when nothing can be taken back any more.
+    await kb.requireWaitingRoom(draft.createdBy)
+    return { row, warnings, awaitsTests: true }
+  }
   await approveByPolicy(kb, staging, id, now)
   const judged = findCandidate(sql, id) ?? row
   const isOneMore = known === undefined && judged.status === 'pending'
@@ -203,9 +212,25 @@ async function submitStaged(
     if (countPending(sql) > maxPending) throw new GanglionError('queue_full')
     await kb.requireWaitingRoom(draft.createdBy)
   }
-  const { approval } = judged
-  const isVisible = (seqId: string) => draft.sees(accessOf(sql, seqId) ?? { audience: [], tags: [] })
-  return { row: judged, warnings: [...warnings, ...(approval ? takenNames(sql, approval.seqId, isVisible) : [])] }
+  return { row: judged, warnings: [...warnings, ...namesTakenBy(sql, draft, judged)] }
+}
+
+async function finishTested(
+  ctx: Context,
+  kb: KnowledgeBase,
+  draft: Draft,
+  { row: { id }, warnings }: Submitted,
+): Promise<Submitted> {
+  await approveTested(ctx, kb, id)
+  const { read: sql } = kb.projection
+  const row = findCandidate(sql, id)
+  if (row === undefined) throw new GanglionError('internal')
+  return { row, warnings: [...warnings, ...namesTakenBy(sql, draft, row)] }
+}
+
+function namesTakenBy(sql: MainTables, { sees }: Draft, { approval }: CandidateRow): Warning[] {
+  const isVisible = (seqId: string) => sees(accessOf(sql, seqId) ?? { audience: [], tags: [] })
+  return approval === undefined ? [] : takenNames(sql, approval.seqId, isVisible)
 }
 
 export async function toCandidate(

@@ -114,6 +114,8 @@ const Sources = z.object({
 
 const Rename = z.object({ rewriteLinks: Flag.default(false) })
 
+const Tests = z.object({ onBreak: z.enum(['allow', 'yellow', 'red']).default('yellow') })
+
 const never = 'never'
 const Lint = z.object({
   schedule: z.preprocess(
@@ -150,6 +152,8 @@ export type KbSettings = {
   zones: Zones | null
   /** Null: nobody may approve anything, since it cannot be read who may. */
   deciding: Deciding | null
+  /** What becomes of what the policy approves, if that breaks an answer test: `allow` approves it, else it waits in this zone. */
+  onBreak: z.infer<typeof Tests>['onBreak']
   defaultAudience: string[]
   /** Where the search index keeps its postings; `auto` chooses by the size of the knowledge base. */
   searchEngine: z.infer<typeof Search>['engine']
@@ -197,6 +201,7 @@ const parts = {
   owners: Owners,
   approvals: z.preprocess(notEmpty, Approvals.prefault({})),
   authorMayApprove: z.preprocess(notEmpty, Flag.default(true)),
+  tests: z.preprocess(notEmpty, Tests.prefault({})),
   defaultAudience: Names.default(['tool', 'public']),
   search: z.preprocess(notEmpty, Search.prefault({})),
   questions: z.preprocess(notEmpty, Questions.prefault({})),
@@ -241,6 +246,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     policy: read('policy', parts.policy, null),
     zones: read('zones', parts.zones, null),
     deciding: decidingOf(whole.success, { owners, approvals, authorMayApprove }),
+    onBreak: read('tests', parts.tests, { onBreak: 'red' as const }).onBreak,
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
     searchEngine: search.engine,
     synonyms: search.synonyms,
@@ -258,6 +264,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     ...unknownKeys('policy.', values.policy, Object.keys(Policy.shape)),
     ...unknownKeys('approvals.', values.approvals, Object.keys(Approvals.shape)),
     ...unknownKeys('zones.', values.zones, Object.keys(Zones.shape)),
+    ...unknownKeys('tests.', values.tests, Object.keys(Tests.shape)),
     ...unknownKeys('search.', values.search, Object.keys(Search.shape)),
     ...unknownKeys('questions.', values.questions, Object.keys(Questions.shape)),
     ...unknownKeys('lint.', values.lint, Object.keys(Lint.shape)),

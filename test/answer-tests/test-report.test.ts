@@ -1,67 +1,34 @@
 import { expect, test } from 'vitest'
-import { addAnswerTest } from '../../src/answer-tests/add-test.ts'
-import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
-import { AnswerTestInput, type TestReport } from '../../src/contract/answer-tests.ts'
-import { submitCandidate } from '../../src/queue/submit-candidate.ts'
-import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
-import { approveCandidate } from '../support/approve-candidate.ts'
-import { threads } from '../support/threads.ts'
-
-/** A knowledge base of the template, with two pages and files of tests. */
-async function newKb() {
-  const bed = await newTestBed({ threads })
-  const { ctx, curator, app } = bed
-  const take = async (input: Parameters<typeof submitCandidate>[2]) => {
-    const { candidateId } = await submitCandidate(ctx, app, input)
-    const { seqId } = await approveCandidate(ctx, curator, candidateId, {})
-    return seqId ?? ''
-  }
-  const vip = await take(candidate())
-  const hidden = await take(
-    candidate({ title: 'Salaries', content: 'The salary of the lead is a secret.', metadata: '{"tags":["internal"]}' }),
-  )
-  const kb = await ctx.kb(curator.tenantId, 'handbook')
-  const commit = (files: Record<string, string>) =>
-    kb.write((staging) =>
-      kb.commitToMain(staging, {
-        files: new Map(Object.entries(files)),
-        message: 'Change the tests',
-        decided: 'operator',
-        author: { name: 'Ada', email: 'ada@example.com', at: new Date() },
-        at: new Date(),
-      }),
-    )
-  const report = () => readTestReport(ctx, curator, 'handbook')
-  const add = (input: unknown) => addAnswerTest(ctx, curator, 'handbook', AnswerTestInput.parse(input))
-  return { ...bed, take, vip, hidden, kb, commit, report, add }
-}
+import type { TestReport } from '../../src/contract/answer-tests.ts'
+import { correction } from '../kb/support/test-bed.ts'
+import { testedBed } from './tested-bed.ts'
 
 const failuresOf = ({ results }: TestReport) => results.map(({ question, failures }) => [question, ...failures])
 
 test('each expectation is held against what the audience is answered', async () => {
-  const { vip, hidden, commit, report } = await newKb()
+  const { vip, hidden, commit, report } = await testedBed()
   const head = await commit({
     'tests/answers.yaml': `- question: Who is paged for a VIP ticket?
-  retrieves: ${vip}
-  cites: ${vip}
-  contains: PAGE  the lead
-  notContains: nobody
+  retrieves: [${vip}]
+  cites: [${vip}]
+  contains: [PAGE  the lead]
+  notContains: [nobody]
   refuses: false
   search: { q: escalation policy, first: ${vip} }
 - question: What is the salary of the lead?
-  retrieves: ${hidden}
+  retrieves: [${hidden}]
 - question: What is the salary of the lead?
   audience: curator
-  retrieves: ${hidden}
+  retrieves: [${hidden}]
 `,
     'tests/failing.yaml': `- question: Which submarine crosses Antarctica?
-  cites: ${vip}
-  contains: ice
+  cites: [${vip}]
+  contains: [ice]
   refuses: false
 - question: Who is paged for a VIP ticket?
-  cites: ${hidden}
-  contains: nobody
-  notContains: the lead
+  cites: [${hidden}]
+  contains: [nobody]
+  notContains: [the lead]
   refuses: true
   search: { q: secret salary, first: ${hidden} }
 `,
@@ -101,9 +68,9 @@ test('each expectation is held against what the audience is answered', async () 
 })
 
 test('a question that is added becomes a test of what it is answered today', async () => {
-  const { ctx, vip, commit, report, add } = await newKb()
+  const { ctx, vip, commit, report, add } = await testedBed()
   expect(await report()).toMatchObject({ results: [], history: [], redSince: null, coverage: { reached: 0 } })
-  await commit({ 'tests/answers.yaml': '# Ours.\n- question: Who is paged for a VIP ticket?\n  contains: the lead' })
+  await commit({ 'tests/answers.yaml': '# Ours.\n- question: Who is paged for a VIP ticket?\n  contains: [the lead]' })
   const added = await add({ question: 'Who is paged for a VIP ticket?' })
   expect(added.test).toEqual({
     ...{ question: 'Who is paged for a VIP ticket?', audience: 'tool', top: 5 },
@@ -118,7 +85,7 @@ test('a question that is added becomes a test of what it is answered today', asy
   const blob = (await repository.blobAt(wished.commit, 'tests/answers.yaml')) ?? ''
   expect(await repository.readText(blob)).toBe(`# Ours.
 - question: Who is paged for a VIP ticket?
-  contains: the lead
+  contains: [the lead]
 - question: Who is paged for a VIP ticket?
   retrieves:
     - ${vip}
@@ -142,7 +109,7 @@ test('a question that is added becomes a test of what it is answered today', asy
 })
 
 test('it is known since which tested commit main is red, and what no test reaches', async () => {
-  const { vip, hidden, take, commit, report, add } = await newKb()
+  const { vip, hidden, take, commit, report, add } = await testedBed()
   await add({ question: 'Who is paged for a VIP ticket?', contains: ['the lead'] })
   const green = await report()
   expect(green.redSince).toBeNull()
@@ -163,7 +130,7 @@ test('it is known since which tested commit main is red, and what no test reache
 })
 
 test('what is wrong in a file is told with its line, and the other tests are run', async () => {
-  const { commit, report } = await newKb()
+  const { commit, report } = await testedBed()
   await commit({
     'tests/a.yaml':
       '- question: Who?\n  must: hold\n- question: Which submarine crosses Antarctica?\n  refuses: true\n',

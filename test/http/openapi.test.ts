@@ -55,7 +55,7 @@ test('every route of the API is described with every status that it can answer',
     `get /api/v1/knowledge-bases/{kbId}/llms.txt ${read(200)}`,
     `get /api/v1/knowledge-bases/{kbId}/neurons ${read('200 304')}`,
     `get /api/v1/knowledge-bases/{kbId}/search ${read('200 304')}`,
-    `get /api/v1/knowledge-bases/{kbId}/tests ${read(200)}`,
+    'get /api/v1/knowledge-bases/{kbId}/tests 200 400 401 403 404 408 409 429 431 500 503 507',
     ...['', '/candidates', '/candidates/{id}', '/sources', '/sources/{docId}'].map(
       (path) => `get /api/v1/me${path} ${read(200)}`,
     ),

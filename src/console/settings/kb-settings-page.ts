@@ -23,6 +23,11 @@ const zones = [
   { value: 'yellow', label: 'yellow: waits for a curator' },
   { value: 'red', label: 'red: waits, with a warning' },
 ]
+const onBreak = [
+  { value: 'yellow', label: 'yellow: waits for a curator' },
+  { value: 'red', label: 'red: waits, with a warning' },
+  { value: 'allow', label: 'allow: is approved' },
+]
 const engines = [
   { value: 'auto', label: 'auto: by size' },
   { value: 'minisearch', label: 'minisearch: in memory' },
@@ -115,6 +120,13 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
           'Connectors that are approved',
           'With commas between. Only keys that may speak as them count.',
         ),
+        selectField({
+          name: 'tests.onBreak',
+          label: 'What breaks an answer test',
+          value: values['tests.onBreak'],
+          choices: onBreak,
+          errors,
+        }),
       ),
     zones: () =>
       part(

@@ -1,7 +1,7 @@
 import { addAnswerTest } from '../../answer-tests/add-test.ts'
 import { readTestReport } from '../../answer-tests/read-test-report.ts'
 import type { AppContext } from '../../app/open-context.ts'
-import { AddedTest, AnswerTestInput, TestReport } from '../../contract/answer-tests.ts'
+import { AddedTest, AnswerTestInput, TestQuery, TestReport } from '../../contract/answer-tests.ts'
 import { KbPath } from '../../contract/search.ts'
 import type { Role } from '../../contract/vocabulary.ts'
 import { callerOf } from '../access/auth.ts'
@@ -22,13 +22,15 @@ export function answerTestRoutes(app: ZodFastify, ctx: AppContext): void {
         summary: 'Run the answer tests',
         description:
           'Runs the answer tests in `tests/*.yaml` on `main`, by words alone, and returns their results, the Neurons that ' +
-          'they do not reach, and the commits that were tested before. The results are kept until `main` moves. Fails ' +
-          'with `unavailable` while the search index is built.',
+          'they do not reach, and the commits that were tested before. With `candidate`, the results are as if it were ' +
+          'approved. Fails with `unavailable` while the search index is built, with `not_pending` if the candidate is ' +
+          'decided, and with `merge_conflict` if it cannot be approved.',
         params: KbPath,
-        response: { 200: TestReport, ...readErrors('insufficient_role') },
+        querystring: TestQuery,
+        response: { 200: TestReport, ...readErrors('insufficient_role', 'not_pending', 'merge_conflict') },
       },
     },
-    (request) => readTestReport(ctx, callerOf(request), request.params.kbId),
+    (request) => readTestReport(ctx, callerOf(request), request.params.kbId, request.query),
   )
 
   app.post(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readCandidateEffects } from '../../answer-tests/read-effects.ts'
 import type { AppContext } from '../../app/open-context.ts'
 import {
   Approval,
@@ -25,7 +26,6 @@ import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
 import { listCandidates } from '../../queue/lists/list-candidates.ts'
-import { readCandidate } from '../../queue/read-candidate.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import { callerOf } from '../access/auth.ts'
 import type { Limits } from '../access/rate-limits.ts'
@@ -258,12 +258,12 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
         operationId: 'readCandidate',
         summary: 'Read a candidate',
         description:
-          'Returns a candidate with its text, its decisions and the diff of its approval. Fails with `not_found` if it ' +
-          'does not exist.',
+          'Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results ' +
+          'of the answer tests. Fails with `not_found` if it does not exist.',
         params: CandidatePath,
         response: { 200: CandidateDetail, ...readErrors('insufficient_role') },
       },
     },
-    (request) => readCandidate(ctx, callerOf(request), request.params.id),
+    (request) => readCandidateEffects(ctx, callerOf(request), request.params.id),
   )
 }

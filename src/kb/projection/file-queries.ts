@@ -1,3 +1,4 @@
+import { isTestPath } from '../../markdown/file/test-file.ts'
 import type { LinkForm } from '../../rules/links/written-link.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import type { MainTables } from './projection.ts'
@@ -88,6 +89,11 @@ export function* neuronsInFolder(sql: Sql, folder: string): Generator<string> {
 export function* filesInFolder(sql: Sql, folder: string): Generator<string> {
   const rows = sql.iterate`SELECT path FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NULL ORDER BY path`
   for (const { path } of rows) yield String(path)
+}
+
+/** Whether main has files of answer tests, with tests in them or not. */
+export function hasTestFiles(sql: Sql): boolean {
+  return filesInFolder(sql, 'tests/').some(isTestPath)
 }
 
 /** The Neurons in a folder, and not below it; as {@link neuronsInFolder}. */

@@ -54,17 +54,15 @@ function looksMeant(data: YamlValue): data is YamlValue[] {
   return Array.isArray(data) && data.some(isEntry)
 }
 
-/** The scalars of YAML's failsafe schema as what the fields take; one text is a list of one. */
+/** The scalars of YAML's failsafe schema as what the fields take. */
 function typed(entry: YamlValue): unknown {
   if (typeof entry !== 'object' || Array.isArray(entry)) return entry
-  const as = { top: toNumber, refuses: toFlag, retrieves: toList, cites: toList, contains: toList, notContains: toList }
-  const convert = new Map<string, (value: YamlValue) => unknown>(Object.entries(as))
-  return Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, convert.get(key)?.(value) ?? value]))
+  const { top, refuses } = entry
+  return { ...entry, ...(top && { top: toNumber(top) }), ...(refuses && { refuses: toFlag(refuses) }) }
 }
 
 const toNumber = (value: YamlValue) => (typeof value === 'string' && /^[0-9]{1,4}$/.test(value) ? Number(value) : value)
 const toFlag = (value: YamlValue) => (value === 'true' || value === 'false' ? value === 'true' : value)
-const toList = (value: YamlValue) => (typeof value === 'string' ? [value] : value)
 
 function sentence(path: readonly PropertyKey[], message: string): string {
   return oneLine(path.length === 0 ? `An answer test ${message}.` : `${path.join('.')} ${message}.`, 500)

@@ -23,6 +23,7 @@ export const settingNames = [
   'approvals.yellow',
   'approvals.red',
   'authorMayApprove',
+  'tests.onBreak',
   'defaultAudience',
   'inlineTags',
   'lint.schedule',
@@ -45,6 +46,7 @@ export type SettingName =
   | 'owners'
   | `approvals.${'yellow' | 'red'}`
   | 'authorMayApprove'
+  | 'tests.onBreak'
   | 'defaultAudience'
   | 'inlineTags'
   | 'lint.schedule'
@@ -92,6 +94,7 @@ export function valuesOf(settings: KbSettings): SettingValues {
     'approvals.yellow': String(deciding?.approvals.yellow ?? ''),
     'approvals.red': String(deciding?.approvals.red ?? ''),
     authorMayApprove: String(deciding?.authorMayApprove ?? false),
+    'tests.onBreak': settings.onBreak,
     defaultAudience: settings.defaultAudience.join(', '),
     inlineTags: String(settings.inlineTags),
     'lint.schedule': settings.lintSchedule ?? '',

@@ -7,7 +7,7 @@ const findingsOf = (text: string) =>
 test('a list of questions is read, with the line of each', () => {
   const text = `# What must hold.
 - question: Who is paged for a VIP ticket?
-  retrieves: handbook_00000042
+  retrieves: [handbook_00000042]
   top: 3
   refuses: false
 
@@ -50,7 +50,7 @@ test('what is wrong with a test is an error on its line', () => {
   refuses: maybe
   must: [hold]
 - text
-- contains: x
+- contains: [x]
 `
   expect(findingsOf(text)).toEqual([
     'error 4: retrieves.1 must look like handbook_00000042.',

@@ -299,7 +299,7 @@ test("nothing of the repository's own set-up runs", async () => {
 
 test('answer tests are checked, and what else is in their folder is only told of', async () => {
   const dir = folderOf({
-    'tests/answers.yaml': '- question: Who?\n  retrieves: [notes_00000001]\n- question: Why?\n  cites: nobody\n',
+    'tests/answers.yaml': '- question: Who?\n  retrieves: [notes_00000001]\n- question: Why?\n  cites: [nobody]\n',
     'tests/ci.yaml': 'on: push\n',
     'tests/deep/other.yaml': '- question: Why?\n',
     'tests/readme.md': 'Text.\n',

@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from 'node:util'
+import { LRUCache } from 'lru-cache'
+import type { TestChange, TestEffects, TestResult } from '../contract/answer-tests.ts'
+import { GanglionError } from '../contract/errors.ts'
+import { type Context, onePer } from '../kb/context.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { inUse } from '../kb/open/kb-use.ts'
+import { pendingRecord } from '../kb/projection/candidate-index.ts'
+import { hasTestFiles } from '../kb/projection/file-queries.ts'
+import { previewedKb } from '../queue/preview/previewed-kb.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
+import { mainRun, resultsOf } from './main-run.ts'
+
+const attempts = 3
+const maxKept = 200
+const none = { broken: [], mended: [], changed: [] }
+
+/** What is known of the effects of candidates, by main's head and their records; and one turn at a time to find more. */
+const known = onePer((_: KnowledgeBase) => ({
+  effects: new LRUCache<string, Promise<TestEffects>>({ max: maxKept }),
+  turns: new KeyedLock(),
+}))
+
+/**
+ * What approvals of candidates, in this order, change in the results of the answer tests. Found once for a head of main; undefined where
+ * main has no files of tests.
+ * @throws {GanglionError} `not_found`, `not_pending`
+ */
+export function testEffects(ctx: Context, kb: KnowledgeBase, ids: readonly string[]): Promise<TestEffects> | undefined {
+  const { tenantId } = kb.identity
+  const { read: sql } = kb.projection
+  if (!hasTestFiles(sql)) return undefined
+  const { effects, turns } = known(kb)
+  const key = JSON.stringify([kb.heads().main, ...ids.map((id) => [id, pendingRecord(sql, id)])])
+  const found = effects.get(key)
+  if (found !== undefined) return found
+  const finding = turns.run('', () =>
+    inUse(async () => {
+      await ctx.kb(tenantId, kb.identity.id) // stays open until the results are there, whoever waits for them
+      return findEffects(ctx, curatorOf(tenantId), kb, ids)
+    }),
+  )
+  effects.set(key, finding)
+  finding.then(
+    ({ state }) => state === 'failed' && effects.delete(key),
+    () => effects.delete(key),
+  )
+  return finding
+}
+
+/** The same, or that it is being found, after some milliseconds. */
+export async function effectsSoon(
+  finding: Promise<TestEffects> | undefined,
+  patience: number,
+): Promise<TestEffects | undefined> {
+  if (finding === undefined) return undefined
+  const late = Promise.withResolvers<TestEffects>()
+  const timer = setTimeout(() => late.resolve({ state: 'running', tests: 0, ...none }), patience)
+  try {
+    return await Promise.race([finding, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function findEffects(
+  ctx: Context,
+  caller: Caller,
+  kb: KnowledgeBase,
+  ids: readonly string[],
+): Promise<TestEffects> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const before = await mainRun(ctx, kb)
+    const { length: tests } = before.results
+    try {
+      const previewed = await previewedKb(ctx, caller, kb, ids)
+      const [conflict] = previewed.preview.conflicts
+      if (conflict !== undefined) return { state: 'failed', reason: conflict.message, tests, ...none }
+      const after = await resultsOf(ctx, previewed, before)
+      if (previewed.main === before.commit) return { state: 'tested', tests, ...changesOf(before.results, after) }
+    } catch (error) {
+      if (!(error instanceof GanglionError) || error.code !== 'unavailable') throw error
+      return { state: 'failed', reason: error.message, tests, ...none }
+    }
+  }
+  return { state: 'failed', reason: 'Main changes faster than its answer tests are run.', tests: 0, ...none }
+}
+
+/** Both are of the same tests, in the same order. */
+export function changesOf(
+  before: readonly TestResult[],
+  after: readonly TestResult[],
+): Pick<TestEffects, 'broken' | 'mended' | 'changed'> {
+  const changes = after.flatMap((now, index): [string, TestChange][] => {
+    const was = before[index]
+    if (was === undefined || (was.passed === now.passed && isDeepStrictEqual(was.top, now.top))) return []
+    const { file, line, question, audience, failures, top } = now
+    const kind = was.passed === now.passed ? 'changed' : now.passed ? 'mended' : 'broken'
+    return [[kind, { file, line, question, audience, failures, before: was.top, after: top }]]
+  })
+  const of = (kind: string) => changes.filter(([one]) => one === kind).map(([, change]) => change)
+  return { broken: of('broken'), mended: of('mended'), changed: of('changed') }
+}
+
+/** Effects are the same for every curator. */
+function curatorOf(tenantId: string): Caller {
+  return { id: 'cli', name: 'Answer tests', tenantId, role: 'curator', connectors: [] }
+}

@@ -1,0 +1,97 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { testReportOf } from '../../answer-tests/read-test-report.ts'
+import { changesOf } from '../../answer-tests/test-effects.ts'
+import { AnswerTest, type TestReport } from '../../contract/answer-tests.ts'
+import { parentsOfCommit } from '../../git/objects/object.ts'
+import { escapeXml } from '../../sources/extract/xml.ts'
+import { NegativeAnswer, UsageError } from '../cli-errors.ts'
+import { parseInput } from '../client/api-server.ts'
+import { type CloneAt, withClone } from '../clone-context.ts'
+
+const Options = z.object({
+  at: z.string().min(1).optional(),
+  candidate: z.uuid('must be the id of a candidate').optional(),
+  json: z.literal(true).optional(),
+  junit: z.literal(true).optional(),
+  schema: z.literal(true).optional(),
+})
+type Options = z.output<typeof Options>
+
+type Changes = ReturnType<typeof changesOf>
+
+export function addTestCommand(program: Command): void {
+  program
+    .command('test')
+    .description('run the answer tests in tests/*.yaml of a clone; the exit code is 1 where one fails')
+    .argument('[dir]', 'a clone of the knowledge base, or a folder in it', '.')
+    .option('--at <commit>', 'the commit to test (default: HEAD)')
+    .option('--candidate <id>', 'test the commit of refs/candidates/<id>/head, which was fetched, and compare')
+    .option('--json', 'print one line of JSON')
+    .option('--junit', 'print XML in the format of JUnit')
+    .option('--schema', 'print the JSON Schema of tests/*.yaml, for editors')
+    .addHelpText(
+      'after',
+      '\nNeeds no server: tables and indexes are kept in .git/ganglion-tests. What is not committed is not tested.' +
+        '\n\nExample:\n  git fetch origin refs/candidates/$ID/head:refs/candidates/$ID/head && ganglion test --candidate $ID',
+    )
+    .action(async (dir: unknown, given: unknown) => {
+      const options = parseInput(Options, given)
+      if (options.schema) {
+        process.stdout.write(`${JSON.stringify(z.toJSONSchema(z.array(AnswerTest), { io: 'input' }), null, 2)}\n`)
+        return
+      }
+      if (options.at !== undefined && options.candidate !== undefined)
+        throw new UsageError('--at and --candidate exclude each other')
+      const { report, changes } = await withClone(z.string().parse(dir), (clone) => runAt(clone, options))
+      const print = options.json ? toJson : options.junit ? toJunit : toText
+      process.stdout.write(`${print(report, changes)}\n`)
+      if (report.failed > 0 || report.problems.length > 0) throw new NegativeAnswer()
+    })
+}
+
+async function runAt(
+  { ctx, commitOf, open }: CloneAt,
+  { at, candidate }: Options,
+): Promise<{ report: TestReport; changes?: Changes }> {
+  const run = async (commit: string): Promise<TestReport> => {
+    const report = await testReportOf(ctx, await open(commit))
+    return { ...report, commit }
+  }
+  if (candidate === undefined) return { report: await run(await commitOf(at ?? 'HEAD')) }
+  const commit = await commitOf(`refs/candidates/${candidate}/head`)
+  const kb = await open(commit)
+  const [parent] = parentsOfCommit((await kb.repository.read(commit)).data)
+  if (parent === undefined) throw new Error(`The commit ${commit} changes nothing: it is the first.`)
+  const before = await run(parent)
+  const report = { ...(await run(commit)), candidateId: candidate }
+  return { report, changes: changesOf(before.results, report.results) }
+}
+
+function toJson(report: TestReport, changes: Changes | undefined): string {
+  return JSON.stringify({ ...report, ...changes })
+}
+
+function toText({ commit, passed, failed, results, problems }: TestReport, changes: Changes | undefined): string {
+  const place = ({ file, line, question }: { file: string; line: number; question: string }) =>
+    `${file}:${line}: ${question}`
+  const failing = results
+    .filter((result) => !result.passed)
+    .flatMap((result) => [`FAILED ${place(result)}`, ...result.failures.map((failure) => `  ${failure}`)])
+  const changed = Object.entries(changes ?? {}).flatMap(([kind, list]) => list.map((one) => `${kind} ${place(one)}`))
+  const wrong = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`)
+  const count = passed + failed
+  const summary =
+    count === 0 ? 'There are no answer tests.' : `${passed} of ${count} answer tests pass at ${commit.slice(0, 12)}.`
+  return [...wrong, ...failing, ...changed, summary].join('\n')
+}
+
+function toJunit({ results, failed }: TestReport): string {
+  const cases = results.map(({ file, line, question, failures }) => {
+    const name = `classname="${escapeXml(file)}" name="${escapeXml(question)}" file="${escapeXml(file)}" line="${line}"`
+    const failure = failures.length === 0 ? '' : `<failure>${escapeXml(failures.join('\n'))}</failure>`
+    return `  <testcase ${name}>${failure}</testcase>`
+  })
+  const suite = `<testsuite name="answer tests" tests="${results.length}" failures="${failed}">`
+  return ['<?xml version="1.0" encoding="UTF-8"?>', suite, ...cases, '</testsuite>'].join('\n')
+}
