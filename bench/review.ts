@@ -15,6 +15,12 @@ import { inTurn, milliseconds, show, workFolder } from './support/measure.ts'
 const neurons = 10_000
 const pending = 10_000
 const rounds = 100
+const versions = 100
+/** 200 sentences, of which each version changes one and moves one. */
+const pageOf = (n: number) => {
+  const lines = Array.from({ length: 200 }, (_, at) => `Sentence ${at} is of version ${n - ((n + 200 - at) % 200)}.`)
+  return [...lines.slice(n), ...lines.slice(0, n)].join('\n\n')
+}
 
 /** The queue's pages with as many candidates as may wait. */
 export async function benchReview(): Promise<string[]> {
@@ -38,13 +44,18 @@ export async function benchReview(): Promise<string[]> {
       confidence: 0.4,
       impactEstimate: (n % 97) + 1,
     })
-  const clones = await benchClones(ctx, tenantId, async (n) => {
+  const approved = async (title: string, content: string, metadata?: object) => {
+    const kind = metadata === undefined ? 'external-feed' : 'user-correction'
     const { candidateId } = await submitCandidate(ctx, app, {
-      ...{ knowledgeBaseId: 'bench', kind: 'external-feed', title: `Approved ${n}`, content },
-      ...{ metadata: null, confidence: null, impactEstimate: null },
+      ...{ knowledgeBaseId: 'bench', kind, title, content, confidence: null, impactEstimate: null },
+      metadata: metadata === undefined ? null : JSON.stringify(metadata),
     })
-    await approveCandidate(ctx, { ...app, role: 'curator' }, candidateId, {})
-  })
+    return approveCandidate(ctx, { ...app, role: 'curator' }, candidateId, {})
+  }
+  const created = await approved('Page 0', pageOf(0))
+  const long = 'seqId' in created ? created.seqId : ''
+  for (let n = 1; n < versions; n++) await approved('Page 0', pageOf(n), { targetNeuron: long })
+  const clones = await benchClones(ctx, tenantId, async (n) => void (await approved(`Approved ${n}`, content)))
   const ids: string[] = []
   for (let n = 0; n < pending; n += 250) {
     const receipts = await Promise.all(Array.from({ length: 250 }, (_, at) => submit(n + at)))
@@ -80,6 +91,7 @@ export async function benchReview(): Promise<string[]> {
     rows.push(`| ${name} | ${at(0.5)} | ${at(0.95)} |`)
     console.log(rows.at(-1))
   }
+  await measure(`blame of a page of ${versions} versions`, () => get(`/kb/bench/neurons/${long}/blame`))
   await measure('list', () => get('/queue'))
   await measure('list, by words', (n) => get(`/queue?text=candidate+${n}`))
   await measure('list, by words that all have', () => get('/queue?text=candidate'))

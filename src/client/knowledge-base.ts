@@ -59,6 +59,9 @@ function neuronsOf(connection: Connection, kb: string) {
         },
         ({ neurons }) => neurons,
       ),
+    /** Who said each sentence. */
+    blame: (seqId: string, options?: RequestOptions) =>
+      connection.call('get', '/api/v1/neurons/{kb}/{seqId}/blame', { path: { kb, seqId } }, options),
     /** Links of a Neuron in both directions, and those that lead nowhere. */
     links: async (seqId: string, options?: RequestOptions) => {
       const { links, backlinks, unresolved } = await get(seqId, {}, options)

@@ -248,6 +248,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/neurons/{kb}/{seqId}/blame": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who said each sentence of a Neuron
+         * @description Returns the sentences of a Neuron, each with the version, the commit and the candidate that brought it, who approved it, and the places in Sources that it was ingested from. Edits of other sentences, renames, merges and later editions of a Source leave them as they are. Curators also read who proposed it. Fails with `not_found` if the Neuron does not exist or the caller may not see it.
+         */
+        get: operations["readBlame"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-bases": {
         parameters: {
             query?: never;
@@ -972,6 +992,78 @@ export interface components {
             votes: number;
             /** @description Owners whose approval is missing: of each list, that of one. E-mails of people and names of keys. */
             owners: string[][];
+        };
+        /**
+         * @description Who said each sentence of a Neuron.
+         * @example {
+         *       "seqId": "handbook_00000042",
+         *       "title": "VIP escalation policy",
+         *       "version": 3,
+         *       "commit": "3f786850e387550fdab836ed7e6dc881de23001b",
+         *       "sentences": [
+         *         {
+         *           "text": "When a VIP customer raises a ticket, page the lead.",
+         *           "start": 0,
+         *           "end": 51,
+         *           "version": 1,
+         *           "commit": "89e6c98d92887913cadf06b2adb97f26cde4849b",
+         *           "at": "2026-01-08T09:12:44Z",
+         *           "approvedBy": "Ada",
+         *           "candidateId": "019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70",
+         *           "proposedBy": "Ingest",
+         *           "connector": "ingest",
+         *           "model": null,
+         *           "sources": [
+         *             {
+         *               "id": "019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90",
+         *               "filename": "support.pdf",
+         *               "page": "4"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        Blame: {
+            /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
+            seqId: string;
+            /** @description Title. */
+            title: string;
+            /** @description Version of the Neuron that is explained. */
+            version: number;
+            /** @description Commit of this version. */
+            commit: string;
+            /** @description Sentences of the Neuron, in order. */
+            sentences: components["schemas"]["BlamedSentence"][];
+        };
+        BlamedSentence: {
+            /** @description The sentence, as it is written in Markdown. */
+            text: string;
+            /** @description Where it begins in `content` of the Neuron, in UTF-16 code units. */
+            start: number;
+            /** @description Where it ends. */
+            end: number;
+            /** @description Version of the Neuron that brought it. */
+            version: number;
+            /** @description Commit of that version. */
+            commit: string;
+            /**
+             * Format: date-time
+             * @description Time of that commit.
+             */
+            at: string;
+            /** @description Name of who approved it, or of who wrote it around the server. */
+            approvedBy: string;
+            /** @description UUID of the candidate that brought it. Null if none did. */
+            candidateId: string | null;
+            /** @description For curators: name of who proposed the sentence, or who added it to the candidate. Null if no candidate brought it. */
+            proposedBy?: string | null;
+            /** @description For curators: connector of the candidate. Null if there is none. */
+            connector?: string | null;
+            /** @description For curators: language model that wrote it, as the sender said. Null if none. */
+            model?: string | null;
+            /** @description Places in Sources that the sentence was ingested from. Absent if it came another way. */
+            sources?: components["schemas"]["SourceReference"][];
         };
         /** @description A candidate in a list. */
         Candidate: {
@@ -3418,6 +3510,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Neuron"];
+                };
+            };
+        };
+    };
+    readBlame: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Slug or UUID of the knowledge base.
+                 * @example handbook
+                 */
+                kb: string;
+                /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
+                seqId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who said each sentence of a Neuron. */
+            200: {
+                headers: {
+                    /** @description Identifies the body; changes when the body changes. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Blame"];
                 };
             };
         };

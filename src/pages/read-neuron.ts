@@ -16,12 +16,11 @@ import type { Caller } from '../rules/access/caller.ts'
 import { isUuid } from '../rules/candidates/candidate-id.ts'
 import { fileNameKey } from '../rules/links/file-target.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
-import type { NeuronFields } from '../rules/neurons/neuron.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
-import { tagsOf } from '../state/sources/source.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
 import type { Basis } from './neuron-answers.ts'
 import { neuronAnswers } from './neuron-answers.ts'
+import { shownSources } from './shown-sources.ts'
 
 const maxBacklinks = 1000
 
@@ -73,7 +72,7 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
   const backlinks = backlinksOf(reading, seqId)
   const file = parseNeuronFile(await view.kb.repository.readText(blob))
   const files = await filesOf(reading, row.path, written)
-  const { sources, areOwn } = await sourcesIn(reading, file.fields)
+  const { sources, areOwn } = await shownSources(reading, file.fields)
   const neuron: Neuron = {
     ...shown,
     content: contentFor(caller, file),
@@ -115,7 +114,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
     createdAt: past.createdAt,
     updatedAt: past.at,
     tags,
-    ...(await sourcesIn(reading, fields)).sources,
+    ...(await shownSources(reading, fields)).sources,
     ...files,
     ...(await resolveLinks(ctx, caller, linkView, { written, path: past.path, files: files.files })),
     backlinks,
@@ -131,24 +130,6 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
 /** Curators see all of it. */
 function contentFor({ role }: Caller, file: NeuronFile): string {
   return effectiveAudience(role) === 'curator' ? unixLines(file.content) : shownContent(file)
-}
-
-/**
- * Where a Neuron comes from, without the Sources that the caller may not know of. `areOwn`: the answer depends on who uploaded one.
- */
-async function sourcesIn(
-  { ctx, caller, view }: Reading,
-  { sources }: Pick<NeuronFields, 'sources'>,
-): Promise<{ sources: Pick<Neuron, 'sources'>; areOwn: boolean }> {
-  const shown: NeuronFields['sources'] = []
-  let areOwn = false
-  for (const reference of sources) {
-    const { id } = reference
-    const source = id === undefined ? undefined : await ctx.sources.find(caller.tenantId, id)
-    if (source !== undefined && !view.sees({ tags: tagsOf(source) })) areOwn = true
-    if (source === undefined || view.seesSource(source)) shown.push(reference)
-  }
-  return { sources: shown.length === 0 ? {} : { sources: shown }, areOwn }
 }
 
 /** The files that a page's links name and that the caller may read. */

@@ -42,6 +42,7 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
   await ask('GET', `${kb}/neurons?limit=2&cursor=${Buffer.from(twin.seqIds[1] ?? '').toString('base64url')}`)
   for (const seqId of twin.seqIds) {
     await ask('GET', `/api/v1/neurons/twin/${seqId}`)
+    await ask('GET', `/api/v1/neurons/twin/${seqId}/blame`)
     await ask('GET', `/api/v1/neurons/twin/${seqId}?at=${twin.commit}`)
     await ask('GET', `${kb}/graph?around=${seqId}`)
   }
@@ -92,7 +93,7 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
 export async function browseAll(product: Product, twin: Twin, headers: Record<string, string>): Promise<string[]> {
   const words = [...twin.words, 'zqalfa', 'tag:plan alert', 'al', '-desk rota'].map(encodeURIComponent)
   const own = ['', '/graph', '/graph/data', '/tags', '/tree', '/chat', '/sources', '/settings', '/findings', '/new']
-  const ofPage = ['', '/history', '/history?from=1&to=2', `?at=${twin.commit}`, '/edit']
+  const ofPage = ['', '/blame', '/history', '/history?from=1&to=2', `?at=${twin.commit}`, '/edit']
   const source = `/kb/twin/sources/${twin.hiddenSource}`
   const paths = [
     ...['/', '/activity', '/queue', source, `${source}/file`, `/api/v1/documents/${twin.hiddenSource}`],

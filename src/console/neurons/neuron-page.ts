@@ -72,6 +72,7 @@ function facts({ kb, neuron, approvedBy }: NeuronView): Html {
   return html`<p class="page-facts">
     <code>${seqId}</code>
     <span>Version ${version}</span> <a href="${neuronPage(kb.slug, seqId)}/history">${icon('history')} History</a>
+    <a href="${neuronPage(kb.slug, seqId)}/blame">Who said so</a>
     <span>approved by <bdi>${approvedBy}</bdi> ${when(updatedAt)}</span>
   </p>`
 }

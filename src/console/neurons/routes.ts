@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
+import { BlamePath } from '../../contract/blame.ts'
 import { kbPage, neuronPage, tagPage, treePage } from '../../contract/console-paths.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { CommitId } from '../../contract/identifiers.ts'
@@ -7,12 +8,14 @@ import { type NeuronPage, NeuronPath } from '../../contract/neurons.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { answerFile } from '../../http/response/file-answer.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { kbLabel } from '../../kb/kb-label.ts'
 import { readFile } from '../../pages/attachments/read-file.ts'
 import { compareLines, comparePages } from '../../pages/compare-pages.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { readLooseEnds } from '../../pages/graph/read-loose-ends.ts'
 import { readWholeGraph } from '../../pages/graph/read-whole-graph.ts'
 import { listNeurons } from '../../pages/list-neurons.ts'
+import { readBlame } from '../../pages/read-blame.ts'
 import { readHistory, readVersions } from '../../pages/read-history.ts'
 import { readPage } from '../../pages/read-page.ts'
 import { readTags, type TagPage } from '../../pages/read-tags.ts'
@@ -26,6 +29,7 @@ import { KbParams } from '../layout/page-query.ts'
 import { send } from '../layout/send.ts'
 import { type Visit, visitOf } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
+import { blamePage } from './blame-page.ts'
 import { crumbs } from './crumbs.ts'
 import { graphPage } from './graph-page.ts'
 import { comparisonPage, historyPage } from './history-page.ts'
@@ -104,6 +108,12 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
       return send(reply, comparisonPage(visitOf(request), { ...versions, seqId, view, difference }))
     },
   )
+
+  app.get('/kb/:kb/neurons/:seqId/blame', { schema: { hide: true, params: BlamePath } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const kb = await kbLabel(await ctx.readableKb(caller.tenantId, request.params.kb))
+    return send(reply, blamePage(visitOf(request), { kb, blame: await readBlame(ctx, caller, request.params) }))
+  })
 
   app.get(
     '/kb/:kb/tree',

@@ -1,5 +1,7 @@
 import type { AppContext } from '../../app/open-context.ts'
+import { Blame, BlamePath } from '../../contract/blame.ts'
 import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
+import { readBlame } from '../../pages/read-blame.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors } from '../response/error-answer.ts'
@@ -26,6 +28,28 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
     async (request, reply) => {
       const neuron = await readNeuron(ctx, callerOf(request), { ...request.params, ...request.query })
       return answerTagged(request, reply, Neuron, neuron, neuron.commit)
+    },
+  )
+
+  app.get(
+    '/neurons/:kb/:seqId/blame',
+    {
+      schema: {
+        tags: ['Neurons'],
+        operationId: 'readBlame',
+        summary: 'Read who said each sentence of a Neuron',
+        description:
+          'Returns the sentences of a Neuron, each with the version, the commit and the candidate that brought it, who approved ' +
+          'it, and the places in Sources that it was ingested from. Edits of other sentences, renames, merges and later ' +
+          'editions of a Source leave them as they are. Curators also read who proposed it. Fails with `not_found` if the ' +
+          'Neuron does not exist or the caller may not see it.',
+        params: BlamePath,
+        response: { ...taggedAnswers(Blame), ...readErrors() },
+      },
+    },
+    async (request, reply) => {
+      const blame = await readBlame(ctx, callerOf(request), request.params)
+      return answerTagged(request, reply, Blame, blame)
     },
   )
 }

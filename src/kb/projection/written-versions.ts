@@ -71,3 +71,27 @@ function isOf(writer: Writer): SqlQuery {
   if (prefix === undefined) return query`status = 'approved' AND connector = ${connector}`
   return query`connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`
 }
+
+/** A version of a Neuron, no removal, with the record of the candidate that brought it: none where it only points back to one. */
+export type BroughtVersion = {
+  version: number
+  blob: string
+  commit: string
+  at: string
+  candidate: { id: string; blob: string; model: string | null } | undefined
+  isFollowing: boolean
+}
+
+/** The versions of a Neuron without removals, oldest first. */
+export function broughtVersions(sql: AllTables, seqId: string): BroughtVersion[] {
+  const rows = sql.all`SELECT v.version, v.blob, m.oid, m.at, c.id, c.blob AS record, c.model, c.reason
+    FROM versions v JOIN commits m USING (position)
+      LEFT JOIN approvals a ON a.candidate_id = v.candidate_id AND a.position = v.position
+      LEFT JOIN candidates c ON c.id = a.candidate_id
+    WHERE v.seq_id = ${seqId} AND v.blob IS NOT NULL ORDER BY v.version`
+  return rows.map(({ version, blob, oid, at, id, record, model, reason }) => ({
+    ...{ version: Number(version), blob: String(blob), commit: String(oid), at: String(at) },
+    candidate: typeof id === 'string' ? { id, blob: String(record), model: model as string | null } : undefined,
+    isFollowing: reason === followsRename,
+  }))
+}

@@ -8,6 +8,9 @@ export type Actor = {
   name: string
 }
 
+/** Who proposes the pages of Sources. */
+export const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
+
 /** What the KB's policy said of a candidate when it came in. */
 export type Verdict = {
   approve: boolean

@@ -63,6 +63,7 @@ export async function useClient({ url, key, kb: slug, file, upload }: Setup): Pr
   for await (const page of kb.neurons.list({ tag: run })) tagged.push(page.seqId)
   check(tagged.join() === seqId, 'the Neurons')
   check(Array.isArray((await kb.neurons.links(seqId)).backlinks), 'the links')
+  check((await kb.neurons.blame(seqId)).sentences.length > 0, 'who said it')
   check((await kb.graph({ around: seqId })).nodes.length > 0, 'the graph')
   check((await kb.llms()).includes(seqId) || (await kb.llms()) !== '', 'the index')
   check((await (await kb.file(file)).text()) !== '', 'the file')

@@ -62,3 +62,15 @@ test('refuses versions that are not there, or one twice', async () => {
   expect([same.status, same.texts('main p').join()]).toEqual([400, expect.stringContaining('another version')])
   expect((await reader.get(`${path}?from=a&to=1`)).status).toBe(400)
 })
+
+test('the page leads to who said each part of it, in the names of the versions that brought them', async () => {
+  console.write({ 'b.md': neuronText(2, { title: 'Whole' }, 'Page the lead.\n\nStays. Always.\n') })
+  console.write({ 'b.md': neuronText(2, { title: 'Whole' }, `Page the boss.\n\nStays. Always.\n\n${hostile}\n`) })
+  const link = (await reader.get(`/kb/handbook/neurons/${seq(2)}`)).document.querySelector('main a[href$="/blame"]')
+  const page = await reader.get(link?.getAttribute('href') ?? '')
+  expect(page.texts('tbody td:nth-child(1)')).toEqual(['Page the boss.', 'Stays.Always.', hostile])
+  expect(page.texts('tbody td:nth-child(2)')).toEqual(['2', '1', '2'])
+  expect(page.texts('tbody td:nth-child(4)')).toEqual(['–', '–', '–'])
+  expect(page.texts('tbody td:nth-child(5)')).toEqual(['Native', 'Native', 'Native'])
+  expect((await reader.get(`/kb/handbook/neurons/${seq(9)}/blame`)).status).toBe(404)
+})

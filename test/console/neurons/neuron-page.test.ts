@@ -56,7 +56,7 @@ test('shows the page with its way there, tags, links, mentions, Sources and cita
     'plan.pdf',
   )
   expect(page.document.querySelector('[data-copy]')?.getAttribute('value')).toBe(`${seq(1)}@${console.head()}`)
-  expect(page.texts('.page-facts')[0]).toMatch(/handbook_00000001 Version 1 History approved by .+/)
+  expect(page.texts('.page-facts')[0]).toMatch(/handbook_00000001 Version 1 History Who said so approved by .+/)
 })
 
 test('shows the title once where the page opens with it, and links to it still lead there', async () => {

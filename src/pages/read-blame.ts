@@ -1,0 +1,83 @@
+import type { Blame, BlamedSentence } from '../contract/blame.ts'
+import { GanglionError } from '../contract/errors.ts'
+import { type KbView, viewFor } from '../kb/access/kb-view.ts'
+import { type ShownVersion, shownVersions } from '../kb/access/shown-versions.ts'
+import type { Context } from '../kb/context.ts'
+import { findNeuron } from '../kb/projection/neuron-queries.ts'
+import { parseCandidate } from '../markdown/file/candidate-file.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { ingestActor } from '../rules/candidates/candidate.ts'
+import { sentenceOrigins } from '../rules/neurons/sentence-origins.ts'
+import { unixLines } from '../rules/text/line-endings.ts'
+import { pauses } from '../system/pauses.ts'
+import { approverOf } from './read-history.ts'
+import { shownSources } from './shown-sources.ts'
+
+/** What is told of all sentences of one version. `sent`: what the proposer sent; others put the rest into the candidate. */
+type Origin = {
+  said: Omit<BlamedSentence, 'text' | 'start' | 'end'>
+  sent: { text: string; revisedBy: string } | undefined
+}
+
+/**
+ * Says who said each sentence of a Neuron: the version that brought it, through edits, moves, merges, renames, removals and editions.
+ * Versions that the caller may not see are passed over. Only curators are told who proposed.
+ * @throws {GanglionError} `not_found`
+ */
+export async function readBlame(
+  ctx: Context,
+  caller: Caller,
+  { kb: kbName, seqId }: { kb: string; seqId: string },
+): Promise<Blame> {
+  const kb = await ctx.kb(caller.tenantId, kbName)
+  const view = await viewFor(caller, kb)
+  const neuron = view.about(seqId, findNeuron)
+  if (neuron === undefined) throw new GanglionError('not_found')
+  const isCurator = view.audience === 'curator'
+  const versions = await shownVersions(kb, view, seqId)
+  const { language } = await kb.settings()
+  const origins = new Map<number, Promise<Origin>>()
+  const sentences: BlamedSentence[] = []
+  for (const { sentence, origin: at, said: text } of await sentenceOrigins(versions, language, pauses())) {
+    const version = versions[at]
+    if (version === undefined) continue
+    const known = origins.get(at) ?? originOf({ ctx, caller, view }, version)
+    origins.set(at, known)
+    const { said, sent } = await known
+    const { sources: _, ...revised } = { ...said, ...(isCurator && { proposedBy: sent?.revisedBy ?? null }) }
+    const isSent = sent === undefined || sent.text.includes(bare(text))
+    sentences.push({ ...sentence, ...(isSent ? said : revised) })
+  }
+  const { title, version, commit } = neuron
+  return { seqId, title, version, commit, sentences }
+}
+
+async function originOf(reading: { ctx: Context; caller: Caller; view: KbView }, row: ShownVersion): Promise<Origin> {
+  const { version, commit, at, candidate, file } = row
+  const { view } = reading
+  const read = async (blob: string) => parseCandidate(await view.kb.repository.readTextOnce(blob))
+  const approvedBy = await approverOf(view.kb, row)
+  const record = candidate && (await read(candidate.blob))
+  const { content } = (record?.original === undefined ? record : await read(record.original)) ?? {}
+  const revision = record?.decisions.findLast(({ action }) => action === 'revise')
+  return {
+    said: {
+      ...{ version, commit, at, approvedBy, candidateId: candidate?.id ?? null },
+      ...(view.audience === 'curator' && {
+        proposedBy: record?.createdBy.name ?? null,
+        connector: record?.connector ?? null,
+        model: candidate?.model ?? null,
+      }),
+      ...(record?.createdBy.id === ingestActor.id && (await shownSources(reading, file.fields)).sources),
+    },
+    sent:
+      content === undefined
+        ? undefined
+        : { text: bare(unixLines(content)), revisedBy: revision?.by.name ?? approvedBy },
+  }
+}
+
+/** Without addresses, which change where a picture becomes a file. */
+function bare(text: string): string {
+  return text.replace(/\]\([^()\n]*\)/g, '](…)')
+}
