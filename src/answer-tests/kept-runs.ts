@@ -4,14 +4,27 @@ import type { TestReport, TestResult, TestRun } from '../contract/answer-tests.t
 import type { Context } from '../kb/context.ts'
 import { mainCommitsBetween, positionOf } from '../kb/projection/main-changes.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
+import type { Caller } from '../rules/access/caller.ts'
 import { FolderJson } from '../state/blobs/folder-json.ts'
 
 const maxRuns = 100
 const file = 'answer-tests.json'
 const Kept = z.array(z.object({ commit: z.string(), passed: z.number(), failed: z.number() })).catch([])
 
+export type TestHistory = Pick<TestReport, 'history' | 'redSince'>
+
+/** What is known of main's answer tests without running them. For curators. @throws {GanglionError} `not_found` */
+export async function readTestHistory(ctx: Context, { tenantId }: Caller, kbName: string): Promise<TestHistory> {
+  return testHistory(ctx, await ctx.readableKb(tenantId, kbName))
+}
+
+export async function testHistory(ctx: Context, kb: ReadableKb): Promise<TestHistory> {
+  const history = await keptRuns(ctx, kb)
+  return { history, redSince: redSince(history) }
+}
+
 /** Counts of the commits of main that were tested, oldest first. Derived: each can be had again from its commit. */
-export async function keptRuns(ctx: Context, kb: ReadableKb): Promise<TestRun[]> {
+async function keptRuns(ctx: Context, kb: ReadableKb): Promise<TestRun[]> {
   const { read: sql } = kb.projection
   const kept = Kept.parse(await storeOf(ctx, kb).find(file))
   const placed = kept.flatMap(({ commit, ...counts }) => {
@@ -34,7 +47,7 @@ export async function keepRun(
 }
 
 /** The first of the last runs that all have a test that fails. */
-export function redSince(runs: readonly TestRun[]): TestReport['redSince'] {
+function redSince(runs: readonly TestRun[]): TestReport['redSince'] {
   const lastGreen = runs.findLastIndex(({ failed }) => failed === 0)
   return runs[lastGreen + 1]?.commit ?? null
 }

@@ -22,7 +22,11 @@ export async function readCandidateEffects(
 }
 
 /** Effects of candidates of one knowledge base as far as they are known; undefined where there are no tests, or one was decided. */
-async function readEffects(ctx: Context, caller: Caller, ids: readonly string[]): Promise<TestEffects | undefined> {
+export async function readEffects(
+  ctx: Context,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<TestEffects | undefined> {
   const [first] = ids
   if (first === undefined) return undefined
   const { kb, row } = await findQueued(ctx, caller, first)

@@ -4,7 +4,7 @@ import type { Context } from '../kb/context.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
 import { previewedKb } from '../queue/preview/previewed-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { countsOf, keptRuns, redSince } from './kept-runs.ts'
+import { countsOf, testHistory } from './kept-runs.ts'
 import { mainRun, resultsOf } from './main-run.ts'
 
 /**
@@ -29,7 +29,6 @@ export async function readTestReport(
 
 export async function testReportOf(ctx: Context, kb: ReadableKb): Promise<TestReport> {
   const { commit, results, problems, coverage } = await mainRun(ctx, kb)
-  const history = await keptRuns(ctx, kb)
-  const kbId = kb.identity.id
-  return { kbId, commit, ...countsOf(results), results, problems, coverage, history, redSince: redSince(history) }
+  const history = await testHistory(ctx, kb)
+  return { kbId: kb.identity.id, commit, ...countsOf(results), results, problems, coverage, ...history }
 }

@@ -13,6 +13,7 @@ import { editorRoutes } from './neurons/editor/routes.ts'
 import { neuronPageRoutes } from './neurons/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { queuePageRoutes } from './queue/routes.ts'
+import { testsPageRoutes } from './queue/tests-page.ts'
 import { undoPageRoutes } from './queue/undo-page.ts'
 import { consentRoutes } from './session/consent-routes.ts'
 import { openRoutes } from './session/open-routes.ts'
@@ -48,6 +49,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
     await sourceRoutes(pages, ctx)
     queuePageRoutes(pages, ctx)
     undoPageRoutes(pages, ctx)
+    testsPageRoutes(pages, ctx)
     chatPageRoutes(pages, ctx)
     questionsRoutes(pages, ctx)
     sitesRoutes(pages, ctx)

@@ -36,6 +36,7 @@ const kbCommands: readonly { label: string; path: string; least: PersonRole }[] 
   { label: 'Graph', path: '/graph', least: 'reader' },
   { label: 'Findings', path: '/findings', least: 'curator' },
   { label: 'Questions', path: '/questions', least: 'curator' },
+  { label: 'Answer tests', path: '/tests', least: 'curator' },
   { label: 'Settings of this knowledge base', path: '/settings', least: 'admin' },
 ]
 

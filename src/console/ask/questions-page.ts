@@ -91,6 +91,7 @@ function remedies({ kb, isAdmin }: QuestionsView, { question, opened, isPinned }
   const [first] = opened
   return html`<div class="row">
     <a href="${withQuery(`${base}/new`, { title: question })}">Write a page</a>
+    <a href="${withQuery(`${base}/tests`, { question, refuses: 'false' })}#add-title">Make a test</a>
     ${isAdmin && html`<a href="${withQuery(`${base}/settings`, { synonyms: `${question} = ` })}#search.synonyms">Synonym</a>`}
     ${isAdmin && !isPinned && html`<a href="${withQuery(`${base}/settings`, { pins: `${question} = ${first?.seqId ?? ''}` })}#search.pins">Pin a page</a>`}
     ${isPinned && html`<span class="badge">Pinned</span>`}

@@ -1,7 +1,9 @@
+import type { TestHistory } from '../../answer-tests/kept-runs.ts'
 import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityPage } from '../../events/read-activity.ts'
 import type { KbOverview } from '../../operate/overview/read-overview.ts'
+import { historyChart } from '../layout/history-chart.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -15,6 +17,8 @@ export type KbHomeView = {
   /** Where its repository is cloned from. */
   cloneUrl: string
   tour?: HtmlPart
+  /** Of the commits of main whose answer tests were run, for curators. */
+  tests?: TestHistory | undefined
   now: Date
 }
 
@@ -26,10 +30,11 @@ const ways: readonly Way[] = [
   { to: 'search', label: 'Search', text: 'Find pages by their words.' },
   { to: 'chat', label: 'Ask', text: 'Get an answer with the pages that it stands on.' },
   { to: 'sources', label: 'Sources', text: 'The files that pages were made of.' },
+  { to: 'tests', label: 'Answer tests', text: 'Questions, and what must hold of their answers.', isForCurators: true },
   { to: 'new', label: 'Write a page', text: 'It waits in the queue, or is published at once.', isForCurators: true },
 ]
 
-export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, now }: KbHomeView): Html {
+export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, tests, now }: KbHomeView): Html {
   const { slug, title, neurons, work, isBroken } = overview
   const isCurator = reaches(visit.session.role, 'curator')
   return page(visit, {
@@ -53,6 +58,7 @@ export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, now
           (way) =>
             html`<li class="card"><a href="${kbPage(slug)}/${way.to}"><strong>${way.label}</strong></a><br>${way.text}</li>`,
         )}</ul>
+      ${testsSection(slug, tests)}
       ${latestSection(latest, now, false, slug)}
       <section aria-labelledby="clone">
         <h2 id="clone">As files</h2>
@@ -60,4 +66,13 @@ export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, now
         <pre tabindex="0"><code>git clone ${cloneUrl}</code></pre>
       </section>`,
   })
+}
+
+function testsSection(slug: string, tests: TestHistory | undefined): Html | undefined {
+  const last = tests?.history.at(-1)
+  if (tests === undefined || last === undefined) return undefined
+  const { history, redSince } = tests
+  return html`<section aria-labelledby="tests"><h2 id="tests"><a href="${kbPage(slug)}/tests">Answer tests</a></h2>
+    ${historyChart(history)}
+    <p>${last.passed} of ${last.passed + last.failed} passed at <code>${last.commit.slice(0, 12)}</code>.${redSince !== null && html` A test has failed since <code>${redSince.slice(0, 12)}</code>.`}</p></section>`
 }

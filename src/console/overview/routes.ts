@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readTestHistory } from '../../answer-tests/kept-runs.ts'
 import type { AppContext } from '../../app/open-context.ts'
 import { KbId } from '../../contract/identifiers.ts'
 import { reaches } from '../../contract/vocabulary.ts'
@@ -58,10 +59,12 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
       ? { items: [], older: null }
       : await readActivity(ctx, caller, { kb: slug, limit: eventsRead.home })
     const visit = visitOf(request)
+    const isCurator = reaches(visit.session.role, 'curator') && !overview.isBroken
+    const tests = isCurator ? await readTestHistory(ctx, caller, slug) : undefined
     const path = ctx.urls.clone(visit.session.tenant.slug, slug)
     const cloneUrl = new URL(path, `${request.protocol}://${request.host}`).href
     const tour = await tourOf(visit, caller, slug)
-    return send(reply, kbHomePage(visit, { overview, latest, cloneUrl, tour, now: new Date() }))
+    return send(reply, kbHomePage(visit, { overview, latest, cloneUrl, tour, tests, now: new Date() }))
   })
 
   app.get('/activity', { schema: { hide: true, querystring: ActivityQuery } }, async (request, reply) => {

@@ -1,3 +1,4 @@
+import type { TestEffects } from '../../contract/answer-tests.ts'
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import type { Rendered } from '../../pages/render-page.ts'
 import type { CandidateReview, ReviewStep } from '../../review/review-candidate.ts'
@@ -10,6 +11,7 @@ import { when } from '../layout/when.ts'
 import { changeSection, type ShownChange } from './change-section.ts'
 import { decidePanel } from './decide-panel.ts'
 import { editConflict, editForm, type TypedEdit } from './edit-form.ts'
+import { effectsSection } from './effects-section.ts'
 import { badges, confidenceText, countText, intentText, kindLabels } from './entry-parts.ts'
 import { duplicateSection, fieldSection, linkSection, type Similar, similarSection } from './facts.ts'
 import { keysHelp } from './keys-help.ts'
@@ -32,6 +34,8 @@ export type Typed = { reason?: string | undefined; comment?: string | undefined;
 export type ShownCandidate = {
   review: CandidateReview
   change: ShownChange
+  /** On the answer tests. */
+  effects: TestEffects | undefined
   /** Rendered, in the order of the comments. */
   comments: readonly Rendered[]
   params: QueueParams
@@ -79,6 +83,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
       ${changeSection(change, review, { params, isEditing })}
       ${decidePanel(visit, review, { params, isEditing, reason: typed.reason, errors: errors.dismiss })}
       <div class="context">
+        ${effectsSection(shown.effects, kb.slug)}
         ${fieldSection(review.fields)}
         ${duplicateSection(review.duplicates, params)}
         ${linkSection(review.links, kb.slug)}

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readEffects } from '../../answer-tests/read-effects.ts'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { listFailingLinks } from '../../forge/bridge/manage-links.ts'
@@ -71,16 +72,17 @@ export function answersOf(ctx: AppContext) {
       reviewCandidate(ctx, caller, id, viewOf(params)),
       done === undefined ? undefined : readOutcome(ctx, caller, done),
     ])
-    const [change, comments, similar] = await Promise.all([
+    const [change, comments, effects, similar] = await Promise.all([
       changeOf(ctx, caller, review, params.show ?? usualShow(review.sides)),
       commentsOf(caller, review),
+      readEffects(ctx, caller, [id]),
       params.similar === undefined ? undefined : similarTo(caller, id),
     ])
     const notice =
       params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
     return send(
       reply,
-      candidateHtml(visit, { review, change, comments, similar, params, isEditing, notice, ...told }),
+      candidateHtml(visit, { review, change, comments, effects, similar, params, isEditing, notice, ...told }),
       status,
     )
   }

@@ -70,11 +70,13 @@ test('what people ask is counted without who, with what became of it', async () 
 test('a question leads to a page, a synonym or a pin, filled in', async () => {
   const links = (page: Awaited<ReturnType<Browser['get']>>) =>
     [...page.document.querySelectorAll('tbody tr:last-child td:last-child a')].map((link) => link.getAttribute('href'))
-  const [write, synonym = '', pin = ''] = links(await admin.get(`${path}?order=empty`))
+  const [write, tested = '', synonym = '', pin = ''] = links(await admin.get(`${path}?order=empty`))
   expect(write).toBe('/kb/handbook/new?title=vpn')
+  const form = fieldsOf(await admin.get(tested))
+  expect([form.question, form.refuses]).toEqual(['vpn', 'false'])
   expect((await admin.get(synonym)).texts('[name="search.synonyms"]')).toEqual(['vpn ='])
   expect((await admin.get(pin)).texts('[name="search.pins"]')).toEqual(['vpn ='])
-  expect(links(await curator.get(`${path}?order=empty`))).toEqual([write])
+  expect(links(await curator.get(`${path}?order=empty`))).toEqual([write, tested])
 })
 
 test('a pinned page comes first for its query, for whom may see it', async () => {

@@ -77,7 +77,7 @@ test('the home of a knowledge base leads everywhere in it', async () => {
   expect(page.texts('.figures dt')).toEqual(['Pages', 'Waiting for a decision', 'Broken links', 'Failed Sources'])
   expect(hrefs(page, '.cards a')).toEqual([
     '/kb/handbook/tree',
-    ...['tags', 'search', 'chat', 'sources', 'new'].map((place) => `/kb/handbook/${place}`),
+    ...['tags', 'search', 'chat', 'sources', 'tests', 'new'].map((place) => `/kb/handbook/${place}`),
   ])
   expect(page.texts('pre')).toEqual(['git clone http://localhost/git/acme/handbook.git'])
   expect((await curator.get(`/kb/${started.kbId}`)).texts('h1')).toEqual([hostile])

@@ -1,0 +1,167 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { addAnswerTest } from '../../answer-tests/add-test.ts'
+import { readTestReport } from '../../answer-tests/read-test-report.ts'
+import type { AppContext } from '../../app/open-context.ts'
+import { AnswerTestInput, type TestReport } from '../../contract/answer-tests.ts'
+import { kbPage, neuronPage } from '../../contract/console-paths.ts'
+import { parseSent } from '../../contract/faults.ts'
+import { callerOf } from '../../http/access/auth.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { audiences } from '../../rules/access/audience.ts'
+import { button, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
+import { historyChart } from '../layout/history-chart.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { type PageKb, page } from '../layout/page.ts'
+import { KbParams } from '../layout/page-query.ts'
+import { FormFields, refusedForm } from '../layout/refused-form.ts'
+import { send } from '../layout/send.ts'
+import { type Visit, visitOf } from '../layout/visit.ts'
+import { withQuery } from '../layout/with-query.ts'
+import { resultList } from './effects-section.ts'
+
+const Query = z.object({
+  question: z.string().max(1000).default(''),
+  refuses: z.enum(['', 'true', 'false']).catch(''),
+  added: z.literal('1').optional().catch(undefined),
+})
+
+type TestsView = { kb: PageKb; report: TestReport; typed: FormFields; notice: HtmlPart; errors?: FormErrors }
+
+const refusals = [
+  { value: '', label: 'not looked at' },
+  { value: 'false', label: 'something must answer it' },
+  { value: 'true', label: 'nothing may answer it' },
+]
+
+export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
+  const config = { people: 'curator' } as const
+
+  app.get(
+    '/kb/:kb/tests',
+    { config, schema: { hide: true, params: KbParams, querystring: Query } },
+    async (request, reply) => {
+      const { question, refuses, added } = request.query
+      const notice = added !== undefined && html`The test is added, and committed to main.`
+      return sendPage(request, reply, request.params.kb, { typed: { question, refuses }, notice })
+    },
+  )
+
+  app.post(
+    '/kb/:kb/tests',
+    { config, schema: { hide: true, params: KbParams, body: FormFields } },
+    async (request, reply) => {
+      const { kb } = request.params
+      try {
+        await addAnswerTest(ctx, callerOf(request), kb, parseSent(AnswerTestInput, inputOf(request.body)))
+        return reply.redirect(withQuery(`${kbPage(kb)}/tests`, { added: '1' }), 303)
+      } catch (error) {
+        const { status, errors } = refusedForm(error)
+        return sendPage(request, reply, kb, { typed: request.body, notice: undefined, errors }, status)
+      }
+    },
+  )
+
+  async function sendPage(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    kbName: string,
+    view: Pick<TestsView, 'typed' | 'notice' | 'errors'>,
+    status = 200,
+  ): Promise<FastifyReply> {
+    const caller = callerOf(request)
+    const kb = await describeKb(ctx, caller, kbName)
+    const report = await readTestReport(ctx, caller, kb.slug)
+    return send(reply, testsPage(visitOf(request), { kb, report, ...view }), status)
+  }
+}
+
+/** Without a field that was left empty. */
+function inputOf({ question, audience, retrieves = '', contains = '', refuses }: FormFields): unknown {
+  const [seqIds, texts] = [retrieves.split(/[\s,]+/), contains.split(/\r?\n/)].map((parts) =>
+    parts.map((part) => part.trim()).filter((part) => part !== ''),
+  )
+  return {
+    question,
+    ...(audience && { audience }),
+    ...(seqIds?.length && { retrieves: seqIds }),
+    ...(texts?.length && { contains: texts }),
+    ...(refuses && { refuses: refuses === 'true' }),
+  }
+}
+
+function testsPage(visit: Visit, view: TestsView): Html {
+  const { kb, report, notice } = view
+  const { passed, failed, results, problems, history, redSince } = report
+  return page(visit, {
+    title: `Answer tests of ${kb.title}`,
+    kb,
+    notice,
+    main: html`<h1>Answer tests</h1>
+      <p class="hint">Questions, and what must hold of their answers. They stand in <code>tests/*.yaml</code> on main, and are run by words alone.</p>
+      ${results.length === 0 ? html`<p class="empty">There are none yet.</p>` : html`<p${failed > 0 && html` class="warning"`}>${passed} of ${passed + failed} pass.${redSince !== null && html` A test has failed since <code>${redSince.slice(0, 12)}</code>.`}</p>`}
+      ${historyChart(history)}
+      ${problems.length > 0 && html`<div class="warning"><p>Some cannot be run:</p><ul>${problems.map(({ file, line, message }) => html`<li><code>${file}:${line}</code> ${message}</li>`)}</ul></div>`}
+      ${results.length > 0 && resultTable(view)}
+      ${addForm(visit, view)}
+      ${unreachedSection(view)}`,
+  })
+}
+
+function resultTable({ kb, report }: TestsView): Html {
+  const sorted = report.results.toSorted((a, b) => Number(a.passed) - Number(b.passed))
+  return html`<div class="scroll"><table class="wide">
+    <caption class="unseen">Results</caption>
+    <thead><tr><th scope="col">Question</th><th scope="col">Result</th><th scope="col">First results</th><th scope="col">Where</th></tr></thead>
+    <tbody>${sorted.map(
+      ({ question, audience, passed, failures, top, file, line }) => html`<tr>
+      <th scope="row"><bdi>${question}</bdi> <span class="soft">asked as ${audience}</span></th>
+      <td>${passed ? html`<span class="badge">passes</span>` : html`<span class="badge warn">fails</span><ul>${failures.map((failure) => html`<li dir="auto">${failure}</li>`)}</ul>`}</td>
+      <td><details><summary>${top[0]?.title ?? 'Nothing'}</summary>${resultList(top, kb.slug)}</details></td>
+      <td><code>${file}:${line}</code></td></tr>`,
+    )}</tbody></table></div>`
+}
+
+function addForm(visit: Visit, { kb, typed, errors }: TestsView): Html {
+  const value = (name: string) => typed[name] ?? ''
+  return html`<section aria-labelledby="add-title"><h2 id="add-title">Add a test</h2>
+    <p>With a question alone, the first page of today’s answer becomes what must hold.</p>
+    ${form(visit, { action: `${kbPage(kb.slug)}/tests`, errors }, [
+      field({ name: 'question', label: 'Question', value: value('question'), errors, attributes: { maxlength: 1000 } }),
+      selectField({
+        name: 'audience',
+        label: 'Asked as',
+        value: value('audience') || 'tool',
+        choices: audiences.map((audience) => ({ value: audience, label: audience })),
+        errors,
+      }),
+      field({
+        name: 'retrieves',
+        label: 'Pages that are among the first five',
+        hint: 'seqIds, with commas between.',
+        value: value('retrieves'),
+        errors,
+      }),
+      textArea({
+        name: 'contains',
+        label: 'Texts that the answer holds',
+        hint: 'One on each line.',
+        value: value('contains'),
+        errors,
+        attributes: { class: 'short', rows: 2 },
+      }),
+      selectField({ name: 'refuses', label: 'Refusal', value: value('refuses'), choices: refusals, errors }),
+      html`<p>${button('Add the test')}</p>`,
+    ])}</section>`
+}
+
+function unreachedSection({ kb, report: { coverage } }: TestsView): Html | undefined {
+  const { neurons, reached, unreached } = coverage
+  if (unreached.length === 0) return undefined
+  const more = neurons - reached - unreached.length
+  return html`<section aria-labelledby="unreached-title"><h2 id="unreached-title">Pages that no test reaches</h2>
+    <p>Tests reach ${reached} of ${neurons} pages. <a href="${kbPage(kb.slug)}/questions?order=empty">Questions that found nothing</a></p>
+    <ul>${unreached.map(({ seqId, title }) => html`<li><a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a></li>`)}
+    ${more > 0 && html`<li>${more} more</li>`}</ul></section>`
+}

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest'
+import { readCandidateEffects } from '../../src/answer-tests/read-effects.ts'
+import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
+import { changesOf } from '../../src/answer-tests/test-effects.ts'
+import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { candidate, correction } from '../kb/support/test-bed.ts'
+import { linkedBed, proposals, propose } from '../queue/preview/proposals.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
+import { fc } from '../support/properties.ts'
+import { testedBed } from './tested-bed.ts'
+
+/** A candidate once its tests were run: a first look waits for two seconds only. */
+async function tested(...[ctx, curator, candidateId]: Parameters<typeof readCandidateEffects>) {
+  for (;;) {
+    const read = await readCandidateEffects(ctx, curator, candidateId)
+    if (read.effects?.state !== 'running') return read
+  }
+}
+
+test('a candidate shows which tests its approval breaks, mends and changes', async () => {
+  const { ctx, curator, app, vip, commit } = await testedBed()
+  await commit({
+    'tests/answers.yaml': `- question: Who is paged for a VIP ticket?
+  contains: [the lead]
+- question: Who is paged for a VIP ticket?
+  contains: [the warden]
+- question: Who is paged for a VIP ticket?
+  retrieves: [${vip}]
+- question: Which submarine crosses Antarctica?
+  refuses: true
+`,
+  })
+  const text = 'When a VIP customer raises a ticket, page the warden.'
+  const { candidateId } = await submitCandidate(ctx, app, correction(vip, text))
+  const { effects } = await tested(ctx, curator, candidateId)
+  const top = (passage: string) => [{ seqId: vip, title: 'VIP escalation policy', passage }]
+  const change = {
+    ...{ file: 'tests/answers.yaml', question: 'Who is paged for a VIP ticket?', audience: 'tool' },
+    ...{ before: top('When a VIP customer raises a ticket, page the lead.'), after: top(text) },
+  }
+  expect(effects).toEqual({
+    ...{ state: 'tested', tests: 4 },
+    broken: [
+      { ...change, line: 1, failures: [expect.stringMatching(/does not contain "the lead"; it says: .*warden/)] },
+    ],
+    mended: [{ ...change, line: 3, failures: [] }],
+    changed: [{ ...change, line: 5, failures: [] }],
+  })
+  const tried = await readTestReport(ctx, curator, 'handbook', { candidate: candidateId })
+  expect(tried).toMatchObject({ candidateId, passed: 3, failed: 1 })
+  await approveCandidate(ctx, curator, candidateId, {})
+  expect((await tested(ctx, curator, candidateId)).effects).toBeUndefined()
+  expect((await readTestReport(ctx, curator, 'handbook')).results).toEqual(tried.results)
+})
+
+test('a candidate that cannot be approved has no results, and one without tests no effects', async () => {
+  const { ctx, curator, app, vip, commit, take } = await testedBed()
+  const { candidateId } = await submitCandidate(ctx, app, correction(vip, 'Page nobody.'))
+  expect((await tested(ctx, curator, candidateId)).effects).toBeUndefined()
+  await commit({ 'tests/answers.yaml': '- question: Who?\n  refuses: true\n' })
+  expect((await tested(ctx, curator, candidateId)).effects).toMatchObject({ state: 'tested', tests: 1 })
+  await take(correction(vip, 'Page everybody.'))
+  expect((await tested(ctx, curator, candidateId)).effects).toMatchObject({
+    ...{ state: 'failed', reason: expect.stringContaining('conflict') },
+    ...{ broken: [], mended: [], changed: [] },
+  })
+})
+
+test('effects are those that approvals have', async () => {
+  const bed = await linkedBed()
+  const { ctx, curator } = bed
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  const questions = ['Who is the lead of the night desk?', 'ticket rota pager', 'What of a storm?', 'vip policy']
+  await kb.write((staging) =>
+    kb.commitToMain(staging, {
+      files: new Map([
+        [
+          'tests/answers.yaml',
+          questions
+            .map(
+              (question) =>
+                `- {question: "${question}", refuses: false, search: {q: rota, first: handbook_00000002}}\n`,
+            )
+            .join(''),
+        ],
+      ]),
+      message: 'Add tests',
+      decided: 'operator',
+      author: { name: 'Ada', email: 'ada@example.com', at: new Date() },
+      at: new Date(),
+    }),
+  )
+  let changed = 0
+  await fc.assert(
+    fc.asyncProperty(proposals, async ([first]) => {
+      const id = first && (await propose(bed, first))
+      if (id === undefined) return
+      const before = await readTestReport(ctx, curator, 'handbook')
+      const { effects } = await tested(ctx, curator, id)
+      const isApproved = await approveCandidate(ctx, curator, id, {}).then(
+        () => true,
+        () => false,
+      )
+      expect(effects?.state).toBe(isApproved ? 'tested' : 'failed')
+      if (!isApproved) return dismissCandidate(ctx, curator, id, {}).then(() => undefined)
+      const after = await readTestReport(ctx, curator, 'handbook')
+      const changes = changesOf(before.results, after.results)
+      expect(effects).toEqual({ state: 'tested', tests: questions.length, ...changes })
+      changed += Object.values(changes).flat().length
+    }),
+    { numRuns: 25, endOnFailure: true },
+  )
+  expect(changed).toBeGreaterThan(0)
+})
+
+test('what the policy approves waits in the zone of kb.yaml if it breaks a test', async () => {
+  const { ctx, curator, app, vip, kb, commit } = await testedBed()
+  await commit({ 'tests/answers.yaml': '- question: Who is paged for a VIP ticket?\n  contains: [the lead]\n' })
+  const settings = async (onBreak: string) => {
+    const text = await kb.repository.readText((await kb.repository.blobAt(kb.heads().main ?? '', 'kb.yaml')) ?? '')
+    await commit({ 'kb.yaml': text.replace(/onBreak: \w+/, `onBreak: ${onBreak}`) })
+  }
+  const send = (text: string) => submitCandidate(ctx, app, correction(vip, text, { confidence: 1 }))
+  const harmless = await send('When a VIP customer raises a ticket, page the lead at once.')
+  expect(harmless).toMatchObject({ status: 'approved', seqId: vip })
+
+  for (const zone of ['yellow', 'red'] as const) {
+    await settings(zone)
+    const { status, candidateId } = await send(`When a VIP customer raises a ticket, page nobody: ${zone}.`)
+    expect(status).toBe('pending')
+    const { zone: shown, effects } = await tested(ctx, curator, candidateId)
+    expect([shown, effects?.broken.length]).toEqual([zone, 1])
+    await dismissCandidate(ctx, curator, candidateId, {})
+  }
+  await settings('allow')
+  expect(await send('When a VIP customer raises a ticket, page nobody.')).toMatchObject({ status: 'approved' })
+  expect(await readTestReport(ctx, curator, 'handbook')).toMatchObject({ failed: 1 })
+})
+
+test('no candidate that the policy approves breaks a test, however many come at once', async () => {
+  const { ctx, curator, app, vip, commit } = await testedBed()
+  await commit({ 'tests/answers.yaml': '- question: Who is paged for a VIP ticket?\n  contains: [the lead]\n' })
+  const sent = await Promise.all(
+    Array.from({ length: 12 }, (_, number) =>
+      submitCandidate(
+        ctx,
+        app,
+        number % 2 === 0
+          ? candidate({ title: `Page ${number}`, content: `Text ${number} of the handbook.`, confidence: 1 })
+          : correction(vip, `When a VIP customer raises a ticket, page nobody: ${number}.`, { confidence: 1 }),
+      ),
+    ),
+  )
+  expect(sent.filter(({ status }, number) => number % 2 === 1 && status === 'approved')).toEqual([])
+  expect(await readTestReport(ctx, curator, 'handbook')).toMatchObject({ passed: 1, failed: 0 })
+  const again = await submitCandidate(ctx, app, candidate({ title: 'One more', confidence: 1 }))
+  expect(again.status).toBe('approved')
+})
