@@ -37,6 +37,11 @@ export function candidatesOf(connection: Connection, kb?: string) {
       connection.call('post', `${path}/{id}/dismiss`, { path: { id }, body }, options),
     comment: (id: string, body: Schemas['CandidateComment'], options?: RequestOptions) =>
       connection.call('post', `${path}/{id}/comment`, { path: { id }, body }, options),
+    requestChanges: (id: string, body: Schemas['ChangeRequest'], options?: RequestOptions) =>
+      connection.call('post', `${path}/{id}/request-changes`, { path: { id }, body }, options),
+    /** To a curator, by e-mail or the name of their key; null: to nobody. */
+    assign: (id: string, assignee: string | null, options?: RequestOptions) =>
+      connection.call('post', `${path}/{id}/assign`, { path: { id }, body: { assignee } }, options),
     /** Not idempotent, so it is not repeated if its response is lost. */
     reopen: (id: string, options?: RequestOptions) =>
       connection.call('post', `${path}/{id}/reopen`, { path: { id } }, { ...options, kind: 'once' }),

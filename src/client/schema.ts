@@ -188,6 +188,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/queue/candidates/{id}/request-changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request changes of a candidate
+         * @description Records what has to change. The candidate stays pending, and its sender is told; a new version of it answers the request. Takes back an approval of the caller that waits for others. Idempotent: the same request of the caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has changed since `head`, and with `record_full` if its record has reached its limit.
+         */
+        post: operations["requestChanges"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queue/candidates/{id}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Assign a candidate
+         * @description Records who is to decide on a pending candidate; others may decide all the same. Idempotent. Fails with 400 if there is no such curator, with `not_pending` if the candidate is decided, and with `record_full` if its record has reached its limit.
+         */
+        post: operations["assignCandidate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/queue/candidates/{id}/comment": {
         parameters: {
             query?: never;
@@ -959,6 +999,16 @@ export interface components {
             commit: string;
         };
         /**
+         * @description Who is to decide.
+         * @example {
+         *       "assignee": "ann@example.com"
+         *     }
+         */
+        Assignment: {
+            /** @description E-mail of a person, or name of a key, with the role `curator`. Null: nobody. */
+            assignee: string | null;
+        };
+        /**
          * @description The approval is recorded; others have to approve the candidate, too.
          * @example {
          *       "candidateId": "019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70",
@@ -1114,6 +1164,20 @@ export interface components {
             createdBy: string;
             /** @description URL of the candidate in the console. */
             queueUrl: string;
+            /** @description E-mail of the person, or name of the key, who is to decide. */
+            assignee?: string;
+            /** @description Present while a curator waits for a new version. */
+            changesRequested?: {
+                /** @description What to change. */
+                reason: string;
+                /**
+                 * Format: date-time
+                 * @description Time of the request.
+                 */
+                at: string;
+                /** @description Name of the curator. */
+                by: string;
+            };
             /** @description seqId of the Neuron. Present once the candidate is approved. */
             seqId?: string;
             /** @description Commit of the approval on `main`. Present once the candidate is approved. */
@@ -1209,6 +1273,20 @@ export interface components {
             createdBy: string;
             /** @description URL of the candidate in the console. */
             queueUrl: string;
+            /** @description E-mail of the person, or name of the key, who is to decide. */
+            assignee?: string;
+            /** @description Present while a curator waits for a new version. */
+            changesRequested?: {
+                /** @description What to change. */
+                reason: string;
+                /**
+                 * Format: date-time
+                 * @description Time of the request.
+                 */
+                at: string;
+                /** @description Name of the curator. */
+                by: string;
+            };
             /** @description seqId of the Neuron. Present once the candidate is approved. */
             seqId?: string;
             /** @description Commit of the approval on `main`. Present once the candidate is approved. */
@@ -1231,13 +1309,17 @@ export interface components {
                 at: string;
                 /** @description Name of the person, API key or policy. */
                 by: string;
-                /** @description Reason of a dismissal, or text of a comment. */
+                /** @description Reason of a dismissal, text of a comment, or what to change. */
                 reason?: string;
+                /** @description Whom it was assigned to. */
+                to?: string;
             }[];
             /** @description Text of the Neuron without the candidate. Null for a new Neuron. */
             before: string | null;
             /** @description Text of the Neuron with the candidate. Null if the Neuron is deleted or cannot be read. */
             after: string | null;
+            /** @description What `kb.yaml` asks for before it is approved. Absent if any curator decides alone. */
+            awaiting?: components["schemas"]["Awaiting"];
             /** @description Unified diff from `before` to `after`; at most 256 KB. */
             diff: string;
             /**
@@ -1423,6 +1505,18 @@ export interface components {
              * @enum {string}
              */
             status: "pending" | "approved" | "dismissed";
+        };
+        /**
+         * @description What has to change.
+         * @example {
+         *       "reason": "Name the source."
+         *     }
+         */
+        ChangeRequest: {
+            /** @description What to change; at most 2,000 characters. */
+            reason: string;
+            /** @description Commit of `refs/candidates/<id>/head` that was reviewed. `stale_head` if a pending candidate has another head. */
+            head?: string;
         };
         /**
          * @description The answer, with its citations.
@@ -2271,6 +2365,16 @@ export interface components {
             };
             /** @description Reason of the dismissal. Absent if there is none. */
             reason?: string;
+            /** @description Present while a curator waits for a new version. */
+            changesRequested?: {
+                /** @description What to change. */
+                reason: string;
+                /**
+                 * Format: date-time
+                 * @description Time of the request.
+                 */
+                at: string;
+            };
         };
         /**
          * @description A page of the candidates that the caller sent.
@@ -3261,6 +3365,8 @@ export interface operations {
                 kind?: "chat-answer" | "ingest-summary" | "ingest-page-update" | "cross-ref-suggestion" | "contradiction-alert" | "gap-detection" | "user-correction" | "reader-feedback" | "external-feed" | "chat" | "lint-finding";
                 /** @description Only candidates of this connector. */
                 connector?: string;
+                /** @description Only candidates that are assigned to this person or key. */
+                assignee?: string;
                 /** @description `nextCursor` of the previous page. */
                 cursor?: string;
                 /** @description Maximum number of results, 1 to 100. Default: 50. */
@@ -3413,6 +3519,60 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description The current status of the candidate. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CandidateState"];
+                };
+            };
+        };
+    };
+    requestChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID of the candidate. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description The current status of the candidate. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CandidateState"];
+                };
+            };
+        };
+    };
+    assignCandidate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID of the candidate. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Assignment"];
+            };
+        };
         responses: {
             /** @description The current status of the candidate. */
             200: {

@@ -251,6 +251,22 @@ export const CandidateComment = z
   })
 export type CandidateComment = z.infer<typeof CandidateComment>
 
+export const ChangeRequest = z
+  .object({
+    reason: WellFormed.max(2000).regex(/\S/, 'must not be blank').describe('What to change; at most 2,000 characters.'),
+    head: JudgedHead,
+  })
+  .meta({ id: 'ChangeRequest', description: 'What has to change.', examples: [{ reason: 'Name the source.' }] })
+
+export const Assignment = z
+  .object({
+    assignee: WellFormed.min(1)
+      .max(300)
+      .nullable()
+      .describe('E-mail of a person, or name of a key, with the role `curator`. Null: nobody.'),
+  })
+  .meta({ id: 'Assignment', description: 'Who is to decide.', examples: [{ assignee: 'ann@example.com' }] })
+
 export const CandidateState = z.object({ candidateId: CandidateId, status: CandidateStatus }).meta({
   id: 'CandidateState',
   description: 'The current status of the candidate.',
@@ -267,6 +283,12 @@ export const CandidateQuery = z.object({
   status: CandidateStatus.describe('Only candidates with this status.').exactOptional(),
   kind: CandidateKind.describe('Only candidates of this kind.').exactOptional(),
   connector: z.string().min(1).max(200).describe('Only candidates of this connector.').exactOptional(),
+  assignee: z
+    .string()
+    .min(1)
+    .max(300)
+    .describe('Only candidates that are assigned to this person or key.')
+    .exactOptional(),
   cursor: Cursor.exactOptional(),
   limit: PageLimit,
 })
@@ -289,6 +311,15 @@ export const CandidateSummary = z
     createdAt: Timestamp.describe('Time of submission.'),
     createdBy: z.string().describe('Name of the API key, person or part of the server that submitted it.'),
     queueUrl: QueueUrl,
+    assignee: z.string().describe('E-mail of the person, or name of the key, who is to decide.').exactOptional(),
+    changesRequested: z
+      .object({
+        reason: z.string().describe('What to change.'),
+        at: Timestamp.describe('Time of the request.'),
+        by: z.string().describe('Name of the curator.'),
+      })
+      .describe('Present while a curator waits for a new version.')
+      .exactOptional(),
     ...Approved,
   })
   .meta({ id: 'Candidate', description: 'A candidate in a list.' })
@@ -336,7 +367,8 @@ export const CandidateDetail = CandidateSummary.extend({
           .describe('What was done.'),
         at: Timestamp.describe('Time of the decision.'),
         by: z.string().describe('Name of the person, API key or policy.'),
-        reason: z.string().describe('Reason of a dismissal, or text of a comment.').exactOptional(),
+        reason: z.string().describe('Reason of a dismissal, text of a comment, or what to change.').exactOptional(),
+        to: z.string().describe('Whom it was assigned to.').exactOptional(),
       }),
     )
     .describe('Decisions and comments, oldest first.'),
@@ -345,6 +377,9 @@ export const CandidateDetail = CandidateSummary.extend({
     .string()
     .nullable()
     .describe('Text of the Neuron with the candidate. Null if the Neuron is deleted or cannot be read.'),
+  awaiting: Awaiting.describe(
+    'What `kb.yaml` asks for before it is approved. Absent if any curator decides alone.',
+  ).exactOptional(),
   diff: z.string().describe('Unified diff from `before` to `after`; at most 256 KB.'),
   diffTruncated: z.literal(true).describe('Present if `diff` is cut at its limit.').exactOptional(),
   conflicts: z
@@ -384,6 +419,10 @@ export const SentCandidate = CandidateSummary.pick({
       .object({ zone: Zone.nullable(), reason: z.string().describe('Rule that decided, for a person.') })
       .describe('What the policy said when the candidate came in.'),
     reason: z.string().describe('Reason of the dismissal. Absent if there is none.').exactOptional(),
+    changesRequested: z
+      .object({ reason: z.string().describe('What to change.'), at: Timestamp.describe('Time of the request.') })
+      .describe('Present while a curator waits for a new version.')
+      .exactOptional(),
   })
   .meta({
     id: 'SentCandidate',

@@ -14,7 +14,7 @@ import type { KnowledgeBase } from './knowledge-base.ts'
 import type { OpenKbs } from './open/open-kbs.ts'
 import type { ReadableKb } from './readable-kb.ts'
 
-export type CandidateAct = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment'
+export type CandidateAct = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment' | 'request-changes' | 'assign'
 
 export interface Context extends Stores {
   readonly directory: DataDirectory

@@ -37,7 +37,7 @@ import type { ChangedRows } from './projection/changed-rows.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from './projection/neuron-index.ts'
 import { tagsAtPath } from './projection/neuron-queries.ts'
-import { Projection, type ProjectionHeads, projectionFile } from './projection/projection.ts'
+import { type MainTables, Projection, type ProjectionHeads, projectionFile } from './projection/projection.ts'
 import { committer } from './refs/commit-message.ts'
 import { mainRef, queueRef, RepositoryMissing } from './refs/kb-refs.ts'
 import type { Removal } from './refs/removal-trailer.ts'
@@ -87,6 +87,9 @@ export type TriedOut<T> = {
   objects: ReadonlyMap<Oid, GitObject>
   changes: ChangedRows[]
 }
+
+/** Without tables, it is what a write sees. */
+type SettingsView = { sql?: MainTables; readText(oid: Oid): Promise<string> }
 
 type KbOptions = {
   /** Of the repository or, in a cluster, of this machine's copy. */
@@ -365,15 +368,15 @@ export class KnowledgeBase {
 
   /**
    * What is missing before these changes may go to main; undefined where nothing is. By the settings that are on main in this very write.
-   * Within {@link write}.
+   * Within {@link write}; with a view, as main is for readers.
    * @throws {GanglionError} `approval_needed` where they cannot be read
    */
-  async missing(staging: Staging, files: FileContents, decided: Decided): Promise<Awaiting | undefined> {
-    const { write: sql } = this.projection
-    const settings = await this.#settingsWithin(staging)
+  async missing(view: SettingsView, files: FileContents, decided: Decided): Promise<Awaiting | undefined> {
+    const { sql = this.projection.write } = view
+    const settings = await this.#settingsWithin(view)
     if (settings.deciding !== null && isOpenToCurators(settings.deciding)) return undefined
     const touched = [...files].map(async ([path, content]) => {
-      const text = content === null || !isNeuronPath(path) ? '' : await textOf(staging, content)
+      const text = content === null || !isNeuronPath(path) ? '' : await textOf(view, content)
       return { path, tags: [...tagsAtPath(sql, path), ...allTags(parseNeuronFile(text), settings)] }
     })
     return missingApprovals(settings, await Promise.all(touched), decided, this.#whoIs)
@@ -385,10 +388,10 @@ export class KnowledgeBase {
     return deciding !== null && !(await authorsAmong(candidates, deciding, this.#whoIs)).has((await this.#whoIs(id)).id)
   }
 
-  async #settingsWithin(staging: Staging): Promise<KbSettings> {
-    const blob = blobAtPath(this.projection.write, 'kb.yaml')
+  async #settingsWithin(view: SettingsView): Promise<KbSettings> {
+    const blob = blobAtPath(view.sql ?? this.projection.write, 'kb.yaml')
     if (this.#settings?.blob === blob && this.#settings) return this.#settings.value
-    return parseKbFile(blob === undefined ? '' : await staging.readText(blob)).settings
+    return parseKbFile(blob === undefined ? '' : await view.readText(blob)).settings
   }
 
   /** Candidates as the limits of their keys let them in; see {@link withinLimits}. Within {@link write}. */
@@ -470,9 +473,9 @@ export class KnowledgeBase {
   }
 }
 
-async function textOf(staging: Staging, content: string | Buffer | { oid: Oid }): Promise<string> {
+async function textOf(view: SettingsView, content: string | Buffer | { oid: Oid }): Promise<string> {
   if (typeof content === 'string' || Buffer.isBuffer(content)) return content.toString()
-  return staging.readText(content.oid)
+  return view.readText(content.oid)
 }
 
 function settingsIn(path: string, content: string | Buffer): Pick<IndexedFile, 'inlineTags'> {

@@ -24,7 +24,7 @@ import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
 import { type Actor, type Candidate, followsRename, queueStatus } from '../rules/candidates/candidate.ts'
-import { awaitingText, votesOn } from '../rules/deciding.ts'
+import { awaitingText, isOpenToCurators, votesOn } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 
@@ -109,6 +109,22 @@ async function renamed(
   })
   for (const [other, rewrittenText] of rewritten) files.set(other, rewrittenText)
   return { files, candidates, neurons }
+}
+
+/** What a pending candidate still needs beside the approval of any curator; undefined also where it cannot be merged now. */
+export async function awaitingOf(kb: KnowledgeBase, candidate: Candidate): Promise<Awaiting | undefined> {
+  const { read: sql } = kb.projection
+  const { deciding } = await kb.settings()
+  if (deciding === null || isOpenToCurators(deciding)) return undefined
+  const view = { sql, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
+  try {
+    const { path, text, movedFrom } = await proposalOf(view, candidate)
+    const files = new Map(movedFrom === undefined ? [] : [[movedFrom, null] as const])
+    return await kb.missing(view, new Map([...files, [path, text]]), { by: undefined, of: [candidate] })
+  } catch (error) {
+    if (error instanceof GanglionError || error instanceof ValidationError) return undefined
+    throw error
+  }
 }
 
 export function proposalViewOf(kb: KnowledgeBase, staging: Staging): ProposalView {

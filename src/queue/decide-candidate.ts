@@ -1,15 +1,22 @@
 import type { CandidateState } from '../contract/candidates.ts'
-import { GanglionError } from '../contract/errors.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { curatorNamed } from '../kb/access/who-is.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import { type CandidateRow, findCandidate } from '../kb/projection/candidate-index.ts'
 import { recordCandidate, withDecision } from '../kb/writing/record.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
-import type { Candidate, Decision } from '../rules/candidates/candidate.ts'
+import { assigneeOf, type Candidate, type Decision, requestedChanges } from '../rules/candidates/candidate.ts'
 import { type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
-const actOf = { Dismiss: 'dismiss', Reopen: 'reopen', 'Comment on': 'comment' } as const
+const actOf = {
+  Dismiss: 'dismiss',
+  Reopen: 'reopen',
+  'Comment on': 'comment',
+  'Ask for changes of': 'request-changes',
+  Assign: 'assign',
+} as const
 
 /**
  * A curator dismisses a pending candidate. Again: the same answer.
@@ -33,6 +40,41 @@ export async function reopenCandidate(ctx: Context, caller: Caller, candidateId:
   return decide(ctx, caller, { candidateId, verb: 'Reopen' }, ({ status }, by, at) => {
     if (status !== 'dismissed') throw new GanglionError('not_dismissed')
     return { action: 'reopen', at, by }
+  })
+}
+
+/**
+ * A curator asks for changes of a pending candidate, which stays pending. A new version answers it.
+ * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` with the present `head`, `record_full`
+ */
+export async function requestChanges(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  { reason, head }: { reason: string; head?: string | undefined },
+): Promise<CandidateState> {
+  return decide(ctx, caller, { candidateId, head, verb: 'Ask for changes of' }, ({ status }, by, at, record) => {
+    if (status !== 'pending') throw new GanglionError('not_pending')
+    const asked = requestedChanges(record)
+    return asked?.by.id === by.id && asked.reason === reason ? undefined : { action: 'request-changes', at, by, reason }
+  })
+}
+
+/**
+ * Assigns a pending candidate to a curator, by e-mail or by the name of their key; null: to nobody.
+ * @throws {GanglionError} `not_found`, `not_pending`, `record_full` @throws {ValidationError} for nobody who may decide here
+ */
+export async function assignCandidate(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  { assignee }: { assignee: string | null },
+): Promise<CandidateState> {
+  const to = assignee === null ? undefined : await curatorNamed(ctx, caller.tenantId, assignee)
+  if (to === undefined && assignee !== null) throw new ValidationError({ assignee: ['is no curator here'] })
+  return decide(ctx, caller, { candidateId, verb: 'Assign' }, ({ status }, by, at, record) => {
+    if (status !== 'pending') throw new GanglionError('not_pending')
+    return assigneeOf(record) === to ? undefined : { action: 'assign', at, by, ...(to === undefined ? {} : { to }) }
   })
 }
 

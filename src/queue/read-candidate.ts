@@ -18,6 +18,7 @@ import { formatNeuron, type NeuronFile, parseNeuronFile } from '../markdown/file
 import type { Caller } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
+import { awaitingOf } from './approval.ts'
 import { readQueued } from './find-queued.ts'
 import { toSummary } from './lists/list-candidates.ts'
 
@@ -31,19 +32,22 @@ export async function readCandidate(ctx: Context, caller: Caller, candidateId: s
       ? await sidesOfProposal(kb, candidate)
       : await sidesOfApproval(kb, candidate, row.approval)
   const sides = { before: before && unixLines(before), after: after && unixLines(after), ...conflict }
+  const awaiting = row.status === 'pending' ? await awaitingOf(kb, candidate) : undefined
   return {
     ...toSummary(ctx, kb.identity.id, row),
     content: unixLines(candidate.content),
     metadata: candidate.metadata,
     decisions: [
-      ...candidate.decisions.map(({ action, at, by, reason }) => ({
+      ...candidate.decisions.map(({ action, at, by, reason, to }) => ({
         action,
         at,
         by: by.name,
         ...(reason === undefined ? {} : { reason }),
+        ...(to === undefined ? {} : { to }),
       })),
       ...(await approvalDecision(kb, row)),
     ],
+    ...(awaiting && { awaiting }),
     ...sides,
     ...(await diffOf(ctx, sides, row)),
   }

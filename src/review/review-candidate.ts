@@ -1,8 +1,10 @@
+import type { Awaiting } from '../contract/envelope.ts'
 import type { Context } from '../kb/context.ts'
 import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { pendingLike } from '../kb/projection/candidate-queue.ts'
+import { awaitingOf } from '../queue/approval.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import { type QueueEntry, type QueueView, toEntry } from '../queue/lists/list-queue.ts'
 import { type Neighbours, neighboursOf } from '../queue/lists/queue-neighbours.ts'
@@ -22,6 +24,8 @@ export type ReviewStep = {
   by: string
   /** Of a comment: Markdown. */
   reason?: string
+  /** Of an assignment. */
+  to?: string
 }
 
 /** Another candidate that waits, and what it has in common. */
@@ -39,6 +43,8 @@ export type CandidateReview = Neighbours & {
   links: LinkChanges
   sources: SourcePassage[]
   duplicates: Duplicate[]
+  /** What `kb.yaml` asks for before it is approved. */
+  awaiting: Awaiting | undefined
   steps: ReviewStep[]
 }
 
@@ -70,15 +76,17 @@ export async function reviewCandidate(
     links,
     sources,
     duplicates: duplicatesOf(kb, row),
+    awaiting: row.status === 'pending' ? await awaitingOf(kb, candidate) : undefined,
     steps: [...stepsOf(candidate), ...approval],
     ...neighbours,
   }
 }
 
 function stepsOf({ decisions }: Candidate): ReviewStep[] {
-  return decisions.map(({ action, at, by, reason }) => ({
+  return decisions.map(({ action, at, by, reason, to }) => ({
     ...{ action, at, by: by.name },
     ...(reason === undefined ? {} : { reason }),
+    ...(to === undefined ? {} : { to }),
   }))
 }
 

@@ -50,6 +50,8 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
   await api.GET('/api/v1/queue/candidates')
   await api.GET('/api/v1/queue/candidates/{id}', { params: first })
   await api.POST('/api/v1/queue/candidates/{id}/comment', { params: first, body: { comment: 'Since when?' } })
+  await api.POST('/api/v1/queue/candidates/{id}/request-changes', { params: first, body: { reason: 'Since when?' } })
+  await api.POST('/api/v1/queue/candidates/{id}/assign', { params: first, body: { assignee: null } })
   await api.POST('/api/v1/queue/candidates/{id}/approve', { params: first })
   await api.POST('/api/v1/queue/candidates/{id}/dismiss', { params: second })
   await api.POST('/api/v1/queue/candidates/{id}/reopen', { params: second })

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { pushedChanges } from '../../src/git/pushed-objects.ts'
+import { proposePush } from '../../src/push/push-proposals.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
+import { signIn } from '../support/person.ts'
 import { startProduct } from './support.ts'
 
 const main = 'refs/heads/main'
@@ -77,4 +80,57 @@ test('an edit is its author’s, who may not approve it alone', async () => {
 test('while it cannot be read who decides, nothing is approved', async () => {
   const { tokens, sent, act } = await start('owners: nobody\n')
   expect((await act(await sent(), 'approve', tokens.curator)).body.error).toBe('approval_needed')
+})
+
+test('a curator asks for changes and assigns, and the sender sees what to change', async () => {
+  const { tokens, ctx, sent, act, request } = await start('approvals: { red: 2 }\n')
+  const id = await sent({ actionZone: 'red' })
+  await act(id, 'approve', tokens.curator)
+  const reason = 'Name the **source**.'
+  for (const _ of [1, 2]) expect((await act(id, 'request-changes', tokens.curator, { reason })).status).toBe(200)
+  expect((await act(id, 'request-changes', tokens.curator, { reason: ' ' })).status).toBe(400)
+  const own = await request('GET', `/api/v1/me/candidates/${id}`, { as: tokens.app })
+  expect(own.body).toMatchObject({ status: 'pending', changesRequested: { reason } })
+  const read = () => request('GET', `/api/v1/queue/candidates/${id}`, { as: tokens.curator })
+  // Who asks for changes takes back their approval.
+  expect((await read()).body).toMatchObject({ awaiting: { votes: 2 }, changesRequested: { reason } })
+
+  const { userId } = await signIn(ctx, 'acme', 'curator', { email: 'ann@example.com' })
+  const assign = (assignee: string | null) => act(id, 'assign', tokens.curator, { assignee })
+  expect((await assign('nobody@example.com')).status).toBe(400)
+  expect((await assign('Ann@example.com')).status).toBe(200)
+  const listed = (assignee: string) =>
+    request('GET', `/api/v1/queue/candidates?assignee=${encodeURIComponent(assignee)}`, { as: tokens.curator })
+  expect((await listed('ann@example.com')).body.candidates).toMatchObject([
+    { candidateId: id, assignee: 'ann@example.com' },
+  ])
+  expect((await listed('bob@example.com')).body.candidates).toEqual([])
+  await assign(null)
+  expect((await read()).body).not.toHaveProperty('assignee')
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
+  await ctx.users.setRole(userId, tenantId, 'reader')
+  expect((await assign('ann@example.com')).status).toBe(400)
+})
+
+test('a new version answers what was asked for', async () => {
+  const { ctx, kbId, gitDir, tokens, act, request } = await start('')
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
+  const kb = await ctx.kb(tenantId, kbId)
+  const native = new NativeWriter(gitDir)
+  const proposed = async (text: string) => {
+    native.commit('refs/heads/topic', new Map([['neurons/fees.md', text]]), { parents: [main] })
+    const changes = [
+      ...(await pushedChanges(kb.repository, native.git('rev-parse', main), native.git('rev-parse', 'topic'))),
+    ]
+    const range = { from: native.git('rev-parse', main), to: native.git('rev-parse', 'topic') }
+    const proposer = { id: 'git:somebody', name: 'Somebody' }
+    const push = { changes, range, proposer, origin: { door: 'for' as const, by: 'somebody', topic: '' } }
+    return (await proposePush(kb, push, ctx.now))[0]?.candidateId ?? ''
+  }
+  const id = await proposed('No fees.\n')
+  await act(id, 'request-changes', tokens.curator, { reason: 'Which?' })
+  expect(await proposed('No fees for tea.\n')).toBe(id)
+  const { body } = await request('GET', `/api/v1/queue/candidates/${id}`, { as: tokens.curator })
+  expect(body).not.toHaveProperty('changesRequested')
+  expect(body.decisions).toMatchObject([{ action: 'request-changes', reason: 'Which?' }, { action: 'revise' }])
 })

@@ -1,9 +1,17 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { Ganglion, type GanglionError } from '../../client/index.ts'
-import { Approval, CandidateComment, CandidateState, Dismissal } from '../../contract/candidates.ts'
+import {
+  Approval,
+  AwaitedApproval,
+  CandidateComment,
+  CandidateState,
+  ChangeRequest,
+  Dismissal,
+} from '../../contract/candidates.ts'
 import { errorTable } from '../../contract/errors.ts'
 import { ObjectId } from '../../contract/identifiers.ts'
+import { awaitingText } from '../../rules/deciding.ts'
 import { UsageError } from '../cli-errors.ts'
 import { type ApiServer, parseInput, serverOf } from '../client/api-server.ts'
 import { readAnswer } from '../client/server-problem.ts'
@@ -19,6 +27,8 @@ const Options = z.object({
   approve: z.literal(true).optional(),
   dismiss: z.literal(true).optional(),
   comment: z.string().optional(),
+  requestChanges: ChangeRequest.shape.reason.optional(),
+  assign: z.string().optional(),
   reason: Dismissal.shape.reason.optional(),
   head: ObjectId.optional(),
   json: z.literal(true).optional(),
@@ -29,11 +39,18 @@ type Review = Omit<z.output<typeof Options>, 'json'>
 export function addReviewCommand(program: Command): void {
   program
     .command('review')
-    .description('approve, dismiss or comment on a candidate, through the API of a running server')
+    .description('approve, dismiss, assign or comment on a candidate, through the API of a running server')
     .argument('<candidate>', 'its id, or refs/candidates/<id>/head')
     .addOption(new Option('--approve', 'make it a Neuron').conflicts('dismiss'))
     .option('--dismiss', 'take it out of the queue')
     .option('--comment <text>', 'say something about it, before the verdict if there is one; - reads standard input')
+    .addOption(
+      new Option('--request-changes <text>', 'say what has to change before it is approved').conflicts([
+        'approve',
+        'dismiss',
+      ]),
+    )
+    .option('--assign <curator>', 'say who is to decide: an e-mail, the name of a key, or "" for nobody')
     .option('--reason <text>', 'why it is dismissed')
     .option('--head <commit>', 'the commit of its ref that was judged; refused where it proposes something else now')
     .option('--url <url>', 'of the server (default: GANGLION_URL)')
@@ -45,8 +62,9 @@ export function addReviewCommand(program: Command): void {
     )
     .action(async (candidate: unknown, options: Record<string, unknown>) => {
       const { json, ...review } = parseInput(Options, { ...options, candidate })
-      if (!review.approve && !review.dismiss && review.comment === undefined)
-        throw new UsageError('one of --approve, --dismiss and --comment is needed')
+      const { approve, dismiss, comment: said, requestChanges, assign } = review
+      if ([approve, dismiss, said, requestChanges, assign].every((option) => option === undefined))
+        throw new UsageError('one of --approve, --dismiss, --request-changes, --assign and --comment is needed')
       if (review.reason !== undefined && !review.dismiss)
         throw new UsageError('--reason goes with --dismiss; --comment with the others')
       const comment = await commentOf(review)
@@ -76,7 +94,7 @@ async function readInput(): Promise<string> {
 /** Posts the comment, then the verdict. @throws {Error} with a sentence that says which of them was refused, and why. */
 async function send(
   server: ApiServer,
-  { candidate, approve, dismiss, reason, head }: Review,
+  { candidate, approve, dismiss, reason, head, requestChanges, assign }: Review,
   comment: string | undefined,
 ): Promise<{ answer: unknown; text: string }> {
   // A person who waits for a verdict sees at once that the server is away.
@@ -99,9 +117,23 @@ async function send(
     answer = state
   }
   if (approve) {
-    const approval = await verdictOf(candidates.approve(candidate, { ...(head && { head }) }), Approval)
-    said.push(`Approved ${candidate}: ${approval.seqId}, commit ${approval.commit}.`)
+    const asked = candidates.approve(candidate, { ...(head && { head }) })
+    const approval = await verdictOf(asked, Approval.or(AwaitedApproval))
+    said.push(
+      approval.status === 'approved'
+        ? `Approved ${candidate}: ${approval.seqId}, commit ${approval.commit}.`
+        : `Your approval of ${candidate} is recorded. ${awaitingText(approval.awaiting)}`,
+    )
     answer = approval
+  }
+  if (requestChanges !== undefined) {
+    const asked = candidates.requestChanges(candidate, { reason: requestChanges, ...(head && { head }) })
+    answer = await verdictOf(asked, CandidateState)
+    said.push(`Asked for changes of ${candidate}.`)
+  }
+  if (assign !== undefined) {
+    answer = await verdictOf(candidates.assign(candidate, assign === '' ? null : assign), CandidateState)
+    said.push(assign === '' ? `Assigned ${candidate} to nobody.` : `Assigned ${candidate} to ${assign}.`)
   }
   if (dismiss) {
     const why = { ...(reason && { reason }), ...(head && { head }) }

@@ -3,7 +3,7 @@ import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import type { Rendered } from '../../pages/render-page.ts'
 import type { CandidateReview, ReviewStep } from '../../review/review-candidate.ts'
 import { content } from '../layout/content.ts'
-import { button, type FormErrors, form, textArea } from '../layout/form.ts'
+import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -142,13 +142,29 @@ function talkSection(
         attributes: { id: 'comment', 'data-keep': `comment-${entry.id}` },
       },
       html`${textArea({ name: 'comment', label: 'Comment', hint: 'Markdown. Other curators see it.', value: typed, errors, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
-      ${button('Comment', { class: 'second' })}`,
+      <div class="row">${button('Comment', { class: 'second' })}
+        ${entry.status === 'pending' && button('Ask for changes', { class: 'second', formaction: candidateUrl(entry.id, params, {}, 'request-changes') })}</div>`,
     )}
+    ${entry.status === 'pending' && assignForm(visit, entry, { params, errors })}
   </section>`
 }
 
-function stepItem({ action, at, by, reason }: ReviewStep, comment: Rendered | undefined): Html {
-  return html`<li><bdi>${by}</bdi> ${verbs[action]} ${action !== 'comment' && 'it '}${when(at)}
+function assignForm(
+  visit: Visit,
+  { id, assignee }: CandidateReview['entry'],
+  { params, errors }: { params: QueueParams; errors: FormErrors | undefined },
+): Html {
+  return form(
+    visit,
+    { action: candidateUrl(id, params, {}, 'assign'), attributes: { class: 'assign' } },
+    html`${field({ name: 'assignee', label: 'Assigned to', hint: 'The e-mail of a curator, or the name of a key. Empty: nobody.', value: assignee ?? '', errors, attributes: { maxlength: 300, autocomplete: 'off' } })}
+      <div class="row">${button('Assign', { class: 'second' })}
+        ${button('Assign to me', { class: 'second', name: 'me', value: '1' })}</div>`,
+  )
+}
+
+function stepItem({ action, at, by, reason, to }: ReviewStep, comment: Rendered | undefined): Html {
+  return html`<li><bdi>${by}</bdi> ${verbs[action]} ${action !== 'comment' && 'it '}${action === 'assign' && html`to <bdi>${to ?? 'nobody'}</bdi> `}${when(at)}
     ${comment !== undefined && content(comment)}
     ${comment === undefined && reason !== undefined && reason !== '' && html`<blockquote dir="auto">${reason}</blockquote>`}</li>`
 }

@@ -1,8 +1,10 @@
 import { neuronPage } from '../../contract/console-paths.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
+import { awaitingText } from '../../rules/deciding.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
 import { statusLabels, verdictText, warningList } from './entry-parts.ts'
 import { undoForm } from './outcome-notice.ts'
 import { candidateUrl, type QueueParams } from './view.ts'
@@ -20,6 +22,8 @@ export function decidePanel(visit: Visit, review: CandidateReview, deciding: Dec
   return html`<section class="decide" id="decide" aria-labelledby="decide-title">
     <div><h2 id="decide-title"${entry.status === 'pending' && html` class="unseen"`}>${entry.status === 'pending' ? 'Decide' : statusLabels[entry.status]}</h2>
       <p class="soft">${verdictText(entry)}</p>
+      ${review.awaiting && html`<p>${awaitingText(review.awaiting)}</p>`}
+      ${entry.asked !== null && html`<p class="warning"><bdi>${entry.asked.by}</bdi> asked for changes ${when(entry.asked.at)}: <span dir="auto">${entry.asked.reason}</span></p>`}
       ${warningList(entry.warnings)}</div>
     <div class="row">${entry.status === 'pending' ? decisions(visit, review, deciding) : undone(visit, review, deciding.params)}</div>
   </section>`

@@ -64,14 +64,16 @@ function failingNotice({ kb, url, failingSince }: FailingLink): Html {
 function filters(visit: Visit, list: ListPage): Html {
   const { params } = list
   const { counts, connectors, knowledgeBases, entries } = list.queue
-  const { kb, status = 'pending', kind, connector, tag, text, zone, show } = params
+  const { kb, status = 'pending', kind, connector, tag, assignee, text, zone, show } = params
+  const { email } = visit.session.user
+  const assignees = [...new Set([email, ...(assignee === undefined ? [] : [assignee])])]
   const names = connector === undefined || connectors.includes(connector) ? connectors : [connector, ...connectors]
   const statuses = (['pending', 'approved', 'dismissed'] as const).map((value) => ({
     value,
     label: `${statusLabels[value]} (${countText(counts.status[value])})`,
   }))
   const chip = (
-    name: 'status' | 'kb' | 'kind' | 'connector',
+    name: 'status' | 'kb' | 'kind' | 'connector' | 'assignee',
     label: string,
     value: string | undefined,
     choices: Choice[],
@@ -84,10 +86,11 @@ function filters(visit: Visit, list: ListPage): Html {
       ${knowledgeBases.length > 1 && chip('kb', 'Knowledge base', kb, [all, ...knowledgeBases.map(({ slug, title }) => ({ value: slug, label: title }))])}
       ${chip('kind', 'Kind', kind, [all, ...candidateKinds.map((value) => ({ value, label: kindLabels[value] }))])}
       ${chip('connector', 'From', connector, [all, ...names.map((value) => ({ value, label: value }))])}
+      ${chip('assignee', 'Assigned to', assignee, [all, ...assignees.map((value) => ({ value, label: value === email ? 'Me' : value }))])}
       ${tag !== undefined && html`<a class="chip active" href="${listPath({ ...params, tag: undefined })}"><bdi>#${tag}</bdi> ${icon('x')}<span class="unseen">remove</span></a>`}
       ${wordsFilter({
         ...{ action: '/queue', label: 'Filter the queue', placeholder: 'Words', value: text },
-        others: { kb, status, kind, connector, tag, zone, show },
+        others: { kb, status, kind, connector, tag, assignee, zone, show },
       })}
       ${isFiltered(params) && html`<a class="chip" href="/queue">Clear filters</a>${savedFilter(visit, listPath(params))}`}
       ${entries.length > 0 && pickAll(list)}
@@ -167,6 +170,8 @@ ${bundle === undefined ? html`<span class="intent">${each.intent.does === 'add' 
       ${bundle === undefined && tags.slice(0, 2).map((tag) => html`<a class="badge" href="${listPath({ ...params, tag })}" dir="auto">#${tag}</a> `)}
     </div>
     <div class="who soft">${kindLabels[kind]} · ${confidence === null ? '' : html`<span class="unseen">Confidence</span> ${percent(confidence)} · `}${params.kb === undefined && html`<bdi>${kb}</bdi> · `}${connector !== 'api' && html`from <bdi>${connector}</bdi> · `}by <bdi>${createdBy}</bdi>, ${when(createdAt)}</div>
+    ${each.assignee !== null && html`<p class="soft">Assigned to <bdi>${each.assignee}</bdi></p>`}
+    ${each.asked !== null && html`<p class="soft">Changes were asked for: <span dir="auto">${each.asked.reason}</span></p>`}
     ${status === 'pending' && saysMore(each) && html`<p class="soft why">${verdictText(each)}</p>`}
     ${warningList(warnings)}
   </li>`

@@ -43,9 +43,9 @@ export function answersOf(ctx: AppContext) {
     { problem, reason }: Pick<ListPage, 'problem' | 'reason'> = {},
   ): Promise<FastifyReply> {
     const [visit, caller] = [visitOf(request), callerOf(request)]
-    const { after, before, pick, done, did = [], kind, tag, text } = params
+    const { after, before, pick, done, did = [], kind, tag, assignee, text } = params
     // Where not all of a bundle may pass, each passes by itself.
-    const bundles = (kind ?? tag ?? text) === undefined
+    const bundles = (kind ?? tag ?? assignee ?? text) === undefined
     const queue = await listQueue(ctx, caller, { ...viewOf(params), after, before, bundles, limit: pageLength })
     const failingLinks = await listFailingLinks(ctx, caller, params.kb)
     const outcomes = await Promise.all(

@@ -1,13 +1,20 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
-import { CandidateComment, CandidateEdit, CandidatePath, Dismissal } from '../../contract/candidates.ts'
+import {
+  Assignment,
+  CandidateComment,
+  CandidateEdit,
+  CandidatePath,
+  ChangeRequest,
+  Dismissal,
+} from '../../contract/candidates.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
-import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
+import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../queue/decide-candidate.ts'
 import { proposeReverse } from '../../review/propose-reverse.ts'
 import { readOutcome } from '../../review/read-outcome.ts'
 import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
@@ -32,8 +39,11 @@ const ApproveForm = z.object({
   content: z.string().optional(),
   tags: z.string().optional(),
 })
+/** The form of a comment has the request, too. */
+const CommentRequest = z.object({ comment: ChangeRequest.shape.reason })
 const DismissForm = z.object({ seen: text, reason: text })
 const CommentForm = z.object({ comment: text })
+const AssignForm = z.object({ assignee: text, me: z.string().optional() })
 
 const Picked = z
   .string()
@@ -109,6 +119,39 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
       await commentCandidate(ctx, callerOf(request), params.id, commentOf(body))
     } catch (error) {
       return sendRefusal(request, reply, sent, error)
+    }
+    return reply.redirect(`${candidateUrl(params.id, query)}#comment`, 303)
+  })
+
+  app.post(
+    '/queue/:id/request-changes',
+    { config: kept, schema: { ...ofOne, body: CommentForm } },
+    async (request, reply) => {
+      const { params, query, body } = request
+      const sent = { id: params.id, params: query, form: 'comment', typed: { comment: body.comment } } as const
+      try {
+        const asked = parseSent(CommentRequest, { comment: unixLines(body.comment) })
+        await requestChanges(ctx, callerOf(request), params.id, { reason: asked.comment })
+      } catch (error) {
+        return sendRefusal(request, reply, sent, error)
+      }
+      return reply.redirect(`${candidateUrl(params.id, query)}#comment`, 303)
+    },
+  )
+
+  app.post('/queue/:id/assign', { config, schema: { ...ofOne, body: AssignForm } }, async (request, reply) => {
+    const { params, query, body } = request
+    const { email } = visitOf(request).session.user
+    const name = body.me === undefined ? body.assignee.trim() : email
+    try {
+      await assignCandidate(
+        ctx,
+        callerOf(request),
+        params.id,
+        parseSent(Assignment, { assignee: name === '' ? null : name }),
+      )
+    } catch (error) {
+      return sendRefusal(request, reply, { id: params.id, params: query, form: 'comment', typed: {} }, error)
     }
     return reply.redirect(`${candidateUrl(params.id, query)}#comment`, 303)
   })

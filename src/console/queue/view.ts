@@ -29,6 +29,7 @@ export const QueueParams = z.object({
   connector: text(200),
   zone: orBlank(z.enum([...Zone.options, 'none'])),
   tag: text(100),
+  assignee: text(300),
   text: text(maxText),
   show: orBlank(z.enum(shows)),
 })
@@ -74,8 +75,8 @@ export const CandidateParams = QueueParams.extend({ edit: Flag, similar: Flag, p
 export type CandidateParams = z.output<typeof CandidateParams>
 
 /** What is asked of the services. The queue is what waits, unless somebody asks for more. */
-export function viewOf({ kb, kind, connector, zone, tag, text, status = 'pending' }: QueueParams): QueueView {
-  return { kb, kind, connector, zone, tag, text, ...(status === 'any' ? {} : { status }) }
+export function viewOf({ kb, kind, connector, zone, tag, assignee, text, status = 'pending' }: QueueParams): QueueView {
+  return { kb, kind, connector, zone, tag, assignee, text, ...(status === 'any' ? {} : { status }) }
 }
 
 type More = Readonly<Record<string, string | undefined>>
@@ -89,6 +90,17 @@ export function candidateUrl(id: string, params: QueueParams, more: More = {}, a
   return withQuery(`${candidatePage(id)}${action === undefined ? '' : `/${action}`}`, queryOf(params, more))
 }
 
-function queryOf({ kb, status, zone, kind, connector, tag, text, show }: QueueParams, more: More): More {
-  return { kb, status: status === 'pending' ? undefined : status, zone, kind, connector, tag, text, show, ...more }
+function queryOf({ kb, status, zone, kind, connector, tag, assignee, text, show }: QueueParams, more: More): More {
+  return {
+    kb,
+    status: status === 'pending' ? undefined : status,
+    zone,
+    kind,
+    connector,
+    tag,
+    assignee,
+    text,
+    show,
+    ...more,
+  }
 }

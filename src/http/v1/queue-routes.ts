@@ -3,6 +3,7 @@ import { readCandidateEffects } from '../../answer-tests/read-effects.ts'
 import type { AppContext } from '../../app/open-context.ts'
 import {
   Approval,
+  Assignment,
   AwaitedApproval,
   CandidateBatch,
   CandidateComment,
@@ -15,6 +16,7 @@ import {
   CandidateReceipt,
   CandidateResults,
   CandidateState,
+  ChangeRequest,
   Dismissal,
   maxSubmitted,
   UncheckedBatch,
@@ -24,7 +26,7 @@ import { parseSent } from '../../contract/faults.ts'
 import type { Role } from '../../contract/vocabulary.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
-import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
+import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../queue/decide-candidate.ts'
 import { listCandidates } from '../../queue/lists/list-candidates.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import { callerOf } from '../access/auth.ts'
@@ -201,6 +203,50 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       const state = await reopenCandidate(ctx, callerOf(request), request.params.id)
       return state
     },
+  )
+
+  app.post(
+    '/queue/candidates/:id/request-changes',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'requestChanges',
+        summary: 'Request changes of a candidate',
+        description:
+          'Records what has to change. The candidate stays pending, and its sender is told; a new version of it answers the ' +
+          'request. Takes back an approval of the caller that waits for others. Idempotent: the same request of the ' +
+          'caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has ' +
+          'changed since `head`, and with `record_full` if its record has reached its limit.',
+        params: CandidatePath,
+        body: ChangeRequest,
+        response: {
+          200: CandidateState,
+          ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
+        },
+      },
+    },
+    (request) => requestChanges(ctx, callerOf(request), request.params.id, request.body),
+  )
+
+  app.post(
+    '/queue/candidates/:id/assign',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'assignCandidate',
+        summary: 'Assign a candidate',
+        description:
+          'Records who is to decide on a pending candidate; others may decide all the same. Idempotent. Fails with 400 if ' +
+          'there is no such curator, with `not_pending` if the candidate is decided, and with `record_full` if its record ' +
+          'has reached its limit.',
+        params: CandidatePath,
+        body: Assignment,
+        response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_pending', 'record_full') },
+      },
+    },
+    (request) => assignCandidate(ctx, callerOf(request), request.params.id, request.body),
   )
 
   app.post(

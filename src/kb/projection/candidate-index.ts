@@ -1,5 +1,11 @@
 import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
-import { type Candidate, lastVerdict, queueStatus } from '../../rules/candidates/candidate.ts'
+import {
+  assigneeOf,
+  type Candidate,
+  lastVerdict,
+  queueStatus,
+  requestedChanges,
+} from '../../rules/candidates/candidate.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
@@ -24,6 +30,10 @@ export type CandidateRow = {
   reason: string
   /** Why a curator dismissed it. */
   dismissal: string | null
+  /** What a curator asked to be changed. */
+  asked: { reason: string; at: string; by: string } | null
+  /** E-mail of a person or name of a key. */
+  assignee: string | null
   titleKey: string
   textKey: string
   /** The policy approved it and no curator has decided since. */
@@ -43,14 +53,16 @@ export function indexCandidate(
   const textKey = textKeyOf(candidate.content)
   // A crash between the two refs of an automatic approval leaves it to be finished.
   const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
+  const asked = requestedChanges(candidate) ?? null
   const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      removes, warnings, created_at, created_by, sender, dismissal, unfinished, origin, fingerprint, model, reason, tags, title_key, text_key,
+      removes, warnings, created_at, created_by, sender, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, title_key, text_key,
       word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${/^(?:key|user|git):/.test(candidate.createdBy.id) ? candidate.createdBy.id : null},
-      ${lastVerdict(candidate)?.reason ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)},
+      ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
+      ${assigneeOf(candidate) ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)},
       ${titleKey(title)}, ${textKey}, ${row})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
   for (const key of new Set(tags.map(tagKey))) sql.run`INSERT INTO candidate_tags (key, id) VALUES (${key}, ${id})`
@@ -258,6 +270,8 @@ export function toCandidateRow(row: Record<string, unknown>): CandidateRow {
     tags: JSON.parse(String(row.tags)),
     reason: String(row.reason),
     dismissal: row.dismissal === null ? null : String(row.dismissal),
+    asked: row.asked === null ? null : JSON.parse(String(row.asked)),
+    assignee: row.assignee === null ? null : String(row.assignee),
     titleKey: String(row.title_key),
     textKey: String(row.text_key),
     approvedByPolicy: row.unfinished === 1,

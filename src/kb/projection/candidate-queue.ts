@@ -14,6 +14,8 @@ export type QueueFilter = {
   connector?: string | undefined
   zone?: Zone | 'none' | undefined
   tag?: string | undefined
+  /** As `CandidateRow.assignee`. */
+  assignee?: string | undefined
   /** Words of the title and of the beginning of the content. */
   text?: string | undefined
   /** Of each {@link bundleOf}, its first candidate alone. */
@@ -75,6 +77,7 @@ function matching({
   zone,
   tag,
   text,
+  assignee,
   bundles,
 }: QueueFilter & { status: CandidateStatus }): SqlQuery {
   const words = text === undefined ? undefined : (wordsQuery(text) ?? '""')
@@ -91,6 +94,7 @@ function matching({
         : nothing
     }
     ${tag === undefined ? nothing : query`AND id IN (SELECT id FROM candidate_tags WHERE key = ${tagKey(tag)})`}
+    ${assignee === undefined ? nothing : query`AND assignee = ${assignee}`}
     ${
       words === undefined
         ? nothing

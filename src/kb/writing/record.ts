@@ -13,7 +13,7 @@ export async function recordCandidate(
   kb: KnowledgeBase,
   staging: Staging,
   candidate: Candidate,
-  verb: 'Propose' | 'Dismiss' | 'Reopen' | 'Comment on' | 'Revise',
+  verb: 'Propose' | 'Dismiss' | 'Reopen' | 'Comment on' | 'Revise' | 'Ask for changes of' | 'Assign',
 ): Promise<void> {
   const { id, kind, connector, title, createdBy, createdAt } = candidate
   const { by, at } = candidate.decisions.at(-1) ?? { by: createdBy, at: createdAt }

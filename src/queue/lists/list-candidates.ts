@@ -34,6 +34,8 @@ export function toSummary(ctx: Context, kbId: string, row: CandidateRow): Candid
     kbId,
     impactEstimate: impact,
     queueUrl: ctx.urls.candidate(id),
+    ...(row.assignee === null ? {} : { assignee: row.assignee }),
+    ...(row.asked === null || status !== 'pending' ? {} : { changesRequested: row.asked }),
     ...(removes ? { removes } : {}),
     ...(approval === undefined ? {} : { seqId: approval.seqId, commit: approval.commit }),
   }

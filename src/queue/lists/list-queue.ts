@@ -47,6 +47,8 @@ export type QueueEntry = {
   createdAt: string
   createdBy: string
   intent: Intent
+  assignee: string | null
+  asked: CandidateRow['asked']
   /** The Neuron that it became. */
   seqId?: string
   /** What it stands for, where it is the first of what waits of a push. */
@@ -127,6 +129,7 @@ export function toEntry({ slug }: KbIdentity, sql: AllTables, row: CandidateRow)
     createdAt: row.createdAt,
     createdBy: row.createdBy,
     intent: intentOf(sql, row),
+    ...{ assignee: row.assignee, asked: status === 'pending' ? row.asked : null },
     ...(approval === undefined ? {} : { seqId: approval.seqId }),
     seen: seenOf(sql, row),
   }

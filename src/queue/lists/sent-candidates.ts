@@ -52,13 +52,14 @@ async function shown(ctx: Context, caller: Caller, rows: readonly Row[]): Promis
   const views = new Map<string, KbView>()
   const candidates: SentCandidate[] = []
   for (const { row, kbId } of rows) {
-    const { candidateId, kind, title, status, createdAt, queueUrl } = toSummary(ctx, kbId, row)
+    const { candidateId, kind, title, status, createdAt, queueUrl, changesRequested } = toSummary(ctx, kbId, row)
     const { approval, zone, reason, dismissal } = row
     const view = approval && (views.get(kbId) ?? (await viewFor(caller, await ctx.kb(caller.tenantId, kbId))))
     if (view !== undefined) views.set(kbId, view)
     candidates.push({
       ...{ candidateId, kbId, kind, title, status, createdAt, queueUrl },
       verdict: { zone, reason },
+      ...(changesRequested && { changesRequested: { reason: changesRequested.reason, at: changesRequested.at } }),
       ...(status === 'dismissed' && dismissal !== null ? { reason: dismissal } : {}),
       ...(approval && view?.seesNeuron(approval.seqId) ? { seqId: approval.seqId, commit: approval.commit } : {}),
     })

@@ -93,6 +93,25 @@ export function lastVerdict({ decisions }: Pick<Candidate, 'decisions'>): Decisi
   return decisions.findLast(({ action }) => action === 'dismiss' || action === 'reopen')
 }
 
+/** What somebody asked to be changed, until there is a new version, they approve, or it is decided. */
+export function requestedChanges({ decisions }: Pick<Candidate, 'decisions'>): Decision | undefined {
+  const at = decisions.findLastIndex(({ action }) => action === 'request-changes')
+  const asked = decisions[at]
+  const isOver = decisions
+    .slice(at + 1)
+    .some(({ action, by }) =>
+      action === 'approve'
+        ? by.id === asked?.by.id
+        : action === 'revise' || action === 'dismiss' || action === 'reopen',
+    )
+  return isOver ? undefined : asked
+}
+
+/** E-mail of a person or name of a key. */
+export function assigneeOf({ decisions }: Pick<Candidate, 'decisions'>): string | undefined {
+  return decisions.findLast(({ action }) => action === 'assign')?.to
+}
+
 /** Where a candidate's file stands on the queue ref: sharded by the id's random end, since UUIDv7 begins with time. */
 export function candidatePath(id: string): string {
   return `${id.slice(-4, -2)}/${id.slice(-2)}/${id}.md`

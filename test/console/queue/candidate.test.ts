@@ -310,3 +310,26 @@ test('the metrics count what is decided here as what is decided through the API'
   expect((await curator.post(`/queue/${id}/dismiss`, { seen, reason: '' })).status).toBe(303)
   expect(await counted(dismissed)).toBe(before + 1)
 })
+
+test('a candidate is assigned, and changes are asked for, without scripts', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const id = await kb.submit({ title: 'Fees' })
+  const before = await curator.get(`/queue/${id}`)
+  const { action } = formOf(before, '/comment')
+  const asked = await follow(
+    curator,
+    await curator.post(action.replace('/comment', '/request-changes'), { comment: 'Which fees?' }),
+  )
+  expect(asked.texts('#decide .warning')[0]).toContain('Cora Curator asked for changes')
+  expect((await curator.post(action.replace('/comment', '/request-changes'), { comment: ' ' })).status).toBe(400)
+  const assign = formOf(before, '/assign').action
+  expect((await curator.post(assign, { assignee: 'nobody@example.com' })).texts('#field-assignee-error')).toEqual([
+    'is no curator here',
+  ])
+  const mine = await follow(curator, await curator.post(assign, { assignee: '', me: '1' }))
+  expect(mine.texts('.steps li').at(-1)).toContain('assigned it to curator@example.com')
+  const list = await curator.get(`/queue?kb=${kb.slug}&assignee=curator%40example.com`)
+  expect(list.texts('.entry .soft').join()).toContain('Which fees?')
+  expect((await curator.get(`/queue?kb=${kb.slug}&assignee=ann%40example.com`)).texts('.entry')).toEqual([])
+})

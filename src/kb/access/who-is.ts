@@ -1,5 +1,5 @@
-import type { Context } from '../kb/context.ts'
-import type { Decider } from '../rules/deciding.ts'
+import type { Decider } from '../../rules/deciding.ts'
+import type { Context } from '../context.ts'
 
 /**
  * Finds the person or key behind the id of an actor, as `key:<id>`, `git:<id>`, `undo:<id>` or `user:<id>`. An agent is the person who let it
@@ -27,6 +27,25 @@ export async function whoIs(
   }
   // An account of a forge, which only decides by what it merges there.
   return { id: `@${bare}`, names: [], mayDecide: true }
+}
+
+/** The e-mail of a curator, or the name of a curator's key, as it is recorded. */
+export async function curatorNamed(
+  { apiKeys, users, now }: Pick<Context, 'apiKeys' | 'users' | 'now'>,
+  tenantId: string,
+  name: string,
+): Promise<string | undefined> {
+  const user = await users.findByEmail(name.trim().toLowerCase())
+  if (user !== undefined) {
+    const { names } = await whoIs({ apiKeys, users, now }, tenantId, `user:${user.id}`)
+    if (names.length > 0) return user.email
+  }
+  for (const { id, name: own } of await apiKeys.list(tenantId)) {
+    if (own !== name.trim()) continue
+    const { names } = await whoIs({ apiKeys, users, now }, tenantId, `key:${id}`)
+    if (names.length > 0) return own
+  }
+  return undefined
 }
 
 function splitOnce(id: string): [string, string?] {
