@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { testEffects } from '../answer-tests/test-effects.ts'
 import type { Answerer } from '../chat/answerer.ts'
@@ -14,7 +16,7 @@ import type { EmbeddingModel } from '../models/embedding-model.ts'
 import type { IdentityProviderOptions } from '../people/identity-provider.ts'
 import { blobBucket } from '../state/blobs/open-source-stores.ts'
 import type { Database } from '../state/database/database.ts'
-import { RestoreUnfinished } from '../state/database/database-errors.ts'
+import { ErasureUnfinished, RestoreUnfinished } from '../state/database/database-errors.ts'
 import type { WhenOlder } from '../state/database/migrations/migrate.ts'
 import { openDatabase } from '../state/database/open-database.ts'
 import { DataDirectory } from '../state/directory/data-directory.ts'
@@ -64,9 +66,10 @@ export type OpenContext = AppContext & {
 /** Names of knowledge bases that are kept in memory. */
 const maxIdentities = 1_000
 
-/** Opens a data directory. @throws {RestoreUnfinished}; what {@link openDatabase} throws */
+/** Opens a data directory. @throws {RestoreUnfinished} @throws {ErasureUnfinished}; what {@link openDatabase} throws */
 export async function openContext(options: ContextOptions): Promise<OpenContext> {
   const directory = DataDirectory.open(options.dataDir)
+  if (existsSync(join(directory.erasure, 'journal.json'))) throw new ErasureUnfinished()
   const database = await openDatabase(options.database ?? directory.database, options.whenOlder)
   const { now = database.now, objects, watch, threads = new Threads() } = options
   const bucket = blobBucket(options)

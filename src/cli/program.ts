@@ -23,6 +23,7 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['undo'], load: async () => (await import('./commands/undo-command.ts')).addUndoCommand },
   { words: ['forge'], load: async () => (await import('./commands/forge.ts')).addForgeCommands },
   { words: ['mirror'], load: async () => (await import('./commands/mirror.ts')).addMirrorCommand },
+  { words: ['erase'], load: async () => (await import('./commands/erase-command.ts')).addEraseCommand },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).addWebhookCommands },
   {
     words: ['verify', 'rebuild', 'migrate', 'backup', 'restore'],

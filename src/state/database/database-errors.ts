@@ -46,6 +46,14 @@ export class MigrationFailed extends Error {
   }
 }
 
+/** An erasure is decided and has not ended. */
+export class ErasureUnfinished extends Error {
+  constructor() {
+    super('An erasure is under way or was cut off. Wait for it, or run "ganglion erase --resume".')
+    this.name = 'ErasureUnfinished'
+  }
+}
+
 /** A restore into the database has begun and not ended. */
 export class RestoreUnfinished extends Error {
   constructor() {

@@ -17,6 +17,8 @@ export class DataDirectory {
   readonly incoming: string
   /** Files that come in chunks. */
   readonly uploads: string
+  /** An erasure that is under way; see `operate/erase`. With a journal it is decided, and must be finished. */
+  readonly erasure: string
   readonly lock: string
 
   private constructor(root: string) {
@@ -29,6 +31,7 @@ export class DataDirectory {
     this.tmp = join(root, 'tmp')
     this.incoming = join(this.tmp, 'incoming')
     this.uploads = join(this.tmp, 'uploads')
+    this.erasure = join(root, 'erasure')
     this.lock = join(root, 'lock')
   }
 

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { recordAct } from '../../kb/access/audit.ts'
+import { inUse } from '../../kb/open/kb-use.ts'
+import { type ErasureStep, finishErasure, prepareErasure } from '../../operate/erase/erase.ts'
+import { type ErasurePlan, planErasure } from '../../operate/erase/plan-erasure.ts'
+import { verify } from '../../operate/verify/verify.ts'
+import { operatorOf } from '../../people/manage-people.ts'
+import { DataDirectory } from '../../state/directory/data-directory.ts'
+import { acquireLock } from '../../state/directory/directory-lock.ts'
+import { UsageError } from '../cli-errors.ts'
+import { act } from '../command.ts'
+import { Selection, select, selecting } from '../select-options.ts'
+import { requireDataDirectory, withContext } from '../with-ganglion.ts'
+
+const list = z.array(z.string().min(1)).default([])
+const Erased = Selection.extend({
+  ...{ neuron: list, text: list, source: list, person: list },
+  ...{ dryRun: z.literal(true).optional(), resume: z.literal(true).optional() },
+})
+
+const told: Readonly<Record<ErasureStep, string>> = {
+  written: 'The new history is written, beside the old one.',
+  decided: 'It is decided: from here on, "ganglion erase --resume" finishes what is cut off.',
+  switched: 'The new history is in place.',
+  removed: 'The old one is removed, with the indexes, clones and bytes.',
+  rewritten: 'The database is rewritten.',
+}
+
+const elsewhere =
+  'Clones, mirrors and backups that were made before still hold it. Have clones deleted and made again: who merges an old main and pushes it brings it back.'
+
+export function addEraseCommand(program: Command): void {
+  const more = (text: string, texts: string[] = []) => [...texts, text]
+  act(
+    selecting(program.command('erase'))
+      .description('remove data from a knowledge base and from its whole history; there is no way back')
+      .option('--neuron <seqId>', 'a page, in all its versions, with its candidates (repeatable)', more)
+      .option('--text <string>', 'a text, wherever it stands, in one line (repeatable)', more)
+      .option('--source <uuid>', 'a Source, in all its editions, with the pages made of it (repeatable)', more)
+      .option('--person <email>', "a person's name and address, wherever they stand (repeatable)", more)
+      .option('--dry-run', 'only say what would go')
+      .option('--resume', 'finish an erasure that was cut off')
+      .addHelpText(
+        'after',
+        '\nStop the server first.\n\nExample:\n  ganglion erase --kb handbook --neuron handbook_00000042',
+      ),
+    Erased,
+    async ({ neuron, text, source, person, dryRun, resume, ...selection }, environment) => {
+      const { dataDir } = environment
+      requireDataDirectory(dataDir)
+      const directory = DataDirectory.open(dataDir)
+      const release = await acquireLock(directory, { waitMs: 0 })
+      try {
+        const wasCutOff = await finishErasure(directory, say)
+        if (resume)
+          return { json: { wasCutOff }, text: wasCutOff ? 'The erasure is finished.' : 'There is none to finish.' }
+        const request = { neurons: neuron, texts: text, sources: source, people: person }
+        if (Object.values(request).every(({ length }) => length === 0))
+          throw new UsageError('one of --neuron, --text, --source and --person is needed')
+        const { kbs, plan } = await withContext(environment, async (ctx) => {
+          const kbs = await select(ctx, selection)
+          const [kb, other] = kbs
+          if (kb === undefined || other !== undefined) throw new UsageError('--kb must name one knowledge base')
+          const plan = dryRun
+            ? await inUse(async () => planErasure(ctx, await ctx.kbs.open(kb), request))
+            : await prepareErasure(ctx, kb, request, say)
+          return { kbs, plan }
+        })
+        if (dryRun) return { json: summary(plan), text: textOf(plan, 'would go') }
+        await finishErasure(directory, say)
+        return await withContext(environment, async (ctx) => {
+          const { kbs: verified } = await verify(ctx, kbs)
+          const problems = verified.flatMap((kb) => kb.problems.map(({ message }) => message))
+          for (const { tenantId, slug } of kbs) {
+            const { actor } = operatorOf(tenantId).by
+            await recordAct(
+              ctx,
+              { ...actor, tenantId },
+              { action: 'kb.erased', subject: slug, detail: textOf(plan, 'went') },
+            )
+          }
+          const copies = await copiesOf(directory)
+          const text = [
+            textOf(plan, 'went'),
+            ...problems,
+            elsewhere,
+            ...copies.map((path) => `  perhaps also: ${path}`),
+          ]
+          return {
+            json: { ...summary(plan), problems, copies },
+            text: text.join('\n'),
+            isNegative: problems.length > 0,
+          }
+        })
+      } finally {
+        release()
+      }
+    },
+  )
+}
+
+function say(step: ErasureStep): void {
+  process.stderr.write(`${told[step]}\n`)
+}
+
+function summary({ seqIds, candidates, texts, sources, people }: ErasurePlan) {
+  return {
+    neurons: seqIds,
+    candidates: candidates.length,
+    texts: texts.length,
+    sources: sources.map(({ id }) => id),
+    people,
+  }
+}
+
+/** Without the words that go: it is kept in the audit. */
+function textOf({ seqIds, candidates, texts, sources, people }: ErasurePlan, verb: string): string {
+  const counts = { Neurons: seqIds, candidates, texts, Sources: sources, people }
+  const parts = Object.entries(counts).flatMap(([name, { length }]) => (length > 0 ? [`${length} ${name}`] : []))
+  return `${parts.join(', ')} ${verb}: ${seqIds.join(', ')}`.replace(/: $/, '')
+}
+
+/** Copies in the data directory that an erasure leaves alone: exports of what was deleted, and databases of before an upgrade. */
+async function copiesOf({ root, database }: DataDirectory): Promise<string[]> {
+  const exports = join(root, 'exports')
+  const names = existsSync(exports) ? await readdir(exports) : []
+  const databases = (await readdir(dirname(database))).filter((name) => name.startsWith(`${basename(database)}.`))
+  return [...names.map((name) => join(exports, name)), ...databases.map((name) => join(dirname(database), name))]
+}

@@ -1,0 +1,169 @@
+import type { Oid } from '../../git/objects/object.ts'
+import { formatCandidate, parseCandidate, tryParseCandidate } from '../../markdown/file/candidate-file.ts'
+import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { isInternal } from '../../rules/access/audience.ts'
+import { type Candidate, followsRename } from '../../rules/candidates/candidate.ts'
+
+/** What stands in the place of what is erased. */
+export const erasedWord = 'Erased'
+
+export type FileKind = 'page' | 'record' | 'file'
+
+type File = { kind: FileKind; path: string; data: Buffer }
+
+/** What is to be erased of a knowledge base. */
+export type ErasedThings = {
+  seqIds: readonly string[]
+  /** Their candidates, and others of what is erased. */
+  candidates: readonly string[]
+  /** Those of them that wait. */
+  pending: readonly string[]
+  /** Paths and contents that these pages ever had, with their seqId: pushed pages had no seqId yet. */
+  paths: Readonly<Record<string, string>>
+  contents: Readonly<Record<string, string>>
+  /** Texts that go wherever they stand. `isWord`: not within a word. */
+  texts: readonly { text: string; isWord: boolean }[]
+  /** ISO 8601, UTC. */
+  at: string
+}
+
+/** Where a page that is erased stands: its path may say what it said. */
+export function erasedPath(seqId: string): string {
+  return `neurons/erased/${seqId}.md`
+}
+
+export function fileKindOf(path: string): FileKind {
+  if (/^neurons\/.*\.md$/is.test(path)) return 'page'
+  return /^[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f-]{36}\.md$/.test(path) ? 'record' : 'file'
+}
+
+/** Takes what is to be erased out of texts and files. */
+export class Erasing {
+  readonly seqIds: ReadonlySet<string>
+  readonly candidates: ReadonlySet<string>
+  readonly #things: ErasedThings
+  readonly #pending: ReadonlySet<string>
+  readonly #pattern: RegExp | undefined
+  /** Versions of erased pages, so that different ones stay different. */
+  readonly #versions = new Map<string, number>()
+
+  constructor(things: ErasedThings) {
+    this.#things = things
+    this.seqIds = new Set(things.seqIds)
+    this.candidates = new Set(things.candidates)
+    this.#pending = new Set(things.pending)
+    this.#pattern = patternOf(things.texts)
+  }
+
+  /** A text without the texts that are to go, also as JSON writes them. */
+  replace(text: string): string {
+    return this.#pattern === undefined ? text : text.replace(this.#pattern, erasedWord)
+  }
+
+  /**
+   * A file without what is to be erased. `seqId`: of the erased page that it is.
+   * @param named gives the new id of a blob that a record names @throws {Error} if a text is part of what the server itself writes
+   */
+  async rewriteFile(
+    { kind, path, data }: File,
+    named: (oid: Oid) => Promise<Oid>,
+  ): Promise<{ data: Buffer; seqId?: string }> {
+    const text = data.toString('utf8')
+    const isText = Buffer.from(text).equals(data)
+    const replaced = this.replace(text)
+    if (!isText) return { data: replaced === text ? data : Buffer.from(`${erasedWord}.\n`) }
+    if (kind === 'page') {
+      const file = parseNeuronFile(text)
+      const seqId = this.#erasedPage(file, path)
+      if (seqId !== undefined) return { data: Buffer.from(this.#tombstone(seqId, file, text)), seqId }
+      if (replaced !== text) requireSame(pageIdentity(file), pageIdentity(parseNeuronFile(replaced)))
+    }
+    const record = kind === 'record' ? tryParseCandidate(text) : undefined
+    if (record === undefined) return { data: Buffer.from(replaced) }
+    const isErased = this.candidates.has(record.id) || this.seqIds.has(record.target ?? '')
+    const own = isErased ? this.#emptied(record) : replaced === text ? record : parseCandidate(replaced)
+    requireSame(recordIdentity(record), recordIdentity(own))
+    const linked = { ...own }
+    if (own.base !== null) linked.base = await named(own.base)
+    if (own.mergeBase !== undefined) linked.mergeBase = await named(own.mergeBase)
+    if (own.original !== undefined) linked.original = await named(own.original)
+    const isSame = own === record && linked.base === own.base && linked.mergeBase === own.mergeBase
+    return {
+      data: isSame && linked.original === own.original ? data : Buffer.from(this.replace(formatCandidate(linked))),
+    }
+  }
+
+  #erasedPage({ fields, content }: NeuronFile, path: string): string | undefined {
+    const { seqId } = fields
+    if (seqId !== undefined) return this.seqIds.has(seqId) ? seqId : undefined
+    const { paths, contents } = this.#things
+    const found = Object.hasOwn(paths, path) ? paths[path] : contents[content.trim()]
+    return typeof found === 'string' ? found : undefined
+  }
+
+  #tombstone(seqId: string, { fields }: NeuronFile, text: string): string {
+    const known = [...this.#versions.keys()].filter((key) => key.startsWith(`${seqId} `)).length
+    const version = this.#versions.get(`${seqId} ${text}`) ?? known + 1
+    this.#versions.set(`${seqId} ${text}`, version)
+    const { id, audience, candidate } = fields
+    const kept = {
+      ...(fields.seqId !== undefined && { seqId }),
+      ...(id !== undefined && { id }),
+      title: `${erasedWord} ${seqId}`,
+      tags: isInternal(fields.tags) ? ['internal'] : [],
+      ...(audience !== undefined && { audience }),
+      ...(candidate !== undefined && { candidate }),
+    }
+    return formatNeuron(kept, `This version was erased (${version}).\n`)
+  }
+
+  /** Who decided what stays. What waits is dismissed. */
+  #emptied(record: Candidate): Candidate {
+    const { decisions, verdict, metadata, connector } = record
+    const data: unknown = metadata === null ? {} : JSON.parse(metadata)
+    const model: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'model') : undefined
+    const dismissal = {
+      action: 'dismiss',
+      at: this.#things.at,
+      by: { id: 'cli', name: 'Operator' },
+      reason: erasedWord,
+    } as const
+    return {
+      ...record,
+      title: erasedWord,
+      content: `${erasedWord}.\n`,
+      frontMatter: null,
+      metadata: JSON.stringify({ connector, model }),
+      verdict: { ...verdict, reason: verdict.reason === followsRename ? verdict.reason : erasedWord, warnings: [] },
+      decisions: [
+        ...decisions.map(({ reason: _, via: __, ...decision }) => decision),
+        ...(this.#pending.has(record.id) ? [dismissal] : []),
+      ],
+    }
+  }
+}
+
+function pageIdentity({ fields: { seqId, id, candidate } }: NeuronFile): unknown[] {
+  return [seqId, id, candidate]
+}
+
+function recordIdentity({ id, kind, target, createdAt, createdBy }: Candidate): unknown[] {
+  return [id, kind, target, createdAt, createdBy.id]
+}
+
+function requireSame(before: unknown[], after: unknown[]): void {
+  if (before.every((value, at) => value === after[at])) return
+  throw new Error('The text is part of ids that Ganglion itself writes: give more of it.')
+}
+
+function patternOf(texts: ErasedThings['texts']): RegExp | undefined {
+  const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  const forms = texts.flatMap(({ text, isWord }) =>
+    [...new Set([text, JSON.stringify(text).slice(1, -1)])].map((form) =>
+      isWord ? `(?<![\\p{L}\\p{N}])${escape(form)}(?![\\p{L}\\p{N}])` : escape(form),
+    ),
+  )
+  // The longest first: one may hold another.
+  forms.sort((a, b) => b.length - a.length)
+  return forms.length === 0 ? undefined : new RegExp(forms.join('|'), 'gu')
+}

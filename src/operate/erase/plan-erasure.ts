@@ -1,0 +1,141 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { foldEmail } from '../../contract/people.ts'
+import type { Context } from '../../kb/context.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { ingestConnector, originPrefix } from '../../sources/ingest/source-candidate.ts'
+import type { ErasedThings } from './erasing.ts'
+
+/** What an administrator wants erased. */
+export type ErasureRequest = {
+  neurons: readonly string[]
+  texts: readonly string[]
+  /** Ids of Sources, which go with all editions and all pages made of them. */
+  sources: readonly string[]
+  /** E-mail addresses. */
+  people: readonly string[]
+}
+
+export type ErasurePlan = ErasedThings & {
+  /** Sources that go, and of which the bytes go: no other has them. */
+  sources: readonly { id: string; contentHash: string; isOnly: boolean }[]
+  /** Files of kept texts that go. */
+  extracts: readonly string[]
+  /** Ids of the people whose names and addresses go. */
+  people: readonly string[]
+}
+
+/** Shorter texts are part of too much. */
+const leastText = 4
+/** A page that says less is too like others. */
+const leastContent = 20
+
+/** Finds what a request is about. @throws {Error} with a sentence for a person */
+export async function planErasure(ctx: Context, kb: KnowledgeBase, request: ErasureRequest): Promise<ErasurePlan> {
+  const { read: sql } = kb.projection
+  const editions = await editionsOf(ctx, kb, request.sources)
+  const people = await Promise.all(request.people.map((email) => personOf(ctx, email)))
+  const texts = [
+    ...request.texts.map((text) => ({ text, isWord: false })),
+    ...people.flatMap(({ name, email }) => [name, email].map((text) => ({ text, isWord: true }))),
+  ]
+  for (const { text } of texts) {
+    if (text.length >= leastText && !/[\r\n]/.test(text)) continue
+    throw new Error(`A text to erase must have at least ${leastText} characters, in one line.`)
+  }
+  const origins = [...new Set(editions.map(({ editionOf }) => originPrefix(editionOf)))]
+  const ofSources = origins.flatMap((prefix) =>
+    sql.all`SELECT id, seq_id FROM candidates LEFT JOIN approvals ON candidate_id = id
+      WHERE connector = ${ingestConnector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`.map(
+      ({ id, seq_id }) => ({ id: String(id), seqId: seq_id as string | null }),
+    ),
+  )
+  const seqIds = [...new Set([...request.neurons, ...ofSources.flatMap(({ seqId }) => seqId ?? [])])]
+  const plan = {
+    ...{ seqIds, texts, at: ctx.now().toISOString() },
+    ...{ candidates: new Set(ofSources.map(({ id }) => id)), pending: [] as string[] },
+    ...{ paths: {} as Record<string, string>, contents: {} as Record<string, string> },
+  }
+  const note = (seqId: string, content: string) => {
+    if (content.trim().length >= leastContent) plan.contents[content.trim()] = seqId
+  }
+  for (const seqId of seqIds) {
+    const versions = sql.all`SELECT path, blob FROM versions WHERE seq_id = ${seqId}`
+    if (versions.length === 0) throw new Error(`There is no Neuron ${seqId}, and there was none.`)
+    for (const { path, blob } of versions) {
+      plan.paths[String(path)] = seqId
+      if (typeof blob === 'string') note(seqId, parseNeuronFile(await kb.repository.readTextOnce(blob)).content)
+    }
+    const rows = sql.all`SELECT id, blob FROM candidates LEFT JOIN approvals ON candidate_id = id
+      WHERE target = ${seqId} OR seq_id = ${seqId}`
+    for (const { id, blob } of rows) {
+      plan.candidates.add(String(id))
+      note(seqId, tryParseCandidate(await kb.repository.readTextOnce(String(blob)))?.content ?? '')
+    }
+  }
+  for (const id of plan.candidates) {
+    if (sql.get`SELECT 1 FROM candidates WHERE id = ${id} AND status = 'pending'`) plan.pending.push(id)
+  }
+  const contested = Object.keys(plan.paths).find((path) => {
+    const holder = sql.get`SELECT seq_id FROM files WHERE path = ${path}`?.seq_id
+    return typeof holder === 'string' && !seqIds.includes(holder) && holder !== plan.paths[path]
+  })
+  if (contested !== undefined) delete plan.paths[contested]
+  return {
+    ...plan,
+    candidates: [...plan.candidates],
+    sources: await soleBytes(ctx, editions),
+    extracts: await extractsOf(ctx, { ids: editions.map(({ id }) => id), texts: texts.map(({ text }) => text) }),
+    people: people.map(({ id }) => id),
+  }
+}
+
+async function editionsOf(ctx: Context, kb: KnowledgeBase, ids: readonly string[]) {
+  const all = await ctx.sources.all(kb.identity.id)
+  const documents = ids.map((id) => {
+    const source = all.find((one) => one.id === id)
+    if (source === undefined) throw new Error(`The knowledge base has no Source ${id}.`)
+    return source.editionOf
+  })
+  return all.filter(({ editionOf }) => documents.includes(editionOf))
+}
+
+async function personOf({ users }: Context, email: string) {
+  const person = await users.findByEmail(foldEmail(email))
+  if (person === undefined) throw new Error(`There is nobody with the address ${email}.`)
+  return person
+}
+
+async function soleBytes(ctx: Context, editions: readonly { id: string; contentHash: string }[]) {
+  const ids = editions.map(({ id }) => id)
+  const others = new Set<string>()
+  for (const { id } of await ctx.knowledgeBases.all()) {
+    for (const source of await ctx.sources.all(id)) if (!ids.includes(source.id)) others.add(source.contentHash)
+  }
+  return editions.map(({ id, contentHash }) => ({ id, contentHash, isOnly: !others.has(contentHash) }))
+}
+
+/**
+ * The kept texts of Sources that go, and what models made that holds a text.
+ * @throws {Error} for a Source that stays and holds a text: its bytes cannot be written anew
+ */
+async function extractsOf(
+  ctx: Context,
+  { ids, texts }: { ids: readonly string[]; texts: readonly string[] },
+): Promise<string[]> {
+  const found: string[] = []
+  for (const name of await readdir(ctx.directory.extracts)) {
+    if (ids.some((id) => name.startsWith(`${id}-`))) found.push(name)
+    else if (texts.length > 0) {
+      const text = await readFile(join(ctx.directory.extracts, name), 'utf8')
+      if (!texts.some((each) => text.includes(JSON.stringify(each).slice(1, -1)))) continue
+      if (!name.endsWith('-draft.json')) {
+        throw new Error(`The Source ${name.slice(0, 36)} holds a text that is to be erased: erase the Source, too.`)
+      }
+      found.push(name)
+    } else if (ids.length > 0 && name.endsWith('-draft.json')) found.push(name)
+  }
+  return found
+}

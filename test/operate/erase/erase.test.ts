@@ -1,0 +1,226 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { inflateSync } from 'node:zlib'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { openContext } from '../../../src/app/open-context.ts'
+import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
+import { type ErasureStep, finishErasure, prepareErasure } from '../../../src/operate/erase/erase.ts'
+import type { ErasureRequest } from '../../../src/operate/erase/plan-erasure.ts'
+import { verify } from '../../../src/operate/verify/verify.ts'
+import { readHistory, readVersions } from '../../../src/pages/read-history.ts'
+import { readNeuron } from '../../../src/pages/read-neuron.ts'
+import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
+import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import type { Caller } from '../../../src/rules/access/caller.ts'
+import { search } from '../../../src/search/kb/search-kb.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { candidate, correction } from '../../kb/support/test-bed.ts'
+import { tempDir } from '../../support/temp.ts'
+import { threads } from '../../support/threads.ts'
+
+/** A data directory with all its state, a knowledge base `handbook`, and who writes it. */
+async function newHouse() {
+  const dataDir = join(tempDir(), 'data')
+  const open = () => openContext({ dataDir, threads })
+  let ctx = await open()
+  onTestFinished(() => ctx.close())
+  const { id: kbId, gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
+  const caller = (role: 'app' | 'curator'): Caller => {
+    return { id: `key:${role}`, name: `The ${role}`, tenantId, role, connectors: [] }
+  }
+  const [app, curator] = [caller('app'), caller('curator')]
+  const propose = async (input: Parameters<typeof submitCandidate>[2], removes = false) =>
+    (await submitCandidate(ctx, app, input, { removes, idempotencyKey: crypto.randomUUID() })).candidateId
+  const request = { neurons: [], texts: [], sources: [], people: [] }
+  return {
+    ...{ dataDir, gitDir, kbId, tenantId, app, curator, propose },
+    ctx: () => ctx,
+    approve: (id: string, edit = {}) => approveCandidate(ctx, curator, id, edit),
+    search: (q: string) => search(ctx, curator, 'handbook', { q, kind: 'all', limit: 10 }),
+    /** All that is said of a page, in each of its versions. */
+    async told(seqId: string) {
+      const { versions } = await readHistory(ctx, curator, { kb: 'handbook', seqId, limit: 100 })
+      const texts = await Promise.all(
+        versions.map(async ({ version, title }) => {
+          if (title === null) return null
+          const other = version === 1 ? 2 : version - 1
+          if (versions.length === 1) return (await readNeuron(ctx, curator, { kb: 'handbook', seqId })).content
+          const { before, after } = await readVersions(ctx, curator, {
+            kb: 'handbook',
+            seqId,
+            from: version,
+            to: other,
+          })
+          return (before.version === version ? before : after).text
+        }),
+      )
+      return versions.map(({ commit: _, ...version }, at) => ({ ...version, text: texts[at] }))
+    },
+    async prepare(changes: Partial<ErasureRequest>, onStep?: (step: ErasureStep) => void) {
+      const kb = await ctx.knowledgeBases.find(tenantId, 'handbook')
+      if (kb === undefined) throw new Error('There is no knowledge base.')
+      return prepareErasure(ctx, kb, { ...request, ...changes }, onStep)
+    },
+    async finish(onStep?: (step: ErasureStep) => void) {
+      await ctx.close()
+      await finishErasure(ctx.directory, onStep)
+      ctx = await open()
+    },
+    reopen: async () => {
+      await ctx.close()
+      ctx = await open()
+    },
+    async sound() {
+      const { ok, problems, kbs } = await verify(ctx)
+      expect([...problems, ...kbs.flatMap((kb) => kb.problems)]).toEqual([])
+      expect(ok).toBe(true)
+      expect(nativeGit(gitDir, ['fsck', '--strict'])).toBe('')
+    },
+  }
+}
+
+/** The files of a folder, and the objects of a repository, that hold one of these texts. */
+function holders(dataDir: string, gitDir: string, needles: readonly string[]): string[] {
+  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(join(dataDir, name)).isFile(),
+  )
+  const holds = (bytes: Buffer) => needles.some((needle) => bytes.includes(needle))
+  const found = files.filter((name) => {
+    const bytes = readFileSync(join(dataDir, name))
+    const loose = /objects\/[0-9a-f]{2}\/[0-9a-f]{38}$/.test(name)
+    return holds(loose ? inflateSync(bytes) : bytes) || needles.some((needle) => name.includes(needle))
+  })
+  const objects = nativeGit(gitDir, ['cat-file', '--batch-all-objects', '--batch-check=%(objectname) %(objecttype)'])
+  for (const line of objects.split('\n')) {
+    const [oid = '', type = ''] = line.split(' ')
+    if (holds(Buffer.from(nativeGit(gitDir, ['cat-file', type === 'tree' ? '-p' : type, oid])))) found.push(line)
+  }
+  return found
+}
+
+test('a page is erased from all that the data directory has, and everything else is as it was', async () => {
+  const house = await newHouse()
+  const secret = { title: 'Zebulon Quist', content: 'Quist lives in Xanadu, at the quay of the river.' }
+  const other = { title: 'Other', content: 'Another page, which stays.' }
+  const { seqId: erased } = Object(await house.approve(await house.propose(candidate(secret))))
+  const { seqId: kept } = Object(await house.approve(await house.propose(candidate(other))))
+  const { curator } = house
+  await house.approve(await house.propose(correction(kept, `${other.content} Once more.`, { title: 'Other' })))
+  await house.approve(
+    await house.propose(correction(erased, `${secret.content} Xanadu is far.`, { title: secret.title })),
+  )
+  const dismissed = await house.propose(correction(erased, 'Xanadu again', { title: secret.title }))
+  await dismissCandidate(house.ctx(), curator, dismissed, { reason: 'Quist said no.' })
+  const waiting = await house.propose(correction(erased, 'Xanadu once more', { title: secret.title }))
+  expect((await house.search('Xanadu')).documents).toHaveLength(1)
+  const before = await house.told(kept)
+  const needles = ['Xanadu', 'Quist', 'zebulon', 'Zebulon']
+  await house.reopen()
+  expect(holders(house.dataDir, house.gitDir, needles).length).toBeGreaterThan(5)
+
+  const plan = await house.prepare({ neurons: [erased] })
+  expect([plan.seqIds, plan.pending]).toEqual([[erased], [waiting]])
+  await house.finish()
+  expect(await house.told(kept)).toEqual(before)
+  expect(
+    (await house.told(erased)).map(({ version, text }) => [version, text?.includes('This version was erased')]),
+  ).toEqual([
+    [2, true],
+    [1, true],
+  ])
+  expect((await house.search('Xanadu')).documents).toEqual([])
+  const next = await house.propose(candidate({ title: 'Next', content: 'The next page.' }))
+  expect(await house.approve(next)).toMatchObject({ seqId: 'handbook_00000003' })
+  await house.sound()
+  await house.reopen()
+  expect(holders(house.dataDir, house.gitDir, needles)).toEqual([])
+})
+
+test.each(['written', 'decided', 'switched', 'removed', 'rewritten'] as const)(
+  'an erasure that is cut off after "%s" is either not begun, or is finished by the next',
+  async (last) => {
+    const house = await newHouse()
+    const { seqId } = Object(
+      await house.approve(await house.propose(candidate({ title: 'Quist', content: 'Lives in Xanadu.' }))),
+    )
+    const { seqId: kept } = Object(
+      await house.approve(await house.propose(candidate({ title: 'Kept', content: 'Stays.' }))),
+    )
+    const before = { erased: await house.told(seqId), kept: await house.told(kept) }
+    const cut = (step: ErasureStep) => {
+      if (step === last) throw new Error('cut off')
+    }
+    const cutOff = async () => {
+      await house.prepare({ neurons: [seqId] }, cut)
+      await house.finish(cut)
+    }
+    await expect(cutOff()).rejects.toThrow('cut off')
+    if (last === 'written') {
+      await house.reopen()
+      expect(await house.told(seqId)).toEqual(before.erased)
+      await house.sound()
+      await house.prepare({ neurons: [seqId] })
+    } else await expect(openContext({ dataDir: house.dataDir, threads })).rejects.toThrow('ganglion erase --resume')
+    await house.finish()
+    expect(await house.told(kept)).toEqual(before.kept)
+    await house.sound()
+    await house.reopen()
+    expect(holders(house.dataDir, house.gitDir, ['Quist', 'Xanadu'])).toEqual([])
+  },
+)
+
+const edit = fc.record({
+  does: fc.constantFrom('add', 'change', 'change', 'rename', 'remove', 'leave'),
+  page: fc.nat(9),
+  isSecret: fc.boolean(),
+})
+
+test('whatever the history, a page and a text are gone, and every other version of a page is as it was', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 3, maxLength: 9 }), fc.boolean(), async (edits, isText) => {
+      const house = await newHouse()
+      const first = await house.propose(
+        candidate({ title: 'Needle Qzx zero', content: 'Needle Qzx opens the history.' }),
+      )
+      const { seqId: erased } = Object(await house.approve(first))
+      const pages = new Map<string, string>([[erased, 'Needle Qzx zero']])
+      for (const [at, { does, page, isSecret }] of edits.entries()) {
+        const [seqId = '', title = ''] = [...pages][page % pages.size] ?? []
+        // Only the page that is erased whole has the word, unless it is erased as a text.
+        const word = seqId === erased || (isText && isSecret) ? 'Needle Qzx' : 'Plain word'
+        const content = `${word} of step ${at}.\n\nIt has [[Other ${at}]].\n`
+        if (does === 'add') {
+          const text = isText && isSecret ? 'Needle Qzx' : 'Plain word'
+          const added = Object(
+            await house.approve(await house.propose(candidate({ title: `${text} ${at}`, content: `${text} ${at}` }))),
+          )
+          pages.set(added.seqId, `${text} ${at}`)
+        } else if (does === 'leave') await house.propose(correction(seqId, content, { title }))
+        else if (does === 'remove' && seqId !== erased) {
+          await house.approve(await house.propose(correction(seqId, 'gone', { title }), true))
+          pages.delete(seqId)
+        } else {
+          const renamed = does === 'rename' ? `${word} renamed ${at}` : title
+          pages.set(seqId, renamed)
+          await house.approve(await house.propose(correction(seqId, content, { title: renamed })))
+        }
+      }
+      const others = [...pages.keys()].filter((seqId) => seqId !== erased)
+      const toldOf = () => Promise.all(others.map((seqId) => house.told(seqId)))
+      const before = JSON.stringify(await toldOf())
+      await house.prepare(isText ? { texts: ['Needle Qzx'] } : { neurons: [erased] })
+      await house.finish()
+      const lower = (text: string) => text.replaceAll('Needle Qzx', 'Erased')
+      const after = JSON.stringify(await toldOf())
+      if (isText) expect(after.replaceAll(/"path":"[^"]*"/g, '')).toBe(lower(before).replaceAll(/"path":"[^"]*"/g, ''))
+      else expect(after).toBe(before)
+      await house.sound()
+      await house.reopen()
+      expect(holders(house.dataDir, house.gitDir, ['Needle Qzx'])).toEqual([])
+    }),
+    { numRuns: 6 },
+  )
+})
