@@ -96,6 +96,14 @@ export async function* chat(
   const { text, cited, answeredBy, notice } = said
   signal.throwIfAborted()
   const citations = citationsOf(ctx, kb, passages, cited)
+  const grounded = groundedIn(said)
+  const answer = {
+    ...{ answer: text, citations, answeredBy, grounded },
+    ...(notice === undefined ? {} : { notice }),
+    ...(behind && { behind }),
+  }
+  // What nobody has approved is no part of a conversation, and was asked to see what it does.
+  if (kb.laidOver !== undefined) return answer
   // An extract cites all that it says. A model may have taken something from whatever it was given, without a word.
   const given = [...passages.map(({ seqId }) => seqId), ...readable.grounds]
   const grounds = answeredBy === extractName ? cited : [...new Set(given)]
@@ -104,18 +112,8 @@ export async function* chat(
     { question: message, answer: text, citations, grounds },
     ctx.now(),
   )
-  const grounded = groundedIn(said)
   await noteQuestion(ctx, caller, kb, message, { asked: 1, refused: grounded === 'false' ? 1 : 0 })
-  return {
-    answer: text,
-    sessionId: session.id,
-    turnId,
-    citations,
-    answeredBy,
-    grounded,
-    ...(notice === undefined ? {} : { notice }),
-    ...(behind && { behind }),
-  }
+  return { ...answer, sessionId: session.id, turnId }
 }
 
 type Asking = {

@@ -1542,9 +1542,9 @@ export interface components {
         ChatAnswer: {
             /** @description Answer in Markdown, with the seqId of each cited Neuron in brackets. */
             answer: string;
-            /** @description UUID of the session. Absent without a knowledge base. */
+            /** @description UUID of the session. Absent without a knowledge base, and with `preview`: such an answer is not kept. */
             sessionId?: string;
-            /** @description UUID of the turn in the session. Absent without a knowledge base. */
+            /** @description UUID of the turn in the session. Absent as `sessionId` is. */
             turnId?: string;
             /** @description Cited Neurons. Absent without a knowledge base. */
             citations?: components["schemas"]["ChatCitation"][];
@@ -1562,6 +1562,8 @@ export interface components {
                 /** @description Of the next 1,000 pages to be indexed, the number of Neurons that you may see. */
                 pages: number;
             };
+            /** @description What is previewed. Absent without `preview`. */
+            preview?: components["schemas"]["Preview"];
         };
         ChatCitation: {
             /** @description UUID of the Neuron or Source. For a Neuron without a UUID, its seqId. */
@@ -1616,6 +1618,8 @@ export interface components {
              * @enum {string}
              */
             audience?: "curator" | "tool" | "public";
+            /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. */
+            preview?: string[];
         } & (unknown | unknown);
         Citation: {
             /** @description `documentId` of the citation. */
@@ -1869,6 +1873,8 @@ export interface components {
             }[];
             /** @description `true` if there are more Neurons than `limit`. */
             truncated: boolean;
+            /** @description What is previewed. Absent without `preview`. */
+            preview?: components["schemas"]["Preview"];
         };
         /**
          * @description The ingest is queued.
@@ -2065,6 +2071,8 @@ export interface components {
             commit: string;
             /** @description UUID of the candidate of this version. Null for a push without a candidate. */
             candidateId: string | null;
+            /** @description What is previewed. Absent without `preview`. */
+            preview?: components["schemas"]["Preview"];
         };
         /**
          * @description A page of Neurons.
@@ -2115,6 +2123,24 @@ export interface components {
             }[];
             /** @description Send it as `cursor` to get the next page. Null on the last page. */
             nextCursor: string | null;
+            /** @description What is previewed. Absent without `preview`. */
+            preview?: components["schemas"]["Preview"];
+        };
+        Preview: {
+            /** @description UUIDs of the candidates, in the order in which they are laid over `main`. */
+            candidates: string[];
+            /** @description Candidates that could not be approved, and that the answer is without. */
+            conflicts: {
+                /**
+                 * Format: uuid
+                 * @description UUID of the candidate.
+                 */
+                candidateId: string;
+                /** @description What an approval would fail with, such as `merge_conflict`. */
+                error: string;
+                /** @description The error for a person. */
+                message: string;
+            }[];
         };
         /**
          * @description The passages that bear on the question.
@@ -2154,6 +2180,8 @@ export interface components {
                 /** @description Of the next 1,000 pages to be indexed, the number of Neurons that you may see. */
                 pages: number;
             };
+            /** @description What is previewed. Absent without `preview`. */
+            preview?: components["schemas"]["Preview"];
         };
         RetrieveChunk: {
             /** @description UUID of the Neuron or Source. For a Neuron without a UUID, its seqId. */
@@ -2207,6 +2235,8 @@ export interface components {
             updatedAfter?: string;
             /** @description Only these Neurons, at most 100. */
             neurons?: string[];
+            /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. */
+            preview?: string[];
         };
         /**
          * @description The documents that match the query.
@@ -2236,6 +2266,8 @@ export interface components {
                 /** @description Of the next 1,000 pages to be indexed, the number of Neurons that you may see. */
                 pages: number;
             };
+            /** @description What is previewed. Absent without `preview`. */
+            preview?: components["schemas"]["Preview"];
             /**
              * @description `some`: no document matches the whole query; the best partial matches are listed.
              * @enum {string}
@@ -2770,6 +2802,8 @@ export interface components {
                 /** @description Of the next 1,000 pages to be indexed, the number of Neurons that you may see. */
                 pages: number;
             };
+            /** @description What is previewed. Absent without `preview`. */
+            preview?: components["schemas"]["Preview"];
             /**
              * @description `some`: no document matches the whole query; the best partial matches are listed.
              * @enum {string}
@@ -3643,6 +3677,8 @@ export interface operations {
             query?: {
                 /** @description Commit of `main`, or at least its first 4 digits: read the version of the Neuron at this commit. */
                 at?: string;
+                /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. With commas between. */
+                preview?: string;
             };
             header?: never;
             path: {
@@ -3739,6 +3775,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Maximum number of results, 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. With commas between. */
+                preview?: string;
             };
             header?: never;
             path: {
@@ -3774,6 +3812,8 @@ export interface operations {
                 depth?: number;
                 /** @description Maximum number of Neurons, 1 to 1,000. Default: 200. */
                 limit?: number;
+                /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. With commas between. */
+                preview?: string;
             };
             header?: never;
             path: {
@@ -4052,6 +4092,8 @@ export interface operations {
                 interactive?: boolean;
                 /** @description `true`: also count the matches by tag, kind and folder. Default: `false`. */
                 facets?: boolean;
+                /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. With commas between. */
+                preview?: string;
             };
             header?: never;
             path: {
@@ -4093,6 +4135,8 @@ export interface operations {
                 interactive?: boolean;
                 /** @description `true`: also count the matches by tag, kind and folder. Default: `false`. */
                 facets?: boolean;
+                /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. With commas between. */
+                preview?: string;
                 /**
                  * @description Slug or UUID of one knowledge base. Default: every knowledge base of the tenant.
                  * @example handbook

@@ -12,6 +12,7 @@ import { assetPrefix, findAsset, isCurrent } from './layout/asset.ts'
 import { editorRoutes } from './neurons/editor/routes.ts'
 import { neuronPageRoutes } from './neurons/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
+import { previewRoutes } from './queue/preview-routes.ts'
 import { queuePageRoutes } from './queue/routes.ts'
 import { testsPageRoutes } from './queue/tests-page.ts'
 import { undoPageRoutes } from './queue/undo-page.ts'
@@ -56,6 +57,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
     neuronPageRoutes(pages, ctx)
     editorRoutes(pages, ctx)
     searchPageRoutes(pages, ctx)
+    await previewRoutes(pages, ctx)
   })
 }
 

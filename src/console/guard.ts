@@ -27,6 +27,7 @@ declare module 'fastify' {
 /** Lets in people who are signed in, from pages of this server, as often and as far as they may. */
 export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void {
   app.decorateRequest('knowledgeBases', undefined)
+  app.decorateRequest('previewBanner', undefined)
   app.addHook('onRequest', async (request, reply) => {
     await app.sessions.read(request, reply)
     const isKept = mayKeepForm(request)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
 import { KbId, ObjectId, TextOrUuid } from './identifiers.ts'
+import { Previewed, PreviewField } from './preview.ts'
 import { Behind, DocumentId, exceedsFolded, maxQuestion } from './search.ts'
 import { CandidateStatus, SeqId } from './vocabulary.ts'
 
@@ -46,6 +47,7 @@ export const ChatInput = z
         'Reader of the answer. The role of the caller limits it further. Default: `tool` for a key, `curator` for a session.',
       )
       .exactOptional(),
+    preview: PreviewField,
   })
   .refine(({ message, messages }) => message !== undefined || messages !== undefined, {
     path: ['message'],
@@ -59,7 +61,7 @@ export const ChatInput = z
     allOf: [{ anyOf: [{ required: ['message'] }, { required: ['messages'] }] }],
     examples: [{ knowledgeBaseId: 'handbook', message: 'Who is paged for a VIP ticket?' }],
   })
-  .transform(({ message, messages = [], kb, knowledgeBaseId = kb, sessionId, audience }) => {
+  .transform(({ message, messages = [], kb, knowledgeBaseId = kb, sessionId, audience, preview }) => {
     const last = messages.findLastIndex(({ role }) => role === 'user')
     return {
       message: message ?? messages[last]?.content ?? '',
@@ -67,6 +69,7 @@ export const ChatInput = z
       knowledgeBaseId,
       sessionId,
       audience,
+      ...(preview !== undefined && { preview }),
     }
   })
   .refine(({ message }) => Message.safeParse(message).success && !exceedsFolded(message, maxQuestion), {
@@ -92,8 +95,11 @@ export type ChatCitation = z.infer<typeof ChatCitation>
 export const ChatAnswer = z
   .object({
     answer: z.string().describe('Answer in Markdown, with the seqId of each cited Neuron in brackets.'),
-    sessionId: z.string().describe('UUID of the session. Absent without a knowledge base.').exactOptional(),
-    turnId: z.string().describe('UUID of the turn in the session. Absent without a knowledge base.').exactOptional(),
+    sessionId: z
+      .string()
+      .describe('UUID of the session. Absent without a knowledge base, and with `preview`: such an answer is not kept.')
+      .exactOptional(),
+    turnId: z.string().describe('UUID of the turn in the session. Absent as `sessionId` is.').exactOptional(),
     citations: z.array(ChatCitation).describe('Cited Neurons. Absent without a knowledge base.').exactOptional(),
     answeredBy: z.string().describe('Name of the language model; `extract` for an answer without one.'),
     grounded: z
@@ -107,6 +113,7 @@ export const ChatAnswer = z
       .describe('Why the configured model did not answer, for a person. Absent if it did.')
       .exactOptional(),
     behind: Behind,
+    preview: Previewed,
   })
   .meta({
     id: 'ChatAnswer',

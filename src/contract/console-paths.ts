@@ -13,6 +13,11 @@ export function candidatePage(candidateId: string): string {
   return `/queue/${encodeURIComponent(candidateId)}`
 }
 
+/** Where candidates are tried before they are approved. */
+export function previewPage(candidateIds: readonly string[]): string {
+  return `/preview/${candidateIds.join(',')}`
+}
+
 /** The page of a candidate after its submission, with a notice. */
 export function proposedPage(candidateId: string): string {
   return `${candidatePage(candidateId)}?proposed=1`

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Previewed, PreviewParameter } from './preview.ts'
 import { EdgeType, SeqId } from './vocabulary.ts'
 
 export const GraphQuery = z.object({
@@ -17,6 +18,7 @@ export const GraphQuery = z.object({
     .default(200)
     .describe('Maximum number of Neurons, 1 to 1,000. Default: 200.')
     .meta({ type: 'integer', minimum: 1, maximum: 1000 }),
+  preview: PreviewParameter,
 })
 export type GraphQuery = z.output<typeof GraphQuery>
 
@@ -42,6 +44,7 @@ export const Graph = z
       )
       .describe('Links between the Neurons of `nodes`, each once, without links of a Neuron to itself.'),
     truncated: z.boolean().describe('`true` if there are more Neurons than `limit`.'),
+    preview: Previewed,
   })
   .meta({
     id: 'Graph',

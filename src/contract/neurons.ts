@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, NextCursor, PageLimit } from './envelope.ts'
 import { CommitId, KbId, ObjectId, Timestamp, Uuid } from './identifiers.ts'
+import { Previewed, PreviewParameter } from './preview.ts'
 import { EdgeType, SeqId } from './vocabulary.ts'
 
 export const NeuronPath = z.object({
@@ -15,6 +16,7 @@ export const NeuronQuery = z.object({
   at: CommitId.describe(
     'Commit of `main`, or at least its first 4 digits: read the version of the Neuron at this commit.',
   ).exactOptional(),
+  preview: PreviewParameter,
 })
 
 const KbSlug = z
@@ -115,6 +117,7 @@ export const Neuron = z
       .string()
       .nullable()
       .describe('UUID of the candidate of this version. Null for a push without a candidate.'),
+    preview: Previewed,
   })
   .meta({
     id: 'Neuron',
@@ -135,6 +138,7 @@ export const NeuronListQuery = z.object({
   sort: NeuronSort.describe('Order; `-updatedAt`: latest change first. Default: `seqId`.').exactOptional(),
   cursor: Cursor.exactOptional(),
   limit: PageLimit,
+  preview: PreviewParameter,
 })
 export type NeuronListQuery = z.output<typeof NeuronListQuery>
 
@@ -147,6 +151,7 @@ export const NeuronPage = z
   .object({
     neurons: z.array(ListedNeuron).describe('Neurons in the order of `sort`.'),
     nextCursor: NextCursor,
+    preview: Previewed,
   })
   .meta({
     id: 'NeuronPage',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { documentKinds } from './enumerations.ts'
 import { PageLimit, Switch } from './envelope.ts'
 import { KbId, KbUuid } from './identifiers.ts'
+import { Previewed, PreviewField, PreviewParameter } from './preview.ts'
 import { SeqId } from './vocabulary.ts'
 
 export const KbPath = z.object({ kbId: KbId })
@@ -60,6 +61,7 @@ export const SearchQuery = z.object({
   facets: Switch.describe('`true`: also count the matches by tag, kind and folder. Default: `false`.')
     .meta({ type: 'boolean' })
     .optional(),
+  preview: PreviewParameter,
 })
 export type SearchQuery = z.output<typeof SearchQuery>
 
@@ -111,6 +113,7 @@ export const Behind = z
 /** How the server interpreted the query. */
 const understood = {
   behind: Behind,
+  preview: Previewed,
   matched: z
     .enum(['all', 'some'])
     .optional()
@@ -200,6 +203,7 @@ const retrieveFields = z.object({
     .describe('Only Neurons changed in this year, month or day (UTC), or at this time, or later: `2026-05`.')
     .exactOptional(),
   neurons: z.array(SeqId).min(1).max(100).describe('Only these Neurons, at most 100.').exactOptional(),
+  preview: PreviewField,
 })
 
 /** How filters are called elsewhere. One that was ignored would let through what the caller leaves out. */
@@ -260,6 +264,7 @@ export const RetrieveAnswer = z
         'in time. Absent without an embeddings model.',
     ),
     behind: Behind,
+    preview: Previewed,
   })
   .meta({
     id: 'RetrieveAnswer',

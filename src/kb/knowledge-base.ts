@@ -131,6 +131,8 @@ export class KnowledgeBase {
   #followingSince: number | undefined
   /** Whether the present transaction holds work that was taken back. */
   #hasTriedOut = false
+  /** Where work is under way that is taken back. */
+  #triedIn: Staging | undefined
   #followedUp: Promise<void> | undefined
   #heads: (ProjectionHeads & { revision: number }) | undefined
   #settings: { revision: number; blob: Oid | undefined; value: KbSettings } | undefined
@@ -203,6 +205,7 @@ export class KnowledgeBase {
   tryOut<T>(work: (staging: Staging) => Promise<T>): Promise<TriedOut<T>> {
     return this.write(async (staging) => {
       this.#hasTriedOut = true
+      this.#triedIn = staging
       const [mark, main] = [staging.mark(), staging.head(mainRef)]
       const changesNow = this.projection.noteChanges()
       let changes: ChangedRows[] = []
@@ -213,6 +216,7 @@ export class KnowledgeBase {
         const objects = new Map([...staging.objects].slice(mark.objects))
         return { result, main, head: staging.head(mainRef), objects, changes }
       } finally {
+        this.#triedIn = undefined
         staging.resetTo(mark)
         this.projection.rollbackToSavepoint()
       }
@@ -367,11 +371,12 @@ export class KnowledgeBase {
   }
 
   /**
-   * What is missing before these changes may go to main; undefined where nothing is. By the settings that are on main in this very write.
-   * Within {@link write}; with a view, as main is for readers.
+   * What is missing before these changes may go to main; undefined where nothing is, and for what is only tried out. By the settings that
+   * are on main in this very write. Within {@link write}; with a view, as main is for readers.
    * @throws {GanglionError} `approval_needed` where they cannot be read
    */
   async missing(view: SettingsView, files: FileContents, decided: Decided): Promise<Awaiting | undefined> {
+    if (view === this.#triedIn) return undefined
     const { sql = this.projection.write } = view
     const settings = await this.#settingsWithin(view)
     if (settings.deciding !== null && isOpenToCurators(settings.deciding)) return undefined

@@ -153,7 +153,7 @@ function inAll(asked: SearchAsked, found: readonly KbHits[]): Html {
   )}`
 }
 
-function oneHit(
+export function oneHit(
   kbSlug: string,
   { id, seqId, title, filename, path, highlight, pinned }: SearchHit,
   heading: 'h2' | 'h3',

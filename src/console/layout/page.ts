@@ -78,6 +78,7 @@ export function page(visit: Visit, { kb, main, notice, rail, hasCode, ...head }:
       </div>
       <div class="stage">
         <main id="main" tabindex="-1">
+          ${visit.previewBanner}
           <div class="notices" role="status" aria-live="polite">${notice && html`<div class="notice">${notice}</div>`}</div>
           ${main}
         </main>

@@ -1,4 +1,5 @@
-import { neuronPage } from '../../contract/console-paths.ts'
+import { neuronPage, previewPage } from '../../contract/console-paths.ts'
+import { maxPreviewed } from '../../contract/preview.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
@@ -31,12 +32,13 @@ export function decidePanel(visit: Visit, review: CandidateReview, deciding: Dec
 
 function decisions(
   visit: Visit,
-  { entry, sides }: CandidateReview,
+  { entry, sides, bundle }: CandidateReview,
   { params, isEditing, reason, errors }: Deciding,
 ): Html {
   const { id, seen } = entry
   const seenField = html`<input type="hidden" name="seen" value="${seen}">`
   const canApprove = sides.problem === undefined && !isEditing
+  const tried = bundle === undefined ? [id] : bundle.members.slice(0, maxPreviewed).map((member) => member.id)
   const isEditable = canApprove && entry.intent.does !== 'remove'
   return html`${
     canApprove &&
@@ -47,6 +49,7 @@ function decisions(
     )
   }
       ${isEditable && html`<a class="button second" href="${candidateUrl(id, params, { edit: '1' })}#edit" data-edit aria-keyshortcuts="e">Edit, then approve</a>`}
+      ${sides.problem === undefined && html`<a class="button second" href="${previewPage(tried)}" data-try>Try ${tried.length > 1 ? `all ${tried.length}` : 'it'}</a>`}
     ${form(
       visit,
       {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
 import { ChatAnswer, ChatInput, type ChatQuestion } from '../../contract/chat.ts'
+import { previewing } from '../../queue/preview/previewing.ts'
 import { callerOf } from '../access/auth.ts'
 import { prefersEventStream } from '../request/accept.ts'
 import { whenClientGone } from '../request/client-gone.ts'
@@ -42,7 +43,7 @@ export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
             description: 'The answer.',
             content: { 'application/json': { schema: ChatAnswer }, 'text/event-stream': { schema: ChatEvents } },
           },
-          ...writeErrors('idempotency_key_reused'),
+          ...writeErrors('idempotency_key_reused', 'not_pending'),
         },
       },
     },
@@ -61,14 +62,16 @@ export function chatAnswers(app: ZodFastify, ctx: AppContext) {
   ): Promise<ChatAnswer | undefined> => {
     const isStreamed = prefersEventStream(request.headers.accept)
     const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
-    const answering = chatOnce(ctx, ctx.answerer, callerOf(request), question, signal, options)
+    const [caller, { preview, knowledgeBaseId }] = [callerOf(request), question]
+    const shown = await previewing(ctx, caller, preview, knowledgeBaseId)
+    const answering = chatOnce(shown.ctx, ctx.answerer, caller, question, signal, options)
     try {
-      if (!isStreamed) return await wholeAnswer(answering)
+      if (!isStreamed) return shown.told(await wholeAnswer(answering))
       // An error before the first text is an ordinary error response.
       const first = await answering.next()
       streams.answer(request, reply, async (send) => {
         for (let step = first; ; step = await answering.next()) {
-          if (step.done === true) return send({ event: 'done', data: ChatAnswer.parse(step.value) })
+          if (step.done === true) return send({ event: 'done', data: ChatAnswer.parse(shown.told(step.value)) })
           send({ event: 'delta', data: { text: step.value } })
         }
       })

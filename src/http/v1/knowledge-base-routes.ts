@@ -7,6 +7,7 @@ import { KbPath } from '../../contract/search.ts'
 import { readGraph } from '../../pages/graph/read-graph.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { listNeurons } from '../../pages/list-neurons.ts'
+import { previewing } from '../../queue/preview/previewing.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors } from '../response/error-answer.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
@@ -41,16 +42,15 @@ export function knowledgeBaseRoutes(app: ZodFastify, ctx: AppContext): void {
           'exist, and with 400 if no response had this `cursor`.',
         params: KbPath,
         querystring: NeuronListQuery,
-        response: { ...taggedAnswers(NeuronPage), ...readErrors() },
+        response: { ...taggedAnswers(NeuronPage), ...readErrors('not_pending') },
       },
     },
-    async (request, reply) =>
-      answerTagged(
-        request,
-        reply,
-        NeuronPage,
-        await listNeurons(ctx, callerOf(request), request.params.kbId, request.query),
-      ),
+    async (request, reply) => {
+      const [caller, { kbId }] = [callerOf(request), request.params]
+      const shown = await previewing(ctx, caller, request.query.preview, kbId)
+      const page = await listNeurons(shown.ctx, caller, kbId, request.query)
+      return answerTagged(request, reply, NeuronPage, shown.told(page))
+    },
   )
 
   app.get(
@@ -65,10 +65,13 @@ export function knowledgeBaseRoutes(app: ZodFastify, ctx: AppContext): void {
           '`not_found` if `around` does not exist or the caller may not see it.',
         params: KbPath,
         querystring: GraphQuery,
-        response: { ...taggedAnswers(Graph), ...readErrors() },
+        response: { ...taggedAnswers(Graph), ...readErrors('not_pending') },
       },
     },
-    async (request, reply) =>
-      answerTagged(request, reply, Graph, await readGraph(ctx, callerOf(request), request.params.kbId, request.query)),
+    async (request, reply) => {
+      const [caller, { kbId }] = [callerOf(request), request.params]
+      const shown = await previewing(ctx, caller, request.query.preview, kbId)
+      return answerTagged(request, reply, Graph, shown.told(await readGraph(shown.ctx, caller, kbId, request.query)))
+    },
   )
 }

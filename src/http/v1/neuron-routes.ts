@@ -3,6 +3,7 @@ import { Blame, BlamePath } from '../../contract/blame.ts'
 import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
 import { readBlame } from '../../pages/read-blame.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
+import { previewing } from '../../queue/preview/previewing.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors } from '../response/error-answer.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
@@ -22,12 +23,14 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
           'Neuron does not exist or the caller may not see it.',
         params: NeuronPath,
         querystring: NeuronQuery,
-        response: { ...taggedAnswers(Neuron), ...readErrors() },
+        response: { ...taggedAnswers(Neuron), ...readErrors('not_pending') },
       },
     },
     async (request, reply) => {
-      const neuron = await readNeuron(ctx, callerOf(request), { ...request.params, ...request.query })
-      return answerTagged(request, reply, Neuron, neuron, neuron.commit)
+      const [caller, { preview, ...query }] = [callerOf(request), request.query]
+      const shown = await previewing(ctx, caller, preview, request.params.kb)
+      const neuron = await readNeuron(shown.ctx, caller, { ...request.params, ...query })
+      return answerTagged(request, reply, Neuron, shown.told(neuron), preview === undefined ? neuron.commit : undefined)
     },
   )
 

@@ -8,6 +8,7 @@ import {
   TenantSearchAnswer,
   TenantSearchQuery,
 } from '../../contract/search.ts'
+import { previewing } from '../../queue/preview/previewing.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
 import { search } from '../../search/kb/search-kb.ts'
 import { searchTenant } from '../../search/kb/search-pages.ts'
@@ -29,12 +30,14 @@ export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
           'with 400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
         params: KbPath,
         querystring: SearchQuery,
-        response: { ...taggedAnswers(SearchAnswer), ...readErrors() },
+        response: { ...taggedAnswers(SearchAnswer), ...readErrors('not_pending') },
       },
     },
     async (request, reply) => {
-      const answer = await search(ctx, callerOf(request), request.params.kbId, request.query)
-      return answerTagged(request, reply, SearchAnswer, answer)
+      const [caller, { kbId }] = [callerOf(request), request.params]
+      const shown = await previewing(ctx, caller, request.query.preview, kbId)
+      const answer = await search(shown.ctx, caller, kbId, request.query)
+      return answerTagged(request, reply, SearchAnswer, shown.told(answer))
     },
   )
 
@@ -50,12 +53,14 @@ export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
           'searches every knowledge base of the tenant: documents are ranked within each and merged by rank. Fails with ' +
           '400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
         querystring: TenantSearchQuery,
-        response: { ...taggedAnswers(TenantSearchAnswer), ...readErrors() },
+        response: { ...taggedAnswers(TenantSearchAnswer), ...readErrors('not_pending') },
       },
     },
     async (request, reply) => {
-      const answer = await searchTenant(ctx, callerOf(request), request.query)
-      return answerTagged(request, reply, TenantSearchAnswer, answer)
+      const caller = callerOf(request)
+      const shown = await previewing(ctx, caller, request.query.preview, request.query.kb)
+      const answer = await searchTenant(shown.ctx, caller, request.query)
+      return answerTagged(request, reply, TenantSearchAnswer, shown.told(answer))
     },
   )
 
@@ -73,9 +78,13 @@ export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
           '`unavailable` if the search takes too long.',
         params: KbPath,
         body: RetrieveInput,
-        response: { 200: RetrieveAnswer, ...writeErrors() },
+        response: { 200: RetrieveAnswer, ...writeErrors('not_pending') },
       },
     },
-    (request) => retrieve(ctx, callerOf(request), request.params.kbId, request.body),
+    async (request) => {
+      const [caller, { kbId }] = [callerOf(request), request.params]
+      const shown = await previewing(ctx, caller, request.body.preview, kbId)
+      return shown.told(await retrieve(shown.ctx, caller, kbId, request.body))
+    },
   )
 }

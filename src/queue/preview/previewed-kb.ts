@@ -1,4 +1,5 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { Preview } from '../../contract/preview.ts'
 import { trailersOf } from '../../git/history/trailers.ts'
 import { messageOfCommit, parentsOfCommit } from '../../git/objects/object.ts'
 import { type Context, onePer } from '../../kb/context.ts'
@@ -11,9 +12,6 @@ import type { Actor } from '../../rules/candidates/candidate.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { approveStaged } from '../approval.ts'
 import { KbPreviews } from './kb-previews.ts'
-
-/** Candidates that are laid over main, and those of them that could not be approved. */
-export type Preview = { candidates: string[]; conflicts: { candidateId: string; error: string; message: string }[] }
 
 /** A knowledge base as it would be if some of its candidates were approved. */
 export type PreviewedKb = LaidOverKb & { preview: Preview }

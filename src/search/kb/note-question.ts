@@ -28,7 +28,8 @@ export async function noteQuestion(
   text: string,
   what: Partial<QuestionCounts> | { opened: string },
 ): Promise<void> {
-  if (!isHuman(caller)) return
+  // Who tries a preview asks to see what it does.
+  if (!isHuman(caller) || kb.laidOver !== undefined) return
   const question = questionKey(text)
   const { keptQuestions } = await kb.settings()
   if (question === '' || keptQuestions === 0) return

@@ -134,6 +134,18 @@ test('a candidate that conflicts with one before it is named and left out', asyn
   expect(await opened([second, first])).toMatchObject([{ candidateId: first }])
 })
 
+test('a preview shows what others would have to approve', async () => {
+  const bed = await linkedBed()
+  const settings = bed.native.read('refs/heads/main', 'kb.yaml')
+  bed.native.commit('refs/heads/main', new Map([['kb.yaml', `${settings}\nauthorMayApprove: false\n`]]))
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const ids = await proposedIn(bed, [{ kind: 'change', number: 1, changes: { title: 'Renamed' } }])
+  const { preview, projection } = await previewedKb(bed.ctx, bed.curator, kb, ids)
+  expect(preview.conflicts).toEqual([])
+  expect(projection.read.all`SELECT 1 FROM neurons WHERE title = 'Renamed'`).toHaveLength(1)
+  expect(await codeOf(approveCandidate(bed.ctx, bed.curator, ids[0] ?? '', {}))).toBe('approval_needed')
+})
+
 test('a preview is for curators, and of pending candidates alone', async () => {
   const bed = await linkedBed()
   const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')

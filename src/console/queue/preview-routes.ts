@@ -1,0 +1,113 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
+import { kbPage } from '../../contract/console-paths.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { PreviewParameter } from '../../contract/preview.ts'
+import { callerOf } from '../../http/access/auth.ts'
+import { whenClientGone } from '../../http/request/client-gone.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { kbLabel } from '../../kb/kb-label.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import { renderMarkdown } from '../../pages/render-page.ts'
+import { previewing } from '../../queue/preview/previewing.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { searchPages } from '../../search/kb/search-pages.ts'
+import { searchPageRoutes } from '../ask/search-page-routes.ts'
+import { linkCitations } from '../ask/show-turns.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { neuronPageRoutes } from '../neurons/routes.ts'
+import { previewBanner, type Tried, tryPage } from './preview-page.ts'
+
+const prefix = '/preview'
+const TryQuery = z.object({ q: z.string().trim().max(8000).default('') })
+const Asked = PreviewParameter.unwrap()
+
+type Shown = { ctx: AppContext; slug: string; title: string; below: string }
+
+/** Addresses of pages that a preview has, too: where a page reads. */
+const reading = /^(?:neurons\/[^/"?#]+|search|tree|tags|graph|graph\/data|files\/[^"?#]+)(?=["?#])/
+const address = / (href|src|action|hx-get|data-graph)="(\/kb\/[^/"]+\/)([^"]*")/g
+
+/**
+ * Adds the pages that show a knowledge base with candidates laid over it: one to ask and search, and below the same path those that
+ * read, as they are, whose links lead on below it.
+ */
+export async function previewRoutes(app: ZodFastify, ctx: AppContext): Promise<void> {
+  const shown = new AsyncLocalStorage<Shown>()
+  const laid: AppContext = {
+    ...ctx,
+    readableKb: (tenantId, name) => (shown.getStore()?.ctx ?? ctx).readableKb(tenantId, name),
+  }
+  await app.register(
+    async (pages: ZodFastify) => {
+      pages.addHook('onRoute', (route) => {
+        const { handler } = route
+        route.handler = async function (request, reply) {
+          const preview = await openPreview(ctx, request)
+          const answered = await shown.run(preview, () => handler.call(this, request, reply))
+          return answered
+        }
+      })
+      pages.addHook('onSend', (request, reply, payload, done) => {
+        const isPage = typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
+        done(null, isPage && request.previewBanner !== undefined ? leadingOn(payload, belowOf(request)) : payload)
+      })
+      neuronPageRoutes(pages, laid)
+      searchPageRoutes(pages, laid)
+      pages.get(
+        '/',
+        { config: { rate: 'chat' }, schema: { hide: true, querystring: TryQuery } },
+        async (request, reply) => {
+          const preview = shown.getStore()
+          if (preview === undefined) throw new GanglionError('not_found')
+          const { q } = request.query
+          const tried = q === '' ? undefined : await tryOut(preview, callerOf(request), q, whenClientGone(reply))
+          const { below, ...kb } = preview
+          return send(reply, tryPage(visitOf(request), { kb, path: below, q, tried }))
+        },
+      )
+    },
+    { prefix: `${prefix}/:preview` },
+  )
+}
+
+async function openPreview(ctx: AppContext, request: FastifyRequest): Promise<Shown> {
+  const asked = Asked.safeParse(belowOf(request).slice(prefix.length + 1))
+  if (!asked.success) throw new GanglionError('not_found')
+  const { ctx: laid, kb } = await previewing(ctx, callerOf(request), asked.data, undefined)
+  if (kb === undefined) throw new GanglionError('not_found')
+  const { slug, title } = await kbLabel(kb.laidOver.on)
+  const titleOf = (id: string) => findCandidate(kb.laidOver.on.projection.read, id)?.title ?? id
+  request.previewBanner = previewBanner({ ...kb.preview, titleOf, kb: { slug, title }, path: belowOf(request) })
+  return { ctx: laid, slug, title, below: belowOf(request) }
+}
+
+/** The path of a preview, of a page below it. */
+function belowOf({ url }: FastifyRequest): string {
+  return decodeURIComponent(/^\/preview\/[^/?#]*/.exec(url)?.[0] ?? prefix)
+}
+
+function leadingOn(page: string, below: string): string {
+  return page.replace(address, (whole, name: string, kb: string, rest: string) =>
+    reading.test(rest) ? ` ${name}="${below}${kb}${rest}` : whole,
+  )
+}
+
+/** Asks and searches as curators do; neither is kept. */
+async function tryOut({ ctx, slug }: Shown, caller: Caller, q: string, signal: AbortSignal): Promise<Tried> {
+  const question = { message: q, history: [], knowledgeBaseId: slug, sessionId: undefined, audience: undefined }
+  const [{ answer, citations = [] }, found] = await Promise.all([
+    wholeAnswer(chatOnce(ctx, ctx.answerer, caller, question, signal)),
+    searchPages(ctx, caller, slug, { q, kind: 'wiki', isTyping: false, page: 1 }).catch((error: unknown) => {
+      if (error instanceof ValidationError) return undefined // a question may be no query
+      throw error
+    }),
+  ])
+  const content = linkCitations(answer, citations)
+  const rendered = await renderMarkdown(ctx, caller, { kb: slug, content, idPrefix: null })
+  return { rendered, citations, hits: found?.hits ?? [], all: `${kbPage(slug)}/search?${new URLSearchParams({ q })}` }
+}
