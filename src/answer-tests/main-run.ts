@@ -4,6 +4,7 @@ import { GanglionError } from '../contract/errors.ts'
 import { viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { PerCommit } from '../kb/per-commit.ts'
+import { hasTestFiles } from '../kb/projection/file-queries.ts'
 import { neuronsInOrder } from '../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
 import { kbSearch } from '../search/kb/kb-search.ts'
@@ -29,6 +30,12 @@ export async function mainRun(ctx: Context, kb: ReadableKb): Promise<MainRun> {
     if (run.commit === headOf(kb)) return run
   }
   throw new GanglionError('unavailable', 'Main changes faster than its answer tests are run.')
+}
+
+/** The results alone; undefined where main has no files of tests. @throws as {@link mainRun} */
+export function mainResults(ctx: Context, kb: ReadableKb): Promise<TestResult[]> | undefined {
+  if (!hasTestFiles(kb.projection.read)) return undefined
+  return mainRun(ctx, kb).then(({ results }) => results)
 }
 
 async function runOnMain(ctx: Context, kb: ReadableKb): Promise<MainRun> {

@@ -1,11 +1,12 @@
-import type { TestEffects } from '../contract/answer-tests.ts'
+import { runningTests, type TestEffects } from '../contract/answer-tests.ts'
 import type { CandidateDetail } from '../contract/candidates.ts'
 import { GanglionError } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import { findQueued } from '../queue/find-queued.ts'
 import { readCandidate } from '../queue/read-candidate.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { effectsSoon, testEffects } from './test-effects.ts'
+import { withinPatience } from '../system/concurrency/within-patience.ts'
+import { testEffects } from './test-effects.ts'
 
 /** Milliseconds that a reader waits for effects that nobody has looked at yet. */
 const patience = 2_000
@@ -32,7 +33,8 @@ export async function readEffects(
   const { kb, row } = await findQueued(ctx, caller, first)
   if (row.status !== 'pending') return undefined
   try {
-    return await effectsSoon(testEffects(ctx, kb, ids), patience)
+    const finding = testEffects(ctx, kb, ids)
+    return finding && (await withinPatience(patience, finding, () => runningTests))
   } catch (error) {
     if (error instanceof GanglionError && (error.code === 'not_pending' || error.code === 'not_found')) return undefined
     throw error

@@ -49,21 +49,6 @@ export function testEffects(ctx: Context, kb: KnowledgeBase, ids: readonly strin
   return finding
 }
 
-/** The same, or that it is being found, after some milliseconds. */
-export async function effectsSoon(
-  finding: Promise<TestEffects> | undefined,
-  patience: number,
-): Promise<TestEffects | undefined> {
-  if (finding === undefined) return undefined
-  const late = Promise.withResolvers<TestEffects>()
-  const timer = setTimeout(() => late.resolve({ state: 'running', tests: 0, ...none }), patience)
-  try {
-    return await Promise.race([finding, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 async function findEffects(
   ctx: Context,
   caller: Caller,

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { mainResults } from '../answer-tests/main-run.ts'
 import { testEffects } from '../answer-tests/test-effects.ts'
 import type { Answerer } from '../chat/answerer.ts'
 import { ExtractPool } from '../chat/extract/extract-pool.ts'
@@ -95,7 +96,7 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
     kbs,
     kb: async (tenantId, slugOrId) => kbs.open(await find(tenantId, slugOrId)),
     readableKb: async (tenantId, slugOrId) => kbs.openToRead(await find(tenantId, slugOrId)),
-    testEffects: (kb, ids) => testEffects(ctx, kb, ids),
+    tests: { effects: (kb, ids) => testEffects(ctx, kb, ids), results: (kb) => mainResults(ctx, kb) },
     now,
     onError,
     acts: new EventEmitter(),

@@ -193,6 +193,9 @@ export const TestEffects = z
   })
 export type TestEffects = z.output<typeof TestEffects>
 
+/** While nobody knows yet. */
+export const runningTests: TestEffects = { state: 'running', tests: 0, broken: [], mended: [], changed: [] }
+
 export const AddedTest = z
   .object({
     commit: ObjectId.describe('Commit on `main` that adds the test.'),

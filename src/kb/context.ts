@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import type { TestEffects } from '../contract/answer-tests.ts'
+import type { TestEffects, TestResult } from '../contract/answer-tests.ts'
 import type { Urls } from '../contract/urls.ts'
 import type { CandidateStatus } from '../contract/vocabulary.ts'
 import type { ParserPool } from '../markdown/pool/parser-pool.ts'
@@ -15,6 +15,14 @@ import type { OpenKbs } from './open/open-kbs.ts'
 import type { ReadableKb } from './readable-kb.ts'
 
 export type CandidateAct = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment' | 'request-changes' | 'assign'
+
+/** What is known of answer tests where search and chat are not; undefined where main has none. */
+type AnswerTester = {
+  /** What approvals change in their results. @throws {GanglionError} `not_found`, `not_pending` */
+  effects: (kb: KnowledgeBase, candidateIds: readonly string[]) => Promise<TestEffects> | undefined
+  /** On main. @throws {GanglionError} `unavailable` */
+  results: (kb: KnowledgeBase) => Promise<TestResult[]> | undefined
+}
 
 export interface Context extends Stores {
   readonly directory: DataDirectory
@@ -36,8 +44,7 @@ export interface Context extends Stores {
   readonly kb: (tenantId: string, slugOrId: string) => Promise<KnowledgeBase>
   /** The same as {@link kb}, for what reads main: waits for no candidates. @throws {GanglionError} `not_found` */
   readonly readableKb: (tenantId: string, slugOrId: string) => Promise<ReadableKb>
-  /** What approvals change in the results of answer tests; undefined where there are no tests. @throws {GanglionError} `not_found`, `not_pending` */
-  readonly testEffects: (kb: KnowledgeBase, candidateIds: readonly string[]) => Promise<TestEffects> | undefined
+  readonly tests: AnswerTester
   readonly now: () => Date
   /** Tells of each act on a candidate, and the status that it left the candidate with. */
   readonly acts: EventEmitter<{ candidate: [act: CandidateAct, status: CandidateStatus] }>

@@ -77,14 +77,14 @@ async function makeRepository(
   }
 }
 
-/** The template's files but its Neurons, which only the demonstration gets. */
+/** The template's files but its Neurons and their tests, which only the demonstration gets. */
 async function templateFiles(): Promise<Map<string, string>> {
   const entries = await readdir(templateDir, { recursive: true, withFileTypes: true })
   const files = new Map<string, string>()
   for (const entry of entries.filter((candidate) => candidate.isFile())) {
     const absolute = join(entry.parentPath, entry.name)
     const path = absolute.slice(templateDir.length).replaceAll('\\', '/')
-    if (!path.startsWith('neurons/')) files.set(path, await readFile(absolute, 'utf8'))
+    if (!/^(?:neurons|tests)\//.test(path)) files.set(path, await readFile(absolute, 'utf8'))
   }
   return files
 }

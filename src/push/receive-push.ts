@@ -1,3 +1,4 @@
+import { runningTests } from '../contract/answer-tests.ts'
 import { neuronPage } from '../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { faultText } from '../contract/faults.ts'
@@ -18,12 +19,14 @@ import { PushRefused } from '../kb/writing/push-refused.ts'
 import { pushView } from '../kb/writing/submitted-neurons.ts'
 import { dismissCandidate } from '../queue/decide-candidate.ts'
 import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
+import { effectLines, failureLines } from '../rules/effect-lines.ts'
 import type { Finding } from '../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
+import { withinPatience } from '../system/concurrency/within-patience.ts'
 import { formatFindings } from './check-report.ts'
 import { checkPush } from './checks/check-push.ts'
 import { parsePushOptions } from './push-options.ts'
-import { proposePush } from './push-proposals.ts'
+import { type ProposedNeuron, proposePush } from './push-proposals.ts'
 import { mainLines, proposalLines } from './push-report.ts'
 
 const proposeRef = 'refs/for/main'
@@ -274,9 +277,40 @@ async function receiveRequest(
       follows,
     } as const
     const urlOf = (seqId: string) => new URL(ctx.urls.base + neuronPage(kb.identity.slug, seqId), reachedAt).href
-    return mainLines(await pushToMain(kb, push, ctx), urlOf)
+    const lines = mainLines(await pushToMain(kb, push, ctx), urlOf)
+    return [...lines, ...(await testLines(ctx, kb))]
   }
   const origin = { door: 'for', by: bareId(caller), topic } as const
   const urlOf = (candidateId: string) => new URL(ctx.urls.candidate(candidateId), reachedAt).href
-  return proposalLines(await proposePush(kb, { changes, range: { from, to }, proposer, origin }, ctx.now), urlOf)
+  const proposed = await proposePush(kb, { changes, range: { from, to }, proposer, origin }, ctx.now)
+  return [...proposalLines(proposed, urlOf), ...(await effectsOfPush(ctx, kb, proposed))]
+}
+
+/** Milliseconds that a push waits for answer tests. */
+const patience = 5_000
+/** More candidates of one push are not tried out together while somebody waits. */
+const maxTried = 20
+
+async function testLines({ tests }: Context, kb: KnowledgeBase): Promise<string[]> {
+  const results = tests.results(kb)?.then(failureLines).catch(unlessRefused)
+  return results === undefined ? [] : withinPatience(patience, results, () => effectLines(runningTests))
+}
+
+async function effectsOfPush(
+  { tests }: Context,
+  kb: KnowledgeBase,
+  proposed: readonly ProposedNeuron[],
+): Promise<string[]> {
+  const waiting = proposed.flatMap(({ state, candidateId }) =>
+    state === 'new' || state === 'updated' || state === 'unchanged' ? [candidateId] : [],
+  )
+  if (waiting.length === 0 || waiting.length > maxTried) return []
+  const effects = tests.effects(kb, waiting)?.then(effectLines).catch(unlessRefused)
+  return effects === undefined ? [] : withinPatience(patience, effects, () => effectLines(runningTests))
+}
+
+/** What was pushed is received, whatever its tests do. */
+function unlessRefused(error: unknown): string[] {
+  if (error instanceof GanglionError) return []
+  throw error
 }

@@ -39,7 +39,7 @@ export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promi
  * a write.
  */
 export async function approveTested(
-  ctx: Pick<Context, 'now' | 'testEffects'>,
+  ctx: Pick<Context, 'now' | 'tests'>,
   kb: KnowledgeBase,
   candidateId: string,
 ): Promise<void> {
@@ -60,13 +60,13 @@ export async function approveTested(
 }
 
 async function objectionTo(
-  ctx: Pick<Context, 'testEffects'>,
+  ctx: Pick<Context, 'tests'>,
   kb: KnowledgeBase,
   candidateId: string,
 ): Promise<Objection | undefined> {
   const { onBreak: zone } = await kb.settings()
   if (zone === 'allow') return undefined
-  const effects = await ctx.testEffects(kb, [candidateId])?.catch((error: unknown): undefined => {
+  const effects = await ctx.tests.effects(kb, [candidateId])?.catch((error: unknown): undefined => {
     // Somebody decided meanwhile.
     if (!(error instanceof GanglionError && error.code === 'not_pending')) throw error
   })

@@ -1,6 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { testReportOf } from '../../src/answer-tests/read-test-report.ts'
+import { openContext } from '../../src/app/open-context.ts'
 import type { TestReport } from '../../src/contract/answer-tests.ts'
+import { demoSlug, firstRun } from '../../src/operate/setup/first-run.ts'
 import { correction } from '../kb/support/test-bed.ts'
+import { tempDir } from '../support/temp.ts'
+import { threads } from '../support/threads.ts'
 import { testedBed } from './tested-bed.ts'
 
 const failuresOf = ({ results }: TestReport) => results.map(({ question, failures }) => [question, ...failures])
@@ -152,4 +157,14 @@ test('what is wrong in a file is told with its line, and the other tests are run
       },
     ],
   ])
+})
+
+test('the answer tests of the demonstration pass', async () => {
+  const ctx = await openContext({ dataDir: tempDir(), threads })
+  onTestFinished(() => ctx.close())
+  await firstRun(ctx)
+  const { id: tenantId } = await ctx.tenants.ensure('default', ctx.now())
+  const report = await testReportOf(ctx, await ctx.kb(tenantId, demoSlug))
+  expect(failuresOf(report).filter(([, ...failures]) => failures.length > 0)).toEqual([])
+  expect(report).toMatchObject({ passed: 5, problems: [] })
 })

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { Ganglion, type GanglionError } from '../../client/index.ts'
+import { TestEffects } from '../../contract/answer-tests.ts'
 import {
   Approval,
   AwaitedApproval,
@@ -12,6 +13,7 @@ import {
 import { errorTable } from '../../contract/errors.ts'
 import { ObjectId } from '../../contract/identifiers.ts'
 import { awaitingText } from '../../rules/deciding.ts'
+import { effectLines } from '../../rules/effect-lines.ts'
 import { UsageError } from '../cli-errors.ts'
 import { type ApiServer, parseInput, serverOf } from '../client/api-server.ts'
 import { readAnswer } from '../client/server-problem.ts'
@@ -117,9 +119,14 @@ async function send(
     answer = state
   }
   if (approve) {
+    const effects = await candidates.get(candidate).then(
+      (read) => TestEffects.safeParse(read.effects).data,
+      () => undefined,
+    )
     const asked = candidates.approve(candidate, { ...(head && { head }) })
     const approval = await verdictOf(asked, Approval.or(AwaitedApproval))
     said.push(
+      ...(effects === undefined ? [] : effectLines(effects)),
       approval.status === 'approved'
         ? `Approved ${candidate}: ${approval.seqId}, commit ${approval.commit}.`
         : `Your approval of ${candidate} is recorded. ${awaitingText(approval.awaiting)}`,

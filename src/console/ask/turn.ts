@@ -1,11 +1,13 @@
 import type { CitedSource } from '../../chat/cited-sources.ts'
 import type { PastTurn } from '../../chat/past-chats.ts'
-import { sourcePage, versionPage } from '../../contract/console-paths.ts'
+import { kbPage, sourcePage, versionPage } from '../../contract/console-paths.ts'
+import { reaches } from '../../contract/vocabulary.ts'
 import { content } from '../layout/content.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
+import { withQuery } from '../layout/with-query.ts'
 import { placeWords } from '../sources/place-words.ts'
 import { feedbackPage, turnId } from './chat-paths.ts'
 
@@ -27,7 +29,7 @@ export function turn(visit: Visit, kbSlug: string, chatId: string, shown: ShownT
         : html`<div class="answer">${content(rendered)}</div>
           ${notice !== undefined && html`<p class="warning">${notice}</p>`}
           ${citations(kbSlug, shown)}
-          ${opinion(visit, kbSlug, chatId, id)}`
+          ${opinion(visit, kbSlug, chatId, shown)}`
     }
   </article>`
 }
@@ -51,10 +53,11 @@ function placeOf(place: Parameters<typeof placeWords>[0]): string {
 }
 
 /** Thumbs. A thumb down asks for a reason, which a curator reads. */
-function opinion(visit: Visit, kbSlug: string, chatId: string, id: string): Html {
+function opinion(visit: Visit, kbSlug: string, chatId: string, { id, question }: ShownTurn): Html {
   const action = feedbackPage(kbSlug, chatId, id)
   return html`<div class="row opinion">
     ${form(visit, { action }, html`<input type="hidden" name="vote" value="up">${button('👍 Helpful', { class: 'second' })}`)}
     <a class="button second" href="${action}">👎 Not helpful…</a>
+    ${reaches(visit.session.role, 'curator') && html`<a href="${withQuery(`${kbPage(kbSlug)}/tests`, { question })}#add-title">Make a test of it…</a>`}
   </div>`
 }

@@ -1,3 +1,4 @@
+import { GanglionError } from '../../contract/errors.ts'
 import { mergeBase } from '../../git/history/ancestry.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
@@ -5,6 +6,7 @@ import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { formatFindings } from '../../push/check-report.ts'
 import { checkPush } from '../../push/checks/check-push.ts'
+import { effectLines } from '../../rules/effect-lines.ts'
 import { literal } from '../../rules/text/literal.ts'
 import type { Report } from '../forge-adapter.ts'
 import { type Linked, publicUrl } from './linked.ts'
@@ -23,12 +25,18 @@ export async function reportOf(
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const found = `${errors} errors, ${warnings} warnings`
+  const effects = await ctx.tests.effects(kb, [candidate.id])?.catch(unlessDecided)
+  const broken = effects?.broken.length ?? 0
+  const breaks = broken === 0 ? '' : `; it breaks ${broken} of ${effects?.tests} answer tests`
+  const isBroken = errors > 0 || (broken > 0 && (await kb.settings()).onBreak !== 'allow')
   return {
-    ...{ ...commit, outcome: errors > 0 ? 'failed' : 'waiting' },
-    title: errors > 0 ? `The checks found ${found}` : `Waits for a curator; the checks found ${found}`,
+    ...{ ...commit, outcome: isBroken ? 'failed' : 'waiting' },
+    title: `${errors > 0 ? 'The' : 'Waits for a curator; the'} checks found ${found}${breaks}`,
     summary: [
       `**Policy:** ${literal(candidate.reason)}${candidate.zone === null ? '' : `, zone ${candidate.zone}`}.`,
-      ...formatFindings(findings).map((line) => `- ${literal(line)}`),
+      ...[...formatFindings(findings), ...(effects === undefined ? [] : effectLines(effects))].map(
+        (line) => `- ${literal(line)}`,
+      ),
     ]
       .join('\n')
       .slice(0, forge.limits.body)
@@ -39,6 +47,11 @@ export async function reportOf(
       .map(({ path, line, severity, message }) => ({ path, line, severity, message })),
     url: publicUrl(ctx.urls.candidate(candidate.id)),
   }
+}
+
+/** Somebody may decide meanwhile. */
+function unlessDecided(error: unknown): undefined {
+  if (!(error instanceof GanglionError)) throw error
 }
 
 /** The commit of main on which a head stands, or a branch that was made of one: where its commits left main. */

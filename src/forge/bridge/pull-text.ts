@@ -1,12 +1,14 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
+import { findQueued } from '../../queue/find-queued.ts'
 import type { QueueEntry } from '../../queue/lists/list-queue.ts'
 import { readCandidate } from '../../queue/read-candidate.ts'
 import type { LinkChange, LinkChanges } from '../../review/link-changes.ts'
 import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
 import { type SimilarNeuron, similarNeurons } from '../../review/similar-neurons.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { effectLines } from '../../rules/effect-lines.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { literal, literalBlock } from '../../rules/text/literal.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
@@ -86,6 +88,7 @@ async function describe(ctx: Context, caller: Caller, id: string, review: Candid
     proposedBy(entry),
     policyOf(entry, review),
     placeOf(review),
+    ...listed('Answer tests', await effectsText(ctx, caller, id)),
     ...listed('Links gained', linksOf(review.links, 'gained')),
     ...listed('Links lost', linksOf(review.links, 'lost')),
     ...listed('Waiting as well', alike),
@@ -93,6 +96,13 @@ async function describe(ctx: Context, caller: Caller, id: string, review: Candid
     ...changeOf(diff, diffTruncated === true),
     ...review.sources.map(passageOf),
   ]
+}
+
+/** What its approval changes in the results of answer tests. */
+async function effectsText(ctx: Context, caller: Caller, id: string): Promise<string[]> {
+  const { kb } = await findQueued(ctx, caller, id)
+  const effects = await ctx.tests.effects(kb, [id])?.catch(unlessGone)
+  return effects === undefined ? [] : effectLines(effects).map((line) => literal(line.trim()))
 }
 
 function describeSimilar({ title, seqId, why }: SimilarNeuron): string {

@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../../kb/context.ts'
 import { createKnowledgeBase, operator, templateDir } from '../../kb/create-kb.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { blobAtPath } from '../../kb/projection/file-queries.ts'
+import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { importDirectory } from '../import/import-directory.ts'
 import { submitExamples } from './example-candidates.ts'
 
@@ -28,9 +32,26 @@ export async function firstRun(ctx: Context): Promise<FirstRun | undefined> {
     now,
     source: 'ganglion',
   })
+  await addTests(ctx, demo)
   await submitExamples(ctx, demo)
   const key = { tenantId, connectors: [], expiresAt: null }
   const { token: curatorToken } = await apiKeys.create({ ...key, name: 'curator', role: 'curator' }, now())
   const { token: appToken } = await apiKeys.create({ ...key, name: 'app', role: 'app' }, now())
   return { kb: { id: kb.id, slug: demoSlug }, curatorToken, appToken }
+}
+
+async function addTests({ now }: Context, kb: KnowledgeBase): Promise<void> {
+  const file = 'tests/answers.yaml'
+  const text = await readFile(join(templateDir, file), 'utf8')
+  await kb.write(async (staging) => {
+    if (blobAtPath(kb.projection.write, file) !== undefined) return
+    const at = now()
+    await kb.commitToMain(staging, {
+      files: new Map([[file, text]]),
+      message: commitMessage('Add answer tests', { Connector: 'ganglion' }),
+      decided: 'operator',
+      author: signatureOf(operator, at),
+      at,
+    })
+  })
 }

@@ -5,6 +5,7 @@ import { type Context, onePer } from '../../kb/context.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import type { EmbeddingModel } from '../../models/embedding-model.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
+import { withinPatience } from '../../system/concurrency/within-patience.ts'
 import type { IndexAddress, IndexRequests } from '../index-host.ts'
 import { type PageHit, type PageHits, StaleIndex, type View } from '../search-index.ts'
 import { SearchPool } from '../search-pool.ts'
@@ -167,8 +168,8 @@ export class KbSearch {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.embedder?.close()
-    await within(patience, this.#index.close(), () => undefined).catch(() => undefined)
-    await within(patience, this.#pool.release(this.#directory), () => undefined)
+    await withinPatience(patience, this.#index.close(), () => undefined).catch(() => undefined)
+    await withinPatience(patience, this.#pool.release(this.#directory), () => undefined)
   }
 
   /** Pages that are near a query by meaning; none where no model gives its vector in time. As {@link search} else. */
@@ -212,7 +213,7 @@ export class KbSearch {
       }
       throw new GanglionError('unavailable')
     }
-    return within(patience, unlessStale(attempt), refuse)
+    return withinPatience(patience, unlessStale(attempt), refuse)
   }
 
   /** Whether the index is up to date; false where the update takes too long. */
@@ -224,20 +225,7 @@ export class KbSearch {
     const isMany = this.#index.lacking(manyPages + 1).length > manyPages
     const age = performance.now() - (this.#index.updatingSince ?? performance.now())
     const longest = isMany ? buildPatience : this.#updatePatience
-    return within(Math.max(0, longest - age), followed, () => false)
-  }
-}
-
-/** The result of some work, or, where that takes longer than some time, another one. */
-async function within<Result>(milliseconds: number, work: Promise<Result>, late: () => Result): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise((resolve) => {
-    timer = setTimeout(resolve, milliseconds)
-  })
-  try {
-    return await Promise.race([work, timeout.then(late)])
-  } finally {
-    clearTimeout(timer)
+    return withinPatience(Math.max(0, longest - age), followed, () => false)
   }
 }
 

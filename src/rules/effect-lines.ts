@@ -1,0 +1,34 @@
+import type { TestEffects, TestResult } from '../contract/answer-tests.ts'
+import { oneLine } from './text/lines.ts'
+
+const maxShown = 5
+
+/** What approvals change in the results of the answer tests, for a terminal; nothing where nothing changes. */
+export function effectLines({ state, reason = '', tests, broken, mended, changed }: TestEffects): string[] {
+  if (state === 'running') return ['The answer tests are still being run.']
+  if (state === 'failed') return [`The answer tests could not be run: ${oneLine(reason, 300)}`]
+  const more = [
+    ...(mended.length > 0 ? [`mends ${mended.length}`] : []),
+    ...(changed.length > 0 ? [`changes other results of ${changed.length}`] : []),
+  ]
+  if (broken.length === 0 && more.length === 0) return []
+  const does = [broken.length > 0 ? `breaks ${broken.length}` : 'breaks none', ...more].join(', ')
+  return [`Its approval ${does} of ${tests} answer tests${broken.length > 0 ? ':' : '.'}`, ...failing(broken)]
+}
+
+/** What fails on main; nothing where all passes. */
+export function failureLines(results: readonly TestResult[]): string[] {
+  const failed = results.filter(({ passed }) => !passed)
+  if (failed.length === 0) return []
+  return [`${failed.length} of ${results.length} answer tests fail on main now:`, ...failing(failed)]
+}
+
+function failing(tests: readonly Pick<TestResult, 'file' | 'line' | 'question' | 'failures'>[]): string[] {
+  const lines = tests
+    .slice(0, maxShown)
+    .map(({ file, line, question, failures: [first = ''] }) => oneLine(`${file}:${line}: "${question}" ${first}`, 400))
+  return [
+    ...lines.map((line) => `  ${line}`),
+    ...(tests.length > maxShown ? [`  … and ${tests.length - maxShown} more.`] : []),
+  ]
+}
