@@ -31,7 +31,7 @@ const told: Readonly<Record<ErasureStep, string>> = {
 }
 
 const elsewhere =
-  'Clones, mirrors and backups that were made before still hold it. Have clones deleted and made again: who merges an old main and pushes it brings it back.'
+  'Clones, mirrors and backups that were made before still hold it. Have clones deleted and made again: a push of their old commits is refused.'
 
 export function addEraseCommand(program: Command): void {
   const more = (text: string, texts: string[] = []) => [...texts, text]

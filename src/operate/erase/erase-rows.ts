@@ -3,6 +3,9 @@ import type { Oid } from '../../git/objects/object.ts'
 import { Erasing, erasedWord } from './erasing.ts'
 import type { ErasurePlan } from './plan-erasure.ts'
 
+const tablesOfKbs = `SELECT tables.name FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns
+  WHERE tables.type = 'table' AND columns.name = 'kb_id'`
+
 /**
  * Takes what is to be erased out of the database, and names commits and blobs by their new ids. Nothing of it stays in free pages of the
  * file or its log. May be repeated.
@@ -14,14 +17,20 @@ export function eraseRows(
   const db = new DatabaseSync(file, { timeout: 5_000, enableForeignKeyConstraints: true })
   try {
     db.exec('PRAGMA secure_delete = ON; BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON')
-    removeRows(db, kbId, plan)
+    const tenantId = String(db.prepare('SELECT tenant_id FROM knowledge_bases WHERE id = ?').get(kbId)?.tenant_id)
+    removeRows(db, { kbId, tenantId }, plan)
     const erasing = new Erasing(plan)
     const rewrite = (text: string) =>
       erasing.replace(text).replace(/(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])/g, (oid) => oids.get(oid) ?? oid)
-    for (const { name } of db
-      .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
-      .all()) {
-      rewriteTable(db, String(name), rewrite)
+    for (const { name } of db.prepare(tablesOfKbs).all()) {
+      rewriteRows(db, { table: String(name), where: 'kb_id = ?', value: kbId }, rewrite)
+    }
+    const ofSessions = 'session_id IN (SELECT id FROM chat_sessions WHERE kb_id = ?)'
+    rewriteRows(db, { table: 'chat_turns', where: ofSessions, value: kbId }, rewrite)
+    // Other tenants, and texts that others of the tenant have, are not what was asked for.
+    const people = new Erasing({ ...plan, texts: plan.texts.filter(({ isWord }) => isWord) })
+    for (const table of ['audit', 'api_keys']) {
+      rewriteRows(db, { table, where: 'tenant_id = ?', value: tenantId }, (text) => people.replace(text))
     }
     db.exec('COMMIT')
     db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
@@ -30,10 +39,14 @@ export function eraseRows(
   }
 }
 
-function removeRows(db: DatabaseSync, kbId: string, { seqIds, sources, people }: ErasurePlan): void {
+function removeRows(
+  db: DatabaseSync,
+  { kbId, tenantId }: { kbId: string; tenantId: string },
+  { seqIds, sources, people }: ErasurePlan,
+): void {
   const run = (statement: string, ...values: SQLInputValue[]) => void db.prepare(statement).run(...values)
   // Kept answers to requests hold what was sent.
-  run('DELETE FROM idempotency_keys')
+  run('DELETE FROM idempotency_keys WHERE tenant_id = ?', tenantId)
   const forgetChats = (where: string, ...values: SQLInputValue[]) => {
     run(`DELETE FROM chat_turns WHERE session_id IN (SELECT id FROM chat_sessions WHERE ${where})`, ...values)
     run(`DELETE FROM chat_sessions WHERE ${where}`, ...values)
@@ -61,12 +74,16 @@ function removeRows(db: DatabaseSync, kbId: string, { seqIds, sources, people }:
   }
 }
 
-function rewriteTable(db: DatabaseSync, table: string, rewrite: (text: string) => string): void {
+function rewriteRows(
+  db: DatabaseSync,
+  { table, where, value }: { table: string; where: string; value: string },
+  rewrite: (text: string) => string,
+): void {
   const columns = db.prepare('SELECT name, pk FROM pragma_table_info(?)').all(table)
   const primary = columns.flatMap(({ name, pk }) => (Number(pk) > 0 ? [String(name)] : []))
   const keys = primary.length > 0 ? primary : ['rowid']
   const changed: { key: SQLInputValue[]; cells: [string, string][] }[] = []
-  for (const row of db.prepare(`SELECT ${keys.join(', ')}, * FROM "${table}"`).iterate()) {
+  for (const row of db.prepare(`SELECT ${keys.join(', ')}, * FROM "${table}" WHERE ${where}`).iterate(value)) {
     const cells = Object.entries(row).flatMap(([column, value]): [string, string][] => {
       const text = typeof value === 'string' ? rewrite(value) : value
       return typeof text === 'string' && text !== value ? [[column, text]] : []
@@ -75,7 +92,7 @@ function rewriteTable(db: DatabaseSync, table: string, rewrite: (text: string) =
   }
   for (const { key, cells } of changed) {
     const set = cells.map(([column]) => `"${column}" = ?`).join(', ')
-    const where = keys.map((each) => `"${each}" = ?`).join(' AND ')
-    db.prepare(`UPDATE "${table}" SET ${set} WHERE ${where}`).run(...cells.map(([, text]) => text), ...key)
+    const same = keys.map((each) => `"${each}" = ?`).join(' AND ')
+    db.prepare(`UPDATE "${table}" SET ${set} WHERE ${same}`).run(...cells.map(([, text]) => text), ...key)
   }
 }

@@ -10,6 +10,7 @@ import { Repository } from '../../git/repository.ts'
 import type { Context } from '../../kb/context.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { candidateRefs } from '../../kb/refs/candidate-head-names.ts'
+import { erasedCommits, erasedRef, formatErasedCommits } from '../../kb/refs/erased-commits.ts'
 import { isPostgres } from '../../state/database/is-postgres.ts'
 import type { DataDirectory } from '../../state/directory/data-directory.ts'
 import type { KbRecord } from '../../state/kb-store.ts'
@@ -26,7 +27,8 @@ export type ErasureStep = 'written' | 'decided' | 'switched' | 'removed' | 'rewr
 
 /** Objects that are written as one pack. */
 const objectsAtOnce = 1_000
-const derivedRefs = [candidateRefs]
+/** Refs that are derived, or made here. */
+const leftOut = [candidateRefs, erasedRef]
 
 function placesOf({ erasure }: Pick<DataDirectory, 'erasure'>) {
   return { journal: join(erasure, 'journal.json'), fresh: join(erasure, 'new.git'), old: join(erasure, 'old.git') }
@@ -60,7 +62,7 @@ export async function prepareErasure(
     const kb = await ctx.kbs.open(identity)
     await kb.writesEnded()
     const plan = await planErasure(ctx, kb, request)
-    return { plan, oids: await writeHistory(kb.repository, fresh, new Erasing(plan)) }
+    return { plan, oids: await writeHistory(kb.repository, fresh, { erasing: new Erasing(plan), at: ctx.now() }) }
   })
   onStep('written')
   const decided: Journal = { kbId: identity.id, database, oids: [...oids], plan }
@@ -71,10 +73,14 @@ export async function prepareErasure(
   return plan
 }
 
-async function writeHistory(from: Repository, gitDir: string, erasing: Erasing): Promise<ReadonlyMap<Oid, Oid>> {
+async function writeHistory(
+  from: Repository,
+  gitDir: string,
+  { erasing, at }: { erasing: Erasing; at: Date },
+): Promise<ReadonlyMap<Oid, Oid>> {
   const to = await Repository.init(gitDir)
   try {
-    const refs = [...(await listRefs(from.gitDir))].filter(([ref]) => !derivedRefs.some((one) => ref.startsWith(one)))
+    const refs = [...(await listRefs(from.gitDir))].filter(([ref]) => !leftOut.some((one) => ref.startsWith(one)))
     let batch = new Map<Oid, GitObject>()
     const flush = async () => {
       const release = await to.writeObjects(batch)
@@ -90,17 +96,23 @@ async function writeHistory(from: Repository, gitDir: string, erasing: Erasing):
       input: `${tips.join('\n')}\n`,
       timeLimit: longTimeLimit,
     })
-    await rewrite.run(commits.split('\n').filter((line) => line !== ''))
+    const old = commits.split('\n').filter((line) => line !== '')
+    await rewrite.run(old)
+    const replaced = old.filter((oid) => rewrite.newId(oid) !== oid)
+    const record = formatErasedCommits([...(await erasedCommits(from)), ...replaced], at)
+    for (const object of record) batch.set(hashObject(object.type, object.data), object)
+    const [recordTip = ''] = [...batch.keys()].slice(-1)
     await flush()
     const alternates = join(gitDir, 'objects/info/alternates')
     await writeFile(alternates, `${join(from.gitDir, 'objects')}\n`)
     for (const [ref, oid] of refs) await to.updateRef(ref, undefined, rewrite.newId(oid))
+    await to.updateRef(erasedRef, undefined, recordTip)
     await runGit(gitDir, ['repack', '-a', '-d', '-q'], { timeLimit: longTimeLimit })
     await rm(alternates)
     const wrong = await checkObjects(gitDir, AbortSignal.timeout(longTimeLimit))
     if (wrong.length > 0) throw new Error(`The new history is not whole: ${wrong[0]}`)
     await syncTree(gitDir)
-    return new Map([...rewrite.oids, ...commits.split('\n').map((oid): [Oid, Oid] => [oid, rewrite.newId(oid)])])
+    return new Map([...rewrite.oids, ...replaced.map((oid): [Oid, Oid] => [oid, rewrite.newId(oid)])])
   } finally {
     to.close()
   }

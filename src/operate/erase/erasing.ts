@@ -157,10 +157,10 @@ function requireSame(before: unknown[], after: unknown[]): void {
 }
 
 function patternOf(texts: ErasedThings['texts']): RegExp | undefined {
-  const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   const forms = texts.flatMap(({ text, isWord }) =>
     [...new Set([text, JSON.stringify(text).slice(1, -1)])].map((form) =>
-      isWord ? `(?<![\\p{L}\\p{N}])${escape(form)}(?![\\p{L}\\p{N}])` : escape(form),
+      isWord ? `(?<![\\p{L}\\p{N}])${escaped(form)}(?![\\p{L}\\p{N}])` : escaped(form),
     ),
   )
   // The longest first: one may hold another.

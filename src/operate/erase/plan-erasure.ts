@@ -29,6 +29,8 @@ export type ErasurePlan = ErasedThings & {
 
 /** Shorter texts are part of too much. */
 const leastText = 4
+/** Of digits, which ids and times have, too. */
+const leastDigits = 9
 /** A page that says less is too like others. */
 const leastContent = 20
 
@@ -42,8 +44,10 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
     ...people.flatMap(({ name, email }) => [name, email].map((text) => ({ text, isWord: true }))),
   ]
   for (const { text } of texts) {
-    if (text.length >= leastText && !/[\r\n]/.test(text)) continue
-    throw new Error(`A text to erase must have at least ${leastText} characters, in one line.`)
+    if (text.length < leastText || /[\r\n]/.test(text))
+      throw new Error(`A text to erase must have at least ${leastText} characters, in one line.`)
+    if (/^[0-9a-f:TZ.-]*$/i.test(text) && text.length < leastDigits)
+      throw new Error(`A text of digits must have at least ${leastDigits} characters: ids and times have them, too.`)
   }
   const origins = [...new Set(editions.map(({ editionOf }) => originPrefix(editionOf)))]
   const ofSources = origins.flatMap((prefix) =>

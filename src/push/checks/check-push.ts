@@ -1,6 +1,7 @@
-import { type PushRange, PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
+import { type PushRange, PushTooLarge, pushedChanges, pushedCommits } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { erasedCommits } from '../../kb/refs/erased-commits.ts'
 import { readLostHistory } from '../../kb/writing/lost-history.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
@@ -20,6 +21,8 @@ export async function checkPush(
   try {
     const objects = await checkPushedObjects(repository, { from, to })
     if (!objects.isWhole) return objects.findings
+    const erased = await bringsBack(repository, { from, to })
+    if (erased !== undefined) return [erased]
     const changes = await pushedChanges(repository, from, to)
     const lost = () => readLostHistory(kb, { from, to }, { repository })
     const tip = await checkTip(kb, { repository, changes, parser, base: from, lost })
@@ -29,4 +32,14 @@ export async function checkPush(
     if (!(error instanceof PushTooLarge)) throw error
     return [{ rule: 'push-size', severity: 'error', path: '', line: 1, message: error.message }]
   }
+}
+
+/** That a push has a commit of before an erasure. */
+async function bringsBack(repository: Repository, range: PushRange): Promise<Finding | undefined> {
+  const erased = await erasedCommits(repository)
+  if (erased.size === 0) return undefined
+  const back = (await pushedCommits(repository, range)).find((commit) => erased.has(commit))
+  if (back === undefined) return undefined
+  const message = `The commit ${back.slice(0, 7)} holds what was erased from history: clone again, and make the change there.`
+  return { rule: 'erased-history', severity: 'error', path: '', line: 1, message }
 }

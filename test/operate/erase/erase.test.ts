@@ -1,21 +1,29 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
+import { Repository } from '../../../src/git/repository.ts'
+import { recordAct } from '../../../src/kb/access/audit.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { type ErasureStep, finishErasure, prepareErasure } from '../../../src/operate/erase/erase.ts'
 import type { ErasureRequest } from '../../../src/operate/erase/plan-erasure.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
 import { readHistory, readVersions } from '../../../src/pages/read-history.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
+import { checkPush } from '../../../src/push/checks/check-push.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../../src/rules/access/caller.ts'
 import { search } from '../../../src/search/kb/search-kb.ts'
+import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
+import { commitSource } from '../../../src/sources/ingest/commit-source.ts'
+import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
+import { addSource } from '../../kb/support/ingest-support.ts'
 import { candidate, correction } from '../../kb/support/test-bed.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
@@ -137,6 +145,95 @@ test('a page is erased from all that the data directory has, and everything else
   await house.sound()
   await house.reopen()
   expect(holders(house.dataDir, house.gitDir, needles)).toEqual([])
+})
+
+test('a Source goes with all its editions, its bytes and text, and the pages made of it; a person goes by name and address', async () => {
+  const house = await newHouse()
+  const { ctx, kbId, curator, dataDir } = house
+  const { directory, blobs, users } = ctx()
+  const person = await users.create(
+    { email: 'quist@example.org', name: 'Zeb Quist', passwordHash: 'hash' },
+    ctx().now(),
+  )
+  await users.setRole(person?.id ?? '', house.tenantId, 'curator')
+  const ofPerson = { ...curator, id: `user:${person?.id}`, name: 'Zeb Quist' }
+  const stored = async (text: string, changes: object) => {
+    const file = join(directory.incoming, crypto.randomUUID())
+    writeFileSync(file, text)
+    const contentHash = createHash('sha256').update(text).digest('hex')
+    await blobs.keep({ path: file, sha256: contentHash, size: text.length }, async () => {})
+    const source = await addSource(ctx(), { kbId, filename: 'xanadu.md', contentHash, ...changes })
+    await sourceTexts(ctx()).keep(source, { title: undefined, markdown: text, anchors: [], warnings: [] })
+    return source
+  }
+  const first = await stored('Xanadu is a city of the first edition.', {})
+  const kept = await stored('Another document.', { filename: 'kept.md' })
+  const kb = await ctx().kb(house.tenantId, 'handbook')
+  const page = (content: string): CompiledPage => {
+    return { key: 'summary', kind: 'summary', title: 'Xanadu', content, tags: [], place: {} }
+  }
+  for (const content of ['Xanadu is a city of the first edition.', 'Xanadu is a city of the second edition.']) {
+    const source = {
+      id: first.id,
+      filename: 'xanadu.md',
+      sha256: 'ab'.repeat(32),
+      editionOf: first.id,
+      sourceUrl: null,
+    }
+    await commitSource(kb, { ...source, isWanted: async () => true }, [page(content)], ctx().now)
+    const [pending] = kb.projection.read.all`SELECT id FROM candidates WHERE status = 'pending'`
+    if (pending !== undefined) await approveCandidate(ctx(), ofPerson, String(pending.id), {})
+  }
+  const { candidateId } = await submitCandidate(
+    ctx(),
+    ofPerson,
+    candidate({ title: 'Mine', content: 'Ask Zeb Quist, or quist@example.org.' }),
+  )
+  await house.approve(candidateId)
+  await recordAct(ctx(), ofPerson, { action: 'key.created', subject: 'Key of Zeb Quist' })
+  const needles = ['Xanadu', 'xanadu', 'Zeb Quist', 'quist@']
+  await house.reopen()
+  expect(holders(dataDir, house.gitDir, needles).length).toBeGreaterThan(8)
+  await expect(house.prepare({ texts: ['city of the first'] })).rejects.toThrow('erase the Source, too')
+  const plan = await house.prepare({ sources: [first.id], people: ['Quist@example.org'] })
+  expect([plan.seqIds, plan.sources.map(({ isOnly }) => isOnly)]).toEqual([['handbook_00000001'], [true]])
+  await house.finish()
+  expect((await readNeuron(ctx(), curator, { kb: 'handbook', seqId: 'handbook_00000002' })).content).toBe(
+    'Ask Erased, or Erased.',
+  )
+  expect(await ctx().users.get(person?.id ?? '')).toMatchObject({
+    name: 'Erased',
+    passwordHash: null,
+    disabledAt: expect.any(String),
+  })
+  expect((await ctx().sources.all(kbId)).map(({ id }) => id)).toEqual([kept.id])
+  expect(await sourceTexts(ctx()).has(kept)).toBe(true)
+  expect((await ctx().tenants.list()).map(({ slug }) => slug)).toEqual(['acme'])
+  await house.sound()
+  await house.reopen()
+  expect(holders(dataDir, house.gitDir, needles)).toEqual([])
+})
+
+test('a push that has a commit of before is refused, also after another erasure', async () => {
+  const house = await newHouse()
+  const { seqId } = Object(
+    await house.approve(await house.propose(candidate({ title: 'Quist', content: 'Lives in Xanadu.' }))),
+  )
+  const clone = join(tempDir(), 'clone')
+  nativeGit(house.dataDir, ['clone', '--quiet', house.gitDir, clone])
+  for (const changes of [{ neurons: [seqId] }, { texts: ['This version'] }]) {
+    await house.prepare(changes)
+    await house.finish()
+    nativeGit(clone, ['fetch', '--quiet', 'origin', '+main:fresh'])
+    nativeGit(clone, ['checkout', '--quiet', '-B', 'merged', 'fresh'])
+    nativeGit(clone, ['merge', '--quiet', '--strategy=ours', '--message', 'Bring it back', 'main'])
+    const [from, to] = ['fresh', 'merged'].map((name) => nativeGit(clone, ['rev-parse', name]))
+    const kb = await house.ctx().kb(house.tenantId, 'handbook')
+    const repository = new Repository(kb.repository.gitDir, { quarantine: join(clone, '.git', 'objects') })
+    const range = { from: from ?? '', to: to ?? '' }
+    const findings = await checkPush(kb, { repository, ...range }, house.ctx().parser).finally(() => repository.close())
+    expect(findings).toMatchObject([{ rule: 'erased-history', severity: 'error' }])
+  }
 })
 
 test.each(['written', 'decided', 'switched', 'removed', 'rewritten'] as const)(
