@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import type { OpenContext } from '../src/app/open-context.ts'
 import { consoleRoutes } from '../src/console/console.ts'
 import { buildServer } from '../src/http/server.ts'
+import { finishErasure, prepareErasure } from '../src/operate/erase/erase.ts'
 import { approveCandidate } from '../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
 import type { Caller } from '../src/rules/access/caller.ts'
@@ -130,7 +131,8 @@ export async function benchReview(): Promise<string[]> {
   await decideAll('dismiss')
   await server.close()
   await ctx.close()
-  return ['| ms | median | p95 |', '|---|---|---|', ...rows, '', ...clones]
+  const erasure = await benchErasure()
+  return ['| ms | median | p95 |', '|---|---|---|', ...rows, '', ...clones, '', erasure]
 }
 
 /** Clones over HTTP, of a curator and of a reader who sees every Neuron. */
@@ -175,4 +177,28 @@ async function benchClones(
   const rows = Object.entries(times).map(([name, time]) => `| ${name} | ${show(time)} |`)
   rows.forEach((row) => void console.log(row))
   return [`| clone of ${neurons} Neurons | ms: median (min–max) |`, '|---|---|', ...rows]
+}
+
+/** Erasing one page and one text. */
+async function benchErasure(): Promise<string> {
+  const { ctx, tenantId, kbId } = await importNotes(neurons)
+  const app: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
+  for (let n = 0; n < versions; n++) {
+    const { candidateId } = await submitCandidate(ctx, app, {
+      ...{ knowledgeBaseId: 'bench', kind: 'external-feed', title: `Later ${n}`, content: `Of ${n}.` },
+      ...{ metadata: null, confidence: null, impactEstimate: null },
+    })
+    await approveCandidate(ctx, app, candidateId, {})
+  }
+  const kb = await ctx.knowledgeBases.find(tenantId, kbId)
+  if (kb === undefined) throw new Error('There is no knowledge base.')
+  const { projection } = await ctx.kb(tenantId, kbId)
+  const seqId = String(projection.read.get`SELECT seq_id FROM neurons LIMIT 1`?.seq_id)
+  const request = { neurons: [seqId], texts: ['Of 42.'], sources: [], people: [] }
+  const preparing = await milliseconds(() => prepareErasure(ctx, kb, request))
+  await ctx.close()
+  const finishing = await milliseconds(() => finishErasure(ctx.directory))
+  const row = `erasure from ${neurons} Neurons and ${versions} later commits: ${preparing.toFixed(0)} ms beside, ${finishing.toFixed(0)} ms to put in place`
+  console.log(row)
+  return row
 }

@@ -24,6 +24,9 @@ const keptTrailers = new Set(
 /** What becomes of a tree: the new one, and the erased pages that it had, by seqId, with the blobs before and after. */
 type Rewritten = { oid: Oid; erased: ReadonlyMap<string, { was: Oid; is: Oid }> }
 
+/** `seqId`: of the erased page that it is. */
+type RewrittenFile = { oid: Oid; seqId: string | undefined }
+
 const none: Rewritten['erased'] = new Map()
 const emptyTree = hashObject('tree', Buffer.alloc(0))
 
@@ -38,6 +41,7 @@ export class HistoryRewrite {
   readonly #erasing: Erasing
   readonly #write: (type: ObjectType, data: Buffer) => Promise<void>
   readonly #trees = new Map<string, Rewritten>()
+  readonly #files = new Map<string, RewrittenFile>()
   readonly #commits = new Map<Oid, Oid>()
   readonly #made = new Map<Oid, Buffer>()
   readonly #pause = pauses()
@@ -147,13 +151,20 @@ export class HistoryRewrite {
     return made === undefined ? this.#from.readTree(oid) : Tree.decode(made)
   }
 
-  async #blob(oid: Oid, kind: FileKind, path: string): Promise<{ oid: Oid; seqId?: string }> {
+  async #blob(oid: Oid, kind: FileKind, path: string): Promise<RewrittenFile> {
+    // The folder of a commit has most files of the one before.
+    const key = `${oid} ${path}`
+    const known = this.#files.get(key)
+    if (known !== undefined) return known
+    await this.#pause()
     const { data } = await this.#from.readOnce(oid)
     const { data: rewritten, seqId } = await this.#erasing.rewriteFile({ kind, path, data }, (named) =>
       this.#named(named),
     )
     const is = rewritten.equals(data) ? oid : await this.#put('blob', oid, rewritten)
-    return seqId === undefined ? { oid: is } : { oid: is, seqId }
+    const file = { oid: is, seqId }
+    this.#files.set(key, file)
+    return file
   }
 
   /** The new id of a blob that a record of the queue names. */
