@@ -30,7 +30,7 @@ type Shown = { ctx: AppContext; slug: string; title: string; below: string }
 
 /** Addresses of pages that a preview has, too: where a page reads. */
 const reading = /^(?:neurons\/[^/"?#]+|search|tree|tags|graph|graph\/data|files\/[^"?#]+)(?=["?#])/
-const address = / (href|src|action|hx-get|data-graph)="(\/kb\/[^/"]+\/)([^"]*")/g
+const address = / (href|src|action|hx-get|data-graph)="([^"]*?)(\/kb\/[^/"]+\/)([^"]*")/g
 
 /**
  * Adds the pages that show a knowledge base with candidates laid over it: one to ask and search, and below the same path those that
@@ -54,7 +54,10 @@ export async function previewRoutes(app: ZodFastify, ctx: AppContext): Promise<v
       })
       pages.addHook('onSend', (request, reply, payload, done) => {
         const isPage = typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
-        done(null, isPage && request.previewBanner !== undefined ? leadingOn(payload, belowOf(request)) : payload)
+        done(
+          null,
+          isPage && request.previewBanner !== undefined ? leadingOn(payload, ctx.urls.root, belowOf(request)) : payload,
+        )
       })
       neuronPageRoutes(pages, laid)
       searchPageRoutes(pages, laid)
@@ -91,9 +94,10 @@ function belowOf({ url }: FastifyRequest): string {
   return decodeURIComponent(/^\/preview\/[^/?#]*/.exec(url)?.[0] ?? prefix)
 }
 
-function leadingOn(page: string, below: string): string {
-  return page.replace(address, (whole, name: string, kb: string, rest: string) =>
-    reading.test(rest) ? ` ${name}="${below}${kb}${rest}` : whole,
+/** @param root the path of this server, which its pages have got by now */
+function leadingOn(page: string, root: string, below: string): string {
+  return page.replace(address, (whole, name: string, before: string, kb: string, rest: string) =>
+    before === root && reading.test(rest) ? ` ${name}="${root}${below}${kb}${rest}` : whole,
   )
 }
 

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import { candidate } from '../../kb/support/test-bed.ts'
+import { startConsole } from '../support.ts'
 import { deskForFile, hostile } from './desk.ts'
 
 const desk = deskForFile()
@@ -8,8 +11,8 @@ test('a candidate is tried: asked, found and read with the change in place, belo
   const kb = await newKb()
   const seqId = await kb.add({ title: 'Escalation', content: 'Page the lead.' })
   const id = await kb.correct(seqId, 'The on-call deputy is Ada. See [[Escalation]].', { title: 'Escalation' })
-  const candidate = await curator.get(`/queue/${id}`)
-  expect(candidate.document.querySelector('a[data-try]')?.getAttribute('href')).toBe(`/preview/${id}`)
+  const queued = await curator.get(`/queue/${id}`)
+  expect(queued.document.querySelector('a[data-try]')?.getAttribute('href')).toBe(`/preview/${id}`)
 
   const begin = await curator.get(`/preview/${id}`)
   expect([begin.texts('h1'), begin.texts('.preview strong')]).toEqual([['Try it'], ['Preview.']])
@@ -45,6 +48,21 @@ test('what would conflict is named in the banner; a title is text; what is unkno
   expect(both.texts('.preview a')[0]).toContain('<img src=x onerror=alert(2)>')
   expect((await curator.get('/preview/nothing')).status).toBe(404)
   expect((await curator.get(`/preview/${one.replace(/^./, 'f')}`)).status).toBe(404)
+})
+
+test('below a path of its host, too, links lead on within the preview', async () => {
+  const console = await startConsole({ publicUrl: 'http://localhost/wiki' })
+  onTestFinished(() => console.close())
+  const { ctx, tenantId } = console
+  const app = { id: 'key:app', name: 'The app', tenantId, role: 'app', connectors: [] } as const
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Rota', content: 'Ada is on call.' }))
+  const curator = await console.browser('curator')
+  const page = await curator.get(`/preview/${candidateId}/kb/handbook/search?q=call`)
+  const links = [page.document.querySelector('.hits a'), page.document.querySelector('.preview a')]
+  expect(links.map((link) => link?.getAttribute('href'))).toEqual([
+    `/wiki/preview/${candidateId}/kb/handbook/neurons/handbook_00000001?for=call`,
+    `/wiki/queue/${candidateId}`,
+  ])
 })
 
 test('a reader has no preview', async () => {
