@@ -167,7 +167,7 @@ function citationsOf(
   return [...new Set(cited)].flatMap((seqId) => {
     const passage = bySeqId.get(seqId)
     if (passage === undefined) return []
-    const { documentId, path, title, commit } = passage
+    const { documentId, path, title, commit, stale } = passage
     return [
       {
         documentId,
@@ -177,6 +177,7 @@ function citationsOf(
         title,
         url: ctx.urls.neuron(identity.slug, seqId),
         commit,
+        ...(stale && { stale }),
       },
     ]
   })

@@ -20,6 +20,7 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
   { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },
   { words: ['blame'], load: async () => (await import('./commands/blame-command.ts')).addBlameCommand },
+  { words: ['still-true'], load: async () => (await import('./commands/still-true-command.ts')).addStillTrueCommand },
   { words: ['undo'], load: async () => (await import('./commands/undo-command.ts')).addUndoCommand },
   { words: ['forge'], load: async () => (await import('./commands/forge.ts')).addForgeCommands },
   { words: ['mirror'], load: async () => (await import('./commands/mirror.ts')).addMirrorCommand },

@@ -62,6 +62,9 @@ function neuronsOf(connection: Connection, kb: string) {
     /** Who said each sentence. */
     blame: (seqId: string, options?: RequestOptions) =>
       connection.call('get', '/api/v1/neurons/{kb}/{seqId}/blame', { path: { kb, seqId } }, options),
+    /** Says that a Neuron is still true: `until` a day, or as `kb.yaml` says. */
+    stillTrue: (seqId: string, body: Schemas['StillTrue'] = {}, options?: RequestOptions) =>
+      connection.call('post', '/api/v1/neurons/{kb}/{seqId}/still-true', { path: { kb, seqId }, body }, options),
     /** Links of a Neuron in both directions, and those that lead nowhere. */
     links: async (seqId: string, options?: RequestOptions) => {
       const { links, backlinks, unresolved } = await get(seqId, {}, options)

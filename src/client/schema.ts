@@ -288,6 +288,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/neurons/{kb}/{seqId}/still-true": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that a Neuron is still true
+         * @description Creates one commit on `main` that changes nothing but `verified` in the front matter. Where `kb.yaml` asks for more approvals, the change waits as a candidate, with 202. Idempotent within a day. Fails with `not_found` if the Neuron does not exist, and with 400 if `until` is past.
+         */
+        post: operations["sayStillTrue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/neurons/{kb}/{seqId}/blame": {
         parameters: {
             query?: never;
@@ -1580,6 +1600,11 @@ export interface components {
             url: string;
             /** @description Commit of the version that was read. */
             commit: string;
+            /**
+             * @description The page is past the day until which it was verified. Absent on others.
+             * @constant
+             */
+            stale?: true;
         };
         /**
          * @description A question, alone or as the end of a conversation.
@@ -2063,6 +2088,28 @@ export interface components {
             parsed?: "partial";
             /** @description Sources of the Neuron, with the place in each. Absent if there are none. */
             sources?: components["schemas"]["SourceReference"][];
+            /** @description Who last said that the page is still true. Absent if nobody did. */
+            verified?: {
+                /** @description Who said that the page is true. */
+                by?: string;
+                /**
+                 * Format: date
+                 * @description Day on which they said so.
+                 */
+                at: string;
+                /**
+                 * Format: date
+                 * @description Last day on which it counts as true.
+                 */
+                until?: string;
+            };
+            /** @description Who answers for the page, as it says: an e-mail, or the name of a key. */
+            owner?: string;
+            /**
+             * @description The page is past the day until which it was verified. Absent on others.
+             * @constant
+             */
+            stale?: true;
             /** @description UUID of the Neuron. Null if a push added the file without one. */
             documentId: string | null;
             /** @description Path of the file in the repository. */
@@ -2120,6 +2167,28 @@ export interface components {
                 updatedAt: string;
                 /** @description UUID of the Neuron. Null if a push added the file without one. */
                 documentId: string | null;
+                /** @description Who last said that the page is still true. Absent if nobody did. */
+                verified?: {
+                    /** @description Who said that the page is true. */
+                    by?: string;
+                    /**
+                     * Format: date
+                     * @description Day on which they said so.
+                     */
+                    at: string;
+                    /**
+                     * Format: date
+                     * @description Last day on which it counts as true.
+                     */
+                    until?: string;
+                };
+                /** @description Who answers for the page, as it says: an e-mail, or the name of a key. */
+                owner?: string;
+                /**
+                 * @description The page is past the day until which it was verified. Absent on others.
+                 * @constant
+                 */
+                stale?: true;
             }[];
             /** @description Send it as `cursor` to get the next page. Null on the last page. */
             nextCursor: string | null;
@@ -2198,6 +2267,11 @@ export interface components {
             headerBreadcrumb: string;
             /** @description Relevance, up to 1. Comparable within one response only. */
             rank: number;
+            /**
+             * @description The page is past the day until which it was verified. Absent on others.
+             * @constant
+             */
+            stale?: true;
         };
         /**
          * @description A question with limits on the passages, and filters that must all hold.
@@ -2337,6 +2411,11 @@ export interface components {
              * @constant
              */
             pinned?: true;
+            /**
+             * @description The page is past the day until which it was verified. Absent on others.
+             * @constant
+             */
+            stale?: true;
         };
         /**
          * @description A candidate that the caller sent. `seqId` and `commit` are absent as long as the caller may not see the Neuron.
@@ -2745,6 +2824,19 @@ export interface components {
             time?: string;
         };
         /**
+         * @description How long the page counts as true.
+         * @example {
+         *       "until": "2027-05-26"
+         *     }
+         */
+        StillTrue: {
+            /**
+             * Format: date
+             * @description Last day on which the page counts as true. Default: by `verify` in `kb.yaml`; without a rule there, for ever.
+             */
+            until?: string;
+        };
+        /**
          * @description The documents that match the query, and their number.
          * @example {
          *       "hits": [
@@ -2787,6 +2879,11 @@ export interface components {
                  * @constant
                  */
                 pinned?: true;
+                /**
+                 * @description The page is past the day until which it was verified. Absent on others.
+                 * @constant
+                 */
+                stale?: true;
                 /**
                  * @description Slug of the knowledge base. Present if the query names none.
                  * @example handbook
@@ -3710,6 +3807,50 @@ export interface operations {
             };
         };
     };
+    sayStillTrue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Slug or UUID of the knowledge base.
+                 * @example handbook
+                 */
+                kb: string;
+                /**
+                 * @description seqId of the Neuron, or its UUID.
+                 * @example handbook_00000042
+                 */
+                seqId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StillTrue"];
+            };
+        };
+        responses: {
+            /** @description The Neuron that the approval created, changed or deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description The approval is recorded; others have to approve the candidate, too. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AwaitedApproval"];
+                };
+            };
+        };
+    };
     readBlame: {
         parameters: {
             query?: never;
@@ -3769,6 +3910,10 @@ export interface operations {
                 tag?: string;
                 /** @description Only Neurons whose current version is of this time or later. */
                 updatedSince?: string;
+                /** @description `true`: only Neurons that are past their date. */
+                stale?: boolean;
+                /** @description Only Neurons that this person or key owns: e-mail, or name of the key. */
+                owner?: string;
                 /** @description Order; `-updatedAt`: latest change first. Default: `seqId`. */
                 sort?: "seqId" | "updatedAt" | "-updatedAt";
                 /** @description `nextCursor` of the previous page. */

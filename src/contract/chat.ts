@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
 import { KbId, ObjectId, TextOrUuid } from './identifiers.ts'
+import { Stale } from './neurons.ts'
 import { Previewed, PreviewField } from './preview.ts'
 import { Behind, DocumentId, exceedsFolded, maxQuestion } from './search.ts'
 import { CandidateStatus, SeqId } from './vocabulary.ts'
@@ -88,6 +89,7 @@ export const ChatCitation = z
     title: z.string().describe('Title of the Neuron.'),
     url: z.string().describe('URL of the Neuron in the API.'),
     commit: ObjectId.describe('Commit of the version that was read.'),
+    stale: Stale,
   })
   .meta({ id: 'ChatCitation' })
 export type ChatCitation = z.infer<typeof ChatCitation>

@@ -8,6 +8,11 @@ export function neuronPage(kbSlug: string, seqId: string): string {
   return `${kbPage(kbSlug)}/neurons/${encodeURIComponent(seqId)}`
 }
 
+/** The pages that are past their date. */
+export function stalePage(kbSlug: string): string {
+  return `${kbPage(kbSlug)}/stale`
+}
+
 /** A candidate in the queue. */
 export function candidatePage(candidateId: string): string {
   return `/queue/${encodeURIComponent(candidateId)}`

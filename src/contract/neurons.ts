@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, NextCursor, PageLimit } from './envelope.ts'
+import { Cursor, NextCursor, PageLimit, Switch } from './envelope.ts'
 import { CommitId, KbId, ObjectId, Timestamp, Uuid } from './identifiers.ts'
 import { Previewed, PreviewParameter } from './preview.ts'
 import { EdgeType, SeqId } from './vocabulary.ts'
@@ -11,6 +11,17 @@ export const NeuronPath = z.object({
     .describe('seqId of the Neuron, or its UUID.')
     .meta({ examples: ['handbook_00000042'] }),
 })
+
+export const StillTrue = z
+  .object({
+    until: z.iso
+      .date()
+      .describe(
+        'Last day on which the page counts as true. Default: by `verify` in `kb.yaml`; without a rule there, for ever.',
+      )
+      .exactOptional(),
+  })
+  .meta({ id: 'StillTrue', description: 'How long the page counts as true.', examples: [{ until: '2027-05-26' }] })
 
 export const NeuronQuery = z.object({
   at: CommitId.describe(
@@ -70,6 +81,12 @@ const example = {
   candidateId: '019caed1-03b2-7d5e-9c1a-2b3c4d5e6f70',
 }
 
+/** Marks what is past its date, wherever it is answered. */
+export const Stale = z
+  .literal(true)
+  .describe('The page is past the day until which it was verified. Absent on others.')
+  .exactOptional()
+
 export const Neuron = z
   .object({
     seqId: SeqId,
@@ -110,6 +127,19 @@ export const Neuron = z
       .array(SourceReference)
       .describe('Sources of the Neuron, with the place in each. Absent if there are none.')
       .exactOptional(),
+    verified: z
+      .object({
+        by: z.string().describe('Who said that the page is true.').exactOptional(),
+        at: z.iso.date().describe('Day on which they said so.'),
+        until: z.iso.date().describe('Last day on which it counts as true.').exactOptional(),
+      })
+      .describe('Who last said that the page is still true. Absent if nobody did.')
+      .exactOptional(),
+    owner: z
+      .string()
+      .describe('Who answers for the page, as it says: an e-mail, or the name of a key.')
+      .exactOptional(),
+    stale: Stale,
     documentId: z.string().nullable().describe('UUID of the Neuron. Null if a push added the file without one.'),
     path: z.string().describe('Path of the file in the repository.'),
     commit: ObjectId.describe('Commit of this version.'),
@@ -135,6 +165,13 @@ export const NeuronListQuery = z.object({
     .datetime({ offset: true })
     .describe('Only Neurons whose current version is of this time or later.')
     .exactOptional(),
+  stale: Switch.describe('`true`: only Neurons that are past their date.').meta({ type: 'boolean' }).optional(),
+  owner: z
+    .string()
+    .min(1)
+    .max(300)
+    .describe('Only Neurons that this person or key owns: e-mail, or name of the key.')
+    .exactOptional(),
   sort: NeuronSort.describe('Order; `-updatedAt`: latest change first. Default: `seqId`.').exactOptional(),
   cursor: Cursor.exactOptional(),
   limit: PageLimit,
@@ -145,6 +182,7 @@ export type NeuronListQuery = z.output<typeof NeuronListQuery>
 const ListedNeuron = Neuron.pick({
   ...{ seqId: true, title: true, path: true, tags: true },
   ...{ version: true, createdAt: true, updatedAt: true, documentId: true },
+  ...{ verified: true, owner: true, stale: true },
 })
 
 export const NeuronPage = z

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { documentKinds } from './enumerations.ts'
 import { PageLimit, Switch } from './envelope.ts'
 import { KbId, KbUuid } from './identifiers.ts'
+import { Stale } from './neurons.ts'
 import { Previewed, PreviewField, PreviewParameter } from './preview.ts'
 import { SeqId } from './vocabulary.ts'
 
@@ -91,6 +92,7 @@ export const SearchHit = z
     highlight: Highlight,
     rank: Rank,
     pinned: z.literal(true).describe('A curator has pinned it to this query. Absent on others.').exactOptional(),
+    stale: Stale,
   })
   .meta({ id: 'SearchHit' })
 export type SearchHit = z.infer<typeof SearchHit>
@@ -249,6 +251,7 @@ export const RetrieveChunk = z
       ),
     headerBreadcrumb: z.string().describe('Headings above all of the passage, separated by ` > `.'),
     rank: Rank,
+    stale: Stale,
   })
   .meta({ id: 'RetrieveChunk' })
 export type RetrieveChunk = z.infer<typeof RetrieveChunk>

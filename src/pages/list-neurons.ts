@@ -3,9 +3,12 @@ import type { NeuronListQuery, NeuronPage } from '../contract/neurons.ts'
 import { SeqId } from '../contract/vocabulary.ts'
 import { openView } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
-import { type NeuronPlace, neuronsInOrder } from '../kb/projection/neuron-queries.ts'
+import { type NeuronPlace, type NeuronSummaryRow, neuronsInOrder } from '../kb/projection/neuron-queries.ts'
 import type { Caller } from '../rules/access/caller.ts'
+import { goesByOneOf } from '../rules/deciding.ts'
+import { isPastDate, ownersOfPage } from '../rules/freshness.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
+import { freshnessOf } from './freshness-of.ts'
 
 /**
  * A page of the Neurons that the caller may see, in the order that is asked for.
@@ -15,7 +18,7 @@ export async function listNeurons(
   ctx: Context,
   caller: Caller,
   kbName: string,
-  { tag, updatedSince, sort = 'seqId', cursor, limit }: NeuronListQuery,
+  { tag, updatedSince, stale, owner, sort = 'seqId', cursor, limit }: NeuronListQuery,
 ): Promise<NeuronPage> {
   const placeOf = (place: NeuronPlace) => (sort === 'seqId' ? place.seqId : `${place.updatedAt} ${place.seqId}`)
   const isPlace = (place: string) =>
@@ -29,10 +32,16 @@ export async function listNeurons(
   }
   const view = await openView(ctx, caller, kbName)
   const page: NeuronPage['neurons'] = []
-  for (const { audience: _audience, ...neuron } of view.rows((sql) => neuronsInOrder(sql, listing))) {
+  const { verify, deciding } = await view.kb.settings()
+  const isWanted = (row: NeuronSummaryRow) =>
+    (stale !== true || isPastDate(row, verify, ctx.now())) &&
+    (owner === undefined || goesByOneOf({ names: [owner] }, ownersOfPage(row, deciding?.owners ?? [])))
+  for (const row of view.rows((sql) => neuronsInOrder(sql, listing))) {
+    if (!isWanted(row)) continue
+    const { audience: _audience, verified: _verified, owner: _owner, ...neuron } = row
     const last = page.at(-1)
     if (page.length === limit && last !== undefined) return { neurons: page, nextCursor: encodeCursor(placeOf(last)) }
-    page.push(neuron)
+    page.push({ ...neuron, ...freshnessOf(row, verify, ctx.now()) })
   }
   return { neurons: page, nextCursor: null }
 }

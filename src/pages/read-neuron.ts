@@ -14,9 +14,11 @@ import { shownContent } from '../markdown/shown-content.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { isUuid } from '../rules/candidates/candidate-id.ts'
+import { utcDay } from '../rules/freshness.ts'
 import { fileNameKey } from '../rules/links/file-target.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
+import { freshnessOf } from './freshness-of.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
 import type { Basis } from './neuron-answers.ts'
 import { neuronAnswers } from './neuron-answers.ts'
@@ -46,7 +48,7 @@ export async function readNeuron(ctx: Context, caller: Caller, asked: AskedNeuro
   const read = () => readNeuronFile(ctx, caller, asked)
   if (asked.at !== undefined) return (await read()).neuron
   const kb = await ctx.readableKb(caller.tenantId, asked.kb)
-  return neuronAnswers(ctx).get(kb, `${effectiveAudience(caller.role)} ${asked.seqId}`, read)
+  return neuronAnswers(ctx).get(kb, `${effectiveAudience(caller.role)} ${utcDay(ctx.now())} ${asked.seqId}`, read)
 }
 
 /** A Neuron, and what it was read from; see {@link readNeuron}. */
@@ -66,7 +68,8 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
   const { ctx, caller, view, links: linkView } = reading
   const row = view.about(seqId, findNeuron)
   if (row === undefined) throw new GanglionError('not_found')
-  const { blob, audience: _audience, isPartial, ...shown } = row
+  const { blob, audience: _audience, isPartial, verified: _, owner: __, ...shown } = row
+  const { verify } = await view.kb.settings()
   // Before anything is waited for, so that all is of one commit.
   const written = view.about(seqId, linksOf) ?? []
   const backlinks = backlinksOf(reading, seqId)
@@ -76,6 +79,7 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
   const neuron: Neuron = {
     ...shown,
     content: contentFor(caller, file),
+    ...freshnessOf(row, verify, ctx.now()),
     ...sources,
     ...files,
     ...(await resolveLinks(ctx, caller, linkView, { written, path: row.path, files: files.files })),

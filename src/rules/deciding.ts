@@ -26,7 +26,10 @@ export function isOpenToCurators({ owners, approvals, authorMayApprove }: Decidi
 }
 
 /** Whether a rule holds for a file; `tags` are those of the page before and after the change. */
-export function isOwned(rule: OwnerRule, { path, tags }: { path: string; tags: readonly string[] }): boolean {
+export function isOwned(
+  rule: Pick<OwnerRule, 'paths' | 'tags'>,
+  { path, tags }: { path: string; tags: readonly string[] },
+): boolean {
   const keys = tags.map(tagKey)
   const hasTag = rule.tags.map(tagKey).some((tag) => keys.some((key) => key === tag || key.startsWith(`${tag}/`)))
   return hasTag || rule.paths.some((folder) => isBelow(path, folder))

@@ -3,6 +3,7 @@ import { defaultFileTypes, fileTypes } from '../contract/documents.ts'
 import { CandidateKind, SeqId, Zone } from '../contract/vocabulary.ts'
 import { isUuid } from './candidates/candidate-id.ts'
 import type { Deciding } from './deciding.ts'
+import type { VerifyRule } from './freshness.ts'
 import { isSchedule } from './lint/lint-schedule.ts'
 import { SeqPrefix, Slug } from './neurons/seq-id.ts'
 
@@ -47,6 +48,26 @@ const Owners = z
             'must have people, and paths or tags',
           ),
         'must be a list, each with its people, and paths or tags',
+      )
+      .max(200),
+  )
+  .default([])
+const Verify = z
+  .preprocess(
+    (value) => (value === '' ? [] : value),
+    z
+      .array(
+        z
+          .object({
+            paths: Names.default([]),
+            tags: Names.default([]),
+            days: z
+              .string()
+              .regex(/^[1-9][0-9]{0,3}$/, 'must be a number of days, 1 to 9999')
+              .transform(Number),
+          })
+          .refine(({ paths, tags }) => paths.length + tags.length > 0, 'must have paths or tags'),
+        'must be a list, each with its days, and paths or tags',
       )
       .max(200),
   )
@@ -154,6 +175,8 @@ export type KbSettings = {
   deciding: Deciding | null
   /** What becomes of what the policy approves, if that breaks an answer test: `allow` approves it, else it waits in this zone. */
   onBreak: z.infer<typeof Tests>['onBreak']
+  /** After how many days pages have to be looked at again. */
+  verify: VerifyRule[]
   defaultAudience: string[]
   /** Where the search index keeps its postings; `auto` chooses by the size of the knowledge base. */
   searchEngine: z.infer<typeof Search>['engine']
@@ -202,6 +225,7 @@ const parts = {
   approvals: z.preprocess(notEmpty, Approvals.prefault({})),
   authorMayApprove: z.preprocess(notEmpty, Flag.default(true)),
   tests: z.preprocess(notEmpty, Tests.prefault({})),
+  verify: Verify,
   defaultAudience: Names.default(['tool', 'public']),
   search: z.preprocess(notEmpty, Search.prefault({})),
   questions: z.preprocess(notEmpty, Questions.prefault({})),
@@ -247,6 +271,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     zones: read('zones', parts.zones, null),
     deciding: decidingOf(whole.success, { owners, approvals, authorMayApprove }),
     onBreak: read('tests', parts.tests, { onBreak: 'red' as const }).onBreak,
+    verify: read('verify', parts.verify, []),
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
     searchEngine: search.engine,
     synonyms: search.synonyms,

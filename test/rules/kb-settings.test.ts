@@ -22,6 +22,7 @@ test('what is not said has its default', () => {
       zones: { kinds: {}, connectors: {} },
       deciding: { owners: [], approvals: { yellow: 1, red: 1 }, authorMayApprove: true },
       onBreak: 'yellow',
+      verify: [],
       defaultAudience: ['tool', 'public'],
       searchEngine: 'auto',
       synonyms: [],
@@ -56,6 +57,7 @@ test('text is typed', () => {
     ],
     approvals: { red: '2' },
     authorMayApprove: 'false',
+    verify: [{ paths: ['prices'], days: '180' }],
     defaultAudience: ['public'],
     search: {
       engine: 'segments',
@@ -93,6 +95,7 @@ test('text is typed', () => {
       approvals: { yellow: 1, red: 2 },
       authorMayApprove: false,
     },
+    verify: [{ paths: ['prices'], tags: [], days: 180 }],
     defaultAudience: ['public'],
     searchEngine: 'segments',
     synonyms: [

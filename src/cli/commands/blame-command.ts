@@ -32,8 +32,8 @@ export function addBlameCommand(program: Command): void {
     })
 }
 
-/** @throws {UsageError} */
-async function seqIdOf(page: string): Promise<string> {
+/** The seqId of a page that is named by it, or by its file in a clone. @throws {UsageError} */
+export async function seqIdOf(page: string): Promise<string> {
   if (SeqId.safeParse(page).success) return page
   const text = await readFile(page, 'utf8').catch(() => undefined)
   if (text === undefined) throw new UsageError(`${page} is no seqId, and no file`)

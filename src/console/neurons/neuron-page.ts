@@ -1,8 +1,9 @@
-import { neuronPage, sourcePage, tagPage, versionPage } from '../../contract/console-paths.ts'
+import { neuronPage, sourcePage, stalePage, tagPage, versionPage } from '../../contract/console-paths.ts'
 import type { Graph } from '../../contract/graph.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { NeuronView } from '../../pages/read-page.ts'
 import { content } from '../layout/content.ts'
+import { button, form } from '../layout/form.ts'
 import { type Html, html, trusted } from '../layout/html-template.ts'
 import { icon } from '../layout/icon.ts'
 import { page } from '../layout/page.ts'
@@ -31,6 +32,7 @@ export type Done = keyof typeof notices
 const notices = {
   published: 'Your change is published.',
   renamed: 'The page has its new name.',
+  verified: 'The page counts as true.',
 }
 /** Fewer headings than this are found by looking. */
 const leastHeadings = 4
@@ -49,7 +51,7 @@ export function neuronView(
       ${crumbs(kb, foldersOf(neuron.path))}
       <div class="headline"><h1 dir="auto">${neuron.title}</h1>${actions(visit, view)}</div>
       ${facts(view)}
-      ${pastNotice(view)}
+      ${pastNotice(view)}${staleNotice(view)}
     </header>
     ${headingList(rendered)}
     <article class="page">
@@ -68,23 +70,31 @@ export function foldersOf(path: string): string[] {
 }
 
 function facts({ kb, neuron, approvedBy }: NeuronView): Html {
-  const { seqId, version, updatedAt } = neuron
+  const { seqId, version, updatedAt, verified, owner } = neuron
   return html`<p class="page-facts">
     <code>${seqId}</code>
     <span>Version ${version}</span> <a href="${neuronPage(kb.slug, seqId)}/history">${icon('history')} History</a>
     <a href="${neuronPage(kb.slug, seqId)}/blame">Who said so</a>
     <span>approved by <bdi>${approvedBy}</bdi> ${when(updatedAt)}</span>
+    ${verified && html`<span>still true on ${verified.at}${verified.by !== undefined && html`, says <bdi>${verified.by}</bdi>`}${verified.until !== undefined && html`, until ${verified.until}`}</span>`}
+    ${owner !== undefined && html`<span>owned by <bdi>${owner}</bdi></span>`}
   </p>`
 }
 
-function actions({ session }: Visit, { kb, neuron, current }: NeuronView): Html | undefined {
-  if (!reaches(session.role, 'curator') || current === null) return undefined
+function staleNotice({ kb, neuron, current }: NeuronView): Html | undefined {
+  if (neuron.stale !== true || current !== neuron.version) return undefined
+  return html`<p class="warning">This page is past its date: nobody has said for a while that it is still true. <a href="${stalePage(kb.slug)}">All such pages</a></p>`
+}
+
+function actions(visit: Visit, { kb, neuron, current }: NeuronView): Html | undefined {
+  if (!reaches(visit.session.role, 'curator') || current === null) return undefined
   const path = neuronPage(kb.slug, neuron.seqId)
-  return html`<p class="row actions">
+  return html`<div class="row actions">
     <a class="button" href="${path}/edit">${icon('pencil')} Edit</a>
     <a class="button second" href="${path}/rename">Rename</a>
     <a class="button second" href="${path}/remove">Remove</a>
-  </p>`
+    ${current === neuron.version && form(visit, { action: `${path}/still-true` }, button('Still true', { class: 'second' }))}
+  </div>`
 }
 
 function pastNotice({ kb, neuron, current }: NeuronView): Html | undefined {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { BlamePath } from '../../contract/blame.ts'
-import { kbPage, neuronPage, tagPage, treePage } from '../../contract/console-paths.ts'
+import { kbPage, neuronPage, proposedPage, stalePage, tagPage, treePage } from '../../contract/console-paths.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { CommitId } from '../../contract/identifiers.ts'
 import { type NeuronPage, NeuronPath } from '../../contract/neurons.ts'
@@ -20,6 +20,7 @@ import { readHistory, readVersions } from '../../pages/read-history.ts'
 import { readPage } from '../../pages/read-page.ts'
 import { readTags, type TagPage } from '../../pages/read-tags.ts'
 import { readTree, type TreePage } from '../../pages/read-tree.ts'
+import { sayStillTrue } from '../../pages/write/say-still-true.ts'
 import { noteQuestion } from '../../search/kb/note-question.ts'
 import { field } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
@@ -43,7 +44,7 @@ const count = z
 /** A commit that is left empty asks for the page of today. */
 const ReadQuery = z.object({
   at: CommitId.exactOptional(),
-  done: z.enum(['published', 'renamed']).exactOptional(),
+  done: z.enum(['published', 'renamed', 'verified']).exactOptional(),
   /** The search whose result it is. */
   for: z.string().max(1000).exactOptional(),
 })
@@ -60,6 +61,8 @@ const TagsQuery = z.object({
   tag: z.string().min(1).max(200).exactOptional(),
   cursor: Cursor.exactOptional(),
 })
+
+const StaleQuery = z.object({ owner: z.string().trim().max(300).default(''), cursor: Cursor.exactOptional() })
 
 const GraphQuery = z.object({ ends: z.literal('1').exactOptional() })
 
@@ -143,6 +146,30 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
   )
 
   app.get(
+    '/kb/:kb/stale',
+    { schema: { hide: true, params: KbParams, querystring: StaleQuery } },
+    async (request, reply) => {
+      const { owner, cursor } = request.query
+      const caller = callerOf(request)
+      const kb = await kbLabel(await ctx.readableKb(caller.tenantId, request.params.kb))
+      const query = { stale: true, limit: listLimit, ...(owner && { owner }), ...(cursor && { cursor }) }
+      return send(reply, staleListPage(visitOf(request), kb, owner, await listNeurons(ctx, caller, kb.slug, query)))
+    },
+  )
+
+  app.post(
+    '/kb/:kb/neurons/:seqId/still-true',
+    { config: { people: 'curator' }, schema: { hide: true, params: NeuronPath } },
+    async (request, reply) => {
+      const { kb, seqId } = request.params
+      const answer = await sayStillTrue(ctx, callerOf(request), { kb, seqId }, {})
+      const to =
+        answer.status === 'approved' ? `${neuronPage(kb, seqId)}?done=verified` : proposedPage(answer.candidateId)
+      return reply.redirect(to, 303)
+    },
+  )
+
+  app.get(
     '/kb/:kb/graph',
     { schema: { hide: true, params: KbParams, querystring: GraphQuery } },
     async (request, reply) => {
@@ -220,6 +247,26 @@ function tagsPage(visit: Visit, { kb, tags, total, page: number, pages }: TagPag
         Page ${number} of ${pages} ${number < pages && html`<a href="${at(number + 1)}" rel="next">More</a>`}</p></nav>`
     }`
   return page(visit, { title: 'Tags', main, kb })
+}
+
+function staleListPage(visit: Visit, kb: PageKb, owner: string, { neurons, nextCursor }: NeuronPage): Html {
+  const path = stalePage(kb.slug)
+  const main = html`
+    <h1>Pages past their date</h1>
+    <form action="${path}" method="get" role="search" aria-label="Owner">
+      ${field({ name: 'owner', label: 'Owned by', value: owner, type: 'search' })}
+      <p class="row"><button class="second" type="submit">Show</button> <a href="${path}?owner=${encodeURIComponent(visit.session.user.email)}">Mine</a></p>
+    </form>
+    ${
+      neurons.length === 0
+        ? html`<p class="empty">No page is past its date.</p>`
+        : html`<ul class="tree">${neurons.map(
+            ({ seqId, title, updatedAt, verified, owner: own }) =>
+              html`<li><a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a> <span class="hint">${verified === undefined ? html`changed ${when(updatedAt)}` : html`still true on ${verified.at}`}${own !== undefined && html` · <bdi>${own}</bdi>`}</span></li>`,
+          )}</ul>`
+    }
+    ${nextCursor !== null && html`<p><a href="${path}?${String(new URLSearchParams({ owner, cursor: nextCursor }))}" rel="next">More</a></p>`}`
+  return page(visit, { title: 'Pages past their date', main, kb })
 }
 
 function taggedPage(visit: Visit, kb: PageKb, tag: string, { neurons, nextCursor }: NeuronPage): Html {

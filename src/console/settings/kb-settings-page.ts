@@ -146,6 +146,11 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
         text('approvals.yellow', 'Approvals that the yellow zone needs'),
         text('approvals.red', 'Approvals that the red zone needs'),
         flag('authorMayApprove', 'Who wrote a candidate may approve it'),
+        lines(
+          'verify',
+          'Pages to look at again',
+          'On each line paths and tags, and after how many days: “handbook, #prices = 180”.',
+        ),
       ),
     visibility: () =>
       part(

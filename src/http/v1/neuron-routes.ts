@@ -1,11 +1,13 @@
 import type { AppContext } from '../../app/open-context.ts'
 import { Blame, BlamePath } from '../../contract/blame.ts'
-import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
+import { Approval, AwaitedApproval } from '../../contract/candidates.ts'
+import { Neuron, NeuronPath, NeuronQuery, StillTrue } from '../../contract/neurons.ts'
 import { readBlame } from '../../pages/read-blame.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
+import { sayStillTrue } from '../../pages/write/say-still-true.ts'
 import { previewing } from '../../queue/preview/previewing.ts'
 import { callerOf } from '../access/auth.ts'
-import { readErrors } from '../response/error-answer.ts'
+import { readErrors, writeErrors } from '../response/error-answer.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
@@ -31,6 +33,33 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
       const shown = await previewing(ctx, caller, preview, request.params.kb)
       const neuron = await readNeuron(shown.ctx, caller, { ...request.params, ...query })
       return answerTagged(request, reply, Neuron, shown.told(neuron), preview === undefined ? neuron.commit : undefined)
+    },
+  )
+
+  app.post(
+    '/neurons/:kb/:seqId/still-true',
+    {
+      config: { roles: ['curator'] },
+      schema: {
+        tags: ['Neurons'],
+        operationId: 'sayStillTrue',
+        summary: 'Say that a Neuron is still true',
+        description:
+          'Creates one commit on `main` that changes nothing but `verified` in the front matter. Where `kb.yaml` asks for ' +
+          'more approvals, the change waits as a candidate, with 202. Idempotent within a day. Fails with `not_found` if ' +
+          'the Neuron does not exist, and with 400 if `until` is past.',
+        params: NeuronPath,
+        body: StillTrue,
+        response: {
+          200: Approval,
+          202: AwaitedApproval,
+          ...writeErrors('insufficient_role', 'merge_conflict', 'queue_full'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const answer = await sayStillTrue(ctx, callerOf(request), request.params, request.body)
+      return answer.status === 'approved' ? answer : reply.code(202).send(answer)
     },
   )
 

@@ -14,7 +14,7 @@ export async function readNeuronForIndex(
   parser: ParserPool,
 ): Promise<IndexedNeuron | undefined> {
   const file = parseNeuronFile(text)
-  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId } = file.fields
+  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId, verified, owner } = file.fields
   if (seqId === undefined) return undefined
   const title = neuronTitle(file, path)
   const shown = shownContent(file)
@@ -26,7 +26,7 @@ export async function readNeuronForIndex(
     tags,
     inlineTags: inlineTags(shown).map(({ tag }) => tag),
     audience,
-    candidateId,
+    ...{ candidateId, verified, owner },
     names: namesOf({ seqId, path, title, aliases }),
     links: writtenLinks({ edges, properties: file.propertyLinks }, links),
     isPartial: flag !== undefined,

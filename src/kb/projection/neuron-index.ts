@@ -1,6 +1,7 @@
 import { fileNameKey } from '../../rules/links/file-target.ts'
 import { fileKeys, keptClaim, type NeuronName, targetKeys } from '../../rules/links/link-target.ts'
 import type { WrittenLink } from '../../rules/links/written-link.ts'
+import type { Verified } from '../../rules/neurons/neuron.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { joinTags, tagKey } from '../../rules/neurons/tag.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
@@ -18,6 +19,8 @@ export type IndexedNeuron = {
   inlineTags: string[]
   audience: string[] | undefined
   candidateId: string | undefined
+  verified: Verified | undefined
+  owner: string | undefined
   names: NeuronName[]
   links: WrittenLink[]
   /** Whether a part of its text was too complex to parse, or links are left out. */
@@ -140,10 +143,11 @@ function putNeuron(
     sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
   const createdAt = first ? String(first.at) : at.toISOString()
   sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
-      created_at, updated_at, own_tags, inline_tags, tags, audience, partial)
+      created_at, updated_at, own_tags, inline_tags, tags, audience, partial, verified, owner)
     VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
       ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${JSON.stringify(neuron.inlineTags)}, ${JSON.stringify(tags)},
-      ${audience === undefined ? null : JSON.stringify(audience)}, ${Number(neuron.isPartial)})`
+      ${audience === undefined ? null : JSON.stringify(audience)}, ${Number(neuron.isPartial)},
+      ${neuron.verified ? JSON.stringify(neuron.verified) : null}, ${neuron.owner ?? null})`
   const isApproved = candidateId !== null && approve(sql, candidateId, { seqId, documentId, position })
   if (!isApproved) sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
   const before = version > 1 ? namesOfNeuron(sql, seqId) : []

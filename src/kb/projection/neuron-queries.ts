@@ -1,4 +1,5 @@
 import type { NeuronSort } from '../../contract/neurons.ts'
+import type { Verified } from '../../rules/neurons/neuron.ts'
 import type { AllTables, MainTables } from './projection.ts'
 import { eachRow, nothing, query, type SqlQuery } from './sql-query.ts'
 
@@ -17,6 +18,9 @@ export type NeuronRow = {
   audience: string[] | undefined
   /** Whether a part of its text was too complex to parse, or links are left out. */
   isPartial: boolean
+  verified: Verified | null
+  /** Who answers for it, as the page says. */
+  owner: string | null
 }
 
 type Sql = MainTables
@@ -38,7 +42,12 @@ export function findNeuron(sql: Sql, seqId: string): NeuronRow | undefined {
     tags: JSON.parse(String(row.tags)),
     audience: audienceIn(row),
     isPartial: row.partial === 1,
+    ...freshnessIn(row),
   }
+}
+
+function freshnessIn({ verified, owner }: Record<string, unknown>): Pick<NeuronRow, 'verified' | 'owner'> {
+  return { verified: verified === null ? null : JSON.parse(String(verified)), owner: owner as string | null }
 }
 
 function audienceIn({ audience }: Record<string, unknown>): string[] | undefined {
@@ -47,7 +56,17 @@ function audienceIn({ audience }: Record<string, unknown>): string[] | undefined
 
 export type NeuronSummaryRow = Pick<
   NeuronRow,
-  'seqId' | 'documentId' | 'path' | 'title' | 'version' | 'createdAt' | 'updatedAt' | 'tags' | 'audience'
+  | 'seqId'
+  | 'documentId'
+  | 'path'
+  | 'title'
+  | 'version'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'tags'
+  | 'audience'
+  | 'verified'
+  | 'owner'
 >
 
 /** A place in a list of Neurons. */
@@ -85,6 +104,7 @@ export function* neuronsInOrder(
       updatedAt: String(row.updated_at),
       tags: JSON.parse(String(row.tags)),
       audience: audienceIn(row),
+      ...freshnessIn(row),
     }
   }
 }
@@ -111,10 +131,13 @@ export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'aud
   return row === undefined ? undefined : { tags: JSON.parse(String(row.tags)), audience: audienceIn(row) }
 }
 
-export type NeuronOfHit = Pick<NeuronRow, 'seqId' | 'documentId' | 'title' | 'path' | 'tags' | 'audience'>
+export type NeuronOfHit = Pick<
+  NeuronRow,
+  'seqId' | 'documentId' | 'title' | 'path' | 'tags' | 'audience' | 'updatedAt' | 'verified'
+>
 
 export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): NeuronOfHit[] {
-  const rows = sql.all`SELECT seq_id, document_id, title, path, tags, audience FROM neurons
+  const rows = sql.all`SELECT seq_id, document_id, title, path, tags, audience, updated_at, verified, owner FROM neurons
     WHERE seq_id IN (SELECT value FROM json_each(${JSON.stringify(seqIds)}))`
   return rows.map((row) => ({
     seqId: String(row.seq_id),
@@ -123,6 +146,8 @@ export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): NeuronOfHit[
     path: String(row.path),
     tags: JSON.parse(String(row.tags)),
     audience: audienceIn(row),
+    updatedAt: String(row.updated_at),
+    ...freshnessIn(row),
   }))
 }
 

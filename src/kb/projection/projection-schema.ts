@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 26
+export const projectionVersion = 27
 
 export const projectionTables = [
   'meta',
@@ -35,7 +35,7 @@ export const projectionSchema = `
     seq_id TEXT PRIMARY KEY, document_id TEXT, path TEXT NOT NULL, blob TEXT NOT NULL, title TEXT NOT NULL,
     candidate_id TEXT, version INTEGER NOT NULL, position INTEGER NOT NULL, created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL, own_tags TEXT NOT NULL, inline_tags TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT,
-    partial INTEGER NOT NULL
+    partial INTEGER NOT NULL, verified TEXT, owner TEXT
   ) WITHOUT ROWID, STRICT;
 
   -- every version that main ever had of a Neuron; a removal has no blob, and its candidate stands in the commit's message

@@ -36,6 +36,16 @@ const SourceReference = z.object(
   'must be a map of texts',
 )
 
+const Day = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}(?:[T ].*)?$/s, 'must be a day, such as 2026-11-26')
+  .transform((text) => text.slice(0, 10))
+  .refine((day) => !Number.isNaN(Date.parse(day)), 'must be a day, such as 2026-11-26')
+const Verified = z.object(
+  { by: z.string().exactOptional(), at: Day, until: Day.exactOptional() },
+  'must be a map of by, at and until',
+)
+
 /** The order in which keys are written. */
 export const neuronKeys = [
   'seqId',
@@ -50,6 +60,7 @@ export const neuronKeys = [
   'candidate',
   'metadata',
   'sources',
+  'verified',
   'note',
   'noteShared',
 ] as const satisfies readonly (keyof NeuronFields)[]
@@ -105,6 +116,12 @@ export function readNeuronFields(data: YamlMap): {
       return result.success ? [result.data] : []
     })
   }
+  // Other tools may have a key of this name.
+  const readVerified = () => {
+    const result = data.verified === undefined || data.verified === '' ? undefined : Verified.safeParse(data.verified)
+    if (result?.success === false) complain('verified', `verified ${messageOf(result.error)}`, 'warning')
+    return result?.data
+  }
   const tags = allOf(readSpelled('tags', Tags))
   // Of two audiences each narrows the other.
   const [audience, ...others] = readSpelled('audience', TextList)
@@ -125,6 +142,8 @@ export function readNeuronFields(data: YamlMap): {
     ...defined('sourceUrl', read('sourceUrl', Text)),
     ...defined('metadata', read('metadata', JsonObject)),
     sources: readEach('sources', SourceReference),
+    ...defined('verified', readVerified()),
+    ...(typeof data.owner === 'string' && data.owner.trim() !== '' && { owner: data.owner.trim() }),
     ...defined('note', read('note', Text)),
     noteShared: read('noteShared', Flag) ?? false,
   }

@@ -23,6 +23,7 @@ export const settingNames = [
   'approvals.yellow',
   'approvals.red',
   'authorMayApprove',
+  'verify',
   'tests.onBreak',
   'defaultAudience',
   'inlineTags',
@@ -46,6 +47,7 @@ export type SettingName =
   | 'owners'
   | `approvals.${'yellow' | 'red'}`
   | 'authorMayApprove'
+  | 'verify'
   | 'tests.onBreak'
   | 'defaultAudience'
   | 'inlineTags'
@@ -95,6 +97,7 @@ export function valuesOf(settings: KbSettings): SettingValues {
     'approvals.red': String(deciding?.approvals.red ?? ''),
     authorMayApprove: String(deciding?.authorMayApprove ?? false),
     'tests.onBreak': settings.onBreak,
+    verify: settings.verify.map(({ days, ...rule }) => `${placesOf(rule)} = ${days}`).join('\n'),
     defaultAudience: settings.defaultAudience.join(', '),
     inlineTags: String(settings.inlineTags),
     'lint.schedule': settings.lintSchedule ?? '',
@@ -122,6 +125,7 @@ export function editsOf(name: SettingName, value: string, now: SettingValues): S
   if (name === 'search.synonyms') return [{ path, value: partsOf(text, /\r?\n/).map((line) => partsOf(line, /\s=\s/)) }]
   if (name === 'search.pins') return [{ path, value: partsOf(text, /\r?\n/).map(pinOf) }]
   if (name === 'owners') return [{ path, value: partsOf(text, /\r?\n/).map(ownersOf) }]
+  if (name === 'verify') return [{ path, value: partsOf(text, /\r?\n/).map(verifyOf) }]
   if (lists.has(name)) return [{ path, value: partsOf(text, /,/) }]
   if (flags.has(name)) return [{ path, value: text === 'true' }]
   // Unquoted, as people write it; what is no number is text, and refused.
@@ -130,20 +134,33 @@ export function editsOf(name: SettingName, value: string, now: SettingValues): S
   return [{ path, value: isNumber ? Number(text) : text }]
 }
 
-function ownerLine({ paths, tags, people }: OwnerRule): string {
-  return `${[...paths, ...tags.map((tag) => `#${tag}`)].join(', ')} = ${people.join(', ')}`
+function ownerLine({ people, ...rule }: OwnerRule): string {
+  return `${placesOf(rule)} = ${people.join(', ')}`
 }
 
-/** The line has paths and tags before its last `=`, and people after it. */
+function placesOf({ paths, tags }: Pick<OwnerRule, 'paths' | 'tags'>): string {
+  return [...paths, ...tags.map((tag) => `#${tag}`)].join(', ')
+}
+
 function ownersOf(line: string) {
+  const [places, people] = sidesOfLine(line)
+  return { ...places, people: partsOf(people, /,/) }
+}
+
+function verifyOf(line: string) {
+  const [places, days] = sidesOfLine(line)
+  return { ...places, days: /^[0-9]+$/.test(days) ? Number(days) : days }
+}
+
+/** Paths and tags before the last `=` of a line, and what comes after it. */
+function sidesOfLine(line: string): [{ paths?: string[]; tags?: string[] }, string] {
   const at = line.lastIndexOf('=')
-  const owned = partsOf(line.slice(0, Math.max(at, 0)), /,/)
-  const [tags, paths] = [owned.filter((name) => name.startsWith('#')), owned.filter((name) => !name.startsWith('#'))]
-  return {
-    ...(paths.length > 0 && { paths }),
-    ...(tags.length > 0 && { tags: tags.map((tag) => tag.slice(1)) }),
-    people: partsOf(line.slice(at + 1), /,/),
-  }
+  const places = partsOf(line.slice(0, Math.max(at, 0)), /,/)
+  const [tags, paths] = [places.filter((name) => name.startsWith('#')), places.filter((name) => !name.startsWith('#'))]
+  return [
+    { ...(paths.length > 0 && { paths }), ...(tags.length > 0 && { tags: tags.map((tag) => tag.slice(1)) }) },
+    line.slice(at + 1).trim(),
+  ]
 }
 
 /** The line after its last `=` lists seqIds. */

@@ -32,7 +32,7 @@ export type PageSubmission = {
 /** Whether the page reached main, or waits in the queue; `refusal` says why main could not take it. */
 export type Submitted = { candidateId: string } & (
   | { status: 'approved'; seqId: string; commit: string }
-  | { status: 'pending'; refusal?: Refusal }
+  | { status: 'pending'; refusal?: Refusal /** What it needs to be approved. */; awaiting?: unknown }
 )
 
 export type Refusal = { code: ErrorCode | 'invalid'; message: string; conflicts: z.infer<typeof MergeConflict>[] }
@@ -58,11 +58,14 @@ export async function submitPage(
     if (seqId !== undefined && before === undefined) throw new GanglionError('target_not_found')
     if (publish) {
       const approval = await approveStaged(kb, staging, candidateId, {}, actor, at)
-      return 'awaiting' in approval ? { candidateId, status: 'pending' } : approved(candidateId, approval)
+      return 'awaiting' in approval ? { candidateId, status: 'pending', ...approval } : approved(candidateId, approval)
     }
     await proposalOf(proposalViewOf(kb, staging), parseCandidate(await staging.readText(row.blob)))
     return { candidateId, status: 'pending' }
   } catch (error) {
+    if (error instanceof GanglionError && error.code === 'approval_needed') {
+      return { candidateId, status: 'pending', awaiting: error.details.awaiting }
+    }
     return { candidateId, status: 'pending', refusal: refusalOf(error) }
   }
 }

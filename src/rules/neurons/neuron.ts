@@ -15,6 +15,9 @@ export type SourceReference = {
   time?: string
 }
 
+/** Who last said that a page is true, and until which day that holds; days as `2026-11-26`. */
+export type Verified = { by?: string; at: string; until?: string }
+
 /** Front matter that Ganglion knows; every other key is a curator's own and is left alone. */
 export type NeuronFields = {
   seqId?: string
@@ -33,6 +36,9 @@ export type NeuronFields = {
   /** What else the candidate's metadata held: a JSON object as text. */
   metadata?: string
   sources: SourceReference[]
+  verified?: Verified
+  /** Who answers for the page: an e-mail, or the name of a key. */
+  owner?: string
   note?: string
   noteShared: boolean
 }

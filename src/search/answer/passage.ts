@@ -16,6 +16,8 @@ export type Passage = {
   text: string
   /** (0, 1], comparable within one answer. */
   rank: number
+  /** Past its date. */
+  stale?: true
   /** How rare each term of the question is among the chunks that may be seen: 1 for one that none of them holds. */
   rarity: Readonly<Record<string, number>>
   /** Meaning had a part in the order of the passages. */

@@ -6,6 +6,7 @@ import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { isPastDate } from '../../rules/freshness.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
 import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
@@ -77,7 +78,7 @@ export async function retrievePassages(
 ): Promise<{ passages: Passage[]; ranking?: Ranking } & PartialAnswer> {
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
-  const { synonyms } = await kb.settings()
+  const { synonyms, verify } = await kb.settings()
   const { hits, ...behind } = await answered(searchOf(kb, ctx).retrieve({ question, scope, synonyms, ...options }))
   const view = await viewAs(kb, { audience })
   const passages = hits.flatMap(({ key, ...hit }) => {
@@ -85,9 +86,10 @@ export async function retrievePassages(
     // It can be removed or hidden after the index was asked.
     if (neuron === undefined) return []
     const { seqId, documentId, title, path, commit } = neuron
+    const stale = isPastDate(neuron, verify, ctx.now()) && { stale: true as const }
     const [first = '', ...others] = hit.headings
     const headings = linkKey(first) === linkKey(title) ? others : hit.headings
-    return [{ ...hit, headings, seqId, documentId: documentId ?? seqId, title, path, commit }]
+    return [{ ...hit, headings, seqId, documentId: documentId ?? seqId, title, path, commit, ...stale }]
   })
   return { passages, ...behind }
 }
@@ -115,7 +117,16 @@ function filtersOf({
   return filters.map((filter) => ({ any: [filter], isNegated: false }))
 }
 
-function toChunk({ documentId, seqId, title, path, content, headings, rank }: Passage): RetrieveChunk {
+function toChunk({ documentId, seqId, title, path, content, headings, rank, stale }: Passage): RetrieveChunk {
   const neuronPath = path.replace(/^neurons\//, '').replace(/\.md$/, '')
-  return { documentId, seqId, title, neuronPath, content, headerBreadcrumb: headings.join(' > '), rank }
+  return {
+    documentId,
+    seqId,
+    title,
+    neuronPath,
+    content,
+    headerBreadcrumb: headings.join(' > '),
+    rank,
+    ...(stale && { stale }),
+  }
 }

@@ -6,6 +6,7 @@ import { type NeuronOfHit, neuronsOfHits } from '../../kb/projection/neuron-quer
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { isPastDate, utcDay } from '../../rules/freshness.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { isBusy } from '../../state/database/engines/sqlite.ts'
 import { isPlain } from '../query/query-items.ts'
@@ -54,7 +55,7 @@ export async function findPages(
   const find = () => findPagesIn(ctx, kb, audience, query)
   // What is found by meaning changes with the vectors, too.
   if (ctx.embeddingModel !== undefined) return find()
-  return searchAnswers(ctx).get(kb, searchOf(kb, ctx), JSON.stringify([audience, query]), find)
+  return searchAnswers(ctx).get(kb, searchOf(kb, ctx), JSON.stringify([audience, utcDay(ctx.now()), query]), find)
 }
 
 /** The same in an open knowledge base. @param query `by: 'words'`: never by meaning. @throws as {@link search} */
@@ -132,9 +133,15 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
 async function shownOf(ctx: Context, view: KbView, pages: readonly PageHit[]): Promise<SearchHit[]> {
   const keys = pages.map(({ key }) => key)
   const neurons = new Map(view.rows((sql) => neuronsOfHits(sql, keys)).map((neuron) => [neuron.seqId, neuron]))
+  const { verify } = await view.kb.settings()
   const shown = pages.map((hit) => {
     const neuron = neurons.get(hit.key)
-    return neuron === undefined ? toSourceHit(ctx, view.kb, hit) : toHit(view.kb, hit, neuron)
+    return neuron === undefined
+      ? toSourceHit(ctx, view.kb, hit)
+      : {
+          ...toHit(view.kb, hit, neuron),
+          ...(isPastDate(neuron, verify, ctx.now()) && { stale: true as const }),
+        }
   })
   return (await Promise.all(shown)).filter((hit) => hit !== undefined)
 }

@@ -100,3 +100,23 @@ test('an empty knowledge base says what to do next', async () => {
   expect((await visitor.get('/kb/absent/tree')).status).toBe(404)
   await empty.close()
 })
+
+test('pages past their date are listed by owner, and a curator says that one is still true', async () => {
+  const head = 'owner: ann@example.com\nverified: { by: Ann, at: 2025-01-01, until: 2025-02-01 }\n'
+  const text = neuronText(900, { title: 'Old' }, 'Text.\n').replace('title:', `${head}title:`)
+  console.write({ 'old.md': text })
+  const list = async (query = '') => (await curator.get(`/kb/handbook/stale${query}`)).texts('.tree a')
+  expect([await list(), await list('?owner=ann%40example.com'), await list('?owner=bob')]).toEqual([
+    ['Old'],
+    ['Old'],
+    [],
+  ])
+  const path = `/kb/handbook/neurons/${seq(900)}`
+  expect((await reader.get(path)).texts('.warning')[0]).toContain('past its date')
+  expect((await reader.get(path)).document.querySelector('form[action$="/still-true"]')).toBeNull()
+  const action =
+    (await curator.get(path)).document.querySelector('form[action$="/still-true"]')?.getAttribute('action') ?? ''
+  expect((await curator.post(action, {})).headers.location).toContain('done=verified')
+  expect((await curator.get(path)).texts('.page-facts')[0]).toContain('says curator@example.com')
+  expect(await list()).toEqual([])
+})

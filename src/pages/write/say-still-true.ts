@@ -1,0 +1,59 @@
+import type { Approval, AwaitedApproval } from '../../contract/candidates.ts'
+import { Awaiting } from '../../contract/envelope.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { hashObject } from '../../git/objects/object.ts'
+import { type Context, emitAct } from '../../kb/context.ts'
+import { findNeuron } from '../../kb/projection/neuron-queries.ts'
+import { hasReadableSize } from '../../markdown/file/front-matter.ts'
+import { editNeuron } from '../../markdown/file/neuron-file.ts'
+import { actorOf, bareId, type Caller, isPerson } from '../../rules/access/caller.ts'
+import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
+import { dayAfter, intervalOf, utcDay } from '../../rules/freshness.ts'
+import { requireCurator } from './require-curator.ts'
+import { submitPage } from './submit-page.ts'
+
+/**
+ * A curator says that a page is still true: a candidate that changes nothing but `verified`, approved at once. The same on the same day
+ * changes nothing.
+ * @param until the last day on which it counts as true; else by the rules of `kb.yaml`
+ * @throws {GanglionError} `insufficient_role`, `not_found`, `queue_full` @throws {ValidationError} for a day that is past
+ */
+export async function sayStillTrue(
+  ctx: Context,
+  caller: Caller,
+  { kb: kbName, seqId }: { kb: string; seqId: string },
+  { until: asked }: { until?: string | undefined },
+): Promise<Approval | AwaitedApproval> {
+  requireCurator(caller)
+  const kb = await ctx.kb(caller.tenantId, kbName)
+  const { verify } = await kb.settings()
+  const now = ctx.now()
+  const at = utcDay(now)
+  if (asked !== undefined && asked < at) throw new ValidationError({ until: ['must not be past'] })
+  const by = (isPerson(caller) ? (await ctx.users.get(bareId(caller)))?.email : undefined) ?? caller.name
+  const answer = await kb.write(async (staging): Promise<Approval | AwaitedApproval> => {
+    const before = findNeuron(kb.projection.write, seqId)
+    if (before === undefined) throw new GanglionError('not_found')
+    const days = intervalOf(before, verify)
+    const until = asked ?? (days === undefined ? undefined : dayAfter(at, days))
+    const page = await staging.readText(before.blob)
+    const text = editNeuron(page, { verified: { by, at, ...(until === undefined ? {} : { until }) } })
+    if (!hasReadableSize(text)) throw new ValidationError({}, ['The front matter would be larger than 16 KB.'])
+    const { documentId, commit } = before
+    const approved = { status: 'approved', seqId, documentId } as const
+    if (text === page) return { ...approved, candidateId: before.candidateId ?? '', commit }
+    const neuron = { seqId, before, path: before.path, blob: hashObject('blob', Buffer.from(text)), text }
+    const candidateId = candidateIdFor(kb.identity.id, { msecs: now.getTime() })
+    const submitted = await submitPage(
+      kb,
+      staging,
+      { candidateId, neuron, base: before.blob },
+      { actor: actorOf(caller), at: now, publish: true },
+    )
+    if (submitted.status === 'approved') return { ...approved, candidateId, commit: submitted.commit }
+    const awaiting = Awaiting.safeParse(submitted.awaiting)
+    if (!awaiting.success) throw new GanglionError('merge_conflict', submitted.refusal?.message)
+    return { candidateId, status: 'pending', awaiting: awaiting.data }
+  })
+  return emitAct(ctx, 'approve', answer)
+}
