@@ -10,6 +10,7 @@ import { approveCandidate } from '../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
 import type { Caller } from '../src/rules/access/caller.ts'
 import { signIn } from '../test/support/person.ts'
+import { benchAnswerTests } from './answer-tests.ts'
 import { benchPreviews } from './previews.ts'
 import { importNotes } from './support/imported-notes.ts'
 import { inTurn, milliseconds, show, workFolder } from './support/measure.ts'
@@ -59,6 +60,7 @@ export async function benchReview(): Promise<string[]> {
   for (let n = 1; n < versions; n++) await approved('Page 0', pageOf(n), { targetNeuron: long })
   const clones = await benchClones(ctx, tenantId, async (n) => void (await approved(`Approved ${n}`, content)))
   const previews = await benchPreviews(ctx, tenantId)
+  const tests = await benchAnswerTests(ctx, tenantId)
   const ids: string[] = []
   for (let n = 0; n < pending; n += 250) {
     const receipts = await Promise.all(Array.from({ length: 250 }, (_, at) => submit(n + at)))
@@ -134,7 +136,7 @@ export async function benchReview(): Promise<string[]> {
   await server.close()
   await ctx.close()
   const erasure = await benchErasure()
-  return ['| ms | median | p95 |', '|---|---|---|', ...rows, '', ...clones, '', ...previews, '', erasure]
+  return ['| ms | median | p95 |', '|---|---|---|', ...rows, '', ...clones, '', ...previews, '', ...tests, '', erasure]
 }
 
 /** Clones over HTTP, of a curator and of a reader who sees every Neuron. */

@@ -1,9 +1,11 @@
 import { answerWithin, wholeAnswer } from '../chat/answer-question.ts'
 import type { Answerer } from '../chat/answerer.ts'
+import { shownResults, type TestResultLine } from '../contract/answer-tests.ts'
 import { GanglionError } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
 import { oneLine } from '../rules/text/lines.ts'
+import type { Passage } from '../search/answer/passage.ts'
 import { retrievePacked } from '../search/kb/retrieve.ts'
 import { findPagesIn } from '../search/kb/search-kb.ts'
 import type { Asker } from './run-tests.ts'
@@ -24,17 +26,20 @@ export function kbAsker(ctx: Context, kb: ReadableKb, extracts: Answerer): Asker
     },
     async retrieve(question, audience, topK) {
       const found = await retrievePacked(ctx, kb, { query: question, audience, maxChars, topK, by })
-      return whole(found).passages.map(({ seqId, title, content }) => {
-        return { seqId, title, passage: oneLine(content, passageChars) }
-      })
+      return whole(found).passages.map(toLine)
     },
     async answer(message, audience) {
       const signal = AbortSignal.timeout(60_000)
       const asked = { message, history: [], audience, by } as const
-      const { said } = whole(await wholeAnswer(answerWithin(ctx, extracts, kb, asked, signal)))
-      return { text: said.text, cited: said.cited }
+      const { said, passages } = whole(await wholeAnswer(answerWithin(ctx, extracts, kb, asked, signal)))
+      const first = passages.filter(({ seqId }, at) => passages.findIndex((one) => one.seqId === seqId) === at)
+      return { text: said.text, cited: said.cited, found: first.slice(0, shownResults).map(toLine) }
     },
   }
+}
+
+function toLine({ seqId, title, content }: Passage): TestResultLine {
+  return { seqId, title, passage: oneLine(content, passageChars) }
 }
 
 /** What an index says that lacks pages is no result. @throws {GanglionError} `unavailable` */

@@ -4,14 +4,17 @@ import type { Audience } from '../rules/access/audience.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { forEachAtOnce } from '../system/concurrency/for-each-at-once.ts'
 
+/** `cited`: seqIds; none where the answer is a refusal. `found`: what it was made of, best first. */
+export type TestedAnswer = { text: string; cited: readonly string[]; found: TestResultLine[] }
+
 /** What answers the questions of tests, always the same way. */
 export interface Asker {
   /** What a search lists, best first; a Source has no seqId. */
   search(q: string, audience: Audience): Promise<{ seqId: string | null; title: string | null }[]>
   /** What the first `count` Neurons say on a question, best first. */
   retrieve(question: string, audience: Audience, count: number): Promise<TestResultLine[]>
-  /** `cited`: seqIds; none where the answer is a refusal. */
-  answer(question: string, audience: Audience): Promise<{ text: string; cited: readonly string[] }>
+  /** What chat answers. */
+  answer(question: string, audience: Audience): Promise<TestedAnswer>
 }
 
 export type FiledTest = PlacedTest & { file: string }
@@ -29,11 +32,15 @@ export async function runTests(tests: readonly FiledTest[], asker: Asker): Promi
 
 async function runTest({ file, line, test }: FiledTest, asker: Asker): Promise<TestResult> {
   const { question, audience, top, search } = test
-  const [found, answer, listed] = await Promise.all([
-    asker.retrieve(question, audience, Math.max(top, shownResults)),
-    needsAnswer(test) ? asker.answer(question, audience) : undefined,
+  const isAnswered = needsAnswer(test)
+  // What an answer was made of is known with it.
+  const isRetrieved = test.retrieves !== undefined || !isAnswered
+  const [retrieved, answer, listed] = await Promise.all([
+    isRetrieved ? asker.retrieve(question, audience, Math.max(top, shownResults)) : undefined,
+    isAnswered ? asker.answer(question, audience) : undefined,
     search === undefined ? undefined : asker.search(search.q, audience),
   ])
+  const found = retrieved ?? answer?.found ?? []
   const failures = [
     ...missing(test, found),
     ...(answer === undefined ? [] : wrongIn(test, answer)),
@@ -57,7 +64,7 @@ function missing({ retrieves = [], top }: AnswerTest, found: readonly TestResult
 
 function wrongIn(
   { cites = [], contains = [], notContains = [], refuses }: AnswerTest,
-  { text, cited }: { text: string; cited: readonly string[] },
+  { text, cited }: TestedAnswer,
 ): string[] {
   const said = comparable(text)
   const isRefusal = cited.length === 0
