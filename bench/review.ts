@@ -198,7 +198,7 @@ async function benchErasure(): Promise<string> {
   if (kb === undefined) throw new Error('There is no knowledge base.')
   const { projection } = await ctx.kb(tenantId, kbId)
   const seqId = String(projection.read.get`SELECT seq_id FROM neurons LIMIT 1`?.seq_id)
-  const request = { neurons: [seqId], texts: ['Of 42.'], sources: [], people: [] }
+  const request = { neurons: [seqId], texts: ['Of 42.'], sources: [], people: [], decidedBy: [] }
   const preparing = await milliseconds(() => prepareErasure(ctx, kb, request))
   await ctx.close()
   const finishing = await milliseconds(() => finishErasure(ctx.directory))

@@ -18,7 +18,7 @@ import { requireDataDirectory, withContext } from '../with-ganglion.ts'
 
 const list = z.array(z.string().min(1)).default([])
 const Erased = Selection.extend({
-  ...{ neuron: list, text: list, source: list, person: list },
+  ...{ neuron: list, text: list, source: list, person: list, by: list },
   ...{ dryRun: z.literal(true).optional(), resume: z.literal(true).optional() },
 })
 
@@ -42,6 +42,7 @@ export function addEraseCommand(program: Command): void {
       .option('--text <string>', 'a text, wherever it stands, in one line (repeatable)', more)
       .option('--source <uuid>', 'a Source, in all its editions, with the pages made of it (repeatable)', more)
       .option('--person <email>', "a person's name and address, wherever they stand (repeatable)", more)
+      .option('--by <email>', 'an administrator who decided it, for the audit (repeatable)', more)
       .option('--dry-run', 'only say what would go')
       .option('--resume', 'finish an erasure that was cut off')
       .addHelpText(
@@ -49,7 +50,7 @@ export function addEraseCommand(program: Command): void {
         '\nStop the server first.\n\nExample:\n  ganglion erase --kb handbook --neuron handbook_00000042',
       ),
     Erased,
-    async ({ neuron, text, source, person, dryRun, resume, ...selection }, environment) => {
+    async ({ neuron, text, source, person, by, dryRun, resume, ...selection }, environment) => {
       const { dataDir } = environment
       requireDataDirectory(dataDir)
       const directory = DataDirectory.open(dataDir)
@@ -58,8 +59,9 @@ export function addEraseCommand(program: Command): void {
         const wasCutOff = await finishErasure(directory, say)
         if (resume)
           return { json: { wasCutOff }, text: wasCutOff ? 'The erasure is finished.' : 'There is none to finish.' }
-        const request = { neurons: neuron, texts: text, sources: source, people: person }
-        if (Object.values(request).every(({ length }) => length === 0))
+        const things = { neurons: neuron, texts: text, sources: source, people: person }
+        const request = { ...things, decidedBy: by }
+        if (Object.values(things).every(({ length }) => length === 0))
           throw new UsageError('one of --neuron, --text, --source and --person is needed')
         const { kbs, plan } = await withContext(environment, async (ctx) => {
           const kbs = await select(ctx, selection)
@@ -80,7 +82,11 @@ export function addEraseCommand(program: Command): void {
             await recordAct(
               ctx,
               { ...actor, tenantId },
-              { action: 'kb.erased', subject: slug, detail: textOf(plan, 'went') },
+              {
+                action: 'kb.erased',
+                subject: slug,
+                detail: [textOf(plan, 'went'), ...by.map((email) => `decided by ${email}`)].join('; '),
+              },
             )
           }
           const copies = await copiesOf(directory)

@@ -16,6 +16,8 @@ export type ErasureRequest = {
   sources: readonly string[]
   /** E-mail addresses. */
   people: readonly string[]
+  /** E-mail addresses of the administrators who decided it. */
+  decidedBy: readonly string[]
 }
 
 export type ErasurePlan = ErasedThings & {
@@ -36,6 +38,7 @@ const leastContent = 20
 
 /** Finds what a request is about. @throws {Error} with a sentence for a person */
 export async function planErasure(ctx: Context, kb: KnowledgeBase, request: ErasureRequest): Promise<ErasurePlan> {
+  await requireDeciders(ctx, kb, request)
   const { read: sql } = kb.projection
   const editions = await editionsOf(ctx, kb, request.sources)
   const people = await Promise.all(request.people.map((email) => personOf(ctx, email)))
@@ -94,6 +97,24 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
     extracts: await extractsOf(ctx, { ids: editions.map(({ id }) => id), texts: texts.map(({ text }) => text) }),
     people: people.map(({ id }) => id),
   }
+}
+
+/** As many people as `kb.yaml` asks for what is red: nothing is redder. */
+async function requireDeciders(ctx: Context, kb: KnowledgeBase, { decidedBy }: ErasureRequest): Promise<void> {
+  const { deciding } = await kb.settings()
+  const needed = deciding?.approvals.red ?? 2
+  const deciders = new Set<string>()
+  for (const email of decidedBy) {
+    const { id } = await personOf(ctx, email)
+    const roles = await ctx.users.memberships(id)
+    const isAdmin = roles.some(({ tenantId, role }) => tenantId === kb.identity.tenantId && role === 'admin')
+    if (!isAdmin) throw new Error(`${email} is no administrator of the tenant.`)
+    deciders.add(id)
+  }
+  if (needed > 1 && deciders.size < needed)
+    throw new Error(
+      `kb.yaml asks for ${needed} people (approvals.red): name the administrators who decided it with --by.`,
+    )
 }
 
 async function editionsOf(ctx: Context, kb: KnowledgeBase, ids: readonly string[]) {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { candidate } from '../../kb/support/test-bed.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
@@ -49,7 +50,26 @@ test('erases pages and texts for the operator, says what still holds them, and r
     })
   expect(await read()).toContain('Call Quist at once.')
 
-  const erased = await run('erase', '--kb', 'handbook', '--text', 'Quist', '--json')
+  await use(async (ctx, tenantId) => {
+    for (const name of ['ann', 'ben', 'cat']) {
+      const user = await ctx.users.create({ email: `${name}@example.org`, name, passwordHash: null }, ctx.now())
+      await ctx.users.setRole(user?.id ?? '', tenantId, name === 'cat' ? 'curator' : 'admin')
+    }
+    const writer = new NativeWriter((await ctx.kb(tenantId, 'handbook')).repository.gitDir)
+    const settings = writer.read('refs/heads/main', 'kb.yaml').replace(/^approvals:.*\n(?: .*\n)*/m, '')
+    writer.commit('refs/heads/main', new Map([['kb.yaml', `${settings}\napprovals: { red: 2 }\n`]]))
+  })
+  const by = (...names: string[]) => names.flatMap((name) => ['--by', `${name}@example.org`])
+  for (const [names, says] of [
+    [[], 'asks for 2 people'],
+    [['ann', 'ann'], 'asks for 2 people'],
+    [['ann', 'cat'], 'cat@example.org is no administrator'],
+  ] as const) {
+    const refused = await run('erase', '--kb', 'handbook', '--text', 'Quist', ...by(...names))
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(says)])
+  }
+  const both = by('ann', 'ben')
+  const erased = await run('erase', '--kb', 'handbook', '--text', 'Quist', '--json', ...both)
   expect(JSON.parse(erased.stdout)).toEqual({
     neurons: [],
     candidates: 0,
@@ -61,14 +81,14 @@ test('erases pages and texts for the operator, says what still holds them, and r
   })
   expect(erased.stderr).toContain('The new history is in place.')
   expect(await read()).toContain('Call Erased at once.')
-  const page = await run('erase', '--kb', 'handbook', '--neuron', 'handbook_00000001')
+  const page = await run('erase', '--kb', 'handbook', '--neuron', 'handbook_00000001', ...both)
   expect([page.code, page.stdout]).toEqual([0, expect.stringContaining('Clones, mirrors and backups')])
   expect(await read()).toContain('This version was erased (1).')
   expect((await run('erase', '--resume')).stdout).toBe('There is none to finish.\n')
   const acts = await use((ctx, tenantId) => ctx.audit.list(tenantId, { limit: 2 }))
   expect(acts.map(({ action, detail }) => `${action}: ${detail}`)).toEqual([
-    'kb.erased: 1 Neurons, 1 candidates went: handbook_00000001',
-    'kb.erased: 1 texts went',
+    'kb.erased: 1 Neurons, 1 candidates went: handbook_00000001; decided by ann@example.org; decided by ben@example.org',
+    'kb.erased: 1 texts went; decided by ann@example.org; decided by ben@example.org',
   ])
   expect((await run('verify')).code).toBe(0)
 })

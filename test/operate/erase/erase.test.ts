@@ -42,7 +42,7 @@ async function newHouse() {
   const [app, curator] = [caller('app'), caller('curator')]
   const propose = async (input: Parameters<typeof submitCandidate>[2], removes = false) =>
     (await submitCandidate(ctx, app, input, { removes, idempotencyKey: crypto.randomUUID() })).candidateId
-  const request = { neurons: [], texts: [], sources: [], people: [] }
+  const request = { neurons: [], texts: [], sources: [], people: [], decidedBy: [] }
   return {
     ...{ dataDir, gitDir, kbId, tenantId, app, curator, propose },
     ctx: () => ctx,
