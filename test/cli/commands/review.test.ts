@@ -133,7 +133,7 @@ test('a verdict on a head that the candidate no longer has is refused', async ()
 })
 
 test.each<[string, string[], string, Record<string, string>?]>([
-  ['nothing to do', [id], 'one of --approve, --dismiss and --comment is needed'],
+  ['nothing to do', [id], 'one of --approve, --dismiss, --request-changes, --assign and --comment is needed'],
   ['two verdicts', [id, '--approve', '--dismiss'], 'cannot be used with'],
   ['a reason to approve', [id, '--approve', '--reason', 'x'], '--reason goes with --dismiss'],
   ['no candidate', ['--approve'], "missing required argument 'candidate'"],
