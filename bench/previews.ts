@@ -20,7 +20,7 @@ export async function benchPreviews(ctx: OpenContext, tenantId: string): Promise
   const bundle = async (round: number) => {
     const ids: string[] = []
     for (const { seq_id, title, blob } of targets.slice(pages * round, pages * (round + 1))) {
-      const text = (await kb.repository.readText(String(blob))).replace(/^---\n[^]*?\n---\n/, '')
+      const text = (await kb.repository.readText(String(blob))).replace(/^---\n[\s\S]*?\n---\n/, '')
       const { candidateId } = await submitCandidate(
         ctx,
         { ...curator, role: 'app' },
@@ -45,21 +45,21 @@ export async function benchPreviews(ctx: OpenContext, tenantId: string): Promise
     const q = `${words[n % words.length]} ${n}`
     return search(laid, curator, 'bench', { q, kind: 'all', limit: 20 })
   }
-  const times = { first: [] as number[], then: [] as number[], without: [] as number[] }
+  const times = { first: [] as number[], after: [] as number[], without: [] as number[] }
   for (let round = 0; round < rounds; round++) {
     const ids = await bundle(round)
     await find(undefined, 1_000 + round)
     times.first.push(await milliseconds(() => find(ids, round)))
     for (let n = 0; n < 8; n++) {
       const asked = rounds * (n + 1) + round
-      times.then.push(await milliseconds(() => find(ids, asked)))
+      times.after.push(await milliseconds(() => find(ids, asked)))
       times.without.push(await milliseconds(() => find(undefined, asked)))
     }
   }
   const [row] = kb.projection.read.all`SELECT count(*) AS count FROM neurons`
   const rows = [
     `| the first search of ${pages} changed pages | ${show(summary(times.first))} |`,
-    `| a search after it | ${show(summary(times.then))} |`,
+    `| a search after it | ${show(summary(times.after))} |`,
     `| the same without a preview | ${show(summary(times.without))} |`,
   ]
   rows.forEach((one) => void console.log(one))
