@@ -47,7 +47,7 @@ test(`nothing acknowledged is lost or doubled in ${cycles} kills under load`, as
     const imports = cycle % 3 === 0 ? importer.run() : undefined
     await delay(50 + Math.random() * (isQuiet ? 3_000 : 750))
     if (cycle % 3 === 2) {
-      await until(() => pushers.some(({ isPushing }) => isPushing))
+      await until(() => pushers.some(({ isPushing }) => isPushing), { forMs: 120_000 })
       await delay(Math.random() * 200)
     }
     if (cycle % 6 === 0) importer.kill()
