@@ -8,6 +8,7 @@ import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { removalTrailers } from '../kb/refs/removal-trailer.ts'
+import { revised } from '../kb/writing/git-candidate.ts'
 import { type ApprovalEdit, type Proposal, type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { approvalTrailers, approvers, proposalMessage } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
@@ -19,7 +20,7 @@ import { type Taking, takeNeurons } from '../kb/writing/take-neurons.ts'
 import { takePictures } from '../kb/writing/take-pictures.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
-import { hasReadableSize } from '../markdown/file/front-matter.ts'
+import { fileLayout, hasReadableSize } from '../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
@@ -39,24 +40,26 @@ export class CuratorNeeded extends Error {
   }
 }
 
-/** @throws {GanglionError} `approval_needed` for the policy, an edit, and who has no vote on what they wrote */
+/**
+ * Records the approvals of one of several people. `isRevised`: what they have just written, which is kept also where they have no vote on
+ * it. @throws {GanglionError} `approval_needed` for the policy, and who has no vote on what they wrote
+ */
 export async function recordVotes(
   kb: KnowledgeBase,
   staging: Staging,
   candidates: readonly Candidate[],
-  { by, at, isEdited = false, awaiting }: { by: Actor; at: Date; isEdited?: boolean; awaiting: Awaiting },
+  { by, at, isRevised = false, awaiting }: { by: Actor; at: Date; isRevised?: boolean; awaiting: Awaiting },
 ): Promise<void> {
   const told = { awaiting }
   if (by === policyActor) throw new GanglionError('approval_needed', awaitingText(awaiting), told)
-  if (isEdited)
-    throw new GanglionError('approval_needed', `With your edit, it is yours alone. ${awaitingText(awaiting)}`, told)
-  if (!(await kb.hasVote(staging, candidates, by))) {
+  const hasVote = await kb.hasVote(staging, candidates, by)
+  if (!hasVote && !isRevised) {
     throw new GanglionError('approval_needed', `You wrote it. ${awaitingText(awaiting)}`, told)
   }
   const decision = { action: 'approve', at: at.toISOString(), by } as const
   const voted = candidates
     .filter((candidate) => !votesOn(candidate).some(({ id }) => id === by.id))
-    .map((candidate) => withDecision(candidate, decision))
+    .map((candidate) => (hasVote ? withDecision(candidate, decision) : candidate))
   if (voted.length === 0) return
   const message = proposalMessage({ candidates: voted })
   await kb.commitToQueue(staging, { candidates: voted, message, author: signatureOf(by, at), at })
@@ -173,8 +176,23 @@ async function openedEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<Approv
   return { ...edit, content, adds: { tags: added, audience: audience && narrowed(audience, defaultAudience) } }
 }
 
+/** The candidate with an edit as its next version, on which everybody decides anew. */
+async function edited(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidate: Candidate,
+  { edit, by, at }: { edit: ApprovalEdit; by: Actor; at: Date },
+): Promise<Candidate> {
+  const { text, title, target } = await proposalOf(proposalViewOf(kb, staging), candidate, { edit })
+  const page = text ?? ''
+  const [content, frontMatter] = [parseNeuronFile(page).content, page.slice(0, fileLayout(page).bodyStart)]
+  const { metadata } = candidate
+  return revised(candidate, { title, content, frontMatter, base: target?.blob ?? null, metadata }, { by, at })
+}
+
 /**
- * Approves a candidate within a group commit, or records a vote where `kb.yaml` asks for more. What it throws, it throws before it stages
+ * Approves a candidate within a group commit, or records a vote where `kb.yaml` asks for more; an edit is then its next
+ * version. What it throws, it throws before it stages
  * anything.
  * @throws {GanglionError} `approval_needed` where the actor's approval does not count
  */
@@ -212,7 +230,8 @@ export async function approveStaged(
   const decided = { by: actor, of: [candidate], writes: isEdited }
   const awaiting = await kb.missing(staging, files, decided)
   if (awaiting !== undefined) {
-    await recordVotes(kb, staging, [candidate], { by: actor, at: now, isEdited, awaiting })
+    const voted = isEdited ? await edited(kb, staging, candidate, { edit: opened, by: actor, at: now }) : candidate
+    await recordVotes(kb, staging, [voted], { by: actor, at: now, isRevised: isEdited, awaiting })
     return { awaiting }
   }
   if (candidates.length > 0) {

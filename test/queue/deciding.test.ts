@@ -3,8 +3,12 @@ import { mainRef } from '../../src/kb/refs/kb-refs.ts'
 import { parseCandidate } from '../../src/markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../src/markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
+import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import { readCandidate } from '../../src/queue/read-candidate.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { followsRename } from '../../src/rules/candidates/candidate.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
+import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
 import { acts, Draw, newTeam, people, setPolicy, type Team, tried } from './deciding-doors.ts'
 
 const { DECIDING_STEPS = '160', PROPERTY_SEED } = process.env
@@ -104,3 +108,36 @@ test('no door takes to main what owners and approvals do not allow', { timeout: 
   const outcomes = [...came.keys()]
   for (const outcome of ['done', 'vote', 'refused']) expect(outcomes.some((key) => key.endsWith(outcome))).toBe(true)
 })
+
+test.each([true, false])(
+  'an edit is the next version, with a vote where authors may approve: %s',
+  async (mayApprove) => {
+    const bed = await newTestBed()
+    const native = new NativeWriter(bed.gitDir)
+    const page = await submitCandidate(bed.ctx, bed.curator, candidate({ title: 'Leave', content: 'Of 25 days.' }))
+    const { seqId = '' } = { ...(await approveCandidate(bed.ctx, bed.curator, page.candidateId, {})) } as {
+      seqId?: string
+    }
+    const policy = `approvals: { red: 2 }\nauthorMayApprove: ${mayApprove}\n`
+    native.commit(mainRef, new Map([['kb.yaml', `${native.read(mainRef, 'kb.yaml')}\n${policy}`]]))
+    await (await bed.ctx.kb(bed.curator.tenantId, 'handbook')).sync()
+    const [ada, bob, eve] = ['ada', 'bob', 'eve'].map((name) => ({ ...bed.curator, id: `key:${name}`, name }))
+    if (!ada || !bob || !eve) throw new Error('nobody')
+
+    const metadata = JSON.stringify({ targetNeuron: seqId, actionZone: 'red' })
+    const proposal = correction(seqId, 'Of 20 days.', { title: 'Leave', metadata })
+    const { candidateId } = await submitCandidate(bed.ctx, bed.app, proposal)
+    expect(await approveCandidate(bed.ctx, bob, candidateId, {})).toMatchObject({ awaiting: { votes: 1 } })
+    const edit = { content: 'Of 25 days, and more.' }
+    const edited = await approveCandidate(bed.ctx, ada, candidateId, edit)
+    expect(edited).toMatchObject({ status: 'pending', awaiting: { votes: mayApprove ? 1 : 2, owners: [] } })
+    expect(await readCandidate(bed.ctx, bed.curator, candidateId)).toMatchObject({
+      content: edit.content,
+      decisions: [{ action: 'approve' }, { action: 'revise' }, ...(mayApprove ? [{ action: 'approve' }] : [])],
+    })
+    if (!mayApprove) await approveCandidate(bed.ctx, eve, candidateId, {})
+    expect(await approveCandidate(bed.ctx, bob, candidateId, {})).toMatchObject({ status: 'approved', seqId })
+    const [path = ''] = native.git('ls-tree', '-r', '--name-only', mainRef, 'neurons').split('\n')
+    expect(native.read(mainRef, path)).toMatch(/^---\n[\s\S]*title: Leave\n[\s\S]*\n---\n\nOf 25 days, and more\.\n$/)
+  },
+)

@@ -20,7 +20,7 @@ export class Clone {
     this.dir = dir
   }
 
-  static async of(product: Product, token: string, ...options: string[]): Promise<Clone> {
+  static async of(product: Pick<Product, 'url'>, token: string, ...options: string[]): Promise<Clone> {
     const dir = join(tempDir(), 'clone')
     const { code, stderr } = await runGit(tempDir(), 'clone', '--quiet', ...options, addressOf(product, token), dir)
     if (code !== 0) throw new Error(stderr)
@@ -28,7 +28,7 @@ export class Clone {
   }
 
   /** Lets `origin` be another server. */
-  async moveTo(product: Product, token: string): Promise<void> {
+  async moveTo(product: Pick<Product, 'url'>, token: string): Promise<void> {
     await this.git('remote', 'set-url', 'origin', addressOf(product, token))
   }
 
@@ -73,7 +73,7 @@ export class Clone {
   }
 }
 
-export function addressOf({ url }: Product, token: string): string {
+export function addressOf({ url }: Pick<Product, 'url'>, token: string): string {
   return `${url.replace('://', `://any:${token}@`)}/git/acme/handbook.git`
 }
 
