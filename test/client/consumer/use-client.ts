@@ -51,9 +51,12 @@ export async function useClient({ url, key, kb: slug, file, upload }: Setup): Pr
   check(queued.has(first.candidateId) && queued.has(second) && queued.size >= 3, 'the queue')
   check((await ganglion.candidates.get(second)).title === `Prices ${run}`, 'the candidate')
   await ganglion.candidates.comment(second, { comment: 'Since when?' })
+  await ganglion.candidates.requestChanges(second, { reason: 'Say since when.' })
+  await ganglion.candidates.assign(second, null)
   await ganglion.candidates.dismiss(second, { reason: 'Known' })
   await ganglion.candidates.reopen(second)
-  const { seqId } = await ganglion.candidates.approve(first.candidateId)
+  const approval = await ganglion.candidates.approve(first.candidateId)
+  const seqId = approval.status === 'approved' ? approval.seqId : ''
   check((await ganglion.me.candidate(first.candidateId)).seqId === seqId, 'the fate of what was sent')
   check((await ganglion.me.candidates({ kb: slug })).candidates.length > 0, 'what was sent')
 
@@ -63,6 +66,7 @@ export async function useClient({ url, key, kb: slug, file, upload }: Setup): Pr
   for await (const page of kb.neurons.list({ tag: run })) tagged.push(page.seqId)
   check(tagged.join() === seqId, 'the Neurons')
   check(Array.isArray((await kb.neurons.links(seqId)).backlinks), 'the links')
+  check((await kb.neurons.stillTrue(seqId)).status === 'approved', 'the day of truth')
   check((await kb.neurons.blame(seqId)).sentences.length > 0, 'who said it')
   check((await kb.graph({ around: seqId })).nodes.length > 0, 'the graph')
   check((await kb.llms()).includes(seqId) || (await kb.llms()) !== '', 'the index')
