@@ -92,12 +92,12 @@ async function pass(target: string, request: IncomingMessage, response: ServerRe
 }
 
 function withHeaders(headers: IncomingHttpHeaders, change: Readonly<Record<string, string | null>> = {}) {
-  // Bodies are changed as text.
+  // Bodies are changed as text, and a connection here is none there.
   const all: [string, string | string[] | null | undefined][] = Object.entries({ ...headers, ...change })
   return Object.fromEntries(
     all
       .flatMap(([name, value]) => (value ? [[name, value] as const] : []))
-      .filter(([name]) => name !== 'accept-encoding'),
+      .filter(([name]) => name !== 'accept-encoding' && name !== 'connection'),
   )
 }
 
