@@ -4,14 +4,15 @@ import { proposePush } from '../../src/push/push-proposals.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { signIn } from '../support/person.ts'
+import { outsideWriter } from './git/outside-writer.ts'
 import { startProduct } from './support.ts'
 
 const main = 'refs/heads/main'
 
 async function start(policy: string) {
   const { ctx, gitDir, tokens, request, newKey, kbId } = await startProduct()
-  const native = new NativeWriter(gitDir)
-  native.commit(main, new Map([['kb.yaml', `${native.read(main, 'kb.yaml')}\n${policy}`]]))
+  const writer = await outsideWriter(ctx, kbId)
+  await writer.commit(new Map([['kb.yaml', `${writer.read('kb.yaml')}\n${policy}`]]))
   const sent = async (metadata: object = {}) => {
     const body = { kb: 'handbook', kind: 'external-feed', title: 'Fees', content: 'None.', metadata }
     return String((await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body })).body.candidateId)

@@ -5,6 +5,7 @@ import { ganglion } from '../cli/support.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { tempDir } from '../support/temp.ts'
+import { outsideWriter } from './git/outside-writer.ts'
 import { startProduct } from './support.ts'
 
 const main = 'refs/heads/main'
@@ -13,14 +14,15 @@ const seqId = 'handbook_00000001'
 /** A product with a page of a VIP policy, and what `kb.yaml` has more. */
 async function start(head: string, settings = '', now?: () => Date) {
   const product = await startProduct(now === undefined ? {} : { now })
-  const { gitDir, request, tokens } = product
-  const native = new NativeWriter(gitDir)
+  const { ctx, kbId, request, tokens } = product
+  const writer = await outsideWriter(ctx, kbId)
   const text = `---\nseqId: ${seqId}\ntitle: VIP\n${head}---\n\nPage the lead of a VIP.\n`
   const files = new Map([
     ['neurons/prices/vip.md', text],
-    ['kb.yaml', `${native.read(main, 'kb.yaml')}\n${settings}`],
+    ['kb.yaml', `${writer.read('kb.yaml')}\n${settings}`],
   ])
-  native.commit(main, files, { at: Math.floor((now?.() ?? new Date()).getTime() / 1000) })
+  const at = Math.floor((now?.() ?? new Date()).getTime() / 1000)
+  await writer.publish(() => new NativeWriter(writer.gitDir).commit(main, files, { at }))
   const get = async (path: string) => (await request('GET', `/api/v1/${path}`, { as: tokens.curator })).body
   const post = (path: string, body: object = {}, as = tokens.curator) =>
     request('POST', `/api/v1/${path}`, { as, body })
