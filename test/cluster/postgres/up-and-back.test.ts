@@ -64,7 +64,12 @@ async function expectSame(dir: string, stores: Stores, access: Access, seen: Awa
   const found = await look(restored, access)
   expect(seen.answers.size).toBeGreaterThan(100)
   expect([...found.answers.keys()]).toEqual([...seen.answers.keys()])
-  for (const [url, answer] of seen.answers) expectEqual(url, found.answers.get(url) ?? '', answer)
+  // A preview names the commit that an approval would make now.
+  const withoutCommits = (text = '') => text.replaceAll(/\b[0-9a-f]{40}\b/g, '')
+  for (const [url, answer] of seen.answers) {
+    const compared = url.includes('/preview/') ? withoutCommits : (text = '') => text
+    expectEqual(url, compared(found.answers.get(url)), compared(answer))
+  }
   expect([found.clone, found.events]).toEqual([seen.clone, seen.events])
   expect((await verify(restored.ctx)).kbs.flatMap(({ problems }) => problems)).toEqual([])
   return restored
