@@ -24,7 +24,7 @@ export type Decided = {
   /** The candidates that it takes, as they are recorded. */
   of: readonly Candidate[]
   /** Whether `by` brings another text than those propose: that is theirs, and nobody has voted for it. */
-  writes?: boolean
+  writes?: () => Promise<boolean>
 }
 
 /** What a change of main touches: a path, with the tags of its page before and after. */
@@ -44,11 +44,12 @@ const unreadable =
 export async function missingApprovals(
   { deciding, policy, zones }: Pick<KbSettings, 'deciding' | 'policy' | 'zones'>,
   touched: readonly Touched[],
-  { by, of, writes = false }: Decided,
+  { by, of, writes: isWriter }: Decided,
   whoIs: WhoIs,
 ): Promise<Awaiting | undefined> {
   if (deciding === null) throw new GanglionError('approval_needed', unreadable)
   if (isOpenToCurators(deciding)) return undefined
+  const writes = (await isWriter?.()) ?? false
   const isPolicy = by !== undefined && policyIds.has(by.id)
   const authors = await authorsAmong(of, deciding, whoIs)
   if (!deciding.authorMayApprove && writes && by) authors.add((await whoIs(by.id)).id)

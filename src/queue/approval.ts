@@ -227,7 +227,7 @@ export async function approveStaged(
   } = await renamed(kb, staging, ids.seqId, proposal, { candidate, actor, now })
   const files = new Map<string, string | Buffer | null>([...pages, ...(brought?.files ?? [])])
   const isEdited = Object.values(edit).some((part) => part !== undefined)
-  const decided = { by: actor, of: [candidate], writes: isEdited }
+  const decided = { by: actor, of: [candidate], writes: async () => isEdited }
   const awaiting = await kb.missing(staging, files, decided)
   if (awaiting !== undefined) {
     const voted = isEdited ? await edited(kb, staging, candidate, { edit: opened, by: actor, at: now }) : candidate

@@ -136,21 +136,34 @@ export function proposalMessage({ candidates }: Pick<Taking, 'candidates'>): str
 async function takenCandidates(
   view: MainView,
   { pages, taking, parser }: { pages: readonly PushedNeuron[]; taking: Taking; parser: ParserPool },
-): Promise<{ of: Candidate[]; writes: boolean }> {
+): Promise<{ of: Candidate[]; writes: () => Promise<boolean> }> {
   const made = new Map(taking.candidates.map((candidate) => [candidate.id, candidate]))
   const of: Candidate[] = []
-  let writes = false
+  const named: { candidate: Candidate; seqId: string; path: string }[] = []
   for (const { candidateId, seqId, path } of taking.neurons) {
     const row = findCandidate(view.sql, candidateId)
     const candidate = made.get(candidateId) ?? (row && parseCandidate(await view.readText(row.blob)))
     if (candidate === undefined || (row === undefined && candidate.verdict.reason === followsRename)) continue
     of.push(candidate)
-    if (row === undefined || candidate.removes) continue
-    const page = pages.find((each) => (each.seqId === undefined ? each.path === path : each.seqId === seqId))
-    const proposed = await proposalOf({ ...view, parser }, candidate, { ids: { seqId } }).catch(unlessRefused)
-    writes ||= proposed?.path !== path || bare(proposed.text) !== bare(page?.text)
+    if (row !== undefined && !candidate.removes) named.push({ candidate, seqId, path })
   }
-  return { of, writes }
+  const writesMore = async () => {
+    for (const { candidate, seqId, path } of named) {
+      const page = pages.find((each) => (each.seqId === undefined ? each.path === path : each.seqId === seqId))
+      const proposed = await proposalOf({ ...view, parser }, candidate, { ids: { seqId } }).catch(unlessRefused)
+      if (proposed?.path !== path || bare(proposed.text) !== bare(page?.text)) return true
+    }
+    return false
+  }
+  let found: Promise<boolean> | undefined
+  return {
+    of,
+    // Only some settings ask for it, and they ask twice.
+    writes: () => {
+      found ??= writesMore()
+      return found
+    },
+  }
 }
 
 function unlessRefused(error: unknown): undefined {
