@@ -2,6 +2,9 @@ import type { z } from 'zod'
 import { ConnectionError, GanglionError } from '../../client/index.ts'
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 
+/** Every command takes its key from the same place. */
+const ofKey: Sentences = { invalid_token: () => 'The server does not know the key in GANGLION_KEY.' }
+
 type Sentences = Partial<Record<string, (error: GanglionError) => string>>
 
 /** What the client gives, as its schema has it. @throws {Error} with a sentence for people, see {@link serverProblem} */
@@ -28,7 +31,7 @@ export function serverProblem(error: unknown, url: string, sentences: Sentences 
   const { code, status } = error
   if (code === 'unknown') return `${url} answered ${status}, not as Ganglion does. Is it the server's own URL?`
   if (!isErrorCode(code)) return `${url} answered ${status}, with a code that this version of Ganglion does not know.`
-  return sentences[code]?.(error) ?? errorTable[code].message
+  return (sentences[code] ?? ofKey[code])?.(error) ?? errorTable[code].message
 }
 
 /** What the network said, as `ECONNREFUSED`: fetch itself says no more than that it failed. */

@@ -27,6 +27,8 @@ export type FileUpload = {
   onProgress?: (bytes: number) => void
 }
 
+/** Milliseconds until an answer must be there: a server reads a large file once more before it takes it. */
+const timeout = 15 * 60_000
 /** Bytes beyond which a file goes in chunks. */
 const chunkedAbove = 2 ** 24
 
@@ -45,7 +47,7 @@ export async function uploadFile(
   let uploadId = resume
   try {
     const source = await new Ganglion(server).kb(kb).sources.upload(file, {
-      ...{ path, metadata: { tags }, force, replace, resume, chunkedAbove },
+      ...{ path, metadata: { tags }, force, replace, resume, chunkedAbove, timeout },
       // Bytes that are there already need not be sent.
       ...(size > chunkedAbove && resume === undefined && { contentHash: await hashOf(file) }),
       onProgress: (progress) => {

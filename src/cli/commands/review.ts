@@ -157,7 +157,6 @@ function sentencesFor({ candidate, head }: Pick<Review, 'candidate' | 'head'>) {
       return `The candidate no longer proposes what ${head} does: ${now === undefined ? 'it has no head now' : `its head is ${now}`}.`
     },
     not_found: () => 'There is no such candidate for this key.',
-    invalid_token: () => 'The server does not know the key in GANGLION_KEY.',
     insufficient_role: () => 'The key in GANGLION_KEY is not that of a curator.',
     merge_conflict: () =>
       `${errorTable.merge_conflict.message} To settle it: git fetch origin refs/candidates/${candidate}/head, merge it into main, and push.`,

@@ -166,7 +166,6 @@ export function describeFile({ file, result, documentId, status, neurons, pendin
 function sentence(error: unknown, url: string, file: string): string {
   return serverProblem(error, url, {
     not_found: () => 'There is no such knowledge base, or upload, for this key.',
-    invalid_token: () => 'The server does not know the key in GANGLION_KEY.',
     insufficient_role: () => 'The key in GANGLION_KEY may not upload.',
     file_type_not_allowed: ({ body }) => typeRefused(body.allowedTypes, file),
   })
