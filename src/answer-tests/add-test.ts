@@ -13,6 +13,7 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { blobAtPath } from '../kb/projection/file-queries.ts'
 import { accessOf } from '../kb/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
+import { approvers } from '../kb/writing/push-main.ts'
 import { parseTestFile } from '../markdown/file/test-file.ts'
 import { stringifyYaml } from '../markdown/yaml/yaml.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
@@ -51,10 +52,10 @@ export async function addAnswerTest(
     const at = ctx.now()
     const commit = await kb.commitToMain(staging, {
       files: new Map([[file, text]]),
-      message: commitMessage(`Test the answer to "${oneLine(test.question, 60)}"`, {
-        Connector: 'console',
-        'Approved-By': `${by.name} <${by.id}>`,
-      }),
+      message: commitMessage(`Test the answer to "${oneLine(test.question, 60)}"`, [
+        ['Connector', 'console'],
+        ...approvers([], by),
+      ]),
       decided: { by, of: [] },
       author: signatureOf(by, at),
       at,

@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { mainResults } from '../answer-tests/main-run.ts'
 import { testEffects } from '../answer-tests/test-effects.ts'
@@ -70,7 +69,7 @@ const maxIdentities = 1_000
 /** Opens a data directory. @throws {RestoreUnfinished} @throws {ErasureUnfinished}; what {@link openDatabase} throws */
 export async function openContext(options: ContextOptions): Promise<OpenContext> {
   const directory = DataDirectory.open(options.dataDir)
-  if (existsSync(join(directory.erasure, 'journal.json'))) throw new ErasureUnfinished()
+  if (existsSync(directory.erasureJournal)) throw new ErasureUnfinished()
   const database = await openDatabase(options.database ?? directory.database, options.whenOlder)
   const { now = database.now, objects, watch, threads = new Threads() } = options
   const bucket = blobBucket(options)

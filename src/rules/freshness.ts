@@ -1,5 +1,6 @@
 import { isOwned, type OwnerRule } from './deciding.ts'
 import type { Verified } from './neurons/neuron.ts'
+import { dayAfter, utcDay } from './utc-day.ts'
 
 /** For how many days pages below a path or with a tag stay true without another look. */
 export type VerifyRule = Pick<OwnerRule, 'paths' | 'tags'> & { days: number }
@@ -24,15 +25,6 @@ export function isPastDate(page: Dated, rules: readonly VerifyRule[], now: Date)
 export function intervalOf(page: Pick<Dated, 'path' | 'tags'>, rules: readonly VerifyRule[]): number | undefined {
   const days = rules.filter((rule) => isOwned(rule, page)).map((rule) => rule.days)
   return days.length === 0 ? undefined : Math.min(...days)
-}
-
-/** In UTC. */
-export function utcDay(at: Date): string {
-  return at.toISOString().slice(0, 10)
-}
-
-export function dayAfter(day: string, days: number): string {
-  return utcDay(new Date(Date.parse(day) + days * 86_400_000))
 }
 
 /** Who owns a page: as it says itself, or else as the rules for its path and tags do. */

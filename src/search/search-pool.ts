@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { withinPatience } from '../system/concurrency/within-patience.ts'
 import type { IndexAddress, IndexRequests } from './index-host.ts'
 import { QueryError } from './query/query-tree.ts'
 import { SearchTimeout, StaleIndex } from './search-index.ts'
@@ -86,12 +87,7 @@ export class SearchPool {
     const worker = this.#worker
     if (worker === undefined) return
     const closing = [...this.#addresses.keys()].map((directory) => this.release(directory))
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise((resolve) => {
-      timer = setTimeout(resolve, closingTime)
-    })
-    await Promise.race([Promise.all(closing), timeout])
-    clearTimeout(timer)
+    await withinPatience(closingTime, Promise.all(closing), () => [])
     await worker.terminate()
   }
 

@@ -2,7 +2,8 @@ import type { NewSite } from '../contract/administration.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
-import { dayOf, type Site } from '../state/sites.ts'
+import { utcDay } from '../rules/utc-day.ts'
+import type { Site } from '../state/sites.ts'
 
 export type SiteView = Omit<Site, 'secret' | 'day' | 'asked'> & { askedToday: number }
 type SiteContext = Pick<Context, 'sites' | 'knowledgeBases' | 'audit' | 'now'>
@@ -74,5 +75,5 @@ async function kbIdOf(ctx: SiteContext, { tenantId }: Pick<Acting, 'tenantId'>, 
 }
 
 function viewOf({ now }: Pick<Context, 'now'>, { secret: _, day, asked, ...site }: Site): SiteView {
-  return { ...site, askedToday: day === dayOf(now()) ? asked : 0 }
+  return { ...site, askedToday: day === utcDay(now()) ? asked : 0 }
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
+import { utcDay } from '../rules/utc-day.ts'
 import { createSecret } from './accounts/secret.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
 import type { SiteRow } from './database/schema.ts'
@@ -55,7 +56,7 @@ export class Sites extends Store {
 
   /** Counts a question of today. @returns false if the site has had all that it may have in a day */
   async count(id: string, now: Date): Promise<boolean> {
-    const day = dayOf(now)
+    const day = utcDay(now)
     const result = await this.db
       .updateTable('sites')
       .set({ day, asked: sql<number>`case when day = ${day} then asked + 1 else 1 end` })
@@ -64,11 +65,6 @@ export class Sites extends Store {
       .executeTakeFirst()
     return result.numUpdatedRows === 1n
   }
-}
-
-/** In UTC: `2026-05-31`. */
-export function dayOf(time: Date): string {
-  return time.toISOString().slice(0, 10)
 }
 
 function rowOf({ name, origins, perMinute, perDay }: SiteFields) {

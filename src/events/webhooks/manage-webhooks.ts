@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import type { NewWebhook, WebhookDelivery, WebhookSummary } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
@@ -6,6 +5,7 @@ import type { EventKind } from '../../contract/events.ts'
 import { type Acting, recordAct } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
 import type { Webhook } from '../../state/webhooks.ts'
+import { withinPatience } from '../../system/concurrency/within-patience.ts'
 import { EventView } from '../event-view.ts'
 import type { PostOptions } from './post-message.ts'
 import { isPublicAddress, requirePublic, resolveHost } from './public-address.ts'
@@ -47,7 +47,7 @@ async function checkReceiver(url: string, { allowPrivate, resolve = resolveHost 
   const { hostname } = new URL(url)
   const isPublic = async () => {
     requirePublic(new URL(url))
-    const addresses = await Promise.race([resolve(hostname), delay(resolveLimitMs, [])]).catch(() => [])
+    const addresses = await withinPatience(resolveLimitMs, resolve(hostname), () => []).catch(() => [])
     return addresses.length === 0 || addresses.some(({ address }) => isPublicAddress(address))
   }
   if (!(await isPublic().catch(() => false))) {

@@ -1,3 +1,4 @@
+import { foldEmail } from '../../contract/people.ts'
 import type { Decider } from '../../rules/deciding.ts'
 import type { Context } from '../context.ts'
 
@@ -35,7 +36,7 @@ export async function curatorNamed(
   tenantId: string,
   name: string,
 ): Promise<string | undefined> {
-  const user = await users.findByEmail(name.trim().toLowerCase())
+  const user = await users.findByEmail(foldEmail(name))
   if (user !== undefined) {
     const { names } = await whoIs({ apiKeys, users, now }, tenantId, `user:${user.id}`)
     if (names.length > 0) return user.email

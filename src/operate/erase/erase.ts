@@ -30,8 +30,8 @@ const objectsAtOnce = 1_000
 /** Refs that are derived, or made here. */
 const leftOut = [candidateRefs, erasedRef]
 
-function placesOf({ erasure }: Pick<DataDirectory, 'erasure'>) {
-  return { journal: join(erasure, 'journal.json'), fresh: join(erasure, 'new.git'), old: join(erasure, 'old.git') }
+function placesOf({ erasure, erasureJournal: journal }: DataDirectory) {
+  return { journal, fresh: join(erasure, 'new.git'), old: join(erasure, 'old.git') }
 }
 
 /**

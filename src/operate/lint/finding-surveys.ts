@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Context, onePer } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { surveyLinks } from '../../pages/graph/survey-links.ts'
 import type { LintFinding } from '../../rules/lint/link-survey.ts'
+import { withinPatience } from '../../system/concurrency/within-patience.ts'
 
 /** What was wrong with the links of a knowledge base at a commit of main. */
 export type Survey = {
@@ -54,7 +54,7 @@ class FindingSurveys {
     if (latest?.survey !== undefined && !isStale(latest, main)) return latest.survey
     const survey = this.#begin(identity)
     survey.catch(() => {}) // it may fail when nobody waits for it any longer
-    return Promise.race([survey, delay(patienceMs, latest?.survey)])
+    return withinPatience(patienceMs, survey, () => latest?.survey)
   }
 
   #begin(identity: KbIdentity): Promise<Survey> {

@@ -5,6 +5,7 @@ import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { blobAtPath } from '../../kb/projection/file-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { approvers } from '../../kb/writing/push-main.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { editKbFile } from '../../markdown/file/kb-file-edit.ts'
 import { problemsInSettings } from '../../push/checks/check-settings.ts'
@@ -91,10 +92,10 @@ export async function changeKbSettings(
     const at = ctx.now()
     return kb.commitToMain(staging, {
       files: new Map([['kb.yaml', text]]),
-      message: commitMessage(`Change the settings: ${changed.join(', ')}`, {
-        Connector: 'console',
-        'Approved-By': `${by.name} <${by.id}>`,
-      }),
+      message: commitMessage(`Change the settings: ${changed.join(', ')}`, [
+        ['Connector', 'console'],
+        ...approvers([], by),
+      ]),
       decided: { by, of: [] },
       author: signatureOf(by, at),
       at,

@@ -17,8 +17,10 @@ export class DataDirectory {
   readonly incoming: string
   /** Files that come in chunks. */
   readonly uploads: string
-  /** An erasure that is under way; see `operate/erase`. With a journal it is decided, and must be finished. */
+  /** An erasure that is under way; see `operate/erase`. */
   readonly erasure: string
+  /** If it is there, the erasure is decided, and must be finished. */
+  readonly erasureJournal: string
   readonly lock: string
 
   private constructor(root: string) {
@@ -32,6 +34,7 @@ export class DataDirectory {
     this.incoming = join(this.tmp, 'incoming')
     this.uploads = join(this.tmp, 'uploads')
     this.erasure = join(root, 'erasure')
+    this.erasureJournal = join(this.erasure, 'journal.json')
     this.lock = join(root, 'lock')
   }
 
