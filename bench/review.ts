@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import type { OpenContext } from '../src/app/open-context.ts'
 import { consoleRoutes } from '../src/console/console.ts'
 import { buildServer } from '../src/http/server.ts'
+import { countPending } from '../src/kb/projection/candidate-index.ts'
 import { finishErasure, prepareErasure } from '../src/operate/erase/erase.ts'
 import { approveCandidate } from '../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
@@ -62,8 +63,9 @@ export async function benchReview(): Promise<string[]> {
   const previews = await benchPreviews(ctx, tenantId)
   const tests = await benchAnswerTests(ctx, tenantId)
   const ids: string[] = []
-  for (let n = 0; n < pending; n += 250) {
-    const receipts = await Promise.all(Array.from({ length: 250 }, (_, at) => submit(n + at)))
+  const room = pending - countPending(kb.projection.read) // what was previewed waits, too
+  for (let n = 0; n < room; n += 250) {
+    const receipts = await Promise.all(Array.from({ length: Math.min(250, room - n) }, (_, at) => submit(n + at)))
     ids.push(...receipts.map(({ candidateId }) => candidateId))
   }
   const server = await buildServer(ctx, { rateReads: 1_000_000, rateWrites: 1_000_000, pages: consoleRoutes })

@@ -36,7 +36,8 @@ export async function withClone<Result>(dir: string, use: (clone: CloneAt) => Pr
   const commitOf = async (revision: string) => {
     const commit = await findCommit(gitDir, revision)
     if (commit !== undefined) return commit
-    throw new Error(`There is no commit ${revision} in ${folder}.`)
+    const fetching = revision.startsWith('refs/') ? `: git fetch origin ${revision}:${revision}` : ''
+    throw new Error(`There is no commit ${revision} in ${folder}${fetching}`)
   }
   const common = commonDir(gitDir)
   const ctx = await openContext({ dataDir: join(common, 'ganglion-tests') })

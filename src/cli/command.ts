@@ -1,17 +1,16 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { NegativeAnswer, UsageError } from './cli-errors.ts'
+import { type ApiServer, serverOf } from './client/api-server.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
 import { addSettingsOfFiles } from './settings/setting-files.ts'
 
 /** What a command has to say, to a program and to a person; where it is negative, the exit code is 1. */
 export type CommandAnswer = { json: unknown; text: string; isNegative?: boolean }
 
-const CommonOptions = z.object({
-  data: z.string().min(1).optional(),
-  config: z.string().min(1).optional(),
-  json: z.boolean().optional(),
-})
+const DataOptions = z.object({ data: z.string().min(1).optional(), config: z.string().min(1).optional() })
+/** Control characters but tabs and the ends of lines, and marks that change the direction of text. */
+const unsafe = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu
 
 /**
  * Lets a command act, and gives it the options that all have: `--data`, `--config` and `--json`. The schema gets the command's options
@@ -22,20 +21,48 @@ export function act<Schema extends z.ZodType>(
   schema: Schema,
   run: (input: z.output<Schema>, environment: Environment) => Promise<CommandAnswer>,
 ): Command {
-  return command
+  command
     .option('--data <dir>', 'the data directory (default: GANGLION_DATA, or ./data)')
     .option('--config <file>', 'settings, a line each: NAME=value (default: GANGLION_CONFIG)')
-    .option('--json', 'print one line of JSON')
-    .action(async () => {
-      const args = command.registeredArguments.map((argument, index) => [argument.name(), command.processedArgs[index]])
-      const { data, config, json } = parse(CommonOptions, command, command.opts())
-      const input = parse(schema, command, { ...command.opts(), ...Object.fromEntries(args) })
-      addSettingsOfFiles(process.env, config)
-      const environment = readEnvironment(data === undefined ? process.env : { ...process.env, GANGLION_DATA: data })
-      const answer = await run(input, environment)
-      process.stdout.write(`${json ? JSON.stringify(answer.json) : answer.text}\n`)
-      if (answer.isNegative) throw new NegativeAnswer()
-    })
+  return answer(command, schema, (input) => {
+    const { data, config } = parse(DataOptions, command, command.opts())
+    addSettingsOfFiles(process.env, config)
+    return run(input, readEnvironment(data === undefined ? process.env : { ...process.env, GANGLION_DATA: data }))
+  })
+}
+
+/**
+ * Lets a command ask a running server over HTTP, without a data directory: as {@link act}, with `--url` and `--json`.
+ * @param key what GANGLION_KEY has to hold, for people
+ */
+export function askServer<Schema extends z.ZodType>(
+  command: Command,
+  schema: Schema,
+  { key, example }: { key: string; example: string },
+  run: (input: z.output<Schema>, server: ApiServer) => Promise<CommandAnswer>,
+): Command {
+  command
+    .option('--url <url>', 'of the server (default: GANGLION_URL)')
+    .addHelpText(
+      'after',
+      `\nGANGLION_KEY holds ${key}; the command line takes none, since others can see it.\n\nExample:\n  ${example}`,
+    )
+  return answer(command, schema, (input) => run(input, serverOf(command.opts().url, key)))
+}
+
+function answer<Schema extends z.ZodType>(
+  command: Command,
+  schema: Schema,
+  run: (input: z.output<Schema>) => Promise<CommandAnswer>,
+): Command {
+  return command.option('--json', 'print one line of JSON').action(async () => {
+    const args = command.registeredArguments.map((argument, index) => [argument.name(), command.processedArgs[index]])
+    const { json, text, isNegative } = await run(
+      parse(schema, command, { ...command.opts(), ...Object.fromEntries(args) }),
+    )
+    process.stdout.write(`${command.opts().json ? JSON.stringify(json) : text.replace(unsafe, '\ufffd')}\n`)
+    if (isNegative) throw new NegativeAnswer()
+  })
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, command: Command, input: unknown): z.output<Schema> {

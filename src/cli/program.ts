@@ -18,6 +18,7 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['check'], load: async () => (await import('./commands/check.ts')).addCheckCommand },
   { words: ['test'], load: async () => (await import('./commands/test.ts')).addTestCommand },
   { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
+  { words: ['ask', 'search'], load: async () => (await import('./commands/ask-command.ts')).addAskCommands },
   { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },
   { words: ['blame'], load: async () => (await import('./commands/blame-command.ts')).addBlameCommand },
   { words: ['still-true'], load: async () => (await import('./commands/still-true-command.ts')).addStillTrueCommand },

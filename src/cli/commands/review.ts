@@ -15,8 +15,9 @@ import { ObjectId } from '../../contract/identifiers.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { effectLines } from '../../rules/effect-lines.ts'
 import { UsageError } from '../cli-errors.ts'
-import { type ApiServer, parseInput, serverOf } from '../client/api-server.ts'
+import { type ApiServer, parseInput } from '../client/api-server.ts'
 import { readAnswer } from '../client/server-problem.ts'
+import { askServer } from '../command.ts'
 
 /** More than any comment has, in UTF-8. */
 const maxInputBytes = 64 * 1024
@@ -33,13 +34,11 @@ const Options = z.object({
   assign: z.string().optional(),
   reason: Dismissal.shape.reason.optional(),
   head: ObjectId.optional(),
-  json: z.literal(true).optional(),
 })
-type Review = Omit<z.output<typeof Options>, 'json'>
+type Review = z.output<typeof Options>
 
-/** `review`. Asks a running server over HTTP and needs no data directory; the key comes from the environment alone. */
 export function addReviewCommand(program: Command): void {
-  program
+  const command = program
     .command('review')
     .description('approve, dismiss, assign or comment on a candidate, through the API of a running server')
     .argument('<candidate>', 'its id, or refs/candidates/<id>/head')
@@ -55,25 +54,16 @@ export function addReviewCommand(program: Command): void {
     .option('--assign <curator>', 'say who is to decide: an e-mail, the name of a key, or "" for nobody')
     .option('--reason <text>', 'why it is dismissed')
     .option('--head <commit>', 'the commit of its ref that was judged; refused where it proposes something else now')
-    .option('--url <url>', 'of the server (default: GANGLION_URL)')
-    .option('--json', 'print one line of JSON')
-    .addHelpText(
-      'after',
-      '\nGANGLION_KEY holds the API key of a curator; the command line takes none, since others can see it.' +
-        '\n\nExample:\n  ganglion review "$ID" --approve --head "$(git rev-parse FETCH_HEAD)" --url https://kb.example.org',
-    )
-    .action(async (candidate: unknown, options: Record<string, unknown>) => {
-      const { json, ...review } = parseInput(Options, { ...options, candidate })
-      const { approve, dismiss, comment: said, requestChanges, assign } = review
-      if ([approve, dismiss, said, requestChanges, assign].every((option) => option === undefined))
-        throw new UsageError('one of --approve, --dismiss, --request-changes, --assign and --comment is needed')
-      if (review.reason !== undefined && !review.dismiss)
-        throw new UsageError('--reason goes with --dismiss; --comment with the others')
-      const comment = await commentOf(review)
-      const server = serverOf(options.url, "a curator's API key")
-      const { answer, text } = await send(server, review, comment)
-      process.stdout.write(`${json ? JSON.stringify(answer) : text}\n`)
-    })
+  const example = 'ganglion review "$ID" --approve --head "$(git rev-parse FETCH_HEAD)" --url https://kb.example.org'
+  askServer(command, Options, { key: "a curator's API key", example }, async (review, server) => {
+    const { approve, dismiss, comment, requestChanges, assign, reason } = review
+    if ([approve, dismiss, comment, requestChanges, assign].every((option) => option === undefined))
+      throw new UsageError('one of --approve, --dismiss, --request-changes, --assign and --comment is needed')
+    if (reason !== undefined && !dismiss)
+      throw new UsageError('--reason goes with --dismiss; --comment with the others')
+    const { answer, text } = await send(server, review, await commentOf(review))
+    return { json: answer, text }
+  })
 }
 
 async function commentOf({ comment }: Review): Promise<string | undefined> {

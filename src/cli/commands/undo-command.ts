@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { Ganglion } from '../../client/index.ts'
 import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
 import { UsageError } from '../cli-errors.ts'
-import { parseInput, serverOf } from '../client/api-server.ts'
 import { readAnswer } from '../client/server-problem.ts'
+import { askServer } from '../command.ts'
 
 const spans: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const kinds = UndoInput.shape.by.options
@@ -28,12 +28,11 @@ const sentences = {
 const Options = z.object({
   ...{ kb: z.string().min(1), since: Since },
   ...{ key: writer, person: writer, connector: writer, source: writer, model: writer },
-  ...{ dryRun: z.literal(true).optional(), json: z.literal(true).optional() },
+  ...{ dryRun: z.literal(true).optional() },
 })
 
-/** `undo`. Asks a running server over HTTP and needs no data directory; the key comes from the environment alone. */
 export function addUndoCommand(program: Command): void {
-  program
+  const command = program
     .command('undo')
     .description('propose to take back what one writer wrote since a time, through the API of a running server')
     .requiredOption('--kb <slug>', 'the knowledge base')
@@ -44,33 +43,25 @@ export function addUndoCommand(program: Command): void {
     .option('--source <uuid>', 'what was made of a Source, in all its editions')
     .option('--model <name>', 'what a language model wrote')
     .option('--dry-run', 'only say what would be proposed')
-    .option('--url <url>', 'of the server (default: GANGLION_URL)')
-    .option('--json', 'print one line of JSON')
-    .addHelpText(
-      'after',
-      '\nGANGLION_KEY holds the API key of a curator; the command line takes none, since others can see it.' +
-        '\n\nExample:\n  ganglion undo --kb handbook --key "Night agent" --since 4h --dry-run',
-    )
-    .action(async (given: Record<string, unknown>) => {
-      const options = parseInput(Options, given)
-      const { kb, since, dryRun = false, json } = options
-      const [chosen, other] = kinds.flatMap((by) => (options[by] === undefined ? [] : [{ by, writer: options[by] }]))
-      if (chosen === undefined || other !== undefined)
-        throw new UsageError(`one of ${kinds.map((kind) => `--${kind}`).join(', ')} is needed`)
-      const server = serverOf(given.url, "a curator's API key")
-      const asked = new Ganglion(server).kb(kb).undo({ ...chosen, since, dryRun })
-      const answer = await readAnswer(asked, UndoAnswer, { url: server.url, sentences })
-      process.stdout.write(`${json ? JSON.stringify(answer) : textOf(answer)}\n`)
-    })
+  const example = 'ganglion undo --kb handbook --key "Night agent" --since 4h --dry-run'
+  askServer(command, Options, { key: "a curator's API key", example }, async (options, server) => {
+    const { kb, since, dryRun = false } = options
+    const [chosen, other] = kinds.flatMap((by) => (options[by] === undefined ? [] : [{ by, writer: options[by] }]))
+    if (chosen === undefined || other !== undefined)
+      throw new UsageError(`one of ${kinds.map((kind) => `--${kind}`).join(', ')} is needed`)
+    const asked = new Ganglion(server).kb(kb).undo({ ...chosen, since, dryRun })
+    const answer = await readAnswer(asked, UndoAnswer, { url: server.url, sentences })
+    return { json: answer, text: textOf(answer, server.url) }
+  })
 }
 
-function textOf({ message, reversals, kept, queueUrl }: UndoAnswer): string {
+function textOf({ message, reversals, kept, queueUrl }: UndoAnswer, server: string): string {
   return [
     ...reversals.map(({ seqId, action, title, warnings }) =>
       [`${action} ${seqId}  ${title}`, ...warnings].join('\n  '),
     ),
     ...kept.map(({ seqId, reason }) => `keep ${seqId}  ${reason}`),
     message,
-    ...(queueUrl === null ? [] : [queueUrl]),
+    ...(queueUrl === null ? [] : [queueUrl.replace(/^(?=\/)/, server)]),
   ].join('\n')
 }

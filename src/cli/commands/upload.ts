@@ -4,11 +4,12 @@ import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { FileTypeNotAllowedError, type GanglionError } from '../../client/index.ts'
 import { fileTypes } from '../../contract/documents.ts'
-import { NegativeAnswer, UsageError } from '../cli-errors.ts'
-import { type ApiServer, parseInput, serverOf } from '../client/api-server.ts'
+import { UsageError } from '../cli-errors.ts'
+import type { ApiServer } from '../client/api-server.ts'
 import { followOutcomes, type IngestEnd } from '../client/ingest-outcomes.ts'
 import { serverProblem } from '../client/server-problem.ts'
 import { type FileUpload, isUploadable, type Uploaded, uploadFile } from '../client/upload-file.ts'
+import { askServer } from '../command.ts'
 import { progressBar } from '../progress-bar.ts'
 
 const Options = z.object({
@@ -20,7 +21,6 @@ const Options = z.object({
   replace: z.literal(true).optional(),
   wait: z.literal(true).optional(),
   resume: z.uuid('must be the id of an upload').optional(),
-  json: z.literal(true).optional(),
 })
 type Options = z.output<typeof Options>
 
@@ -37,7 +37,7 @@ export type FileReport = {
 }
 
 export function addUploadCommand(program: Command): void {
-  program
+  const command = program
     .command('upload')
     .description('upload files to a running server, which makes Neurons of them')
     .argument('<files...>', 'what to upload; large ones go in chunks')
@@ -48,22 +48,14 @@ export function addUploadCommand(program: Command): void {
     .option('--replace', 'each as the next edition of the file of its name in the folder')
     .option('--wait', 'until the files are ingested')
     .addOption(new Option('--resume <upload>', 'go on with an upload in chunks that broke off, of one file'))
-    .option('--url <url>', 'of the server (default: GANGLION_URL)')
-    .option('--json', 'print one line of JSON')
-    .addHelpText(
-      'after',
-      '\nGANGLION_KEY holds the API key; the command line takes none, since others can see it.' +
-        '\n\nExample:\n  ganglion upload handbook.pdf minutes/*.docx --kb handbook --wait',
-    )
-    .action(async (files: unknown, given: Record<string, unknown>) => {
-      const options = parseInput(Options, { ...given, files })
-      if (options.resume !== undefined && options.files.length > 1) throw new UsageError('--resume goes with one file')
-      refuseSameNames(options)
-      const reports = await uploadAll(serverOf(given.url, 'an API key'), options)
-      const text = reports.map(describeFile).join('\n')
-      process.stdout.write(`${options.json ? JSON.stringify({ files: reports }) : text}\n`)
-      if (reports.some(({ error }) => error !== undefined)) throw new NegativeAnswer()
-    })
+  const example = 'ganglion upload handbook.pdf minutes/*.docx --kb handbook --wait'
+  askServer(command, Options, { key: 'an API key', example }, async (options, server) => {
+    if (options.resume !== undefined && options.files.length > 1) throw new UsageError('--resume goes with one file')
+    refuseSameNames(options)
+    const files = await uploadAll(server, options)
+    const isNegative = files.some(({ error }) => error !== undefined)
+    return { json: { files }, text: files.map(describeFile).join('\n'), isNegative }
+  })
 }
 
 /** Two Sources that look the same are seldom meant. @throws {UsageError} */

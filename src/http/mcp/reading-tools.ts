@@ -9,6 +9,7 @@ import { SeqId } from '../../contract/vocabulary.ts'
 import { readGraph } from '../../pages/graph/read-graph.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
+import { highlightText } from '../../rules/text/highlight-text.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
 import { searchTenant } from '../../search/kb/search-pages.ts'
 import { fetchDocument } from './fetch-document.ts'
@@ -65,7 +66,7 @@ export function addReading(server: McpServer, exchange: Exchange): void {
         id: `${kb}/${seqId ?? id}`,
         title: title ?? path,
         url: ctx.urls.page(seqId === null ? sourcePage(kb, id) : neuronPage(kb, seqId)),
-        text: asMarkdown(highlight),
+        text: highlightText(highlight, '**'),
       }))
       return { results, total }
     },
@@ -118,13 +119,4 @@ export function addReading(server: McpServer, exchange: Exchange): void {
     ...more,
     run: ({ kb, seqId: around, depth, limit }) => readGraph(ctx, caller, kb, { around, depth, limit }),
   })
-}
-
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-
-/** An excerpt of a search, which is escaped HTML with `<mark>`. */
-function asMarkdown(highlight: string): string {
-  return highlight
-    .replace(/<\/?mark>/g, '**')
-    .replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '')
 }

@@ -19,7 +19,7 @@ test('proposes to take back what a writer wrote, or only says what it would prop
   const none = await undo('--model m-2 --since 1h')
   expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('nothing to take back')])
   const done = await undo('--key app --since 2026-01-01T00:00:00Z')
-  expect(done.stdout).toContain(`${reversal}In the queue, a reversal of 1 Neuron waits.\n/queue/`)
+  expect(done.stdout).toContain(`${reversal}In the queue, a reversal of 1 Neuron waits.\n${url}/queue/`)
   const { reversals } = JSON.parse((await undo('--connector api --since 2d --json')).stdout)
   expect(reversals).toMatchObject([{ seqId: 'handbook_00000001', action: 'remove' }])
 
