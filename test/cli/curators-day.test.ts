@@ -11,8 +11,8 @@ test('a curator tries ten pages in the terminal, mends the answer that one break
   const { ctx, url } = product
   const named = async (name: string) => {
     const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())
-    const curator = { tenantId, name, role: 'curator', connectors: [], expiresAt: null } as const
-    return (await ctx.apiKeys.create(curator, ctx.now())).token
+    const given = { tenantId, name, role: 'curator', expiresAt: null } as const
+    return (await ctx.apiKeys.create({ ...given, connectors: [] }, ctx.now())).token
   }
   const [ada, bob, agent] = [await named('Ada'), await named('Bob'), await named('Night agent')]
   const run = async (key: string, args: string[], cwd?: string) => {
