@@ -6,11 +6,10 @@ import type { Context } from '../kb/context.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import type { Passage } from '../search/answer/passage.ts'
-import { retrievePacked } from '../search/kb/retrieve.ts'
+import { retrieveRanked } from '../search/kb/retrieve.ts'
 import { findPagesIn } from '../search/kb/search-kb.ts'
 import type { Asker } from './run-tests.ts'
 
-const maxChars = 16_000
 const passageChars = 500
 const by = 'words'
 
@@ -24,22 +23,25 @@ export function kbAsker(ctx: Context, kb: ReadableKb, extracts: Answerer): Asker
       const found = await findPagesIn(ctx, kb, audience, { q, kind: 'all', limit: 1, by })
       return whole(found).hits
     },
-    async retrieve(question, audience, topK) {
-      const found = await retrievePacked(ctx, kb, { query: question, audience, maxChars, topK, by })
-      return whole(found).passages.map(toLine)
+    async retrieve(question, audience, count) {
+      const found = await retrieveRanked(ctx, kb, { query: question, audience, topK: count, by })
+      return firstPages(whole(found).passages, count)
     },
     async answer(message, audience) {
       const signal = AbortSignal.timeout(60_000)
       const asked = { message, history: [], audience, by } as const
       const { said, passages } = whole(await wholeAnswer(answerWithin(ctx, extracts, kb, asked, signal)))
-      const first = passages.filter(({ seqId }, at) => passages.findIndex((one) => one.seqId === seqId) === at)
-      return { text: said.text, cited: said.cited, found: first.slice(0, shownResults).map(toLine) }
+      return { text: said.text, cited: said.cited, found: firstPages(passages, shownResults) }
     },
   }
 }
 
-function toLine({ seqId, title, content }: Passage): TestResultLine {
-  return { seqId, title, passage: oneLine(content, passageChars) }
+/** The best passage of each of the best pages. */
+function firstPages(passages: readonly Passage[], count: number): TestResultLine[] {
+  const first = passages.filter(({ seqId }, at) => passages.findIndex((one) => one.seqId === seqId) === at)
+  return first.slice(0, count).map(({ seqId, title, content }) => {
+    return { seqId, title, passage: oneLine(content, passageChars) }
+  })
 }
 
 /** What an index says that lacks pages is no result. @throws {GanglionError} `unavailable` */

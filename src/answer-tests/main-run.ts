@@ -7,7 +7,7 @@ import { PerCommit } from '../kb/per-commit.ts'
 import { hasTestFiles } from '../kb/projection/file-queries.ts'
 import { neuronsInOrder } from '../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
-import { kbSearch } from '../search/kb/kb-search.ts'
+import { searchOf } from '../search/kb/laid-over-search.ts'
 import { kbAsker } from './kb-asker.ts'
 import { keepRun } from './kept-runs.ts'
 import { runTests } from './run-tests.ts'
@@ -51,7 +51,7 @@ async function runOnMain(ctx: Context, kb: ReadableKb): Promise<MainRun> {
 /** The results of tests, which are those of main, in a knowledge base or a preview of it. @throws {GanglionError} `unavailable` */
 export async function resultsOf(ctx: Context, kb: ReadableKb, { tests }: TestSet): Promise<TestResult[]> {
   if (tests.length === 0) return []
-  await kbSearch(kb, ctx).follow()
+  await searchOf(kb, ctx).follow()
   return runTests(tests, kbAsker(ctx, kb, ctx.threads.of(ExtractPool)))
 }
 

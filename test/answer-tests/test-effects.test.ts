@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { readCandidateEffects } from '../../src/answer-tests/read-effects.ts'
 import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
 import { changesOf } from '../../src/answer-tests/test-effects.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { kbSearch } from '../../src/search/kb/kb-search.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
 import { linkedBed, proposals, propose } from '../queue/preview/proposals.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
@@ -52,6 +53,20 @@ test('a candidate shows which tests its approval breaks, mends and changes', asy
   await approveCandidate(ctx, curator, candidateId, {})
   expect((await tested(ctx, curator, candidateId)).effects).toBeUndefined()
   expect((await readTestReport(ctx, curator, 'handbook')).results).toEqual(tried.results)
+})
+
+test('what is tested comes into no index', async () => {
+  const { ctx, curator, app, vip, kb, commit } = await testedBed()
+  await commit({ 'tests/answers.yaml': '- question: Who is paged for a VIP ticket?\n  contains: [the lead]\n' })
+  const indexed = () =>
+    vi.waitFor(async () => {
+      await kbSearch(kb, ctx).follow()
+      return kbSearch(kb, ctx).currentState ?? expect.fail()
+    })
+  const before = await indexed()
+  const { candidateId } = await submitCandidate(ctx, app, correction(vip, 'Page the warden.'))
+  expect((await tested(ctx, curator, candidateId)).effects?.broken).toHaveLength(1)
+  expect(await indexed()).toBe(before)
 })
 
 test('a candidate that cannot be approved has no results, and one without tests no effects', async () => {

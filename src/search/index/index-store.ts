@@ -114,7 +114,7 @@ export class IndexStore {
   reading<Result>(work: () => Result): Result {
     this.#begin.run()
     try {
-      return work()
+      return this.#below === undefined ? work() : this.#below.reading(work)
     } finally {
       if (this.db.isTransaction) this.#commit.run()
     }

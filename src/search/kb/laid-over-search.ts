@@ -13,7 +13,7 @@ import { neuronDocument } from './neuron-document.ts'
 export function searchOf(
   kb: ReadableKb,
   ctx: Context,
-): Pick<KbSearch, 'search' | 'retrieve' | 'near' | 'currentState'> {
+): Pick<KbSearch, 'follow' | 'search' | 'retrieve' | 'near' | 'currentState'> {
   return kb.laidOver === undefined ? kbSearch(kb, ctx) : laidOverSearch(kb, ctx)
 }
 
@@ -21,6 +21,7 @@ const laidOverSearch = onePer((kb: ReadableKb, ctx: Context) => {
   const search = kbSearch(kb.laidOver?.on ?? kb, ctx)
   const layer = new ChangedPages(kb, ctx)
   return {
+    follow: () => search.follow(),
     search: (asked) => search.search(asked, layer),
     retrieve: (asked) => search.retrieve(asked, layer),
     near: (asked) => search.near(asked, layer),

@@ -36,7 +36,7 @@ export async function retrieve(
   const filters = filtersOf(filtering)
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
-  const { passages, behind, ranking } = await retrievePacked(ctx, kb, { query, audience, filters, maxChars, topK })
+  const { passages, behind, ranking } = await retrieveRanked(ctx, kb, { query, audience, filters, maxChars, topK })
   const chunks = passages.map(toChunk)
   return {
     ...(ranking && { ranking }),
@@ -48,15 +48,20 @@ export async function retrieve(
   }
 }
 
-/** Passages within bounds, as {@link retrieve} gives them. @throws {GanglionError} `unavailable` */
-export function retrievePacked(
+/**
+ * The passages that {@link retrieve} chooses from: it gives `topK` pages, those of the first passages, where there is room.
+ * @param maxChars left out: whole, and all of them
+ * @throws {GanglionError} `unavailable`
+ */
+export function retrieveRanked(
   ctx: Context,
   kb: ReadableKb,
-  { maxChars, topK, ...asked }: Omit<Asked, 'limit' | 'reach' | 'packing'> & Pick<Packing, 'maxChars' | 'topK'>,
+  { maxChars, topK, ...asked }: Omit<Asked, 'limit' | 'reach' | 'packing'> & { topK: number; maxChars?: number },
 ): ReturnType<typeof retrievePassages> {
   const reach: Reach = asked.audience === 'tool' ? 'chunk' : 'section'
   const limit = Math.max(overfetch * topK, minChunks)
-  return retrievePassages(ctx, kb, { ...asked, limit, reach, packing: { maxChars, topK, least: least[reach] } })
+  const packing = maxChars === undefined ? undefined : { maxChars, topK, least: least[reach] }
+  return retrievePassages(ctx, kb, { ...asked, limit, reach, ...(packing && { packing }) })
 }
 
 type Asked = {
