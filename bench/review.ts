@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { OpenContext } from '../src/app/open-context.ts'
+import { type OpenContext, openContext } from '../src/app/open-context.ts'
 import { consoleRoutes } from '../src/console/console.ts'
 import { buildServer } from '../src/http/server.ts'
 import { countPending } from '../src/kb/projection/candidate-index.ts'
@@ -203,7 +203,9 @@ async function benchErasure(): Promise<string> {
   const request = { neurons: [seqId], texts: ['Of 42.'], sources: [], people: [], decidedBy: [] }
   const preparing = await milliseconds(() => prepareErasure(ctx, kb, request))
   await ctx.close()
-  const finishing = await milliseconds(() => finishErasure(ctx.directory))
+  const again = await openContext({ dataDir: ctx.directory.root, finishes: 'erasure' })
+  const finishing = await milliseconds(() => finishErasure(again))
+  await again.close()
   const row = `erasure from ${neurons} Neurons and ${versions} later commits: ${preparing.toFixed(0)} ms beside, ${finishing.toFixed(0)} ms to put in place`
   console.log(row)
   return row

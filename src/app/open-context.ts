@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events'
-import { existsSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 import { mainResults } from '../answer-tests/main-run.ts'
 import { testEffects } from '../answer-tests/test-effects.ts'
@@ -49,6 +48,8 @@ export type ContextOptions = {
   answerer?: Answerer
   identityProvider?: IdentityProviderOptions | undefined
   webhookPrivate?: boolean
+  /** For who finishes an erasure that is decided: others are refused. */
+  finishes?: 'erasure' | undefined
 }
 
 /** What routes take: a data directory that is open, and what the server was started with. */
@@ -69,7 +70,6 @@ const maxIdentities = 1_000
 /** Opens a data directory. @throws {RestoreUnfinished} @throws {ErasureUnfinished}; what {@link openDatabase} throws */
 export async function openContext(options: ContextOptions): Promise<OpenContext> {
   const directory = DataDirectory.open(options.dataDir)
-  if (existsSync(directory.erasureJournal)) throw new ErasureUnfinished()
   const database = await openDatabase(options.database ?? directory.database, options.whenOlder)
   const { now = database.now, objects, watch, threads = new Threads() } = options
   const bucket = blobBucket(options)
@@ -108,9 +108,16 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
       await database.close()
     },
   }
-  if ((await ctx.stamps.find('restore')) === undefined) return ctx
-  await ctx.close()
-  throw new RestoreUnfinished()
+  try {
+    if ((await ctx.stamps.find('restore')) !== undefined) throw new RestoreUnfinished()
+    if (options.finishes === undefined && (await ctx.stamps.find('erasure')) !== undefined)
+      throw new ErasureUnfinished()
+    await ctx.cluster?.dropErasedCopies(directory)
+    return ctx
+  } catch (error) {
+    await ctx.close()
+    throw error
+  }
 }
 
 /** Finds knowledge bases that are served by tenant and name, and remembers them until any may have been renamed or disabled. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { openContext } from '../app/open-context.ts'
+import { type ContextOptions, openContext } from '../app/open-context.ts'
 import type { Context } from '../kb/context.ts'
 import type { WhenOlder } from '../state/database/migrations/migrate.ts'
 import type { Tenant, Tenants } from '../state/tenants.ts'
@@ -10,12 +10,18 @@ import type { Environment } from './settings/environment.ts'
  * a database elsewhere, and for a database of an older version, unless it is said how it is migrated.
  */
 export async function withContext<Result>(
-  { dataDir, database, bucket, objects }: Pick<Environment, 'dataDir' | 'database' | 'bucket' | 'objects'>,
+  {
+    dataDir,
+    database,
+    bucket,
+    objects,
+    finishes,
+  }: Pick<Environment, 'dataDir' | 'database' | 'bucket' | 'objects'> & Pick<ContextOptions, 'finishes'>,
   use: (ctx: Context) => Promise<Result>,
   whenOlder: WhenOlder = 'refuse',
 ): Promise<Result> {
   if (database === undefined) requireDataDirectory(dataDir)
-  const ctx = await openContext({ dataDir, database, bucket, objects, whenOlder })
+  const ctx = await openContext({ dataDir, database, bucket, objects, whenOlder, finishes })
   try {
     return await use(ctx)
   } finally {

@@ -35,7 +35,7 @@ export async function bringUp(
   if (cluster === undefined || !(await cluster.prepare(id, gitDir))) return
   const repository = new Repository(gitDir)
   await cluster
-    .refsOf(id, repository, [queueRef, mainRef])
+    .refsOf(id, repository)
     .readHeads()
     .finally(() => repository.close())
 }

@@ -149,8 +149,8 @@ export class KnowledgeBase {
     this.#onMoved = options.onMoved ?? (async () => {})
     this.#follower = new KbFollower(this.repository, this.projection, options.parser)
     this.#cluster = options.cluster
-    const refs = [queueRef, mainRef]
-    this.#refs = options.cluster?.refsOf(identity.id, this.repository, refs) ?? new FolderRefs(this.repository, refs)
+    this.#refs =
+      options.cluster?.refsOf(identity.id, this.repository) ?? new FolderRefs(this.repository, [queueRef, mainRef])
     this.#writer = new GroupCommit(this.repository, this.#refs, {
       begin: () => {
         this.#hasTriedOut = false

@@ -123,8 +123,7 @@ export async function removeDeleted(ctx: Context): Promise<boolean> {
 async function removeKb(ctx: Context, id: string): Promise<void> {
   for (const source of await ctx.sources.all(id)) await sourceTexts(ctx).remove(source)
   const aside = setAside(ctx, id)
-  const vectors = ['', '-wal', '-shm'].map((ending) => `${ctx.directory.vectors(id)}${ending}`)
-  for (const path of [...aside, ...vectors]) await rm(path, { recursive: true, force: true })
+  for (const path of [...aside, ...ctx.directory.derived(id)]) await rm(path, { recursive: true, force: true })
   await inTransaction(ctx.database.db, (transaction) => removeKbRows(transaction, id))
 }
 

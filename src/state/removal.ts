@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { Schema } from './database/schema.ts'
 
 /** In this order: a table comes before those that it refers to. Rows that refer to these in turn go with them. */
-const ofKb = [
+export const tablesOfKb = [
   ...(['forge_links', 'webhooks', 'jobs', 'uploads', 'sources'] as const),
   ...(['event_cursors', 'events', 'chat_sessions', 'asked_questions', 'opened_results', 'sites'] as const),
   ...(['repository_packs', 'repository_refs', 'repositories'] as const),
@@ -17,7 +17,7 @@ const ofUser = ['tour_marks', 'sessions', 'one_time_links', 'memberships'] as co
 export async function removeKbRows(transaction: Transaction<Schema>, id: string): Promise<void> {
   const uploads = transaction.selectFrom('uploads').select('id').where('kb_id', '=', id)
   await transaction.deleteFrom('upload_chunks').where('upload_id', 'in', uploads).execute()
-  for (const table of ofKb) await transaction.deleteFrom(table).where('kb_id', '=', id).execute()
+  for (const table of tablesOfKb) await transaction.deleteFrom(table).where('kb_id', '=', id).execute()
   await transaction.deleteFrom('knowledge_bases').where('id', '=', id).execute()
 }
 

@@ -17,4 +17,8 @@ export class Stamps extends Store {
     const row = await this.db.selectFrom('stamps').select('at').where('name', '=', name).executeTakeFirst()
     return row?.at
   }
+
+  async forget(name: Name): Promise<void> {
+    await this.db.deleteFrom('stamps').where('name', '=', name).execute()
+  }
 }

@@ -14,6 +14,7 @@ import { acquireLock } from '../../state/directory/directory-lock.ts'
 import { UsageError } from '../cli-errors.ts'
 import { act } from '../command.ts'
 import { Selection, select, selecting } from '../select-options.ts'
+import type { Environment } from '../settings/environment.ts'
 import { requireDataDirectory, withContext } from '../with-ganglion.ts'
 
 const list = z.array(z.string().min(1)).default([])
@@ -30,9 +31,6 @@ const told: Readonly<Record<ErasureStep, string>> = {
   rewritten: 'The database is rewritten.',
 }
 
-const elsewhere =
-  'Clones, mirrors and backups that were made before still hold it. Have clones deleted and made again: a push of their old commits is refused.'
-
 export function addEraseCommand(program: Command): void {
   const more = (text: string, texts: string[] = []) => [...texts, text]
   act(
@@ -47,16 +45,17 @@ export function addEraseCommand(program: Command): void {
       .option('--resume', 'finish an erasure that was cut off')
       .addHelpText(
         'after',
-        '\nStop the server first.\n\nExample:\n  ganglion erase --kb handbook --neuron handbook_00000042',
+        '\nStop the server first; in a cluster, every node.\n\nExample:\n  ganglion erase --kb handbook --neuron handbook_00000042',
       ),
     Erased,
     async ({ neuron, text, source, person, by, dryRun, resume, ...selection }, environment) => {
       const { dataDir } = environment
-      requireDataDirectory(dataDir)
+      if (environment.database === undefined) requireDataDirectory(dataDir)
       const directory = DataDirectory.open(dataDir)
       const release = await acquireLock(directory, { waitMs: 0 })
+      const finish = () => withContext({ ...environment, finishes: 'erasure' }, (ctx) => finishErasure(ctx, say))
       try {
-        const wasCutOff = await finishErasure(directory, say)
+        const wasCutOff = await finish()
         if (resume)
           return { json: { wasCutOff }, text: wasCutOff ? 'The erasure is finished.' : 'There is none to finish.' }
         const things = { neurons: neuron, texts: text, sources: source, people: person }
@@ -72,8 +71,8 @@ export function addEraseCommand(program: Command): void {
             : await prepareErasure(ctx, kb, request, say)
           return { kbs, plan }
         })
-        if (dryRun) return { json: summary(plan), text: textOf(plan, 'would go') }
-        await finishErasure(directory, say)
+        if (dryRun) return { json: summary(plan), text: [textOf(plan, 'would go'), ...linked(plan)].join('\n') }
+        await finish()
         return await withContext(environment, async (ctx) => {
           const { kbs: verified } = await verify(ctx, kbs)
           const problems = verified.flatMap((kb) => kb.problems.map(({ message }) => message))
@@ -93,7 +92,8 @@ export function addEraseCommand(program: Command): void {
           const text = [
             textOf(plan, 'went'),
             ...problems,
-            elsewhere,
+            ...elsewhere(environment),
+            ...linked(plan),
             ...copies.map((path) => `  perhaps also: ${path}`),
           ]
           return {
@@ -113,13 +113,31 @@ function say(step: ErasureStep): void {
   process.stderr.write(`${told[step]}\n`)
 }
 
-function summary({ seqIds, candidates, texts, sources, people }: ErasurePlan) {
+/** What no command reaches. */
+function elsewhere({ database, bucket, objects }: Pick<Environment, 'database' | 'bucket' | 'objects'>): string[] {
+  return [
+    'Clones, mirrors and backups that were made before still hold it. Have clones deleted and made again: a push of their old commits is refused.',
+    ...(database ? ['So do the log of PostgreSQL (pg_wal), archives of it, its replicas and its backups.'] : []),
+    ...((objects ?? bucket) ? ['So do former versions of objects, if the bucket keeps them.'] : []),
+    ...(objects ? ['A node drops its copies when it starts: remove the data of nodes that never start again.'] : []),
+  ]
+}
+
+function linked({ forge }: ErasurePlan): string[] {
+  if (forge === null) return []
+  return [
+    `The link to ${forge} goes, too, so that nothing comes back from there. The repository there holds it on: in main, in branches, in pull requests, their texts and comments, and in forks. Delete it there, and link an empty one: what waits gets new pull requests.`,
+  ]
+}
+
+function summary({ seqIds, candidates, texts, sources, people, forge }: ErasurePlan) {
   return {
     neurons: seqIds,
     candidates: candidates.length,
     texts: texts.length,
     sources: sources.map(({ id }) => id),
     people,
+    forge,
   }
 }
 

@@ -1,16 +1,20 @@
 import { existsSync } from 'node:fs'
-import { readdir, stat, utimes } from 'node:fs/promises'
+import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readRef } from '../../git/refs/refs.ts'
 import { unlessMissing } from '../../git/refs/stale-lock.ts'
 import { Repository } from '../../git/repository.ts'
 import type { Database } from '../../state/database/database.ts'
 import { takeTurn, unlessAtWork } from '../../state/database/engines/advisory-lock.ts'
+import type { DataDirectory } from '../../state/directory/data-directory.ts'
 import { Repositories } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
 import { S3Packs } from '../../state/packs/s3-packs.ts'
 import type { S3Options } from '../../state/s3/s3-bucket.ts'
+import { erasedRef, mainRef, sharedRefs } from '../refs/kb-refs.ts'
 import { ClusterRefs } from './cluster-refs.ts'
 import { consolidateShared } from './consolidate-shared.ts'
+import type { PutRepository } from './put-repository.ts'
 import { sweepPacks } from './sweep-packs.ts'
 
 export class Cluster {
@@ -25,9 +29,9 @@ export class Cluster {
   }
 
   /** @param repository this machine's copy of the repository of the knowledge base `id` */
-  refsOf(id: string, repository: Repository, refs: readonly string[]): ClusterRefs {
+  refsOf(id: string, repository: Repository): ClusterRefs {
     const { repositories, packs } = this
-    return new ClusterRefs(repository, refs, {
+    return new ClusterRefs(repository, sharedRefs, {
       ...{ id, repositories, packs },
       takeTurn: () => takeTurn(this.#db, `write ${id}`),
     })
@@ -41,6 +45,26 @@ export class Cluster {
   /** See {@link sweepPacks}. */
   async sweep(now: Date): Promise<void> {
     await unlessAtWork(this.#db, 'sweep packs', async () => void (await sweepPacks(this, now)))
+  }
+
+  /** Puts another history in the place of all that a repository has, of which nothing stays in the store. For who writes alone. */
+  async replace(repository: PutRepository): Promise<void> {
+    await this.repositories.replace(repository)
+    const kept = new Set(repository.packs.map(({ key }) => key))
+    for await (const { key } of this.packs.list()) {
+      if (key.startsWith(`${repository.kbId}/`) && !kept.has(key)) await this.packs.delete(key)
+    }
+  }
+
+  /** Removes copies that this machine has from before an erasure, and what was made of them. */
+  async dropErasedCopies(directory: DataDirectory): Promise<void> {
+    for (const [id, head] of await this.repositories.refEverywhere(erasedRef)) {
+      const gitDir = directory.repository(id)
+      // A copy without main is being made, perhaps by another process.
+      const isStale = !existsSync(gitDir) || (await readRef(gitDir, mainRef)) !== undefined
+      if (!isStale || (await readRef(gitDir, erasedRef)) === head) continue
+      for (const path of [...directory.derived(id), gitDir]) await rm(path, { recursive: true, force: true })
+    }
   }
 
   /** Makes an empty copy of a repository where this machine has none. @returns whether there is such a repository */

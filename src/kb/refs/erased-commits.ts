@@ -2,9 +2,8 @@ import { encodeCommit, type GitObject, hashObject, type Oid } from '../../git/ob
 import { Tree } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
 import { commitMessage, committer } from './commit-message.ts'
+import { erasedRef } from './kb-refs.ts'
 
-/** Holds the ids of commits that an erasure has replaced: a clone of before still has them, and must not bring them back. */
-export const erasedRef = 'refs/ganglion/erased'
 const file = 'commits'
 
 export async function erasedCommits(repository: Repository): Promise<ReadonlySet<Oid>> {

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { ContextOptions } from '../../app/open-context.ts'
 import { Cluster } from '../../kb/cluster/cluster.ts'
 import { type PutRepository, putRepository } from '../../kb/cluster/put-repository.ts'
-import { mainRef, queueRef } from '../../kb/refs/kb-refs.ts'
+import { sharedRefs } from '../../kb/refs/kb-refs.ts'
 import { blobBucket, openSourceStores } from '../../state/blobs/open-source-stores.ts'
 import type { Database } from '../../state/database/database.ts'
 import { unlessAtWork } from '../../state/database/engines/advisory-lock.ts'
@@ -22,9 +22,6 @@ import type { ReceivedFile } from '../../system/received-file.ts'
 import { putBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
 import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from './restored-folder.ts'
-
-/** What nodes share of a repository. */
-const sharedRefs = [queueRef, mainRef]
 
 export type RestoreTarget = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
 

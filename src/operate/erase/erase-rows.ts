@@ -1,98 +1,103 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import type { Oid } from '../../git/objects/object.ts'
+import type { Schema } from '../../state/database/schema.ts'
+import { inTransaction } from '../../state/database/transaction.ts'
+import { tablesOfKb } from '../../state/removal.ts'
 import { Erasing, erasedWord } from './erasing.ts'
 import type { ErasurePlan } from './plan-erasure.ts'
 
-const tablesOfKbs = `SELECT tables.name FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns
-  WHERE tables.type = 'table' AND columns.name = 'kb_id'`
+export type RowsToErase = { kbId: string; tenantId: string; oids: ReadonlyMap<Oid, Oid>; plan: ErasurePlan }
+type RowChange = { table: keyof Schema; where: ReturnType<typeof sql<SqlBool>>; rewrite: (text: string) => string }
 
-/**
- * Takes what is to be erased out of the database, and names commits and blobs by their new ids. Nothing of it stays in free pages of the
- * file or its log. May be repeated.
- */
+/** Only counts what was asked: two questions may be the same without what goes. */
+const forgotten: ReadonlySet<keyof Schema> = new Set(['asked_questions', 'opened_results'])
+const rowsAtOnce = 500
+
+/** Takes what is to be erased out of the rows, and names commits and blobs by their new ids, all at once. May be repeated. */
 export function eraseRows(
-  file: string,
-  { kbId, oids, plan }: { kbId: string; oids: ReadonlyMap<Oid, Oid>; plan: ErasurePlan },
-): void {
-  const db = new DatabaseSync(file, { timeout: 5_000, enableForeignKeyConstraints: true })
-  try {
-    db.exec('PRAGMA secure_delete = ON; BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON')
-    const tenantId = String(db.prepare('SELECT tenant_id FROM knowledge_bases WHERE id = ?').get(kbId)?.tenant_id)
-    removeRows(db, { kbId, tenantId }, plan)
-    const erasing = new Erasing(plan)
-    const rewrite = (text: string) =>
-      erasing.replace(text).replace(/(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])/g, (oid) => oids.get(oid) ?? oid)
-    for (const { name } of db.prepare(tablesOfKbs).all()) {
-      rewriteRows(db, { table: String(name), where: 'kb_id = ?', value: kbId }, rewrite)
+  db: Kysely<Schema>,
+  rows: RowsToErase,
+  alsoDo: (transaction: Transaction<Schema>) => Promise<void>,
+): Promise<void> {
+  const { kbId, tenantId, oids, plan } = rows
+  const erasing = new Erasing(plan)
+  const rewrite = (text: string) =>
+    erasing.replace(text).replace(/(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])/g, (oid) => oids.get(oid) ?? oid)
+  // Other tenants, and texts that others of the tenant have, are not what was asked for.
+  const people = new Erasing({ ...plan, texts: plan.texts.filter(({ isWord }) => isWord) })
+  return inTransaction(db, async (transaction) => {
+    await removeRows(transaction, rows)
+    for (const table of tablesOfKb) await rewriteRows(transaction, { table, where: sql`kb_id = ${kbId}`, rewrite })
+    const ofSessions = sql<SqlBool>`session_id in (select id from chat_sessions where kb_id = ${kbId})`
+    await rewriteRows(transaction, { table: 'chat_turns', where: ofSessions, rewrite })
+    for (const table of ['audit', 'api_keys'] as const) {
+      const where = sql<SqlBool>`tenant_id = ${tenantId}`
+      await rewriteRows(transaction, { table, where, rewrite: (text) => people.replace(text) })
     }
-    const ofSessions = 'session_id IN (SELECT id FROM chat_sessions WHERE kb_id = ?)'
-    rewriteRows(db, { table: 'chat_turns', where: ofSessions, value: kbId }, rewrite)
-    // Other tenants, and texts that others of the tenant have, are not what was asked for.
-    const people = new Erasing({ ...plan, texts: plan.texts.filter(({ isWord }) => isWord) })
-    for (const table of ['audit', 'api_keys']) {
-      rewriteRows(db, { table, where: 'tenant_id = ?', value: tenantId }, (text) => people.replace(text))
-    }
-    db.exec('COMMIT')
-    db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
-  } finally {
-    db.close()
-  }
+    await alsoDo(transaction)
+  })
 }
 
-function removeRows(
-  db: DatabaseSync,
-  { kbId, tenantId }: { kbId: string; tenantId: string },
-  { seqIds, sources, people }: ErasurePlan,
-): void {
-  const run = (statement: string, ...values: SQLInputValue[]) => void db.prepare(statement).run(...values)
+async function removeRows(
+  transaction: Transaction<Schema>,
+  { kbId, tenantId, plan: { seqIds, sources, people } }: RowsToErase,
+): Promise<void> {
   // Kept answers to requests hold what was sent.
-  run('DELETE FROM idempotency_keys WHERE tenant_id = ?', tenantId)
-  const forgetChats = (where: string, ...values: SQLInputValue[]) => {
-    run(`DELETE FROM chat_turns WHERE session_id IN (SELECT id FROM chat_sessions WHERE ${where})`, ...values)
-    run(`DELETE FROM chat_sessions WHERE ${where}`, ...values)
+  await transaction.deleteFrom('idempotency_keys').where('tenant_id', '=', tenantId).execute()
+  // The forge still has what goes, and its main would bring it back.
+  await transaction.deleteFrom('forge_links').where('kb_id', '=', kbId).execute()
+  for (const cited of [...seqIds, ...sources.map(({ id }) => id)]) {
+    const turns = sql<string>`(select session_id from chat_turns
+      where question || answer || citations || coalesce(grounds, '') like ${`%${cited}%`})`
+    await transaction.deleteFrom('chat_sessions').where('kb_id', '=', kbId).where('id', 'in', turns).execute()
   }
   for (const seqId of seqIds) {
-    const names = `instr(question || answer || citations || coalesce(grounds, ''), ?) > 0`
-    forgetChats(`kb_id = ? AND id IN (SELECT session_id FROM chat_turns WHERE ${names})`, kbId, seqId)
-    run('DELETE FROM opened_results WHERE kb_id = ? AND seq_id = ?', kbId, seqId)
+    await transaction.deleteFrom('opened_results').where('kb_id', '=', kbId).where('seq_id', '=', seqId).execute()
   }
-  for (const { id } of sources) {
-    forgetChats('kb_id = ? AND id IN (SELECT session_id FROM chat_turns WHERE instr(citations, ?) > 0)', kbId, id)
-    run('DELETE FROM jobs WHERE document_id = ?', id)
-    run('DELETE FROM uploads WHERE id = ?', id)
-    run('DELETE FROM sources WHERE id = ?', id)
+  for (const { id, contentHash, isOnly } of sources) {
+    await transaction.deleteFrom('jobs').where('document_id', '=', id).execute()
+    await transaction.deleteFrom('upload_chunks').where('upload_id', '=', id).execute()
+    await transaction.deleteFrom('uploads').where('id', '=', id).execute()
+    await transaction.deleteFrom('sources').where('id', '=', id).execute()
+    if (isOnly) await transaction.deleteFrom('blob_keys').where('sha256', '=', contentHash).execute()
   }
-  for (const id of people) {
-    forgetChats('owner_id = ?', `user:${id}`)
-    for (const table of ['sessions', 'one_time_links', 'tour_marks']) run(`DELETE FROM ${table} WHERE user_id = ?`, id)
-    run('UPDATE audit SET address = NULL WHERE actor_id = ?', `user:${id}`)
-    run(
-      `UPDATE users SET name = ?, email = ?, password_hash = NULL, issuer = NULL, subject = NULL,
-        disabled_at = coalesce(disabled_at, created_at) WHERE id = ?`,
-      ...[erasedWord, `erased-${id}@ganglion.invalid`, id],
-    )
-  }
+  for (const id of people) await erasePerson(transaction, id)
 }
 
-function rewriteRows(
-  db: DatabaseSync,
-  { table, where, value }: { table: string; where: string; value: string },
-  rewrite: (text: string) => string,
-): void {
-  const columns = db.prepare('SELECT name, pk FROM pragma_table_info(?)').all(table)
-  const primary = columns.flatMap(({ name, pk }) => (Number(pk) > 0 ? [String(name)] : []))
-  const keys = primary.length > 0 ? primary : ['rowid']
-  const changed: { key: SQLInputValue[]; cells: [string, string][] }[] = []
-  for (const row of db.prepare(`SELECT ${keys.join(', ')}, * FROM "${table}" WHERE ${where}`).iterate(value)) {
+async function erasePerson(transaction: Transaction<Schema>, id: string): Promise<void> {
+  await transaction.deleteFrom('chat_sessions').where('owner_id', '=', `user:${id}`).execute()
+  for (const table of ['sessions', 'one_time_links', 'tour_marks'] as const) {
+    await transaction.deleteFrom(table).where('user_id', '=', id).execute()
+  }
+  await transaction.updateTable('audit').set({ address: null }).where('actor_id', '=', `user:${id}`).execute()
+  await transaction
+    .updateTable('users')
+    .set(({ fn, ref }) => ({
+      ...{ name: erasedWord, email: `erased-${id}@ganglion.invalid`, password_hash: null, issuer: null, subject: null },
+      disabled_at: fn.coalesce(ref('disabled_at'), ref('created_at')),
+    }))
+    .where('id', '=', id)
+    .execute()
+}
+
+/** A row is found again by all that it holds. */
+async function rewriteRows(transaction: Transaction<Schema>, { table, where, rewrite }: RowChange): Promise<void> {
+  const changed: { row: Record<string, unknown>; cells: [string, string][] }[] = []
+  for await (const row of transaction.selectFrom(table).selectAll().where(where).stream(rowsAtOnce)) {
     const cells = Object.entries(row).flatMap(([column, value]): [string, string][] => {
       const text = typeof value === 'string' ? rewrite(value) : value
       return typeof text === 'string' && text !== value ? [[column, text]] : []
     })
-    if (cells.length > 0) changed.push({ key: keys.map((key) => row[key] ?? null), cells })
+    if (cells.length > 0) changed.push({ row, cells })
   }
-  for (const { key, cells } of changed) {
-    const set = cells.map(([column]) => `"${column}" = ?`).join(', ')
-    const same = keys.map((each) => `"${each}" = ?`).join(' AND ')
-    db.prepare(`UPDATE "${table}" SET ${set} WHERE ${same}`).run(...cells.map(([, text]) => text), ...key)
+  for (const { row, cells } of changed) {
+    const same = Object.entries(row).map(([name, value]) =>
+      value === null ? sql`${sql.ref(name)} is null` : sql`${sql.ref(name)} = ${value}`,
+    )
+    const set = sql.join(cells.map(([name, text]) => sql`${sql.ref(name)} = ${text}`))
+    const change = forgotten.has(table)
+      ? sql`delete from ${sql.table(table)}`
+      : sql`update ${sql.table(table)} set ${set}`
+    await sql`${change} where ${sql.join(same, sql` and `)}`.execute(transaction)
   }
 }

@@ -1,27 +1,39 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { checkObjects } from '../../git/fsck.ts'
 import { longTimeLimit, runGit } from '../../git/native/git-process.ts'
 import type { GitObject, Oid } from '../../git/objects/object.ts'
 import { hashObject } from '../../git/objects/object.ts'
-import { listRefs } from '../../git/refs/refs.ts'
+import { listRefs, readRef } from '../../git/refs/refs.ts'
 import { Repository } from '../../git/repository.ts'
+import { putRepository } from '../../kb/cluster/put-repository.ts'
 import type { Context } from '../../kb/context.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { candidateRefs } from '../../kb/refs/candidate-head-names.ts'
-import { erasedCommits, erasedRef, formatErasedCommits } from '../../kb/refs/erased-commits.ts'
-import { isPostgres } from '../../state/database/is-postgres.ts'
+import { erasedCommits, formatErasedCommits } from '../../kb/refs/erased-commits.ts'
+import { erasedRef, sharedRefs } from '../../kb/refs/kb-refs.ts'
+import { ErasureUnfinished } from '../../state/database/database-errors.ts'
 import type { DataDirectory } from '../../state/directory/data-directory.ts'
+import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { KbRecord } from '../../state/kb-store.ts'
-import { syncDirectory, syncTree, writeSynced } from '../../system/durable-file.ts'
+import { syncDirectory, syncTree } from '../../system/durable-file.ts'
 import { eraseRows } from './erase-rows.ts'
 import { Erasing } from './erasing.ts'
 import { type ErasurePlan, type ErasureRequest, planErasure } from './plan-erasure.ts'
 import { HistoryRewrite } from './rewrite-history.ts'
 
 /** An erasure that is decided: the new history is whole, and the rest follows whatever happens. */
-type Journal = { kbId: string; database: string; oids: [Oid, Oid][]; plan: ErasurePlan }
+type Journal = {
+  kbId: string
+  tenantId: string
+  oids: [Oid, Oid][]
+  /** Where {@link erasedRef} points in the new history. */
+  head: Oid
+  /** In a cluster: where its bucket has the new history. */
+  shared?: { refs: [string, Oid][]; packs: PackEntry[] }
+  plan: ErasurePlan
+}
 
 export type ErasureStep = 'written' | 'decided' | 'switched' | 'removed' | 'rewritten'
 
@@ -30,54 +42,59 @@ const objectsAtOnce = 1_000
 /** Refs that are derived, or made here. */
 const leftOut = [candidateRefs, erasedRef]
 
-function placesOf({ erasure, erasureJournal: journal }: DataDirectory) {
-  return { journal, fresh: join(erasure, 'new.git'), old: join(erasure, 'old.git') }
+function placesOf({ erasure }: DataDirectory) {
+  return { fresh: join(erasure, 'new.git'), old: join(erasure, 'old.git') }
 }
 
 /**
  * Writes the history of a knowledge base anew, beside it, without what is to be erased, and decides on it. {@link finishErasure} does the
- * rest. For a process that holds the data directory's lock.
+ * rest. For a process that holds the data directory's lock, while no server uses the database.
  * @returns what is erased @throws {Error} with a sentence for a person, and nothing is changed
  */
-export async function prepareErasure(
+export function prepareErasure(
   ctx: Context,
   identity: KbRecord,
   request: ErasureRequest,
   onStep: (step: ErasureStep) => void = () => {},
 ): Promise<ErasurePlan> {
-  const database = ctx.databaseAddress ?? ctx.directory.database
-  if (ctx.cluster !== undefined || isPostgres(ctx.database.db)) {
-    throw new Error(
-      'Erasure works on a data directory with its own database; not with GANGLION_DATABASE or GANGLION_OBJECTS.',
-    )
-  }
-  if ((await ctx.forgeLinks.list(identity.tenantId)).some(({ kbId }) => kbId === identity.id)) {
-    throw new Error('The knowledge base is linked to a forge, whose main would bring everything back: unlink it first.')
-  }
-  const { directory } = ctx
-  const { journal, fresh } = placesOf(directory)
-  await rm(directory.erasure, { recursive: true, force: true })
-  await mkdir(directory.erasure, { mode: 0o700 })
-  const { plan, oids } = await inUse(async () => {
-    const kb = await ctx.kbs.open(identity)
-    await kb.writesEnded()
-    const plan = await planErasure(ctx, kb, request)
-    return { plan, oids: await writeHistory(kb.repository, fresh, { erasing: new Erasing(plan), at: ctx.now() }) }
+  const { cluster, database, directory, stamps } = ctx
+  const { id: kbId, tenantId } = identity
+  return database.alone(async () => {
+    if ((await stamps.find('erasure')) !== undefined) throw new ErasureUnfinished()
+    const version = await cluster?.repositories.version(kbId)
+    const requireAlone = async () => {
+      if (!(await database.isServed()) && (await cluster?.repositories.version(kbId)) === version) return
+      throw new Error('A server uses the database: stop every node first.')
+    }
+    await requireAlone()
+    await rm(directory.erasure, { recursive: true, force: true })
+    await mkdir(directory.erasure, { mode: 0o700 })
+    const { fresh: gitDir } = placesOf(directory)
+    const { plan, ...written } = await inUse(async () => {
+      const kb = await ctx.kbs.open(identity)
+      await kb.writesEnded()
+      const plan = await planErasure(ctx, kb, request)
+      return { plan, ...(await writeHistory(kb.repository, gitDir, { erasing: new Erasing(plan), at: ctx.now() })) }
+    })
+    const put = cluster && (await putRepository(cluster.packs, { kbId, gitDir, refs: sharedRefs }))
+    onStep('written')
+    const shared = put && { refs: [...put.refs], packs: put.packs }
+    const journal: Journal = { kbId, tenantId, ...written, ...(shared && { shared }), plan }
+    await stamps.set('erasure', JSON.stringify(journal))
+    await requireAlone().catch(async (error: unknown) => {
+      await stamps.forget('erasure')
+      throw error
+    })
+    onStep('decided')
+    return plan
   })
-  onStep('written')
-  const decided: Journal = { kbId: identity.id, database, oids: [...oids], plan }
-  await writeSynced(`${journal}.new`, JSON.stringify(decided), 0o600)
-  await rename(`${journal}.new`, journal)
-  await syncDirectory(directory.erasure)
-  onStep('decided')
-  return plan
 }
 
 async function writeHistory(
   from: Repository,
   gitDir: string,
   { erasing, at }: { erasing: Erasing; at: Date },
-): Promise<ReadonlyMap<Oid, Oid>> {
+): Promise<Pick<Journal, 'oids' | 'head'>> {
   const to = await Repository.init(gitDir)
   try {
     const refs = [...(await listRefs(from.gitDir))].filter(([ref]) => !leftOut.some((one) => ref.startsWith(one)))
@@ -112,7 +129,8 @@ async function writeHistory(
     const wrong = await checkObjects(gitDir, AbortSignal.timeout(longTimeLimit))
     if (wrong.length > 0) throw new Error(`The new history is not whole: ${wrong[0]}`)
     await syncTree(gitDir)
-    return new Map([...rewrite.oids, ...replaced.map((oid): [Oid, Oid] => [oid, rewrite.newId(oid)])])
+    const commitIds = replaced.map((oid): [Oid, Oid] => [oid, rewrite.newId(oid)])
+    return { oids: [...rewrite.oids, ...commitIds], head: recordTip }
   } finally {
     to.close()
   }
@@ -120,17 +138,42 @@ async function writeHistory(
 
 /**
  * Does what is left of an erasure that is decided: puts the new history in place, removes what was derived from the old one, and rewrites
- * the database. May be repeated, after a crash at any point. For a process that holds the lock, with nothing open.
+ * the database. May be repeated, after a crash at any point. For a process that holds the lock, with no knowledge base open.
  * @returns whether there was one
  */
-export async function finishErasure(
-  directory: DataDirectory,
-  onStep: (step: ErasureStep) => void = () => {},
-): Promise<boolean> {
-  const { journal, fresh, old } = placesOf(directory)
-  if (!existsSync(journal)) return false
-  const { kbId, database, oids, plan }: Journal = JSON.parse(await readFile(journal, 'utf8'))
+export function finishErasure(ctx: Context, onStep: (step: ErasureStep) => void = () => {}): Promise<boolean> {
+  const { database, directory, stamps } = ctx
+  return database.alone(async () => {
+    const stamp = await stamps.find('erasure')
+    if (stamp === undefined) return false
+    const journal: Journal | null = JSON.parse(stamp)
+    if (journal !== null) {
+      await switchHistory(ctx, journal)
+      onStep('switched')
+      await removeOld(ctx, journal)
+      onStep('removed')
+      const { oids, ...rows } = journal
+      await eraseRows(database.db, { ...rows, oids: new Map(oids) }, async (transaction) => {
+        // The journal names what goes.
+        await transaction.updateTable('stamps').set({ at: 'null' }).where('name', '=', 'erasure').execute()
+      })
+    }
+    await database.compact()
+    onStep('rewritten')
+    await rm(directory.erasure, { recursive: true, force: true })
+    await stamps.forget('erasure')
+    return true
+  })
+}
+
+async function switchHistory({ cluster, directory }: Context, { kbId, head, shared }: Journal): Promise<void> {
+  const { fresh, old } = placesOf(directory)
   const gitDir = directory.repository(kbId)
+  if (cluster !== undefined && shared !== undefined) {
+    await cluster.replace({ kbId, refs: new Map(shared.refs), packs: shared.packs })
+    await rm(gitDir, { recursive: true, force: true })
+    return
+  }
   if (existsSync(fresh)) {
     if (existsSync(gitDir)) {
       await rm(old, { recursive: true, force: true })
@@ -140,22 +183,15 @@ export async function finishErasure(
     await syncDirectory(dirname(gitDir))
     await syncDirectory(directory.erasure)
   }
-  onStep('switched')
-  const bytes = plan.sources
-    .filter(({ isOnly }) => isOnly)
-    .map(({ contentHash: hash }) => join(hash.slice(0, 2), hash.slice(2, 4), hash))
-  const gone = [
-    ...[old, directory.index(kbId)],
-    ...['', '-wal', '-shm'].map((ending) => `${directory.vectors(kbId)}${ending}`),
-    ...bytes.map((path) => join(directory.blobs, path)),
-    ...plan.extracts.map((name) => join(directory.extracts, name)),
-    ...(await readdir(directory.incoming)).map((name) => join(directory.incoming, name)),
-  ]
-  for (const path of gone) await rm(path, { recursive: true, force: true })
-  onStep('removed')
-  eraseRows(database, { kbId, oids: new Map(oids), plan })
-  onStep('rewritten')
-  await rm(journal)
-  await rm(directory.erasure, { recursive: true, force: true })
-  return true
+  if ((await readRef(gitDir, erasedRef)) === head) return
+  throw new Error(`The new history is not in ${directory.root}: go on with the settings that the erasure began with.`)
+}
+
+async function removeOld({ blobs, directory, texts }: Context, { kbId, plan }: Journal): Promise<void> {
+  const incoming = (await readdir(directory.incoming)).map((name) => join(directory.incoming, name))
+  for (const path of [placesOf(directory).old, ...directory.derived(kbId), ...incoming]) {
+    await rm(path, { recursive: true, force: true })
+  }
+  for (const { contentHash, isOnly } of plan.sources) if (isOnly) await blobs.remove(contentHash)
+  for (const name of plan.extracts) await texts.remove(name)
 }

@@ -1,5 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { foldEmail } from '../../contract/people.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
@@ -27,6 +25,8 @@ export type ErasurePlan = ErasedThings & {
   extracts: readonly string[]
   /** Ids of the people whose names and addresses go. */
   people: readonly string[]
+  /** The address of a forge's repository that the knowledge base is linked to, until then. */
+  forge: string | null
 }
 
 /** Shorter texts are part of too much. */
@@ -96,6 +96,7 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
     sources: await soleBytes(ctx, editions),
     extracts: await extractsOf(ctx, { ids: editions.map(({ id }) => id), texts: texts.map(({ text }) => text) }),
     people: people.map(({ id }) => id),
+    forge: (await ctx.forgeLinks.ofKb(kb.identity.id))?.url ?? null,
   }
 }
 
@@ -151,16 +152,17 @@ async function extractsOf(
   { ids, texts }: { ids: readonly string[]; texts: readonly string[] },
 ): Promise<string[]> {
   const found: string[] = []
-  for (const name of await readdir(ctx.directory.extracts)) {
-    if (ids.some((id) => name.startsWith(`${id}-`))) found.push(name)
+  for (const name of await ctx.texts.names()) {
+    const isDraft = name.endsWith('-draft.json')
+    if (ids.some((id) => name.startsWith(`${id}-`)) || (isDraft && ids.length > 0)) found.push(name)
     else if (texts.length > 0) {
-      const text = await readFile(join(ctx.directory.extracts, name), 'utf8')
-      if (!texts.some((each) => text.includes(JSON.stringify(each).slice(1, -1)))) continue
-      if (!name.endsWith('-draft.json')) {
+      const json = JSON.stringify(await ctx.texts.find(name))
+      if (json !== undefined && !texts.some((each) => json.includes(JSON.stringify(each).slice(1, -1)))) continue
+      if (json !== undefined && !isDraft) {
         throw new Error(`The Source ${name.slice(0, 36)} holds a text that is to be erased: erase the Source, too.`)
       }
       found.push(name)
-    } else if (ids.length > 0 && name.endsWith('-draft.json')) found.push(name)
+    }
   }
   return found
 }

@@ -29,6 +29,8 @@ export interface BlobStore {
   has(sha256: string): Promise<boolean>
   /** Gives work a file with the bytes, to be read only while it is at work. @throws {BlobNotFound} */
   withFile<Result>(sha256: string, work: (path: string) => Promise<Result>): Promise<Result>
+  /** Removes all copies of a blob, named or not. Nothing happens where there is none. */
+  remove(sha256: string): Promise<void>
   /** Removes blobs that nothing names and that were stored a day ago or longer. @returns how many */
   sweep(isNamed: (sha256: string) => Promise<boolean>, now: Date): Promise<number>
 }

@@ -44,6 +44,10 @@ export class FolderBlobs implements BlobStore {
     return work(this.#path(sha256))
   }
 
+  async remove(sha256: string): Promise<void> {
+    await rm(this.#path(sha256), { force: true })
+  }
+
   async sweep(isNamed: (sha256: string) => Promise<boolean>, now: Date): Promise<number> {
     let removed = 0
     for (const entry of await readdir(this.#root, { recursive: true, withFileTypes: true })) {

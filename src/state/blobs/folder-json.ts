@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KeptJson } from './kept-json.ts'
 
@@ -28,6 +28,10 @@ export class FolderJson implements KeptJson {
 
   async remove(name: string): Promise<void> {
     await rm(join(this.#directory, name), { force: true })
+  }
+
+  names(): Promise<string[]> {
+    return readdir(this.#directory)
   }
 
   async keep(name: string, value: unknown, { flush }: { flush: boolean }): Promise<void> {

@@ -3,6 +3,7 @@ export interface KeptJson {
   find(name: string): Promise<unknown>
   has(name: string): Promise<boolean>
   remove(name: string): Promise<void>
+  names(): Promise<string[]>
   /** `flush`: it survives a power cut. */
   keep(name: string, value: unknown, options: { flush: boolean }): Promise<void>
 }

@@ -94,6 +94,13 @@ class BucketJson implements KeptJson {
   }
 
   /** @throws {S3Error} */
+  async names(): Promise<string[]> {
+    const names = []
+    for await (const { key } of this.#bucket.list()) names.push(key)
+    return names
+  }
+
+  /** @throws {S3Error} */
   async keep(name: string, value: unknown): Promise<void> {
     await this.#bucket.putBytes(name, Buffer.from(JSON.stringify(value)))
   }

@@ -21,12 +21,14 @@ const blobKey = /^[0-9a-f]{2}\/[0-9a-f]{2}\/(?<sha256>[0-9a-f]{64})(?:-(?<random
  * that another process is about to name. Blobs that were put before there were such keys are found as `<prefix>ab/cd/<sha256>`.
  */
 export class S3Blobs implements BlobStore {
+  readonly #options: S3Options
   readonly #bucket: S3Bucket
   readonly #keys: BlobKeys
   readonly #scratch: string
 
   /** @param scratch folder for copies that are read as files. */
   constructor(options: S3Options, keys: BlobKeys, scratch: string) {
+    this.#options = options
     this.#bucket = new S3Bucket(options)
     this.#keys = keys
     this.#scratch = scratch
@@ -61,6 +63,12 @@ export class S3Blobs implements BlobStore {
     } finally {
       await rm(path, { force: true })
     }
+  }
+
+  async remove(sha256: string): Promise<void> {
+    const key = plainKeyOf(sha256)
+    const copies = new S3Bucket({ ...this.#options, prefix: `${this.#options.prefix}${key}` })
+    for await (const { key: ending } of copies.list()) await this.#bucket.delete(`${key}${ending}`)
   }
 
   sweep(isNamed: (sha256: string) => Promise<boolean>, now: Date): Promise<number> {

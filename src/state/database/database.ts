@@ -28,6 +28,10 @@ export type Database = {
    * Copies everything, as of one moment, into a new SQLite file that only the owner can read. The file is not synced to the disk.
    */
   copyTo(file: string): Promise<void>
+  /** Whether a server is running that uses the database. A file has the lock of its data directory for that. */
+  isServed(): Promise<boolean>
+  /** Writes the files anew, so that nothing of removed rows is left in them. For who is alone. */
+  compact(): Promise<void>
   /** What is damaged, for people. PostgreSQL looks after itself. */
   problems(): Promise<string[]>
   /** Throws where it cannot be reached. */

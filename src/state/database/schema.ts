@@ -439,7 +439,8 @@ type RateUseRow = {
 
 /** When something was last done. `restore`: which one was begun and has not ended; its rows come with its end. */
 type StampRow = {
-  name: 'backup' | 'restore'
+  /** `erasure`: it is decided, and `at` is its journal. */
+  name: 'backup' | 'restore' | 'erasure'
   at: string
 }
 

@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from './schema.ts'
 
-export type StateRow = Record<string, unknown>
+type StateRow = Record<string, unknown>
 
 /** Tables, and whether a copy of the state contains their rows. A table comes after those that it refers to. */
 const tables = {
@@ -28,10 +28,22 @@ export const copiedTables = (Object.keys(tables) as Table[]).filter((table) => t
 export const numberedTables = ['audit', 'webhook_deliveries'] as const
 
 /** SQLite takes 32,766 values in a statement. */
-export const rowsAtOnce = 500
+const rowsAtOnce = 500
 
-/** Inserts rows that all have the same columns. @param rows at most {@link rowsAtOnce} */
-export async function insertRows(db: Kysely<Schema>, table: string, rows: readonly StateRow[]): Promise<void> {
+/** Copies the rows of a table. @param source on PostgreSQL a transaction */
+export async function copyRows(source: Kysely<Schema>, target: Transaction<Schema>, table: Table): Promise<void> {
+  let rows: StateRow[] = []
+  for await (const row of source.selectFrom(table).selectAll().stream(rowsAtOnce)) {
+    rows.push(row)
+    if (rows.length < rowsAtOnce) continue
+    await insertRows(target, table, rows)
+    rows = []
+  }
+  await insertRows(target, table, rows)
+}
+
+/** Inserts rows that all have the same columns. */
+async function insertRows(db: Kysely<Schema>, table: string, rows: readonly StateRow[]): Promise<void> {
   const [first] = rows
   if (first === undefined) return
   const columns = Object.keys(first)

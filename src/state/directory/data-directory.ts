@@ -17,10 +17,8 @@ export class DataDirectory {
   readonly incoming: string
   /** Files that come in chunks. */
   readonly uploads: string
-  /** An erasure that is under way; see `operate/erase`. */
+  /** The new history of an erasure that is under way; see `operate/erase`. */
   readonly erasure: string
-  /** If it is there, the erasure is decided, and must be finished. */
-  readonly erasureJournal: string
   readonly lock: string
 
   private constructor(root: string) {
@@ -34,7 +32,6 @@ export class DataDirectory {
     this.incoming = join(this.tmp, 'incoming')
     this.uploads = join(this.tmp, 'uploads')
     this.erasure = join(root, 'erasure')
-    this.erasureJournal = join(this.erasure, 'journal.json')
     this.lock = join(root, 'lock')
   }
 
@@ -73,6 +70,12 @@ export class DataDirectory {
   /** Where a knowledge base's search index keeps its snapshots. */
   index(kbId: string): string {
     return join(this.indexes, kbId)
+  }
+
+  /** What is made of a knowledge base's repository. */
+  derived(kbId: string): string[] {
+    const vectors = this.vectors(kbId)
+    return [this.index(kbId), vectors, `${vectors}-wal`, `${vectors}-shm`]
   }
 }
 

@@ -134,12 +134,25 @@ export class Repositories {
   /** Forgets a repository: its packs become orphans of the store. */
   async remove(kbId: string): Promise<void> {
     const work = async (transaction: Transaction<Schema>) => {
-      await raiseVersion(transaction, kbId, 1)
-      await transaction.deleteFrom('repository_packs').where('kb_id', '=', kbId).execute()
-      await transaction.deleteFrom('repository_refs').where('kb_id', '=', kbId).execute()
+      await empty(transaction, kbId)
       await transaction.deleteFrom('repositories').where('kb_id', '=', kbId).execute()
     }
     await inTransaction(this.#db, work, 'read committed')
+  }
+
+  /** Puts other refs and packs in the place of all that a repository has. May be repeated. */
+  async replace(repository: Parameters<typeof insertRepository>[1]): Promise<void> {
+    const work = async (transaction: Transaction<Schema>) => {
+      await empty(transaction, repository.kbId)
+      await insertRepository(transaction, repository)
+    }
+    await inTransaction(this.#db, work, 'read committed')
+  }
+
+  /** Where a ref points, by knowledge base, in those that have it. */
+  async refEverywhere(ref: string): Promise<ReadonlyMap<string, string>> {
+    const query = this.#db.selectFrom('repository_refs').select(['kb_id', 'oid']).where('ref', '=', ref)
+    return new Map((await query.execute()).map(({ kb_id, oid }) => [kb_id, oid]))
   }
 
   /** Whether a pack is named, once every change of the repository that is under way has come to its end. */
@@ -170,6 +183,12 @@ export async function insertRepository(
   await raiseVersion(transaction, kbId, 1)
   for (const [ref, to] of refs) await moveRef(transaction, kbId, { ref, to })
   for (const pack of packs) await namePack(transaction, kbId, pack)
+}
+
+async function empty(transaction: Transaction<Schema>, kbId: string): Promise<void> {
+  await raiseVersion(transaction, kbId, 1)
+  await transaction.deleteFrom('repository_packs').where('kb_id', '=', kbId).execute()
+  await transaction.deleteFrom('repository_refs').where('kb_id', '=', kbId).execute()
 }
 
 /** Whoever changes a repository does this first: it waits until whoever did so before is done. */

@@ -68,7 +68,16 @@ test('erases pages and texts for the operator, says what still holds them, and r
     const refused = await run('erase', '--kb', 'handbook', '--text', 'Quist', ...by(...names))
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(says)])
   }
+  const url = 'https://github.example/acme/handbook'
+  await use(async (ctx, tenantId) => {
+    const { identity } = await ctx.kb(tenantId, 'handbook')
+    const credential = { token: 'env:TOKEN' }
+    const link = { tenantId, kbId: identity.id, kind: 'github' as const, url, apiUrl: null, credential }
+    await ctx.forgeLinks.create({ ...link, webhookSecret: null, maxOpen: 5 }, ctx.now())
+  })
   const both = by('ann', 'ben')
+  const tried = await run('erase', '--kb', 'handbook', '--text', 'Quist', '--dry-run', ...both)
+  expect(tried.stdout).toContain(`The link to ${url} goes, too`)
   const erased = await run('erase', '--kb', 'handbook', '--text', 'Quist', '--json', ...both)
   expect(JSON.parse(erased.stdout)).toEqual({
     neurons: [],
@@ -76,11 +85,13 @@ test('erases pages and texts for the operator, says what still holds them, and r
     texts: 1,
     sources: [],
     people: [],
+    forge: url,
     problems: [],
     copies: [],
   })
   expect(erased.stderr).toContain('The new history is in place.')
   expect(await read()).toContain('Call Erased at once.')
+  expect(await use((ctx) => ctx.forgeLinks.list())).toEqual([])
   const page = await run('erase', '--kb', 'handbook', '--neuron', 'handbook_00000001', ...both)
   expect([page.code, page.stdout]).toEqual([0, expect.stringContaining('Clones, mirrors and backups')])
   expect(await read()).toContain('This version was erased (1).')

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import type { OpenContext } from '../../../src/app/open-context.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import type { Cluster } from '../../../src/kb/cluster/cluster.ts'
-import { mainRef, queueRef } from '../../../src/kb/refs/kb-refs.ts'
+import { mainRef } from '../../../src/kb/refs/kb-refs.ts'
 import { type NativeChanges, NativeWriter } from '../../kb/support/native-writer.ts'
 import { tempDir } from '../../support/temp.ts'
 
@@ -28,7 +28,7 @@ export async function outsideWriter({ directory, cluster }: OpenContext, kbId: s
 async function nodeWriter(cluster: Cluster, kbId: string): Promise<OutsideWriter> {
   const repository = await Repository.init(join(tempDir(), 'node.git'))
   onTestFinished(() => repository.close())
-  const refs = cluster.refsOf(kbId, repository, [queueRef, mainRef])
+  const refs = cluster.refsOf(kbId, repository)
   await refs.readHeads()
   return writerOf(repository.gitDir, async (work) => {
     const heads = await refs.readHeads()

@@ -1,24 +1,17 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { inflateSync } from 'node:zlib'
 import fc from 'fast-check'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import { recordAct } from '../../../src/kb/access/audit.ts'
-import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
-import { type ErasureStep, finishErasure, prepareErasure } from '../../../src/operate/erase/erase.ts'
-import type { ErasureRequest } from '../../../src/operate/erase/plan-erasure.ts'
-import { verify } from '../../../src/operate/verify/verify.ts'
-import { readHistory, readVersions } from '../../../src/pages/read-history.ts'
+import type { ErasureStep } from '../../../src/operate/erase/erase.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { checkPush } from '../../../src/push/checks/check-push.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
-import type { Caller } from '../../../src/rules/access/caller.ts'
-import { search } from '../../../src/search/kb/search-kb.ts'
 import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../../src/sources/ingest/commit-source.ts'
 import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
@@ -27,87 +20,7 @@ import { addSource } from '../../kb/support/ingest-support.ts'
 import { candidate, correction } from '../../kb/support/test-bed.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
-
-/** A data directory with all its state, a knowledge base `handbook`, and who writes it. */
-async function newHouse() {
-  const dataDir = join(tempDir(), 'data')
-  const open = () => openContext({ dataDir, threads })
-  let ctx = await open()
-  onTestFinished(() => ctx.close())
-  const { id: kbId, gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
-  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
-  const caller = (role: 'app' | 'curator'): Caller => {
-    return { id: `key:${role}`, name: `The ${role}`, tenantId, role, connectors: [] }
-  }
-  const [app, curator] = [caller('app'), caller('curator')]
-  const propose = async (input: Parameters<typeof submitCandidate>[2], removes = false) =>
-    (await submitCandidate(ctx, app, input, { removes, idempotencyKey: crypto.randomUUID() })).candidateId
-  const request = { neurons: [], texts: [], sources: [], people: [], decidedBy: [] }
-  return {
-    ...{ dataDir, gitDir, kbId, tenantId, app, curator, propose },
-    ctx: () => ctx,
-    approve: (id: string, edit = {}) => approveCandidate(ctx, curator, id, edit),
-    search: (q: string) => search(ctx, curator, 'handbook', { q, kind: 'all', limit: 10 }),
-    /** All that is said of a page, in each of its versions. */
-    async told(seqId: string) {
-      const { versions } = await readHistory(ctx, curator, { kb: 'handbook', seqId, limit: 100 })
-      const texts = await Promise.all(
-        versions.map(async ({ version, title }) => {
-          if (title === null) return null
-          const other = version === 1 ? 2 : version - 1
-          if (versions.length === 1) return (await readNeuron(ctx, curator, { kb: 'handbook', seqId })).content
-          const { before, after } = await readVersions(ctx, curator, {
-            kb: 'handbook',
-            seqId,
-            from: version,
-            to: other,
-          })
-          return (before.version === version ? before : after).text
-        }),
-      )
-      return versions.map(({ commit: _, ...version }, at) => ({ ...version, text: texts[at] }))
-    },
-    async prepare(changes: Partial<ErasureRequest>, onStep?: (step: ErasureStep) => void) {
-      const kb = await ctx.knowledgeBases.find(tenantId, 'handbook')
-      if (kb === undefined) throw new Error('There is no knowledge base.')
-      return prepareErasure(ctx, kb, { ...request, ...changes }, onStep)
-    },
-    async finish(onStep?: (step: ErasureStep) => void) {
-      await ctx.close()
-      await finishErasure(ctx.directory, onStep)
-      ctx = await open()
-    },
-    reopen: async () => {
-      await ctx.close()
-      ctx = await open()
-    },
-    async sound() {
-      const { ok, problems, kbs } = await verify(ctx)
-      expect([...problems, ...kbs.flatMap((kb) => kb.problems)]).toEqual([])
-      expect(ok).toBe(true)
-      expect(nativeGit(gitDir, ['fsck', '--strict'])).toBe('')
-    },
-  }
-}
-
-/** The files of a folder, and the objects of a repository, that hold one of these texts. */
-function holders(dataDir: string, gitDir: string, needles: readonly string[]): string[] {
-  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    statSync(join(dataDir, name)).isFile(),
-  )
-  const holds = (bytes: Buffer) => needles.some((needle) => bytes.includes(needle))
-  const found = files.filter((name) => {
-    const bytes = readFileSync(join(dataDir, name))
-    const loose = /objects\/[0-9a-f]{2}\/[0-9a-f]{38}$/.test(name)
-    return holds(loose ? inflateSync(bytes) : bytes) || needles.some((needle) => name.includes(needle))
-  })
-  const objects = nativeGit(gitDir, ['cat-file', '--batch-all-objects', '--batch-check=%(objectname) %(objecttype)'])
-  for (const line of objects.split('\n')) {
-    const [oid = '', type = ''] = line.split(' ')
-    if (holds(Buffer.from(nativeGit(gitDir, ['cat-file', type === 'tree' ? '-p' : type, oid])))) found.push(line)
-  }
-  return found
-}
+import { holders, newHouse } from './support/erasure-house.ts'
 
 test('a page is erased from all that the data directory has, and everything else is as it was', async () => {
   const house = await newHouse()

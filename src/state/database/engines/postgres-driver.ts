@@ -67,9 +67,18 @@ class PostgresConnection implements DatabaseConnection {
     return isRead && !this.#inTransaction ? this.#runTwice(compiled) : this.#run(compiled)
   }
 
-  // biome-ignore lint/correctness/useYield: it has nothing to yield
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('Rows are not streamed.')
+  /** Within a transaction, one at a time. */
+  async *streamQuery<Row>(
+    { sql, parameters }: CompiledQuery,
+    chunkSize: number,
+  ): AsyncIterableIterator<QueryResult<Row>> {
+    await this.#query(`declare streamed cursor for ${sql}`, parameters)
+    for (;;) {
+      const { rows } = await this.#query(`fetch ${chunkSize} from streamed`, [])
+      if (rows.length === 0) break
+      yield { rows }
+    }
+    await this.#query('close streamed', [])
   }
 
   async begin(sql: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../schema.ts'
-import { copiedTables, insertRows, numberedTables, rowsAtOnce, type StateRow } from '../state-tables.ts'
+import { copiedTables, copyRows, numberedTables } from '../state-tables.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** Copies the state, as it is at one moment, from PostgreSQL into a new SQLite file. */
@@ -10,23 +10,13 @@ export async function dumpPostgres(db: Kysely<Schema>, file: string): Promise<vo
     const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
     await snapshot.execute((source) =>
       copy.db.transaction().execute(async (target) => {
-        for (const table of copiedTables) await copyTable(source, target, table)
+        for (const table of copiedTables) await copyRows(source, target, table)
         for (const table of numberedTables) await copyLastId(source, target, table)
       }),
     )
   } finally {
     await copy.close()
   }
-}
-
-async function copyTable(source: Transaction<Schema>, target: Transaction<Schema>, table: string): Promise<void> {
-  await sql`declare dump cursor for select * from ${sql.table(table)}`.execute(source)
-  for (;;) {
-    const { rows } = await sql<StateRow>`fetch ${sql.lit(rowsAtOnce)} from dump`.execute(source)
-    if (rows.length === 0) break
-    await insertRows(target, table, rows)
-  }
-  await sql`close dump`.execute(source)
 }
 
 async function copyLastId(source: Transaction<Schema>, target: Transaction<Schema>, table: string): Promise<void> {

@@ -1,32 +1,17 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../schema.ts'
-import { copiedTables, insertRows, numberedTables, rowsAtOnce, type StateRow } from '../state-tables.ts'
+import { copiedTables, copyRows, numberedTables } from '../state-tables.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** Inserts the state that a SQLite file holds, which is migrated where needed, into a PostgreSQL database that is vacant. */
 export async function loadPostgres(target: Transaction<Schema>, file: string): Promise<void> {
   const { db: source, close } = await openSqlite(file)
   try {
-    for (const table of copiedTables) await copyTable(source, target, table)
+    for (const table of copiedTables) await copyRows(source, target, table)
     for (const table of numberedTables) await copyLastId(source, target, table)
   } finally {
     await close()
   }
-}
-
-async function copyTable(
-  source: Kysely<Schema>,
-  target: Transaction<Schema>,
-  table: (typeof copiedTables)[number],
-): Promise<void> {
-  let rows: StateRow[] = []
-  for await (const row of source.selectFrom(table).selectAll().stream()) {
-    rows.push(row)
-    if (rows.length < rowsAtOnce) continue
-    await insertRows(target, table, rows)
-    rows = []
-  }
-  await insertRows(target, table, rows)
 }
 
 async function copyLastId(source: Kysely<Schema>, target: Transaction<Schema>, table: string): Promise<void> {

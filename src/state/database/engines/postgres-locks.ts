@@ -7,6 +7,8 @@ import { KeptConnection } from './kept-connection.ts'
 /** Ids of advisory locks: any numbers, as long as all versions take the same. */
 const leaderLock = '7418209336153001'
 const aloneLock = '7418209336153002'
+/** Each server shares it. */
+const servedLock = '7418209336153003'
 /** Milliseconds between two attempts to take a lock that another holds. */
 const pauseMs = 100
 
@@ -19,6 +21,7 @@ const pauseMs = 100
 export function leadOnPostgres(options: ClientConfig, start: () => Promise<() => unknown>): () => Promise<void> {
   let stop: (() => unknown) | undefined
   const connection = new KeptConnection(options, {
+    opened: async (client) => void (await client.query('select pg_advisory_lock_shared($1)', [servedLock])),
     async beat(client) {
       if (stop !== undefined) await client.query('select 1')
       else if (await takeLock(client)) stop = await start()
@@ -34,6 +37,17 @@ export function leadOnPostgres(options: ClientConfig, start: () => Promise<() =>
 async function takeLock(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [leaderLock])
   return rows[0]?.taken === true
+}
+
+export function isServed(db: Kysely<Schema>): Promise<boolean> {
+  return db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${servedLock}) as taken`.execute(
+      connection,
+    )
+    const isFree = rows[0]?.taken === true
+    if (isFree) await sql`select pg_advisory_unlock(${servedLock})`.execute(connection)
+    return !isFree
+  })
 }
 
 /** Waits until no other process does this kind of work, and does it. */

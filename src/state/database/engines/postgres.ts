@@ -9,7 +9,7 @@ import { KeptConnection } from './kept-connection.ts'
 import { nameOfAddress } from './postgres-address.ts'
 import { PostgresDriver } from './postgres-driver.ts'
 import { dumpPostgres } from './postgres-dump.ts'
-import { aloneOnPostgres, leadOnPostgres } from './postgres-locks.ts'
+import { aloneOnPostgres, isServed, leadOnPostgres } from './postgres-locks.ts'
 
 const channel = 'ganglion'
 
@@ -62,6 +62,8 @@ export async function openPostgres(address: string, whenOlder: WhenOlder): Promi
       alone: (work) => aloneOnPostgres(db, work),
       size: () => sizeOf(db),
       copyTo: (file) => dumpPostgres(db, file),
+      isServed: () => isServed(db),
+      compact: () => compact(address),
       problems: async () => [],
       check: async () => void (await sql`select 1`.execute(db)),
     }
@@ -109,6 +111,28 @@ async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
   if (tables.rows.length === 0) return []
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
   return rows.map((row) => row.name)
+}
+
+/** On a connection of its own, since it may take long. */
+async function compact(address: string): Promise<void> {
+  const db = connectTo({ ...optionsOf(address), max: 1 })
+  try {
+    // The planner's figures hold values, too. Those of a table that is empty now would stay.
+    const { rows } = await sql<{ name: string; columns: string[] }>`
+      select table_name as name, array_agg(column_name::text) as columns from information_schema.columns
+      where table_schema = current_schema() and data_type = 'text' group by 1`.execute(db)
+    for (const { name, columns } of rows) {
+      const table = sql.table(name)
+      const same = columns.map((column) => sql`alter column ${sql.ref(column)} type text`)
+      const { rows: some } = await sql`select 1 from ${table} limit 1`.execute(db)
+      if (some.length === 0) await sql`alter table ${table} ${sql.join(same)}`.execute(db)
+    }
+    for (const statement of ['analyze', 'vacuum full']) await sql.raw(statement).execute(db)
+    // What a role may not, the server does by itself within minutes.
+    await sql`checkpoint`.execute(db).catch(() => {})
+  } finally {
+    await db.destroy()
+  }
 }
 
 async function sizeOf(db: Kysely<Schema>): Promise<number> {
