@@ -52,6 +52,8 @@ export type ApiKeySummary = {
   expiresAt: string | null
   revokedAt: string | null
   lastUsedAt: string | null
+  /** It is that of an agent of its name, which a person has let in with OAuth. */
+  isAgent: boolean
 }
 
 /** URL that receives the messages of a webhook. */

@@ -1,4 +1,3 @@
-import { GitError } from './git-error.ts'
 import type { GitObject, ObjectInfo, Oid } from './objects/object.ts'
 import type { ByteRange } from './objects/object-store.ts'
 import type { Repository } from './repository.ts'
@@ -28,9 +27,7 @@ export class StagedRepository implements ReadRepository {
   }
 
   async read(oid: Oid): Promise<GitObject> {
-    const object = await this.find(oid)
-    if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
-    return object
+    return this.#objects.get(oid) ?? this.#repository.read(oid)
   }
 
   async readText(oid: Oid): Promise<string> {
@@ -38,8 +35,7 @@ export class StagedRepository implements ReadRepository {
   }
 
   async readTextOnce(oid: Oid): Promise<string> {
-    const staged = this.#objects.get(oid)
-    return staged === undefined ? this.#repository.readTextOnce(oid) : staged.data.toString('utf8')
+    return this.#objects.get(oid)?.data.toString('utf8') ?? this.#repository.readTextOnce(oid)
   }
 
   async infos(oids: Iterable<Oid>): Promise<Map<Oid, ObjectInfo>> {

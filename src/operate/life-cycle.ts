@@ -94,11 +94,10 @@ export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportT
     throw error
   }
   const now = kb === undefined ? await ctx.tenants.get(tenant.id) : await ctx.knowledgeBases.find(tenant.id, kb.id, all)
-  if (now === undefined) throw new GanglionError('not_found')
   // Somebody served it again during the export, and it may have changed since.
-  if (now.disabledAt === null) throw new GanglionError('not_disabled')
-  for (const each of kbs) await ctx.knowledgeBases.life.setDeleted(each, ctx.now())
-  if (kb === undefined) await ctx.tenants.life.setDeleted(tenant, ctx.now())
+  if (now?.disabledAt === null) throw new GanglionError('not_disabled')
+  if (kb === undefined) for (const each of kbs) await ctx.knowledgeBases.life.setDeleted(each, ctx.now())
+  if (!(await life.setDeleted(subject, ctx.now()))) throw new GanglionError('not_found')
 }
 
 /**

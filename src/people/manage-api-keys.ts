@@ -83,6 +83,6 @@ export async function revokeApiKey(
   await recordAct(ctx, by, { action: 'key.revoked', subject: key.name })
 }
 
-function summaryOf({ tenantId: _, userId: __, ...key }: ApiKey): ApiKeySummary {
-  return key
+function summaryOf({ tenantId: _, userId, ...key }: ApiKey): ApiKeySummary {
+  return { ...key, isAgent: userId !== null }
 }

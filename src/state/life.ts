@@ -91,21 +91,22 @@ export class Lives {
     await this.#change(id, { disabled_at: at?.toISOString() ?? null })
   }
 
-  /** It is not found any more, and to be removed. Its names are free. */
-  async setDeleted({ id }: Pick<Life, 'id'>, at: Date): Promise<void> {
+  /** It is not found any more, and to be removed. Its names are free. @returns whether it was not deleted before */
+  setDeleted({ id }: Pick<Life, 'id'>, at: Date): Promise<boolean> {
     const [deleted_at, former_slugs] = [at.toISOString(), '[]']
-    await this.#change(id, { deleted_at, disabled_at: deleted_at, slug: id, former_slugs })
+    return this.#change(id, { deleted_at, disabled_at: deleted_at, slug: id, former_slugs })
   }
 
-  async #change(id: string, values: Record<string, string | null>): Promise<void> {
-    await inTransaction(this.#db, async (transaction) => {
-      await transaction
+  #change(id: string, values: Record<string, string | null>): Promise<boolean> {
+    return inTransaction(this.#db, async (transaction) => {
+      const { numUpdatedRows } = await transaction
         .updateTable(this.#table)
         .set(values)
         .where('id', '=', id)
         .where('deleted_at', 'is', null)
-        .execute()
+        .executeTakeFirst()
       await this.#notifications.send(transaction, 'life', id)
+      return numUpdatedRows > 0
     })
   }
 }

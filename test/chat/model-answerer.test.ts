@@ -273,11 +273,9 @@ describe('a model that fails', () => {
     const server = await fakeModel(silent)
     const breaker = new CircuitBreaker()
     const options = { ...patient, url: server.url, timeoutMs: 100, maxRetries: 2, breaker }
-    const begun = performance.now()
     await expect(ask(modelAnswerer(options), question())).rejects.toThrow(/did not answer in time/)
     await expect(ask(modelAnswerer(options), question())).rejects.toThrow(/failed a moment ago/)
     expect(server.requests).toHaveLength(1)
-    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
   test.each<[string, Reply]>([

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { consoleRoutes } from '../../src/console/console.ts'
+import { listApiKeys } from '../../src/people/manage-api-keys.ts'
 import { AgentKeeper, agentCallback, askToConnect, connectedAgent } from '../support/agent.ts'
 import { signIn } from '../support/person.ts'
 import { type Product, startProduct } from './support.ts'
@@ -66,6 +67,13 @@ test('an agent registers, is let in by a curator, and proposes under a key of it
   expect(receipt.structuredContent).toMatchObject({ status: 'pending' })
   const [key] = await product.ctx.apiKeys.agentsOf(userId)
   expect(key).toMatchObject({ name: 'Test agent', role: 'app', createdBy: 'Ada' })
+  const { keys } = await listApiKeys(product.ctx, { tenantId: key?.tenantId ?? '' })
+  expect(keys.filter(({ isAgent }) => isAgent).map(({ name }) => name)).toEqual(['Test agent'])
+  const admin = await signIn(product.ctx, 'acme', 'admin', { email: 'root@acme.example' })
+  const list = await (await fetch(`${product.url}/settings/keys`, { headers: admin.headers })).text()
+  expect(list.match(/<th scope="row"><bdi>(?:(?!<\/th>).)*let in with OAuth/g)).toEqual([
+    expect.stringContaining('Test agent'),
+  ])
   const rows = await product.ctx.database.db.selectFrom('oauth_records').select(['hash', 'payload']).execute()
   for (const secret of [keeper.held?.access_token ?? '', keeper.held?.refresh_token ?? '']) {
     expect(secret).toMatch(/^[\w-]{43}$/)

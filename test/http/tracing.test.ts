@@ -6,6 +6,7 @@ import { observedRequest } from '../../src/models/language-model.ts'
 import { startTracing } from '../../src/operate/tracing.ts'
 import { observed } from '../../src/system/work.ts'
 import { listening } from '../support/listening.ts'
+import { runNode } from '../support/process.ts'
 import { testServer } from './support/test-server.ts'
 
 const Attribute = z.object({
@@ -97,24 +98,26 @@ test('requests, commits, jobs and requests to models are spans, each below what 
 
 test('a collector that never answers holds up no end', async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', await listening(createServer(() => {})))
+  vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '600000') // more than the test has
   const stop = await startTracing(process.env, () => {})
   await observed({ kind: 'job', name: 'ingest' }, async () => {})
-  const begun = performance.now()
   await stop()
-  expect(performance.now() - begun).toBeLessThan(8_000)
 })
 
 test('nothing is loaded unless it is asked for, and a server without the packages says what to install', async () => {
-  vi.doMock('@opentelemetry/sdk-trace', () => {
-    throw new Error('Cannot find package')
-  })
-  const warn = vi.fn<(message: string) => void>()
-  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
-  for (const env of [{}, { ...endpoint, OTEL_SDK_DISABLED: 'true' }, { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }]) {
-    await (await startTracing(env, warn))()
-  }
-  expect(warn).not.toHaveBeenCalled()
-  await (await startTracing(endpoint, warn))()
-  expect(warn.mock.calls).toEqual([[expect.stringContaining('npm install @opentelemetry/api')]])
-  vi.doUnmock('@opentelemetry/sdk-trace')
+  const program = `
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      resolve(name, context, next) {
+        if (name.startsWith('@opentelemetry/')) throw new Error('Cannot find package')
+        return next(name, context)
+      },
+    })
+    const { startTracing } = await import('./src/operate/tracing.ts')
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
+    for (const env of [{}, { ...endpoint, OTEL_SDK_DISABLED: 'true' }, { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }, endpoint]) {
+      await (await startTracing(env, console.log))()
+    }`
+  const { stdout } = await runNode(['--input-type=module', '--eval', program])
+  expect(stdout.trim().split('\n')).toEqual([expect.stringContaining('npm install @opentelemetry/api')])
 })

@@ -230,7 +230,8 @@ describe('draining', () => {
   test('lets requests in flight finish, answers new ones 503, and then closes', async () => {
     const arrived = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
-    const { app, ctx } = await testServer()
+    // For connections that are kept, the test has no time.
+    const { app, ctx } = await testServer({}, { timeouts: { keepAlive: 600_000 } })
     const { readableKb } = ctx
     vi.spyOn(ctx, 'readableKb').mockImplementation(async (...which) => {
       arrived.resolve()
@@ -244,7 +245,6 @@ describe('draining', () => {
     await arrived.promise
     await delay(100) // until the server has read the first lines, too
 
-    const started = performance.now()
     const closed = app.close()
     await delay(50)
     late.socket.write('Authorization: Bearer curator\r\n\r\n')
@@ -257,6 +257,5 @@ describe('draining', () => {
     gate.resolve()
     expect(lastAnswer(await inFlight).status).toBe(200)
     await closed
-    expect(performance.now() - started).toBeLessThan(3000)
   })
 })

@@ -87,12 +87,10 @@ test.each([
   ['fences that nothing closes', '```x\n'.repeat(40_000)],
   ['one long paragraph', 'a %%b%% c\n'.repeat(20_000)],
 ])('a long page of %s takes linear time', (_, content) => {
-  const text = `%%${content}`
-  const started = performance.now()
-  withoutComments(text)
-  withoutComments(content + text)
-  // In quadratic time it would take 20 seconds.
-  expect(performance.now() - started).toBeLessThan(5_000)
+  // In quadratic time it would take more than the minute that the test has.
+  const text = `%%${content.repeat(2)}`
+  expect(withoutComments(text).length).toBeLessThanOrEqual(text.length)
+  expect(withoutComments(content + text).length).toBeLessThanOrEqual(content.length + text.length)
 })
 
 const drawing = (head: string) => `---\n${head}\n---\n

@@ -63,9 +63,8 @@ describe('parseYaml', () => {
   test.each(['[', '{a: ', '- ', '? ', '&a ', '*a ', '"\n', "'\n", '|\n ', '!a ', ': ', '[a,', '\n', '#\n'])(
     'survives 16 KB of %j',
     (part) => {
-      const start = performance.now()
-      parseYaml(part.repeat(Math.floor((16 * 1024) / part.length)))
-      expect(performance.now() - start).toBeLessThan(2000)
+      // What takes more than quadratic time takes minutes.
+      expect(parseYaml(part.repeat(Math.floor((16 * 1024) / part.length)))).toHaveProperty('problems')
     },
   )
 

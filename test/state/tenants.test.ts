@@ -50,6 +50,13 @@ test('a knowledge base is found by slug and id, by its own tenant only', async (
   expect(await knowledgeBases.find(umbrella.id, handbookId)).toBeUndefined()
 })
 
+test('of two that delete a knowledge base at once, one does', async () => {
+  const { knowledgeBases, acme } = await twoTenants()
+  await knowledgeBases.create({ id: handbookId, tenantId: acme.id, slug: 'handbook', prefix: 'hb' }, at('10:00'))
+  const twice = [1, 2].map(() => knowledgeBases.life.setDeleted({ id: handbookId }, at('11:00')))
+  expect((await Promise.all(twice)).sort()).toEqual([false, true])
+})
+
 test.each(['A', 'é', 'a%2Fb', 'a\0b', '..%2f', "' or 1=1 --", 'handbook\0', 'HANDBOOK', ''])(
   'nothing is found under %j',
   async (slug) => {

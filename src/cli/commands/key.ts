@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { KeyLimits, Label, limitsOrNone } from '../../contract/administration.ts'
+import { type ApiKeySummary, KeyLimits, Label, limitsOrNone } from '../../contract/administration.ts'
 import { Role } from '../../contract/vocabulary.ts'
 import { operator } from '../../kb/create-kb.ts'
 import { createApiKey, limitApiKey, revokeApiKey } from '../../people/manage-api-keys.ts'
@@ -86,8 +86,9 @@ export function addKeyCommands(program: Command): void {
       withContext(environment, async ({ tenants, apiKeys }) => {
         const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
         const slugs = await tenantSlugs(tenants)
-        const listed = keys.map(({ tenantId, userId: _, ...rest }) => ({
+        const listed = keys.map(({ tenantId, userId, ...rest }) => ({
           ...rest,
+          isAgent: userId !== null,
           tenant: slugs.get(tenantId) ?? tenantId,
         }))
         return { json: { keys: listed }, text: keyTable(listed, new Date()) }
@@ -153,7 +154,7 @@ function collect(value: string, before: string[]): string[] {
   return [...before, value]
 }
 
-function keyTable(keys: readonly (Omit<ApiKey, 'tenantId' | 'userId'> & { tenant: string })[], now: Date): string {
+function keyTable(keys: readonly (ApiKeySummary & { tenant: string })[], now: Date): string {
   if (keys.length === 0) return 'There are no API keys.'
   return table(
     ['ID', 'TENANT', 'ROLE', 'GIT', 'STATE', 'LAST USED', 'EXPIRES', 'CONNECTORS', 'NAME'],
@@ -166,7 +167,7 @@ function keyTable(keys: readonly (Omit<ApiKey, 'tenantId' | 'userId'> & { tenant
       key.lastUsedAt ?? 'never',
       key.expiresAt ?? 'never',
       key.connectors.join(',') || '-',
-      key.name,
+      key.isAgent ? `${key.name} (agent, let in with OAuth)` : key.name,
     ]),
   )
 }

@@ -75,7 +75,7 @@ export function answersOf(ctx: AppContext) {
     const [change, comments, effects, similar] = await Promise.all([
       changeOf(ctx, caller, review, params.show ?? usualShow(review.sides)),
       commentsOf(caller, review),
-      readEffects(ctx, caller, [id]),
+      readEffects(ctx, caller, review.entry),
       params.similar === undefined ? undefined : similarTo(caller, id),
     ])
     const notice =

@@ -141,7 +141,7 @@ function row(visit: Visit, key: ApiKeySummary, now: Date): Html {
   const state = stateOf(key, now)
   const { id, name, role, connectors, lastUsedAt, expiresAt, createdAt, createdBy } = key
   return html`<tr>
-    <th scope="row"><bdi>${name}</bdi>${connectors.length > 0 && html`<br><span class="hint">as <bdi>${connectors.join(', ')}</bdi></span>`}</th>
+    <th scope="row"><bdi>${name}</bdi>${connectors.length > 0 && html`<br><span class="hint">as <bdi>${connectors.join(', ')}</bdi></span>`}${key.isAgent && html`<br><span class="hint">agent, let in with OAuth</span>`}</th>
     <td>${role}${key.role !== 'curator' && key.git === 'all' && html`<br><span class="hint">fetches everything with git</span>`}</td>
     <td><span class="badge ${state === 'valid' ? 'good' : 'bad'}">${state}</span></td>
     <td>${lastUsedAt === null ? 'never' : when(lastUsedAt, now)}</td>

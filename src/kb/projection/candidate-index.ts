@@ -9,6 +9,7 @@ import {
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
+import { allRows, eachRow, query, type SqlQuery } from './sql-query.ts'
 
 export type CandidateRow = {
   id: string
@@ -100,11 +101,15 @@ export function candidatesOfOrigin(sql: Projection['read'], connector: string, o
   return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
 }
 
+/** Whether a connector made a candidate of a place that begins with a prefix. */
+export function madeBelow(connector: string, prefix: string): SqlQuery {
+  return query`connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`
+}
+
 /** The places from which a connector made candidates, of those that begin with a prefix. */
 export function originsBelow(sql: Projection['read'], connector: string, prefix: string): string[] {
-  const rows = sql.all`SELECT DISTINCT origin FROM candidates
-    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`} ORDER BY origin`
-  return rows.map(({ origin }) => String(origin))
+  const origins = query`SELECT DISTINCT origin FROM candidates WHERE ${madeBelow(connector, prefix)} ORDER BY origin`
+  return allRows(sql, origins).map(({ origin }) => String(origin))
 }
 
 /** A Neuron of main, and the place that a connector brought its latest version from. */
@@ -128,17 +133,15 @@ export function broughtNeurons(sql: Projection['read'], connector: string, prefi
 
 /** The pending candidates that a connector made of places that begin with a prefix, the oldest first. */
 export function pendingBelow(sql: Projection['read'], connector: string, prefix: string): OriginRow[] {
-  const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM candidates
-    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`} AND status = 'pending'
-    ORDER BY id`
-  return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
+  const pending = query`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM candidates
+    WHERE ${madeBelow(connector, prefix)} AND status = 'pending' ORDER BY id`
+  return allRows(sql, pending).map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
 }
 
 /** The Neurons that began as candidates of a connector from places that begin with a prefix. */
 export function neuronsBelow(sql: Projection['read'], connector: string, prefix: string): Set<string> {
-  const rows = sql.all`SELECT DISTINCT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id
-    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`
-  return new Set(rows.map(({ seq_id }) => String(seq_id)))
+  const begun = query`SELECT DISTINCT seq_id FROM candidates JOIN approvals ON candidate_id = id WHERE ${madeBelow(connector, prefix)}`
+  return new Set(allRows(sql, begun).map(({ seq_id }) => String(seq_id)))
 }
 
 /** The Neurons of main that began as candidates of a connector from places that begin with a prefix, by seqId, read as it goes. */
@@ -147,10 +150,10 @@ export function* presentBelow(
   connector: string,
   prefix: string,
 ): Generator<{ seqId: string; title: string }> {
-  const rows = sql.iterate`SELECT DISTINCT seq_id, neurons.title FROM candidates
+  const present = query`SELECT DISTINCT seq_id, neurons.title FROM candidates
     JOIN approvals ON approvals.candidate_id = candidates.id JOIN neurons USING (seq_id)
-    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`} ORDER BY seq_id`
-  for (const { seq_id, title } of rows) yield { seqId: String(seq_id), title: String(title) }
+    WHERE ${madeBelow(connector, prefix)} ORDER BY seq_id`
+  for (const { seq_id, title } of eachRow(sql, present)) yield { seqId: String(seq_id), title: String(title) }
 }
 
 /** The candidate that a connector made with this fingerprint, whatever became of it. */

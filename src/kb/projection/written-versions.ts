@@ -1,4 +1,5 @@
 import { followsRename } from '../../rules/candidates/candidate.ts'
+import { madeBelow } from './candidate-index.ts'
 import type { AllTables } from './projection.ts'
 import { allRows, query, type SqlQuery } from './sql-query.ts'
 
@@ -69,7 +70,7 @@ function isOf(writer: Writer): SqlQuery {
   if ('model' in writer) return query`model = ${writer.model}`
   const { connector, prefix } = writer
   if (prefix === undefined) return query`status = 'approved' AND connector = ${connector}`
-  return query`connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`
+  return madeBelow(connector, prefix)
 }
 
 /** A version of a Neuron, no removal, with the record of the candidate that brought it: none where it only points back to one. */

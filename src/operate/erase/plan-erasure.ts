@@ -1,6 +1,8 @@
 import { foldEmail } from '../../contract/people.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { madeBelow } from '../../kb/projection/candidate-index.ts'
+import { allRows, query } from '../../kb/projection/sql-query.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { ingestConnector, originPrefix } from '../../sources/ingest/source-candidate.ts'
@@ -53,12 +55,10 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
       throw new Error(`A text of digits must have at least ${leastDigits} characters: ids and times have them, too.`)
   }
   const origins = [...new Set(editions.map(({ editionOf }) => originPrefix(editionOf)))]
-  const ofSources = origins.flatMap((prefix) =>
-    sql.all`SELECT id, seq_id FROM candidates LEFT JOIN approvals ON candidate_id = id
-      WHERE connector = ${ingestConnector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`.map(
-      ({ id, seq_id }) => ({ id: String(id), seqId: seq_id as string | null }),
-    ),
-  )
+  const ofSources = origins.flatMap((prefix) => {
+    const sent = query`SELECT id, seq_id FROM candidates LEFT JOIN approvals ON candidate_id = id WHERE ${madeBelow(ingestConnector, prefix)}`
+    return allRows(sql, sent).map(({ id, seq_id }) => ({ id: String(id), seqId: seq_id as string | null }))
+  })
   const seqIds = [...new Set([...request.neurons, ...ofSources.flatMap(({ seqId }) => seqId ?? [])])]
   const plan = {
     ...{ seqIds, texts, at: ctx.now().toISOString() },

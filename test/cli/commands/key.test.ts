@@ -31,6 +31,7 @@ test('a key is made, listed and revoked', async () => {
     createdBy: 'Operator',
     git: 'shown',
     limits: null,
+    isAgent: false,
   })
   // The command asks for the time before the key is made.
   const lifetime = Date.parse(key?.expiresAt ?? '') - Date.parse(key?.createdAt ?? '')

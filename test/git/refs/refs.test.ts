@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { existsSync, linkSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { clearAbandonedLocks } from '../../../src/git/refs/ref-lock.ts'
 import { readRef, updateRef } from '../../../src/git/refs/refs.ts'
 import { Repository } from '../../../src/git/repository.ts'
@@ -81,9 +81,9 @@ test('a lock whose writer has crashed is taken over at once when it was ours, an
   const dead = join(dir, 'ganglion-lock.4194999.abc')
   writeFileSync(dead, `${b}\n`)
   linkSync(dead, lock)
-  const begun = performance.now()
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(statSync(lock).mtimeMs) // it never gets old
   expect(await updateRef(dir, main, a, b)).toBe(true)
-  expect(performance.now() - begun).toBeLessThan(5_000)
+  clock.mockRestore()
 
   writeFileSync(lock, '')
   utimesSync(lock, new Date(Date.now() - 60_000), new Date(Date.now() - 60_000))

@@ -142,13 +142,9 @@ describe("a candidate's file", () => {
     )
   })
 
-  test('ten thousand are read in well under two seconds', () => {
-    const texts = Array.from({ length: 10_000 }, (_, index) =>
-      formatCandidate({ ...candidate, title: `Title ${index}` }),
-    )
-    const start = performance.now()
-    for (const text of texts) parseCandidate(text)
-    expect(performance.now() - start).toBeLessThan(2000)
+  test('is read without a look into its content', () => {
+    const content = '---\na: [\n'.repeat(500_000) // as YAML, it would take minutes
+    expect(parseCandidate(formatCandidate({ ...candidate, content })).content).toBe(content)
   })
 })
 

