@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defaultFileTypes, fileTypes } from '../contract/documents.ts'
 import { CandidateKind, SeqId, Zone } from '../contract/vocabulary.ts'
 import { isUuid } from './candidates/candidate-id.ts'
-import type { Deciding } from './deciding.ts'
+import { type Deciding, isOpenToCurators, isOwned } from './deciding.ts'
 import type { VerifyRule } from './freshness.ts'
 import { isSchedule } from './lint/lint-schedule.ts'
 import { SeqPrefix, Slug } from './neurons/seq-id.ts'
@@ -295,6 +295,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     ...unknownKeys('lint.', values.lint, Object.keys(Lint.shape)),
     ...unknownKeys('sources.', values.sources, Object.keys(Sources.shape)),
     ...unknownKeys('rename.', values.rename, Object.keys(Rename.shape)),
+    ...unguarded(settings.deciding),
   )
   return { settings, problems }
 }
@@ -306,6 +307,13 @@ function decidingOf(
 ): Deciding | null {
   if (!isMapping) return { owners: [], approvals: { yellow: 1, red: 1 }, authorMayApprove: true }
   return owners && approvals && authorMayApprove !== null ? { owners, approvals, authorMayApprove } : null
+}
+
+function unguarded(deciding: Deciding | null): SettingsProblem[] {
+  if (deciding === null || isOpenToCurators(deciding)) return []
+  if (deciding.owners.some((rule) => isOwned(rule, { path: 'kb.yaml', tags: [] }))) return []
+  const message = 'names nobody for kb.yaml: each curator alone can change who decides'
+  return [{ path: 'owners', severity: 'warning', message }]
 }
 
 function unknownKeys(prefix: string, value: unknown, known: readonly string[]): SettingsProblem[] {

@@ -301,3 +301,13 @@ test.each([
   expect(problems.map((problem) => problem.path)).toEqual([path])
   expect(settings.synonyms).toEqual([])
 })
+
+test('who decides is guarded only where somebody owns kb.yaml', () => {
+  const warned = (data: object) =>
+    parseKbSettings({ ...identity, ...data }).problems.map(({ severity, path }) => `${severity} ${path}`)
+  const owners = (path: string) => [{ paths: [path], people: ['ann@example.com'] }]
+  for (const data of [{ approvals: { red: '2' } }, { authorMayApprove: 'false' }, { owners: owners('legal') }])
+    expect(warned(data)).toEqual(['warning owners'])
+  for (const data of [{}, { approvals: { red: '1' } }, { approvals: { red: '2' }, owners: owners('kb.yaml') }])
+    expect(warned(data)).toEqual([])
+})
