@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { CandidateState } from '../contract/candidates.ts'
 import type { Context } from '../kb/context.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
+import { candidateTime } from '../rules/candidates/candidate-id.ts'
 import { once } from '../state/once.ts'
 import { decide } from './decide-candidate.ts'
 
@@ -42,5 +43,5 @@ export async function commentCandidate(
 
 /** ISO 8601, of a UUIDv7. */
 function timeOf(id: string): string {
-  return new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toISOString()
+  return new Date(candidateTime(id)).toISOString()
 }

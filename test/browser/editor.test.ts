@@ -280,3 +280,26 @@ test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
     expect(alarms).toEqual([])
   },
 )
+
+test('a page and a change of another are proposed together, and decided as one', async () => {
+  const pathname = await published('Parking', 'Park in the yard.')
+  const { page, visit, alarms } = await stage().enter('curator', { javaScriptEnabled: false })
+  const propose = async (fields: Record<string, string>) => {
+    for (const [name, text] of Object.entries(fields)) await page.fill(`[name="${name}"]`, text)
+    await page.click(press('Propose'))
+    await page.locator('.candidate').waitFor()
+  }
+  await visit('/kb/handbook/new')
+  await propose({ title: 'Bicycles', content: 'They stand in the hall.' })
+  await visit(`${pathname}/edit`)
+  await page.click('summary:has-text("together")')
+  await page.click('details a:has-text("Bicycles")')
+  await page.locator('.hint:has-text("together with Bicycles")').waitFor()
+  await propose({ content: 'Park in the yard. [[Bicycles]] go into the hall.' })
+  expect(await page.innerText('.bundle')).toContain('Adds 1 page · Changes 1 page')
+  await page.getByRole('button', { name: 'Approve all 2' }).click()
+  await page.locator('.notices', { hasText: '2 of 2 decided' }).waitFor()
+  await visit(pathname)
+  expect(await page.innerText('article')).toContain('Bicycles go into the hall.')
+  expect(alarms).toEqual([])
+})

@@ -201,7 +201,7 @@ function bundlePick(id: string, { seen }: Bundle): string {
 
 function memberList({ members }: Bundle, params: QueueParams): Html {
   const more = members.length - maxMembers
-  return html`<details class="members"><summary>${members.length} pages of one push</summary>
+  return html`<details class="members"><summary>${members.length} pages that were proposed together</summary>
     <ul>${members.slice(0, maxMembers).map(({ id, title, isEdited }) => html`<li><a href="${candidateUrl(id, params)}" dir="auto">${title}</a>${isEdited && html` <span class="badge warn">Changed</span>`}</li>`)}
       ${more > 0 && html`<li>and ${more} more</li>`}</ul></details>`
 }

@@ -214,6 +214,7 @@ async function wholeOf({ projection, repository }: KnowledgeBase, candidateId: s
   const whole = (kind: string, name: string) => ({ key: JSON.stringify([kind, row.zone]), name })
   if (source?.id !== undefined) return whole(`source ${source.id}`, source.filename ?? 'a Source')
   if (connector === 'git') return whole(`push ${createdBy.id} ${createdAt}`, `a push of ${createdBy.name}`)
+  if (connector === 'console') return whole(`console ${createdBy.id} ${createdAt}`, `pages of ${createdBy.name}`)
   if (connector === undoConnector) return whole(`undo ${createdBy.id} ${createdAt}`, `an undo by ${createdBy.name}`)
   const minute = createdAt.slice(0, 'yyyy-mm-ddThh:mm'.length)
   return connector === 'lint' ? whole(`lint ${minute}`, `lint of ${minute.replace('T', ' ')}`) : undefined

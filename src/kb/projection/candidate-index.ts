@@ -71,17 +71,22 @@ export function indexCandidate(
 
 /**
  * Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. What a
- * client says of them counts for nothing, since it would steer the next import. `model`: that wrote it, as its sender says.
+ * client says of them counts for nothing, since it would steer the next import; a page of the console has a fingerprint alone.
+ * `model`: that wrote it, as its sender says.
  */
-function saidOf({ metadata, createdBy }: Candidate): Record<'origin' | 'fingerprint' | 'model', string | null> {
+function saidOf({
+  metadata,
+  connector,
+  createdBy,
+}: Candidate): Record<'origin' | 'fingerprint' | 'model', string | null> {
   const data: unknown = metadata === null ? {} : JSON.parse(metadata)
   const text = (key: string) => {
     const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined
     return typeof value === 'string' ? value : null
   }
   const model = text('model')
-  if (isClient({ createdBy })) return { origin: null, fingerprint: null, model }
   const fingerprint = text('fingerprint')
+  if (isClient({ createdBy })) return { origin: null, fingerprint: connector === 'console' ? fingerprint : null, model }
   return { origin: fingerprint === null ? null : text('filename'), fingerprint, model }
 }
 

@@ -87,7 +87,7 @@ function matching({
     ${
       bundles
         ? query`AND NOT EXISTS (SELECT 1 FROM candidates AS mate WHERE mate.id >= substr(candidates.id, 1, ${timeLength})
-          AND mate.id < candidates.id AND candidates.connector IN ('git', ${undoConnector}) AND candidates.status = 'pending'
+          AND mate.id < candidates.id AND candidates.connector IN ('git', 'console', ${undoConnector}) AND candidates.status = 'pending'
           AND +mate.connector = candidates.connector AND +mate.status = 'pending' AND mate.zone IS candidates.zone
           AND mate.fingerprint IS NOT NULL AND candidates.fingerprint IS NOT NULL
           AND mate.created_at = candidates.created_at AND mate.created_by = candidates.created_by)`
@@ -111,11 +111,11 @@ export const undoConnector = 'undo'
 export type Mate = CandidateRow & { path: string; pushed: string }
 
 /**
- * What waits of a push or an undo, in the zone of one candidate of it: that is decided as one. Those of one push have its time. What a
- * client says is of a push has no fingerprint.
+ * What waits of a push or an undo, or was written together in the console, in the zone of one candidate of it: that is decided as one.
+ * Those of one have its time. What a client says is of a push has no fingerprint.
  */
 export function bundleOf(sql: Sql, { id, connector, status }: CandidateRow): Mate[] {
-  if ((connector !== 'git' && connector !== undoConnector) || status !== 'pending') return []
+  if (!['git', 'console', undoConnector].includes(connector) || status !== 'pending') return []
   const time = id.slice(0, timeLength)
   const rows = sql.all`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid
     FROM candidates AS one JOIN candidates AS mate USING (created_at, created_by)
@@ -126,6 +126,27 @@ export function bundleOf(sql: Sql, { id, connector, status }: CandidateRow): Mat
     const end = fingerprint.lastIndexOf(' ')
     return { ...toCandidateRow(row), path: fingerprint.slice(0, end), pushed: fingerprint.slice(end + 1) }
   })
+}
+
+/** What somebody wrote in the console and waits, of each bundle the first; the latest bundle first. */
+export function waitingOfConsole(
+  sql: Sql,
+  sender: string,
+  limit: number,
+): { id: string; title: string; createdAt: string }[] {
+  const rows = sql.all`SELECT min(id) AS id, title, created_at FROM candidates
+    WHERE sender = ${sender} AND connector = 'console' AND status = 'pending' AND fingerprint IS NOT NULL
+    GROUP BY created_at ORDER BY created_at DESC LIMIT ${limit}`
+  return rows.map(({ id, title, created_at }) => ({
+    id: String(id),
+    title: String(title),
+    createdAt: String(created_at),
+  }))
+}
+
+/** Whether ids are of one time, as those of a bundle are. */
+export function areTogether(id: string, other: string): boolean {
+  return id.slice(0, timeLength) === other.slice(0, timeLength)
 }
 
 /** How many candidates of a status pass a filter, by zone; of more than {@link maxCounted} in all, some are left out. */

@@ -1,12 +1,13 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { areTogether, waitingOfConsole } from '../../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { versionAt } from '../../kb/projection/version-queries.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
+import { candidateIdFor, candidateTime } from '../../rules/candidates/candidate-id.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
 import { requireCurator } from './require-curator.ts'
@@ -15,7 +16,12 @@ export type BlankPage = {
   kb: { id: string; slug: string; title: string; defaultAudience: readonly string[] }
   /** Of the candidate that the edit will be: an edit that is sent twice is one candidate. */
   candidateId: string
+  /** What the caller wrote and waits; `isTogether`: the edit is to be decided as one with it. */
+  waiting: { id: string; title: string; isTogether: boolean }[]
 }
+
+/** What an edit may be decided with, at most. */
+export const maxWaiting = 20
 
 export type OpenPage = BlankPage &
   Pick<NeuronFields, 'tags' | 'audience' | 'aliases' | 'edges'> & {
@@ -31,10 +37,17 @@ export type OpenPage = BlankPage &
     problems: string[]
   }
 
+/** `candidateId`: as an earlier opening gave it. `mate`: what the edit is to be decided with, of what the caller wrote and waits. */
+type EditId = { candidateId?: string | undefined; mate?: string | undefined }
+
 /** Opens an editor for a new page. @throws {GanglionError} `insufficient_role`, `not_found` */
-export async function openBlankPage(ctx: Context, caller: Caller, kbName: string): Promise<BlankPage> {
+export async function openBlankPage(
+  ctx: Context,
+  caller: Caller,
+  { kb, ...edit }: { kb: string } & EditId,
+): Promise<BlankPage> {
   requireCurator(caller)
-  return blankPage(ctx, await ctx.kb(caller.tenantId, kbName))
+  return blankPage(ctx, await ctx.kb(caller.tenantId, kb), caller, edit)
 }
 
 /**
@@ -45,7 +58,7 @@ export async function openBlankPage(ctx: Context, caller: Caller, kbName: string
 export async function openPage(
   ctx: Context,
   caller: Caller,
-  { kb: kbName, seqId, at }: { kb: string; seqId: string; at?: string | undefined },
+  { kb: kbName, seqId, at, ...edit }: { kb: string; seqId: string; at?: string | undefined } & EditId,
 ): Promise<OpenPage> {
   requireCurator(caller)
   const kb = await ctx.kb(caller.tenantId, kbName)
@@ -57,7 +70,7 @@ export async function openPage(
   const page = parseNeuronFile(await kb.repository.readText(blob))
   const { tags, audience, aliases, edges } = page.fields
   return {
-    ...(await blankPage(ctx, kb)),
+    ...(await blankPage(ctx, kb, caller, edit)),
     ...{ seqId, commit, path, tags, aliases, edges },
     ...(audience === undefined ? {} : { audience }),
     isLatest: commit === latest?.commit,
@@ -67,11 +80,21 @@ export async function openPage(
   }
 }
 
-async function blankPage({ now }: Context, kb: KnowledgeBase): Promise<BlankPage> {
+async function blankPage(
+  { now }: Context,
+  kb: KnowledgeBase,
+  caller: Caller,
+  { candidateId, mate }: EditId,
+): Promise<BlankPage> {
   const { id, slug } = kb.identity
   const { title, defaultAudience } = await kb.settings()
+  const waiting = waitingOfConsole(kb.projection.read, caller.id, maxWaiting)
+  const isWaiting = mate !== undefined && waiting.some((one) => areTogether(one.id, mate))
+  const msecs = isWaiting ? candidateTime(mate) : now().getTime()
+  const own = candidateId || candidateIdFor(id, { msecs })
   return {
     kb: { id, slug, title: title ?? slug, defaultAudience },
-    candidateId: candidateIdFor(id, { msecs: now().getTime() }),
+    candidateId: own,
+    waiting: waiting.map(({ id, title }) => ({ id, title, isTogether: areTogether(id, own) })),
   }
 }

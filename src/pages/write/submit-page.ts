@@ -7,7 +7,8 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { countPending, findCandidate } from '../../kb/projection/candidate-index.ts'
-import { awaitingReview, gitCandidate, pageParts, revised } from '../../kb/writing/git-candidate.ts'
+import { areTogether, waitingOfConsole } from '../../kb/projection/candidate-queue.ts'
+import { awaitingReview, gitCandidate, gitFingerprint, pageParts, revised } from '../../kb/writing/git-candidate.ts'
 import { proposalOf } from '../../kb/writing/proposal.ts'
 import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
 import { recordCandidate, withDecision } from '../../kb/writing/record.ts'
@@ -16,6 +17,7 @@ import { approveStaged, proposalViewOf } from '../../queue/approval.ts'
 import { maxPending } from '../../queue/submit-candidate.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { candidateBelongsTo, candidateIdFor } from '../../rules/candidates/candidate-id.ts'
+import { maxWaiting } from './open-page.ts'
 
 const connector = 'console'
 
@@ -93,7 +95,11 @@ async function putCandidate(
   if (!candidateBelongsTo(candidateId, kb.identity.id)) throw new GanglionError('not_found')
   const { write: sql } = kb.projection
   const parts = await pageParts(neuron, (oid) => staging.readText(oid))
-  const change = { ...parts, base, metadata: JSON.stringify({ connector, path: neuron.path }) }
+  const change = {
+    ...parts,
+    base,
+    metadata: JSON.stringify({ connector, path: neuron.path, fingerprint: gitFingerprint(neuron) }),
+  }
   const row = findCandidate(sql, candidateId)
   const known = row && parseCandidate(await staging.readText(row.blob))
   if (known !== undefined && !isOwn(known, neuron, actor)) throw new GanglionError('not_found')
@@ -114,7 +120,12 @@ async function putCandidate(
   const id = known === undefined ? candidateId : candidateIdFor(kb.identity.id, { msecs: at.getTime() })
   const origin = { door: connector, by: actor.id } as const
   const made = gitCandidate(kb.identity.id, neuron, { id, parts, origin, reason: 'written in the console', actor, at })
-  const candidate = { ...awaitingReview(made, await kb.settings()), ...change }
+  const mate = waitingOfConsole(sql, actor.id, maxWaiting).find((one) => areTogether(one.id, id))
+  const candidate = {
+    ...awaitingReview(made, await kb.settings()),
+    ...change,
+    ...(mate && { createdAt: mate.createdAt }),
+  }
   await recordCandidate(kb, staging, noted(candidate), 'Propose')
   return id
 }

@@ -23,6 +23,11 @@ export function candidateIdFor(
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
+/** Milliseconds since 1970 of a UUIDv7. */
+export function candidateTime(id: string): number {
+  return Number.parseInt(id.slice(0, 13).replace('-', ''), 16)
+}
+
 /** Whether a candidate's id may be one of the KB's: another KB passes by chance once in a billion, so look the record up. */
 export function candidateBelongsTo(candidateId: string, kbId: string): boolean {
   return (

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { GanglionError, ValidationError } from '../../../src/contract/errors.ts'
+import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
+import { bundleOf } from '../../../src/kb/projection/candidate-queue.ts'
 import { openBlankPage, openPage } from '../../../src/pages/write/open-page.ts'
 import { removePage, type WriteOptions, writePage } from '../../../src/pages/write/write-page.ts'
 import type { PageWrite } from '../../../src/pages/write/written-page.ts'
@@ -81,7 +83,7 @@ test.each(['reader', 'app'] as const)('a %s writes nothing and opens nothing', a
   expect(await codeOf(bed.write({ target, changes: { content: 'x' } }, {}, as))).toBe('insufficient_role')
   expect(await codeOf(removePage(ctx, as, target, options))).toBe('insufficient_role')
   expect(await codeOf(openPage(ctx, as, { kb: 'handbook', seqId: seq(1) }))).toBe('insufficient_role')
-  expect(await codeOf(openBlankPage(ctx, as, 'handbook'))).toBe('insufficient_role')
+  expect(await codeOf(openBlankPage(ctx, as, { kb: 'handbook' }))).toBe('insufficient_role')
 })
 
 test('a new page stands where it is wished, or where the server puts it', async () => {
@@ -274,4 +276,25 @@ test('what a push could not have is not written either', async () => {
   await expect(bed.write({ target: await versionOf(bed), changes: { content } })).rejects.toMatchObject({
     fieldErrors: { content: [expect.stringContaining('Line 2: ')] },
   })
+})
+
+test('pages are one entry of the queue where one was opened to go with the other, which waits and is of the same person', async () => {
+  const { ctx, curator, write } = await newWriter()
+  const other = { ...curator, id: 'user:other', name: 'Other' }
+  const propose = async (title: string, mate?: string, as = curator) => {
+    const { candidateId } = await openBlankPage(ctx, as, { kb: 'handbook', mate })
+    await write({ changes: { title, content: 'x' } }, { candidateId, publish: false }, as)
+    return candidateId
+  }
+  const first = await propose('First')
+  const second = await propose('Second', first)
+  const [alone, foreign] = [await propose('Alone'), await propose('Foreign', first, other)]
+  const third = await propose('Third', second)
+  const { read } = (await ctx.kb(curator.tenantId, 'handbook')).projection
+  const membersOf = (id: string) => {
+    const row = findCandidate(read, id)
+    return row === undefined ? [] : bundleOf(read, row).map((mate) => mate.id)
+  }
+  expect(new Set(membersOf(first))).toEqual(new Set([first, second, third]))
+  for (const id of [alone, foreign]) expect(membersOf(id)).toEqual([id])
 })

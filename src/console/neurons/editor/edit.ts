@@ -44,9 +44,13 @@ export type EditPlace = { kb: string; seqId?: string | undefined }
 /** An edit as its form has it: the version that it began from, and what it changes there. */
 type Edit = { opened: OpenPage | BlankPage; fields: PageFields; write: PageWrite; errors: FormErrors }
 
-export async function showEditor(reading: Reading<EditPlace>, given: Partial<PageFields>): Promise<FastifyReply> {
+export async function showEditor(
+  reading: Reading<EditPlace>,
+  given: Partial<PageFields>,
+  mate: string | undefined,
+): Promise<FastifyReply> {
   const { ctx, request, reply, place } = reading
-  const opened = await open(ctx, request, place)
+  const opened = await open(ctx, request, place, { mate })
   const view = viewOf(opened, { ...shownIn(opened), ...given })
   const problems = 'seqId' in opened ? opened.problems : []
   const warning = problems.length > 0 ? unreadable(problems) : isTooLarge(view.fields) && tooLarge
@@ -134,19 +138,20 @@ async function open(
   ctx: AppContext,
   request: FastifyRequest,
   { kb, seqId }: EditPlace,
-  at?: string,
+  edit: { at?: string; candidateId?: string; mate?: string | undefined },
 ): Promise<OpenPage | BlankPage> {
   const caller = callerOf(request)
-  if (seqId === undefined) return openBlankPage(ctx, caller, kb)
-  return openPage(ctx, caller, { kb, seqId, ...(at === undefined ? {} : { at }) })
+  if (seqId === undefined) return openBlankPage(ctx, caller, { kb, ...edit })
+  return openPage(ctx, caller, { kb, seqId, ...edit })
 }
 
 async function readEdit(ctx: AppContext, request: FastifyRequest, place: EditPlace, form: PageForm): Promise<Edit> {
-  const version = await open(ctx, request, place, form.base).catch((error) => {
+  const { base: at, candidate: candidateId } = form
+  const version = await open(ctx, request, place, { at, candidateId }).catch((error) => {
     if (error instanceof GanglionError && error.code === 'not_found') return undefined
     throw error
   })
-  const opened: OpenPage | BlankPage = version ?? (await open(ctx, request, place))
+  const opened: OpenPage | BlankPage = version ?? (await open(ctx, request, place, { candidateId }))
   const shown = shownIn(opened)
   const fields = typedIn(form, shown)
   const { changes, errors } = formChanges(fields, shown)
@@ -177,12 +182,13 @@ async function lookAt(
 }
 
 function viewOf(opened: OpenPage | BlankPage, fields: PageFields, form?: PageForm): EditorView {
-  const { kb, candidateId } = opened
+  const { kb, candidateId, waiting } = opened
   const target =
     'seqId' in opened ? { seqId: opened.seqId, base: opened.commit, path: opened.path, title: opened.title } : undefined
   return {
     kb,
     candidateId: form?.candidate || candidateId,
+    waiting,
     target,
     fields,
     note: form?.note ?? '',

@@ -10,7 +10,7 @@ import { type Beside, beside } from './beside.ts'
 import { conflictSection, type PageConflict } from './conflict-section.ts'
 import { audienceField, type PageFields } from './page-form.ts'
 
-export type EditorView = Pick<BlankPage, 'kb' | 'candidateId'> & {
+export type EditorView = Pick<BlankPage, 'kb' | 'candidateId' | 'waiting'> & {
   /** The page that is edited; left out for a new one. */
   target?: { seqId: string; base: string; path: string; title: string } | undefined
   fields: PageFields
@@ -35,9 +35,21 @@ export function editorPage(visit: Visit, view: EditorView): Html {
     main: html`<h1>${heading}</h1>
       ${warning && html`<div class="warning" role="alert">${warning}</div>`}
       ${conflict && conflictSection(conflict)}
+      ${togetherWith(view)}
       <div data-drafts></div>
       ${besideForm(editorForm(visit, view), view.beside && beside(view.beside))}`,
   })
+}
+
+/** What waits already that the edit can be decided with, as one. */
+function togetherWith({ kb, target, waiting }: EditorView): Html | undefined {
+  const mate = waiting.find(({ isTogether }) => isTogether)
+  if (mate !== undefined)
+    return html`<p class="hint">It will be one entry of the queue, together with <bdi>${mate.title}</bdi>.</p>`
+  if (waiting.length === 0) return undefined
+  const action = target === undefined ? newPath(kb.slug) : editPath(kb.slug, target.seqId)
+  return html`<details><summary>Propose it together with what you wrote already</summary>
+    <ul>${waiting.map(({ id, title }) => html`<li><a href="${action}?with=${id}" dir="auto">${title}</a></li>`)}</ul></details>`
 }
 
 function editorForm(visit: Visit, view: EditorView): Html {

@@ -20,7 +20,11 @@ const part = z
   .default(1)
 const Parts = z.object({ part })
 const Renaming = z.object({ title: z.string().exactOptional(), path: z.string().exactOptional(), part })
-const Given = z.object({ title: z.string().max(500).exactOptional(), folder: z.string().max(1000).exactOptional() })
+const Given = z.object({
+  title: z.string().max(500).exactOptional(),
+  folder: z.string().max(1000).exactOptional(),
+  with: z.uuid().exactOptional(),
+})
 const Typed = z.object({
   kind: z.enum(['link', 'heading', 'tag']),
   q: z.string().max(200),
@@ -36,10 +40,10 @@ export function editorRoutes(app: ZodFastify, ctx: AppContext): void {
       url,
       { config: { people }, schema: { hide: true, params: PageParams, querystring: Given } },
       async (request, reply) => {
-        const { title = '', folder } = request.query
+        const { title = '', folder, with: mate } = request.query
         const isNew = request.params.seqId === undefined
         const given = isNew ? { title, path: folder === undefined ? '' : `${folder}/` } : {}
-        return showEditor({ ctx, request, reply, place: request.params }, given)
+        return showEditor({ ctx, request, reply, place: request.params }, given, mate)
       },
     )
     app.post(
