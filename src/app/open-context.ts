@@ -50,6 +50,8 @@ export type ContextOptions = {
   webhookPrivate?: boolean
   /** For who finishes an erasure that is decided: others are refused. */
   finishes?: 'erasure' | undefined
+  /** Whether people are told by e-mail. */
+  sendsMail?: boolean
 }
 
 /** What routes take: a data directory that is open, and what the server was started with. */
@@ -58,6 +60,8 @@ export interface AppContext extends Context {
   readonly identityProvider: IdentityProviderOptions | undefined
   /** What the operator lets tenants link forges with. */
   readonly webhookPrivate: boolean
+  /** Whether people are told by e-mail. */
+  readonly sendsMail: boolean
 }
 
 export type OpenContext = AppContext & {
@@ -102,6 +106,7 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
     answerer: options.answerer ?? threads.of(ExtractPool),
     identityProvider: options.identityProvider,
     webhookPrivate: options.webhookPrivate ?? false,
+    sendsMail: options.sendsMail ?? false,
     async close() {
       await kbs.close()
       if (options.threads === undefined) await threads.close()

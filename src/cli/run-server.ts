@@ -5,6 +5,8 @@ import { type ContextOptions, type OpenContext, openContext } from '../app/open-
 import { createAnswerer } from '../chat/create-answerer.ts'
 import { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { consoleRoutes } from '../console/console.ts'
+import { mailServer } from '../events/notices/mail-server.ts'
+import { startNotices } from '../events/notices/start-notices.ts'
 import { startWebhooks } from '../events/webhooks/start-webhooks.ts'
 import { startForges } from '../forge/bridge/start-forges.ts'
 import { nativeGit } from '../git/native/native-git.ts'
@@ -72,6 +74,7 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
       whenOlder: tell,
       answerer: createAnswerer(threads.of(ExtractPool), languageModel, failed),
       webhookPrivate: environment.webhookPrivate,
+      sendsMail: environment.mail !== undefined,
     })
     started.push(() => ctx.close())
     started.push(startMaintenance(ctx, onError))
@@ -87,7 +90,7 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
     started.push(await startTracing(process.env, failed))
     if (git === undefined) server.log.warn('No git is installed: all is served but clones and pushes.')
     started.push(() => server.close())
-    started.push(await ctx.database.lead(() => startDuties(ctx, environment, onError)))
+    started.push(await ctx.database.lead(() => startDuties(ctx, environment, { onError, failed })))
     const { ingestConcurrency: concurrency, transcriber } = environment
     const modelFailed = ({ message }: Error) => server.log.warn(withoutKey(languageModel, message))
     const compiler = languageModel && {
@@ -152,8 +155,8 @@ async function openWhenReachable(options: ContextOptions): Promise<OpenContext> 
 /** Starts what one server does for all that share the state. */
 async function startDuties(
   ctx: Context,
-  { webhookPrivate, transcriber, retention }: Environment,
-  onError: (error: unknown) => void,
+  { webhookPrivate, transcriber, retention, mail }: Environment,
+  { onError, failed }: { onError: (error: unknown) => void; failed: (message: string) => void },
 ): Promise<() => Promise<void>> {
   const stops = [
     await startSweeping(ctx, retention, onError),
@@ -161,6 +164,7 @@ async function startDuties(
     startLinting(ctx, onError),
     startWebhooks(ctx, { onError, allowPrivate: webhookPrivate }),
     startForges(ctx, { env: process.env, onError }),
+    ...(mail === undefined ? [] : [startNotices(ctx, { send: mailServer(mail), failed })]),
   ]
   return async () => void (await Promise.all(stops.map((stop) => stop())))
 }

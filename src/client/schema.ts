@@ -469,7 +469,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change how the caller is told
+         * @description Says how a person is told by e-mail of what concerns them, in all their tenants. Idempotent. Fails with `insufficient_role` for an API key.
+         */
+        patch: operations["changeMe"];
         trace?: never;
     };
     "/api/v1/me/candidates": {
@@ -1774,7 +1778,7 @@ export interface components {
              * @description What happened.
              * @enum {string}
              */
-            kind: "source.uploaded" | "ingest.started" | "ingest.progress" | "ingest.completed" | "ingest.failed" | "candidate.created" | "candidate.approved" | "candidate.dismissed" | "candidate.reopened" | "neuron.created" | "neuron.updated" | "neuron.deleted" | "kb.pushed";
+            kind: "source.uploaded" | "ingest.started" | "ingest.progress" | "ingest.completed" | "ingest.failed" | "candidate.created" | "candidate.approved" | "candidate.dismissed" | "candidate.reopened" | "candidate.revised" | "candidate.changes-requested" | "candidate.assigned" | "candidate.commented" | "neuron.created" | "neuron.updated" | "neuron.deleted" | "kb.pushed";
             /** @description UUID of the tenant. */
             tenantId: string;
             /** @description UUID of the knowledge base. */
@@ -1974,6 +1978,24 @@ export interface components {
             connectors: string[];
             /** @description Time when the key expires. Null if it does not, and for a person. */
             expiresAt: string | null;
+            /**
+             * @description How the person is told by e-mail. Absent for a key.
+             * @enum {string}
+             */
+            notices?: "at-once" | "digest" | "off";
+        };
+        /**
+         * @description What a person changes.
+         * @example {
+         *       "notices": "digest"
+         *     }
+         */
+        MeChange: {
+            /**
+             * @description How the person is told by e-mail. Absent for a key.
+             * @enum {string}
+             */
+            notices: "at-once" | "digest" | "off";
         };
         MergeConflict: {
             /** @description First line of the conflict in the current text; starts at 1. */
@@ -4108,6 +4130,30 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description The caller. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+        };
+    };
+    changeMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MeChange"];
+            };
+        };
         responses: {
             /** @description The caller. */
             200: {

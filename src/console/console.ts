@@ -19,6 +19,7 @@ import { undoPageRoutes } from './queue/undo-page.ts'
 import { consentRoutes } from './session/consent-routes.ts'
 import { openRoutes } from './session/open-routes.ts'
 import { accountRoutes } from './session/routes.ts'
+import { stopMailsRoutes } from './session/stop-mails.ts'
 import { peopleRoutes } from './settings/people-routes.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
@@ -40,6 +41,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
     throw new GanglionError('not_found')
   })
   await app.register(async (open: ZodFastify) => openRoutes(open, ctx))
+  await app.register(async (anybody: ZodFastify) => stopMailsRoutes(anybody, ctx))
   await app.register(async (pages: ZodFastify) => {
     guardPages(pages, context)
     accountRoutes(pages, ctx)

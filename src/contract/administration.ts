@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EventKind } from './events.ts'
 import { TextOrUuid } from './identifiers.ts'
-import { GitFetch, Role } from './vocabulary.ts'
+import { GitFetch, Role, WebhookFormat } from './vocabulary.ts'
 
 /** A name that people choose: one line. */
 export const Label = z.string().regex(/^[^\p{Cc}]{1,100}$/u, 'must be one line of 1 to 100 characters')
@@ -57,7 +57,7 @@ export type ApiKeySummary = {
 }
 
 /** URL that receives the messages of a webhook. */
-export const ReceiverUrl = z
+const ReceiverUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .max(2_000, 'must have at most 2,000 characters')
   .refine((text) => {
@@ -71,8 +71,10 @@ export const NewWebhook = z.object({
   kb: TextOrUuid.optional(),
   /** Kinds of events to send; empty for all. */
   kinds: z.array(EventKind),
+  /** What the messages look like. */
+  format: WebhookFormat.default('ganglion'),
 })
-export type NewWebhook = z.infer<typeof NewWebhook>
+export type NewWebhook = z.input<typeof NewWebhook>
 
 /** A webhook without its secret. */
 export type WebhookSummary = {
@@ -82,6 +84,7 @@ export type WebhookSummary = {
   kbId: string | null
   kb: string | null
   kinds: EventKind[]
+  format: WebhookFormat
   isEnabled: boolean
   note: string | null
   /** Id of the last delivered event; `lastEvent` is the newest one. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from './identifiers.ts'
-import { Role } from './vocabulary.ts'
+import { NoticeMode, Role } from './vocabulary.ts'
 
 export const Me = z
   .object({
@@ -9,6 +9,7 @@ export const Me = z
     tenant: z.string().describe('Slug of the tenant.'),
     connectors: z.array(z.string()).describe('Connectors that the policy trusts this key to speak as.'),
     expiresAt: Timestamp.nullable().describe('Time when the key expires. Null if it does not, and for a person.'),
+    notices: NoticeMode.describe('How the person is told by e-mail. Absent for a key.').exactOptional(),
   })
   .meta({
     id: 'Me',
@@ -16,3 +17,8 @@ export const Me = z
     examples: [{ name: 'Support desk', role: 'app', tenant: 'acme', connectors: [], expiresAt: null }],
   })
 export type Me = z.infer<typeof Me>
+
+export const MeChange = Me.pick({ notices: true })
+  .required()
+  .meta({ id: 'MeChange', description: 'What a person changes.', examples: [{ notices: 'digest' }] })
+export type MeChange = z.infer<typeof MeChange>

@@ -34,6 +34,14 @@ export type CandidateStatus = z.infer<typeof CandidateStatus>
 export const Role = z.enum(['reader', 'app', 'curator'])
 export type Role = z.infer<typeof Role>
 
+/** How a person is told by e-mail of what concerns them: at once, once a day in one mail, or not at all. */
+export const NoticeMode = z.enum(['at-once', 'digest', 'off'])
+export type NoticeMode = z.infer<typeof NoticeMode>
+
+/** Whose messages a webhook's look like: ours, signed, or those that a chat takes. */
+export const WebhookFormat = z.enum(['ganglion', 'slack', 'teams'])
+export type WebhookFormat = z.infer<typeof WebhookFormat>
+
 /** What a key without the role `curator` fetches with git: a repository of what it may see, or all of it, hidden pages and candidates too. */
 export const GitFetch = z.enum(['shown', 'all'])
 export type GitFetch = z.infer<typeof GitFetch>

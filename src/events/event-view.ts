@@ -60,7 +60,9 @@ export class EventView {
   async #dataFor(event: StoredEvent, sights: Map<string, Promise<Sight | undefined>>): Promise<EventData | undefined> {
     const { kbId, kind, data, candidate, isCuratorOnly } = event
     if (this.#listener.role === 'reader') return this.#dataForReader(event, sights)
-    const isOwn = candidate?.sender === actorOf(this.#listener).id
+    // What curators say among themselves is not for the sender either.
+    const isTalk = kind === 'candidate.commented' || kind === 'candidate.assigned'
+    const isOwn = candidate?.sender === actorOf(this.#listener).id && !isTalk
     if (!isCuratorOnly && kind === 'kb.pushed') return data
     const sight = isCuratorOnly ? undefined : await this.#sight(kbId, sights)
     if (sight !== undefined && (await this.#sees(event, sight))) return this.#countsFor(data, sight)

@@ -34,6 +34,12 @@ export function measureWork(registry: Registry): void {
       ['use', 'outcome'],
       slow,
     ),
+    mail: histogram(
+      'ganglion_mail_duration_seconds',
+      'Time until the mail server took a mail, or refused it; `given-up` is one that is not tried again.',
+      ['use', 'outcome'],
+      fast,
+    ),
     request: undefined,
   }
   const begun = new WeakMap<ObservedWork, number>()

@@ -1,4 +1,5 @@
 import { ValidationError } from '../contract/errors.ts'
+import type { NoticeMode } from '../contract/vocabulary.ts'
 import type { Context } from '../kb/context.ts'
 import type { ApiKey } from '../state/accounts/api-keys.ts'
 import { OneTimeLinks } from '../state/accounts/one-time-links.ts'
@@ -11,6 +12,7 @@ import { byPerson } from './person-session.ts'
 import { signIns } from './sign-in-throttle.ts'
 
 export type Account = {
+  notices: NoticeMode
   hasPassword: boolean
   /** Whether an identity provider knows the person. */
   isLinked: boolean
@@ -27,6 +29,7 @@ export async function readAccount({ users, sessions, apiKeys, now }: Context, { 
     apiKeys.agentsOf(user.id),
   ])
   return {
+    notices: known?.notices ?? 'off',
     hasPassword: known !== undefined && known.passwordHash !== null,
     isLinked: known?.isLinked === true,
     agents,

@@ -1,14 +1,21 @@
 import { GanglionError } from '../contract/errors.ts'
-import type { Me } from '../contract/me.ts'
+import type { Me, MeChange } from '../contract/me.ts'
 import type { Context } from '../kb/context.ts'
 import { bareId, type Caller, isPerson } from '../rules/access/caller.ts'
 
-export async function readMe({ tenants, apiKeys }: Context, caller: Caller): Promise<Me> {
+export async function readMe({ tenants, apiKeys, users }: Context, caller: Caller): Promise<Me> {
   const { name, role, tenantId, connectors } = caller
-  const [tenant, key] = await Promise.all([
-    tenants.get(tenantId),
-    isPerson(caller) ? undefined : apiKeys.find(bareId(caller)),
-  ])
+  const id = bareId(caller)
+  const [user, key] = isPerson(caller) ? [await users.get(id)] : [undefined, await apiKeys.find(id)]
+  const tenant = await tenants.get(tenantId)
   if (tenant === undefined) throw new GanglionError('not_found')
-  return { name, role, tenant: tenant.slug, connectors: [...connectors], expiresAt: key?.expiresAt ?? null }
+  const told = user && { notices: user.notices }
+  return { name, role, tenant: tenant.slug, connectors: [...connectors], expiresAt: key?.expiresAt ?? null, ...told }
+}
+
+/** A person changes how they are told. @throws {GanglionError} `insufficient_role` for a key */
+export async function changeMe(ctx: Context, caller: Caller, { notices }: MeChange): Promise<Me> {
+  if (!isPerson(caller)) throw new GanglionError('insufficient_role')
+  await ctx.users.setNotices(bareId(caller), notices)
+  return readMe(ctx, caller)
 }

@@ -16,6 +16,8 @@ const EventCandidate = z.object({
   /** As it proposes them for a new Neuron. */
   tags: z.array(z.string()),
   audience: z.array(z.string()).optional(),
+  /** Which of its decisions, from 0, the event is of. */
+  decision: z.int().optional(),
 })
 export type EventCandidate = z.infer<typeof EventCandidate>
 

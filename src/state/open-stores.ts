@@ -14,6 +14,7 @@ import { ForgePulls } from './forge/forge-pulls.ts'
 import { Idempotency } from './idempotency-store.ts'
 import { Jobs } from './jobs.ts'
 import { KnowledgeBases } from './kb-store.ts'
+import { Notices } from './notices.ts'
 import { rateCounter } from './rate-counter.ts'
 import { Sites } from './sites.ts'
 import { Sources } from './sources/sources.ts'
@@ -49,6 +50,9 @@ export function openStores(places: Places) {
     ...openSourceStores(places),
     jobs: new Jobs(db, notifications),
     webhooks: new Webhooks(db),
+    notices: new Notices(db),
+    /** Mails to each person. */
+    mailCounter: rateCounter({ db, now }, { name: 'mail', span: 3_600_000 }),
     forgeLinks: new ForgeLinks(db),
     forgePulls: new ForgePulls(db),
     stamps: new Stamps(db),

@@ -3,15 +3,15 @@ import type { Schema } from './database/schema.ts'
 
 /** In this order: a table comes before those that it refers to. Rows that refer to these in turn go with them. */
 export const tablesOfKb = [
-  ...(['forge_links', 'webhooks', 'jobs', 'uploads', 'sources'] as const),
+  ...(['forge_links', 'notices', 'webhooks', 'jobs', 'uploads', 'sources'] as const),
   ...(['event_cursors', 'events', 'chat_sessions', 'asked_questions', 'opened_results', 'sites'] as const),
   ...(['repository_packs', 'repository_refs', 'repositories'] as const),
 ] as const
 const ofTenant = [
   ...(['webhooks', 'audit', 'tour_marks', 'sessions', 'one_time_links', 'memberships'] as const),
-  ...(['api_keys', 'idempotency_keys', 'event_counters'] as const),
+  ...(['api_keys', 'idempotency_keys', 'event_counters', 'notices', 'notice_cursors'] as const),
 ] as const
-const ofUser = ['tour_marks', 'sessions', 'one_time_links', 'memberships'] as const
+const ofUser = ['notices', 'tour_marks', 'sessions', 'one_time_links', 'memberships'] as const
 
 /** Removes a knowledge base with all rows that are its own. What they name in stores of bytes is left to the sweeps. */
 export async function removeKbRows(transaction: Transaction<Schema>, id: string): Promise<void> {

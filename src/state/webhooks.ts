@@ -13,7 +13,8 @@ import { servedKbs, servedTenants } from './life.ts'
 /** Where a tenant's events are sent: those after `cursor`, of some kinds and of one knowledge base only if it names them. */
 export type Webhook = Omit<Camel<WebhookRow>, 'kinds' | 'enabled'> & { kinds: EventKind[]; isEnabled: boolean }
 
-export type WebhookRecord = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'>
+export type WebhookRecord = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'> &
+  Partial<Pick<Webhook, 'format'>>
 type Failure = { note: string; isFinal: boolean; dueAt: Date }
 
 /** Deliveries of one webhook that are kept. */
@@ -23,10 +24,13 @@ const Kinds = z.array(EventKind)
 
 /** Where events are sent, and how far each receiver has got. Whatever moves a cursor names the place where it stood. */
 export class Webhooks extends Store {
-  async create({ tenantId, kbId, url, kinds, cursor }: WebhookRecord, now: Date): Promise<Webhook> {
+  async create(
+    { tenantId, kbId, url, kinds, cursor, format = 'ganglion' }: WebhookRecord,
+    now: Date,
+  ): Promise<Webhook> {
     const row: WebhookRow = {
       ...{ id: uuidv7(), tenant_id: tenantId, kb_id: kbId, url, secret: `whsec_${randomBytes(32).toString('base64')}` },
-      ...{ kinds: JSON.stringify(kinds), enabled: 1, cursor, ...healthy, created_at: now.toISOString() },
+      ...{ kinds: JSON.stringify(kinds), enabled: 1, cursor, ...healthy, created_at: now.toISOString(), format },
     }
     await this.db.insertInto('webhooks').values(row).execute()
     return toWebhook(row)

@@ -2,13 +2,13 @@ import { tracingChannel } from 'node:diagnostics_channel'
 
 /**
  * A piece of work that metrics count and traces show: a request; a change from its turn in the queue of a repository's writer until
- * it is durable; commits of others that the tables follow; an ingest; a request to a model.
+ * it is durable; commits of others that the tables follow; an ingest; a request to a model; a mail.
  */
 export type ObservedWork = {
-  kind: 'request' | 'commit' | 'follow' | 'job' | 'model'
+  kind: 'request' | 'commit' | 'follow' | 'job' | 'model' | 'mail'
   /** What traces name it: no text of a user. */
   name: string
-  /** What a model is asked for, such as `chat`. */
+  /** What a model is asked for, such as `chat`; or `given-up`, of a mail. */
   use?: string
   attributes?: Record<string, string | number>
   /** Headers of a request, in which another program may have named its own span. */

@@ -92,7 +92,9 @@ test('a generated client calls every operation with what is required alone', asy
   const curator = { url, token: tokens.curator, kb: 'handbook', seqId, file: 'README.md' }
   const calls = await callEveryOperation(curator)
   expect(errors).toEqual([])
-  expect(calls.filter(({ status }) => status >= 300)).toEqual([])
+  // A key has no mails.
+  const refused = { operation: 'patch /api/v1/me', status: 403 }
+  expect(calls.filter(({ status }) => status >= 300)).toEqual([refused])
   const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method} ${path}`),
   )

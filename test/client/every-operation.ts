@@ -65,6 +65,7 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
   await api.GET('/api/v1/knowledge-bases/{kbId}/tests', { params: inKb })
 
   await api.GET('/api/v1/me')
+  await api.PATCH('/api/v1/me', { body: { notices: 'off' } })
   await api.GET('/api/v1/me/candidates')
   await api.GET('/api/v1/me/candidates/{id}', { params: first })
   await api.GET('/api/v1/knowledge-bases')

@@ -5,17 +5,20 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenContext } from '../../src/app/open-context.ts'
 import { GanglionError } from '../../src/contract/errors.ts'
+import { Urls } from '../../src/contract/urls.ts'
 import { postMessage } from '../../src/events/webhooks/post-message.ts'
 import { isPublicAddress, publicLookup } from '../../src/events/webhooks/public-address.ts'
 import { nextAttempt } from '../../src/events/webhooks/retry-schedule.ts'
 import { startWebhooks } from '../../src/events/webhooks/start-webhooks.ts'
 import { WebhookSender } from '../../src/events/webhooks/webhook-sender.ts'
 import { GitError } from '../../src/git/git-error.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import type { Caller } from '../../src/rules/access/caller.ts'
 import { inTransaction } from '../../src/state/database/transaction.ts'
 import type { NewEvent } from '../../src/state/event-store.ts'
 import type { Webhook } from '../../src/state/webhooks.ts'
 import { addSource } from '../kb/support/ingest-support.ts'
-import { newTestBed } from '../kb/support/test-bed.ts'
+import { candidate, newTestBed } from '../kb/support/test-bed.ts'
 import { eventually } from '../support/eventually.ts'
 import { listening } from '../support/listening.ts'
 import { fc } from '../support/properties.ts'
@@ -399,4 +402,46 @@ test('no IPv6 address that stands for an IPv4 address is public, whatever that a
         expect([address, isPublicAddress(address)]).toEqual([address, false])
     }),
   )
+})
+
+test('Slack and Teams get an event as they show it, with nothing that they would take for marks', async () => {
+  const { ctx, sender, add, find, target, kbId, tenantId, time, clocked } = await newSender()
+  Object.assign(clocked, { urls: new Urls('https://kb.example.org') })
+  await ctx.database.db.updateTable('sources').set({ filename: '<!channel> & *fees*.md' }).execute()
+  const webhooks = [await add({ format: 'slack' }), await add({ format: 'teams' })]
+  const app: Caller = { id: 'key:app', name: 'App', tenantId, role: 'app', connectors: [] }
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Not yet a page' }))
+  await eventually(async () => expect(await ctx.events.after(tenantId, 0, 9)).toHaveLength(1))
+  const data = { documentId: 'd', error: 'It is <broken>.' }
+  await ctx.events.append(tenantId, [{ kbId, kind: 'ingest.failed', isCuratorOnly: false, data }], time.now)
+  await sender.deliver()
+  const bodies = target.asked.map((body) => JSON.parse(body))
+  const failed = 'handbook: ingest failed “<!channel> & *fees*.md”: It is <broken>.'
+  const link = `https://kb.example.org/queue/${candidateId}`
+  const plain = (text: string) => ({ type: 'section', text: { type: 'plain_text', text, emoji: false } })
+  expect(bodies.filter(({ type }) => type === undefined)).toEqual([
+    {
+      text: 'handbook: candidate created',
+      blocks: [
+        plain('handbook: candidate created'),
+        { type: 'context', elements: [{ type: 'mrkdwn', text: `<${link}|Open it>` }] },
+      ],
+    },
+    {
+      text: 'handbook: ingest failed “&lt;!channel&gt; &amp; *fees*.md”: It is &lt;broken&gt;.',
+      blocks: [plain(failed)],
+    },
+  ])
+  const cards = bodies.flatMap(({ type, attachments }) => (type === 'message' ? attachments : []))
+  expect(cards.map(({ content }) => [content.body, content.actions])).toEqual([
+    [
+      [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: 'handbook: candidate created' }] }],
+      [expect.objectContaining({ url: link })],
+    ],
+    [[{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: failed }] }], []],
+  ])
+  expect((await Promise.all(webhooks.map(find))).map(({ cursor, failures }) => [cursor, failures])).toEqual([
+    [2, 0],
+    [2, 0],
+  ])
 })

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { ReceiverUrl, type WebhookSummary } from '../../contract/administration.ts'
+import { NewWebhook, type WebhookSummary } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { EventKind } from '../../contract/events.ts'
+import { WebhookFormat } from '../../contract/vocabulary.ts'
 import {
   addWebhook,
   listWebhooks,
@@ -18,6 +19,8 @@ import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const Id = z.object({ id: z.string() })
+const Tenants = { tenant: z.string(), kb: z.string().optional(), kind: z.array(EventKind) }
+const Added = NewWebhook.pick({ url: true, format: true }).extend(Tenants)
 
 export function addWebhookCommands(program: Command): void {
   const webhook = program.command('webhook').description('send events to other programs, signed (Standard Webhooks)')
@@ -37,22 +40,23 @@ function addAdd(webhook: Command): void {
       .requiredOption('--tenant <slug>', 'whose events')
       .option('--kb <slug>', 'only those of one knowledge base')
       .option('--kind <kind>', 'only those of this kind (repeatable)', collect, [])
+      .option('--format <format>', `what the messages look like: ${WebhookFormat.options.join(', ')}`, 'ganglion')
       .addHelpText(
         'after',
         '\nExample:\n  ganglion webhook add https://hooks.example.org/kb --tenant acme --kind ingest.completed --kind ingest.failed',
       ),
-    z.object({ url: ReceiverUrl, tenant: z.string(), kb: z.string().optional(), kind: z.array(EventKind) }),
-    ({ url, tenant: slug, kb, kind: kinds }, environment) =>
+    Added,
+    ({ tenant: slug, kb, kind: kinds, ...asked }, environment) =>
       withContext(environment, async (ctx) => {
         const tenant = { ...operator, tenantId: (await requireTenant(ctx.tenants, slug)).id }
         // Whether the server sends to a private address is for its own environment to say.
-        const added = await addWebhook(ctx, tenant, { url, kb, kinds }, { allowPrivate: true }).catch((error) => {
+        const added = await addWebhook(ctx, tenant, { ...asked, kb, kinds }, { allowPrivate: true }).catch((error) => {
           if (!(error instanceof GanglionError)) throw error
           throw new Error(`${slug} has no knowledge base ${kb}.`)
         })
         const { id, secret } = added
         return {
-          json: { id, url, secret },
+          json: { id, url: asked.url, secret },
           text: `Made the webhook ${id} of ${slug}. Its secret, shown only now:\n${secret}`,
         }
       }),

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
+import { Email } from '../../contract/people.ts'
 import type { EmbeddingEndpoint } from '../../models/embedding-model.ts'
 import type { LanguageModel, ModelLimits } from '../../models/language-model.ts'
 import type { Retention } from '../../operate/sweeping.ts'
@@ -48,7 +49,8 @@ export type Environment = {
   ingestConcurrency: number
   /** Whether webhooks may go to addresses that are not of the public internet. */
   webhookPrivate: boolean
-  /** The file that lists what administrators may link to forges with. */
+  /** How people are told by e-mail; undefined: they are not. */
+  mail: { url: string; from: string } | undefined
   /** The language model that answers in chats and compiles Sources; without it none does. */
   languageModel: (LanguageModel & ModelLimits & { timeoutMs: number }) | undefined
   /** What finds chunks by meaning; without it search knows words only. */
@@ -111,6 +113,8 @@ const Variables = z.object({
     .enum(['true', 'false'], { error: 'must be true or false' })
     .transform((text) => text === 'true')
     .default(false),
+  GANGLION_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }).optional(),
+  GANGLION_MAIL_FROM: Email.optional(),
   GANGLION_LLM_URL: endpointUrl(),
   GANGLION_LLM_MODEL: z.string().optional(),
   GANGLION_LLM_KEY: endpointKey(),
@@ -157,6 +161,7 @@ const secrets: ReadonlySet<string> = new Set([
   ...['GANGLION_TRANSCRIBER_URL', 'GANGLION_TRANSCRIBER_KEY'],
   'GANGLION_OIDC_CLIENT_SECRET',
   'GANGLION_METRICS_KEY',
+  'GANGLION_SMTP_URL',
 ])
 
 /** Variables that go together: if one is set, these must be. */
@@ -185,8 +190,9 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     const name = issue.path.join('.')
     return secrets.has(name) ? `${name} ${issue.message}` : `${name} ${issue.message}, not ${JSON.stringify(env[name])}`
   })
-  const problems = [...(invalid ?? []), ...missing, ...missingOfBuckets(env), ...unknown]
+  const problems = [...(invalid ?? []), ...missing, ...missingOfOthers(env), ...unknown]
   if (data === undefined || problems.length > 0) throw new EnvironmentError(problems)
+  const { GANGLION_SMTP_URL: url, GANGLION_MAIL_FROM: from } = data
   return {
     dataDir: resolve(data.GANGLION_DATA),
     database: data.GANGLION_DATABASE,
@@ -211,6 +217,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     },
     ingestConcurrency: data.GANGLION_INGEST_CONCURRENCY,
     webhookPrivate: data.GANGLION_WEBHOOK_PRIVATE,
+    mail: url === undefined || from === undefined ? undefined : { url, from },
     languageModel: chatModel(data),
     embeddings: embeddingEndpoint(data),
     transcriber: endpoint(
@@ -270,11 +277,14 @@ function credentialsOf(env: Readonly<Record<string, string | undefined>>) {
   return { accessKeyId, secretAccessKey, sessionToken: AWS_SESSION_TOKEN || undefined }
 }
 
-function missingOfBuckets(env: Readonly<Record<string, string | undefined>>): string[] {
+function missingOfOthers(env: Readonly<Record<string, string | undefined>>): string[] {
   const credentials = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
-  const needs = { GANGLION_BLOBS: credentials, GANGLION_OBJECTS: ['GANGLION_DATABASE', ...credentials] }
-  return Object.entries(needs).flatMap(([bucket, needed]) =>
-    needed.filter((name) => env[bucket] && !env[name]).map((name) => `${name} is missing: ${bucket} needs it`),
+  const needs = {
+    ...{ GANGLION_BLOBS: credentials, GANGLION_OBJECTS: ['GANGLION_DATABASE', ...credentials] },
+    ...{ GANGLION_SMTP_URL: ['GANGLION_MAIL_FROM', 'GANGLION_PUBLIC_URL'], GANGLION_MAIL_FROM: ['GANGLION_SMTP_URL'] },
+  }
+  return Object.entries(needs).flatMap(([given, needed]) =>
+    needed.filter((name) => env[given] && !env[name]).map((name) => `${name} is missing: ${given} needs it`),
   )
 }
 

@@ -141,7 +141,7 @@ function talkSection(
         errors,
         attributes: { id: 'comment', 'data-keep': `comment-${entry.id}` },
       },
-      html`${textArea({ name: 'comment', label: 'Comment', hint: 'Markdown. Other curators see it.', value: typed, errors, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
+      html`${textArea({ name: 'comment', label: 'Comment', hint: 'Markdown. Other curators see it; those whom you mention, as @ada, are told by e-mail.', value: typed, errors, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
       <div class="row">${button('Comment', { class: 'second' })}
         ${entry.status === 'pending' && button('Ask for changes', { class: 'second', formaction: candidateUrl(entry.id, params, {}, 'request-changes') })}</div>`,
     )}

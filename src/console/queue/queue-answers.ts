@@ -4,6 +4,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { listFailingLinks } from '../../forge/bridge/manage-links.ts'
 import { callerOf } from '../../http/access/auth.ts'
+import { markMentions, mentionedIn } from '../../markdown/mentions.ts'
 import { renderMarkdown } from '../../pages/render-page.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
 import { nextInQueue } from '../../queue/lists/queue-neighbours.ts'
@@ -74,7 +75,7 @@ export function answersOf(ctx: AppContext) {
     ])
     const [change, comments, effects, similar] = await Promise.all([
       changeOf(ctx, caller, review, params.show ?? usualShow(review.sides)),
-      commentsOf(caller, review),
+      commentsOf(caller, review, visit.session.role === 'admin' ? '/settings/people' : undefined),
       readEffects(ctx, caller, review.entry),
       params.similar === undefined ? undefined : similarTo(caller, id),
     ])
@@ -97,10 +98,16 @@ export function answersOf(ctx: AppContext) {
     return { found: await similarNeurons(ctx, caller, id) }
   }
 
-  function commentsOf(caller: Caller, { steps, kb }: CandidateReview) {
+  /** `people`: where those are listed who are mentioned, for who may list them. */
+  async function commentsOf(caller: Caller, { steps, kb }: CandidateReview, people: string | undefined) {
+    const curators = await ctx.users.curators(caller.tenantId)
     const comments = steps.filter(({ action }) => action === 'comment')
     return Promise.all(
-      comments.map(({ reason = '' }) => renderMarkdown(ctx, caller, { kb: kb.slug, content: reason, idPrefix: null })),
+      comments.map(async ({ reason = '' }) => {
+        const rendered = await renderMarkdown(ctx, caller, { kb: kb.slug, content: reason, idPrefix: null })
+        const names = mentionedIn(reason, curators)
+        return { ...rendered, blocks: rendered.blocks.map((block) => markMentions(block, names, people)) }
+      }),
     )
   }
 

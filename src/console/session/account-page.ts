@@ -1,5 +1,6 @@
+import { NoticeMode } from '../../contract/vocabulary.ts'
 import type { Account } from '../../people/account.ts'
-import { button, type FormErrors, field, form } from '../layout/form.ts'
+import { button, type FormErrors, field, form, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -7,6 +8,8 @@ import { when } from '../layout/when.ts'
 
 export type AccountView = {
   account: Account
+  /** Whether the server sends mails at all. */
+  sendsMail: boolean
   notice?: HtmlPart
   /** The form that was refused, what was typed into it, and why. */
   refused?: {
@@ -33,11 +36,12 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-export function accountPage(visit: Visit, { account, notice, refused }: AccountView): Html {
+export function accountPage(visit: Visit, { account, sendsMail, notice, refused }: AccountView): Html {
   const main = html`<h1>Your account</h1>
     <p>You sign in as <strong>${visit.session.user.email}</strong>.</p>
     ${nameForm(visit, refused)}
     ${passwordForm(visit, account, refused)}
+    ${noticesForm(visit, account.notices, sendsMail)}
     ${tenants(visit)}
     ${agents(visit, account)}
     ${sessions(visit, account)}`
@@ -105,6 +109,20 @@ function passwordForm(visit: Visit, { hasPassword, isLinked }: Account, refused:
       })}
       ${button(hasPassword ? 'Change password' : 'Set password')}`,
     )}`
+}
+
+const noticeLabels: Readonly<Record<NoticeMode, string>> = {
+  'at-once': 'A mail each, at once',
+  digest: 'One mail a day',
+  off: 'No mails',
+}
+
+function noticesForm(visit: Visit, value: NoticeMode, sendsMail: boolean): Html {
+  const choices = NoticeMode.options.map((mode) => ({ value: mode, label: noticeLabels[mode] }))
+  return html`<h2 id="mails">Mails</h2>
+    <p>What is assigned to you, what became of your changes, what waits for your approval, comments that mention you, and your pages that are past their date.</p>
+    ${!sendsMail && html`<p class="hint">This server sends no mails: its operator has not set <code>GANGLION_SMTP_URL</code>.</p>`}
+    ${form(visit, { action: '/account/notices' }, [selectField({ name: 'notices', label: 'How you are told', value, choices }), button('Save')])}`
 }
 
 function tenants(visit: Visit): Html {

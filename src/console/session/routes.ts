@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
+import { MeChange } from '../../contract/me.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
@@ -20,6 +21,7 @@ import {
 } from '../../people/account.ts'
 import { disconnectAgent } from '../../people/manage-api-keys.ts'
 import type { Session } from '../../people/person-session.ts'
+import { changeMe } from '../../people/read-me.ts'
 import { FormFields, refusedForm } from '../layout/refused-form.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
@@ -47,6 +49,7 @@ const Done = z.looseObject({ done: z.string().optional() })
 const notices: Readonly<Record<string, string>> = {
   name: 'Your name is saved.',
   password: 'Your password is saved. Your other sessions have ended.',
+  notices: 'Saved: that is how you are told from now on.',
   session: 'The session has ended.',
   agent: 'The agent is disconnected: its tokens are refused from now on.',
   sessions: 'All your other sessions have ended.',
@@ -87,6 +90,11 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
     }
   })
 
+  app.post('/account/notices', { schema: { hide: true, body: MeChange } }, async (request, reply) => {
+    await changeMe(ctx, callerOf(request), request.body)
+    return reply.redirect('/account?done=notices', 303)
+  })
+
   app.post('/account/tenant', { schema: { hide: true, body: Tenant } }, async (request, reply) => {
     const token = await switchTenant(ctx, sessionOf(request), request.body.tenant)
     if (token === undefined) throw new GanglionError('not_found')
@@ -123,11 +131,11 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
   async function sendAccount(
     request: FastifyRequest,
     reply: FastifyReply,
-    view: Omit<AccountView, 'account'>,
+    view: Omit<AccountView, 'account' | 'sendsMail'>,
     status = 200,
   ): Promise<FastifyReply> {
     const account = await readAccount(ctx, sessionOf(request))
-    return send(reply, accountPage(visitOf(request), { account, ...view }), status)
+    return send(reply, accountPage(visitOf(request), { account, sendsMail: ctx.sendsMail, ...view }), status)
   }
 }
 

@@ -4,7 +4,7 @@ import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { kindChoice, webhookState } from './webhooks-page.ts'
+import { kindChoice, webhookFormats, webhookState } from './webhooks-page.ts'
 
 export type WebhookView = {
   webhook: WebhookSummary
@@ -20,7 +20,7 @@ export type WebhookView = {
 
 export function webhookPage(visit: Visit, view: WebhookView): Html {
   const { webhook, deliveries, firstEvent, now, notice, problem, errors } = view
-  const { id, url, kb, kinds, cursor, lastEvent, isEnabled, dueAt } = webhook
+  const { id, url, kb, kinds, format, cursor, lastEvent, isEnabled, dueAt } = webhook
   const path = `/settings/webhooks/${id}`
   const next = Math.max(firstEvent, Math.min(cursor + 1, lastEvent))
   return page(visit, {
@@ -32,6 +32,7 @@ export function webhookPage(visit: Visit, view: WebhookView): Html {
       <dl class="report">
         <div><dt>URL</dt><dd><code>${url}</code></dd></div>
         <div><dt>Events of</dt><dd>${kb ?? 'all knowledge bases'}</dd></div>
+        <div><dt>Receiver</dt><dd>${webhookFormats[format]}</dd></div>
         <div><dt>State</dt><dd>${webhookState(webhook)}${isEnabled && dueAt !== null && html` Tried again ${when(dueAt, now)}.`}</dd></div>
         <div><dt>Sent</dt><dd>${cursor} of ${lastEvent} events</dd></div>
       </dl>

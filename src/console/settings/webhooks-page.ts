@@ -1,12 +1,13 @@
 import type { WebhookSummary } from '../../contract/administration.ts'
 import { EventKind } from '../../contract/events.ts'
+import type { WebhookFormat } from '../../contract/vocabulary.ts'
 import { button, checkbox, type FormErrors, field, form, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { secretBox } from './secret-box.ts'
 
-export type WebhookForm = { url: string; kb: string; kinds: readonly string[] }
+export type WebhookForm = { url: string; kb: string; format: string; kinds: readonly string[] }
 
 export type WebhooksView = {
   webhooks: readonly WebhookSummary[]
@@ -18,7 +19,12 @@ export type WebhooksView = {
   errors?: FormErrors | undefined
 }
 
-const emptyForm: WebhookForm = { url: '', kb: '', kinds: [] }
+const emptyForm: WebhookForm = { url: '', kb: '', format: 'ganglion', kinds: [] }
+export const webhookFormats: Readonly<Record<WebhookFormat, string>> = {
+  ganglion: 'A program: signed JSON',
+  slack: 'Slack: an incoming webhook',
+  teams: 'Teams: a workflow that posts cards',
+}
 
 export function webhooksPage(visit: Visit, view: WebhooksView): Html {
   const { webhooks, kbs, notice, secret, typed = emptyForm, errors } = view
@@ -50,6 +56,13 @@ export function webhooksPage(visit: Visit, view: WebhooksView): Html {
             { value: '', label: 'all knowledge bases' },
             ...kbs.map(({ slug, title }) => ({ value: slug, label: title })),
           ],
+        }),
+        selectField({
+          name: 'format',
+          label: 'Receiver',
+          value: typed.format,
+          errors,
+          choices: Object.entries(webhookFormats).map(([value, label]) => ({ value, label })),
         }),
         kindChoice(typed.kinds, errors),
         button('Add the webhook'),

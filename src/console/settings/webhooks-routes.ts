@@ -27,7 +27,12 @@ import { type WebhooksView, webhooksPage } from './webhooks-page.ts'
 
 /** One ticked box comes as a text, several as a list. */
 const Ticked = z.union([z.string().transform((one) => [one]), z.array(z.string()).max(100)]).default([])
-const Typed = z.object({ url: z.string().default(''), kb: z.string().default(''), kinds: Ticked })
+const Typed = z.object({
+  url: z.string().default(''),
+  kb: z.string().default(''),
+  format: z.string().default('ganglion'),
+  kinds: Ticked,
+})
 const Path = z.object({ id: z.uuid() })
 const Kinds = z.object({ kinds: Ticked.pipe(z.array(EventKind)) })
 const Replay = z.object({ from: z.string().max(20).optional() })

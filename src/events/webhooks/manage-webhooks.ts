@@ -24,7 +24,7 @@ const resolveLimitMs = 3_000
 export async function addWebhook(
   ctx: Context,
   by: Acting,
-  { url, kb, kinds }: NewWebhook,
+  { url, kb, kinds, format = 'ganglion' }: NewWebhook,
   options: ReceiverOptions,
 ): Promise<{ id: string; url: string; secret: string }> {
   const { webhooks, knowledgeBases, events, now } = ctx
@@ -36,7 +36,10 @@ export async function addWebhook(
     throw new ValidationError({}, [`There are ${maxWebhooks} webhooks, the most that a tenant may have.`])
   }
   const { last: cursor } = await events.range(tenantId)
-  const { id, secret } = await webhooks.create({ tenantId, kbId: identity?.id ?? null, url, kinds, cursor }, now())
+  const { id, secret } = await webhooks.create(
+    { tenantId, kbId: identity?.id ?? null, url, kinds, cursor, format },
+    now(),
+  )
   await recordAct(ctx, by, { action: 'webhook.added', subject: url })
   return { id, url, secret }
 }
@@ -150,7 +153,7 @@ export async function resendEvent(
   const stored = (await ctx.events.after(tenantId, eventId - 1, 1)).filter((event) => event.id === eventId)
   const [event] = await new EventView(ctx, { tenantId, ...receiver }).tell(stored)
   if (event === undefined) throw new GanglionError('not_found')
-  const { delivery } = await sendEvent(webhook, event, { ...options, now: ctx.now() })
+  const { delivery } = await sendEvent(ctx, webhook, event, { ...options, now: ctx.now() })
   await ctx.webhooks.noteDelivery(id, delivery)
   return delivery
 }

@@ -3,15 +3,8 @@ import { request as httpsRequest } from 'node:https'
 import { Webhook } from 'standardwebhooks'
 import { PrivateAddress, publicLookup, type Resolve, requirePublic, resolveHost } from './public-address.ts'
 
-/** What a receiver gets, as Standard Webhooks has it. */
-export type WebhookMessage = {
-  /** The same whenever it is sent again. */
-  id: string
-  type: string
-  /** ISO 8601, UTC: when it happened. */
-  timestamp: string
-  data: unknown
-}
+/** What a receiver gets: all but the id, which is the same whenever it is sent again, is the body. */
+export type PostedMessage = { id: string; [field: string]: unknown }
 
 export type PostOptions = {
   now: Date
@@ -31,7 +24,7 @@ export type Receipt = { status: number | undefined; note: string | undefined }
  */
 export async function postMessage(
   { url, secret }: { url: string; secret: string },
-  message: WebhookMessage,
+  message: PostedMessage,
   options: PostOptions,
 ): Promise<Receipt> {
   try {
@@ -46,7 +39,7 @@ export async function postMessage(
 async function send(
   url: URL,
   secret: string,
-  { id, ...body }: WebhookMessage,
+  { id, ...body }: PostedMessage,
   { now, allowPrivate, resolve = resolveHost, timeout = 15_000, signal }: PostOptions,
 ): Promise<number> {
   if (!allowPrivate) requirePublic(url)

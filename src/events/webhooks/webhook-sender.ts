@@ -84,7 +84,7 @@ export class WebhookSender {
     const { webhooks, now } = this.#ctx
     const { signal } = this.#stopping
     const options = { ...this.#options, now: now(), signal }
-    const { delivery, status, note } = await sendEvent(webhook, event, options)
+    const { delivery, status, note } = await sendEvent(this.#ctx, webhook, event, options)
     if (note === undefined) return delivery
     if (signal.aborted) return undefined
     const failedAt = now()

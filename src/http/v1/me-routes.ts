@@ -2,12 +2,12 @@ import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { CandidatePath, SentCandidate, SentCandidatePage, SentCandidateQuery } from '../../contract/candidates.ts'
 import { DocumentPath, SentSource, SentSourcePage, SourceQuery } from '../../contract/documents.ts'
-import { Me } from '../../contract/me.ts'
-import { readMe } from '../../people/read-me.ts'
+import { Me, MeChange } from '../../contract/me.ts'
+import { changeMe, readMe } from '../../people/read-me.ts'
 import { listSentCandidates, readSentCandidate } from '../../queue/lists/sent-candidates.ts'
 import { listSentSources, readSentSource } from '../../sources/sent-sources.ts'
 import { callerOf } from '../access/auth.ts'
-import { readErrors } from '../response/error-answer.ts'
+import { readErrors, writeErrors } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 const tags = ['Senders']
@@ -26,6 +26,23 @@ export function meRoutes(app: ZodFastify, ctx: AppContext): void {
       },
     },
     (request) => readMe(ctx, callerOf(request)),
+  )
+
+  app.patch(
+    '/me',
+    {
+      schema: {
+        tags,
+        operationId: 'changeMe',
+        summary: 'Change how the caller is told',
+        description:
+          'Says how a person is told by e-mail of what concerns them, in all their tenants. Idempotent. Fails with ' +
+          '`insufficient_role` for an API key.',
+        body: MeChange,
+        response: { 200: Me, ...writeErrors() },
+      },
+    },
+    (request) => changeMe(ctx, callerOf(request), request.body),
   )
 
   app.get(

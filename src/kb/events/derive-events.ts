@@ -1,4 +1,4 @@
-import type { EventData } from '../../contract/events.ts'
+import type { EventData, EventKind } from '../../contract/events.ts'
 import { isAncestor } from '../../git/history/ancestry.ts'
 import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
@@ -86,25 +86,36 @@ async function eventsOfQueue(kb: KnowledgeBase, from: Oid | undefined, to: Oid):
   return events
 }
 
-const kindOf: Partial<Record<Decision['action'], 'candidate.dismissed' | 'candidate.reopened'>> = {
+/** A vote tells nothing yet. */
+const kindOf: Partial<Record<Decision['action'], EventKind>> = {
   dismiss: 'candidate.dismissed',
   reopen: 'candidate.reopened',
+  revise: 'candidate.revised',
+  'request-changes': 'candidate.changes-requested',
+  assign: 'candidate.assigned',
+  comment: 'candidate.commented',
 }
+/** What curators say among themselves. */
+const forCurators: ReadonlySet<EventKind> = new Set(['candidate.assigned', 'candidate.commented'])
 
 async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: TreeChange): Promise<NewEvent[]> {
   const is = await readCandidate(kb, path, after)
   if (is === undefined) return []
   const was = await readCandidate(kb, path, before)
   const settings = await kb.settings()
-  const event = (kind: NewEvent['kind'], status: 'pending' | 'dismissed'): NewEvent => {
-    const data = { candidateId: is.id, status }
-    return { kbId: kb.identity.id, kind, isCuratorOnly: false, data, candidate: tellingOf(is, settings) }
+  const event = (kind: EventKind, decision?: number): NewEvent => {
+    const status = kind === 'candidate.dismissed' ? 'dismissed' : 'pending'
+    // Comments are taken whatever the status.
+    const data: EventData = { candidateId: is.id, ...(kind === 'candidate.commented' ? {} : { status }) }
+    const telling = { ...tellingOf(is, settings), ...(decision !== undefined && { decision }) }
+    return { kbId: kb.identity.id, kind, isCuratorOnly: forCurators.has(kind), data, candidate: telling }
   }
-  const decided = is.decisions.slice(was?.decisions.length ?? 0).flatMap(({ action }) => {
+  const known = was?.decisions.length ?? 0
+  const decided = is.decisions.slice(known).flatMap(({ action }, index) => {
     const kind = kindOf[action]
-    return kind === undefined ? [] : event(kind, action === 'dismiss' ? 'dismissed' : 'pending')
+    return kind === undefined ? [] : event(kind, known + index)
   })
-  return was === undefined ? [event('candidate.created', 'pending'), ...decided] : decided
+  return was === undefined ? [event('candidate.created'), ...decided] : decided
 }
 
 function tellingOf(

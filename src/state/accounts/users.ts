@@ -1,11 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { PersonRole } from '../../contract/vocabulary.ts'
+import type { NoticeMode, PersonRole } from '../../contract/vocabulary.ts'
 import { type Camel, camelCase } from '../database/row-names.ts'
 import type { UserRow } from '../database/schema.ts'
 import { Store } from '../database/store.ts'
+import { createSecret } from './secret.ts'
 
 /** `isLinked`: an identity provider knows them. */
-export type User = Omit<Camel<UserRow>, 'issuer' | 'subject'> & { isLinked: boolean }
+export type User = Omit<Camel<UserRow>, 'issuer' | 'subject' | 'noticeKey'> & { isLinked: boolean }
 
 /** A list of the console as a person narrowed it, and what they call that. */
 export type SavedFilter = { name: string; path: string }
@@ -32,7 +33,7 @@ export class Users extends Store {
   async create({ email, name, passwordHash }: NewUser, now: Date): Promise<User | undefined> {
     const row: UserRow = {
       ...{ id: uuidv7(), email, name, password_hash: passwordHash, issuer: null, subject: null },
-      ...{ created_at: now.toISOString(), disabled_at: null },
+      ...{ created_at: now.toISOString(), disabled_at: null, notices: 'at-once', notice_key: null },
     }
     const made = await this.db
       .insertInto('users')
@@ -89,6 +90,18 @@ export class Users extends Store {
   async setDisabled(id: string, at: Date | null): Promise<void> {
     const disabled_at = at?.toISOString() ?? null
     await this.db.updateTable('users').set({ disabled_at }).where('id', '=', id).execute()
+  }
+
+  async setNotices(id: string, notices: NoticeMode): Promise<void> {
+    await this.db.updateTable('users').set({ notices }).where('id', '=', id).execute()
+  }
+
+  /** What signs the link that stops a user's mails. */
+  async noticeKey(id: string): Promise<string> {
+    const made = { notice_key: createSecret() }
+    await this.db.updateTable('users').set(made).where('id', '=', id).where('notice_key', 'is', null).execute()
+    const { notice_key } = await this.#select().where('id', '=', id).executeTakeFirstOrThrow()
+    return notice_key ?? made.notice_key
   }
 
   /** A user's tenants, by slug. `served`: none that is disabled. */
@@ -155,6 +168,12 @@ export class Users extends Store {
     }))
   }
 
+  /** Those who may decide in a tenant, by e-mail. */
+  async curators(tenantId: string): Promise<User[]> {
+    const people = await this.list(tenantId, { limit: 100_000 })
+    return people.filter(({ role, disabledAt }) => role !== 'reader' && disabledAt === null)
+  }
+
   /** Everybody by e-mail, with their roles. */
   async all(): Promise<(User & { memberships: Membership[] })[]> {
     const rows = await this.#select().orderBy('email').execute()
@@ -193,6 +212,6 @@ export class Users extends Store {
   }
 }
 
-function toUser({ issuer: _, subject, ...row }: UserRow): User {
+function toUser({ issuer: _, subject, notice_key: _key, ...row }: UserRow): User {
   return { ...camelCase(row), isLinked: subject !== null }
 }

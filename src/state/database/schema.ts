@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { SourceStatus } from '../../contract/documents.ts'
 import type { EventKind } from '../../contract/events.ts'
-import type { GitFetch, PersonRole, Role } from '../../contract/vocabulary.ts'
+import type { GitFetch, NoticeMode, PersonRole, Role, WebhookFormat } from '../../contract/vocabulary.ts'
 import type { Audience } from '../../rules/access/audience.ts'
 
 /** Rows as both engines hold them. An `id` is a UUIDv7. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
@@ -22,6 +22,8 @@ export type Schema = {
   stamps: StampRow
   rate_uses: RateUseRow
   tour_marks: TourMarkRow
+  notices: NoticeRow
+  notice_cursors: NoticeCursorRow
   asked_questions: AskedQuestionRow
   opened_results: OpenedResultRow
   sites: SiteRow
@@ -296,6 +298,7 @@ export type WebhookRow = {
   failing_since: string | null
   due_at: string | null
   created_at: string
+  format: WebhookFormat
 }
 
 export type UserRow = {
@@ -310,6 +313,9 @@ export type UserRow = {
   subject: string | null
   created_at: string
   disabled_at: string | null
+  notices: NoticeMode
+  /** Signs the link that stops their mails; null: none was sent. */
+  notice_key: string | null
 }
 
 type MembershipRow = {
@@ -385,6 +391,27 @@ type WebhookDeliveryRow = {
   /** Milliseconds. */
   duration: number
 }
+
+/** A mail that is to be sent to a person, or a line of their digest. */
+export type NoticeRow = {
+  /** Made of what it tells and to whom: none is kept twice. */
+  id: string
+  tenant_id: string
+  user_id: string
+  kb_id: string
+  kind: EventKind | 'pages.stale'
+  candidate_id: string | null
+  /** Of the candidate, from 0. */
+  decision: number | null
+  /** 1: for the digest. */
+  is_digest: number
+  failures: number
+  at: string
+  due_at: string
+}
+
+/** The last event of a tenant that notices were made of, and the day of the last reminders. */
+export type NoticeCursorRow = { tenant_id: string; event: number; reminded_on: string }
 
 /** What a person has seen of the tour, or that they have put it away. */
 type TourMarkRow = {

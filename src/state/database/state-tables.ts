@@ -11,7 +11,7 @@ const tables = {
   ...{ chat_sessions: true, chat_turns: true, asked_questions: true, opened_results: true, sites: true },
   ...{ events: true, event_counters: true, event_cursors: true },
   ...{ sources: true, uploads: true, jobs: true },
-  ...{ webhooks: true, webhook_deliveries: true },
+  ...{ webhooks: true, webhook_deliveries: true, notices: true, notice_cursors: true },
   ...{ forge_links: true, forge_pulls: true, stamps: true },
   // Over within minutes.
   rate_uses: false,

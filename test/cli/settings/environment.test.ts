@@ -293,6 +293,18 @@ test('a bucket needs its keys', () => {
   )
 })
 
+test('mails need the address of their sender, and that of the server', () => {
+  const mail = { GANGLION_SMTP_URL: 'smtp://kb:hunter2@smtp.example.org', GANGLION_MAIL_FROM: 'KB@Example.org' }
+  const server = { GANGLION_PUBLIC_URL: 'https://kb.example.org' }
+  expect(readEnvironment({ ...mail, ...server }).mail).toEqual({ url: mail.GANGLION_SMTP_URL, from: 'kb@example.org' })
+  expect(() => readEnvironment(mail)).toThrow('GANGLION_PUBLIC_URL is missing: GANGLION_SMTP_URL needs it')
+  const wrong = { ...server, GANGLION_SMTP_URL: 'http://kb:hunter2@x', GANGLION_MAIL_FROM: 'a\nBcc: b@example.org' }
+  expect(() => readEnvironment(wrong)).toThrow(
+    /GANGLION_SMTP_URL must be an smtp or smtps URL[\s\S]*GANGLION_MAIL_FROM must be/,
+  )
+  expect(() => readEnvironment(wrong)).not.toThrow('hunter2')
+})
+
 test('settings come from a file of them, and any from a file of its own', async () => {
   const folder = tempDir()
   const file = (name: string, text: string) => {

@@ -218,6 +218,23 @@ test('a comment is kept beside the candidate; a blank one is refused beside its 
   expect(refused.texts('#field-comment-error')).toEqual(['must not be blank'])
 })
 
+test('a comment marks whom it mentions, with a link for who may list people', async () => {
+  const { curator, newKb, browser } = desk()
+  const kb = await newKb()
+  const id = await kb.submit()
+  await browser('curator', { email: 'zoe@example.com', name: 'Zoë Lang' })
+  await browser('reader', { email: 'rita@example.com', name: 'Rita' })
+  const { action } = formOf(await curator.get(`/queue/${id}`), '/comment')
+  const comment =
+    '@zoe @ZoeLang @rita @nobody `@zoe` [@zoe](https://example.org) x@zoe [x](https://example.org "> @zoe")'
+  const page = await follow(curator, await curator.post(action, { comment }))
+  expect(page.texts('.steps .content b')).toEqual(['@zoe', '@ZoeLang'])
+  expect(page.document.querySelectorAll('.steps a[href="/settings/people"]')).toHaveLength(0)
+  const admin = await browser('admin', { email: 'boss@example.com' })
+  const links = (await admin.get(`/queue/${id}`)).texts('.steps a[href="/settings/people"]')
+  expect(links).toEqual(['@zoe', '@ZoeLang'])
+})
+
 test('a script gets what is said of a decision, and where the next candidate is', async () => {
   const { curator, newKb } = desk()
   const kb = await newKb()

@@ -26,7 +26,9 @@ export type TestBed = {
  * A data directory of the running test's own, with the tenant `acme` and its knowledge base `handbook`.
  * @param options.threads others than those that all tests share; own ones without it
  */
-export async function newTestBed(options: { threads?: Threads; now?: () => Date } = { threads }): Promise<TestBed> {
+export async function newTestBed(
+  options: { threads?: Threads; now?: () => Date; publicUrl?: string } = { threads },
+): Promise<TestBed> {
   const dataDir = tempDir()
   const state = await newState()
   let ctx = await openContext({ dataDir, ...state, ...options })

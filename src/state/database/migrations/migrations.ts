@@ -20,6 +20,7 @@ export const migrations: Record<string, Migration> = {
   '0029-agents': { up: (db) => run(db, agents) },
   '0030-limits-of-keys': { up: (db) => run(db, 'alter table api_keys add column limits text;') },
   '0031-public-forges': { up: (db) => run(db, 'alter table forge_links add column is_public integer;') },
+  '0032-notices': { up: (db) => run(db, notices) },
 }
 
 /** @param statements of SQLite, one after another */
@@ -82,6 +83,22 @@ create table sites (
   disabled_at text, created_at text not null, day text not null, asked integer not null
 );
 create index sites_kb on sites (kb_id, id);
+`
+
+const notices = /* sql */ `
+alter table users add column notices text default 'at-once' not null;
+alter table users add column notice_key text;
+create table notices (
+  id text primary key, tenant_id text not null references tenants (id), user_id text not null references users (id),
+  kb_id text not null references knowledge_bases (id), kind text not null, candidate_id text, decision integer,
+  is_digest integer not null, failures integer not null, at text not null, due_at text not null
+);
+create index notices_due on notices (due_at, id);
+create index notices_user on notices (user_id);
+create table notice_cursors (
+  tenant_id text primary key references tenants (id), event integer not null, reminded_on text not null
+);
+alter table webhooks add column format text default 'ganglion' not null;
 `
 
 const schema = /* sql */ `

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import { requireStopLink } from '../../events/notices/stop-link.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { html } from '../layout/html-template.ts'
+import { barePage } from '../layout/page.ts'
+import { send } from '../layout/send.ts'
+
+const Link = z.object({ to: z.uuid(), signature: z.string().max(100) })
+
+/**
+ * Adds the page behind a mail's link, by which a person stops mails without signing in. Mail programs send its form by themselves (RFC 8058), without
+ * a cookie or an `Origin`: the signature says enough. Whoever only looks at it, as scanners of links do, stops nothing.
+ */
+export function stopMailsRoutes(app: ZodFastify, ctx: AppContext): void {
+  // Whatever the body is: the link says all.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, body, done) => void body.resume().once('end', () => done(null)))
+  app.route({
+    ...{ method: ['GET', 'POST'], url: '/notices/stop', bodyLimit: 16 * 1024 },
+    schema: { hide: true, querystring: Link },
+    handler: async ({ query, method }, reply) => {
+      await requireStopLink(ctx, query)
+      if (method === 'POST') await ctx.users.setNotices(query.to, 'off')
+      const main =
+        method === 'POST'
+          ? html`<h1>Stopped</h1><p>No more mails are sent to you. <a href="/account#mails">Your account</a> has the setting.</p>`
+          : html`<h1>Stop mails</h1><form method="post"><button type="submit">Stop all mails to me</button></form>`
+      return send(reply.header('cache-control', 'no-store'), barePage({ title: 'Mails', main }))
+    },
+  })
+}

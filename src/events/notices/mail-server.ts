@@ -1,0 +1,78 @@
+import { html } from 'hono/html'
+import { createTransport } from 'nodemailer'
+import { z } from 'zod'
+import { oneLine } from '../../rules/text/lines.ts'
+import { cutText } from '../../rules/text/whole-characters.ts'
+
+/** `quote`: what somebody wrote. */
+export type MailItem = { text: string; quote: string | undefined; url: string }
+
+type Links = { stopUrl: string; accountUrl: string }
+/** `id`: what the mail's own begins with; `thread`: and that of the mails with which it is shown together. */
+type OutgoingMail = Links & { to: string; subject: string; items: MailItem[]; id: string; thread: string | null }
+
+/** Why a mail was not taken. `isOfServer`: none is taken now, whoever it is to; `isFinal`: this one never will be. */
+type Refusal = { why: string; isOfServer: boolean; isFinal: boolean }
+
+export type SendMail = (mail: OutgoingMail) => Promise<Refusal | undefined>
+
+/** What nodemailer says of a failure. */
+const Failure = z.object({ code: z.string().catch(''), command: z.string().catch(''), responseCode: z.int().catch(0) })
+
+/** Milliseconds. */
+const patience = { connectionTimeout: 10_000, greetingTimeout: 10_000, dnsTimeout: 10_000, socketTimeout: 20_000 }
+const [maxItems, maxLine, maxQuote] = [50, 300, 2_000]
+/** But line ends, all that is not shown, or changes how text is. */
+const unseen = /[[\p{Cc}\p{Bidi_Control}]--[\n]]/gv
+
+/** Sends mails by SMTP, from an address. `url` has the name and the password, which go over TLS only, or to this machine. */
+export function mailServer({ url, from }: { url: string; from: string }): SendMail {
+  const { username, hostname } = new URL(url)
+  const requireTLS = username !== '' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  const transport = createTransport({ url, requireTLS, ...patience, disableFileAccess: true, disableUrlAccess: true })
+  const host = from.slice(from.lastIndexOf('@') + 1)
+  return ({ to, subject, items, id, thread, stopUrl, accountUrl }) => {
+    const mail = {
+      ...{
+        from: { name: 'Ganglion', address: from },
+        to: { name: '', address: to },
+        messageId: `<notice.${id}@${host}>`,
+      },
+      // Nobody sends the first mail of a candidate, which all others refer to.
+      ...(thread !== null && { references: `<candidate.${thread}@${host}>` }),
+      list: { unsubscribe: stopUrl },
+      headers: { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click', 'Auto-Submitted': 'auto-generated' },
+      ...{ subject: oneLine(subject, maxLine), ...mailText(items, { stopUrl, accountUrl }) },
+    }
+    return transport.sendMail(mail).then(() => undefined, refusalOf)
+  }
+}
+
+function refusalOf(error: unknown): Refusal {
+  const { code, command, responseCode } = Failure.parse(Object(error))
+  const isOfServer = !['RCPT TO', 'DATA', 'API'].includes(command)
+  // The words of the server may repeat the address of the recipient.
+  const why =
+    responseCode === 0 ? `it cannot be sent (${code})` : `the mail server answered ${responseCode} to ${command}`
+  return { why, isOfServer, isFinal: !isOfServer && (responseCode === 0 || responseCode >= 500) }
+}
+
+/** A mail as plain text and as HTML. What people wrote is escaped, and stands on one line or in a quotation. */
+function mailText(items: readonly MailItem[], { stopUrl, accountUrl }: Links): { text: string; html: string } {
+  const plain: string[] = []
+  const markup: unknown[] = []
+  for (const { text: said, quote = '', url } of items.slice(0, maxItems)) {
+    const text = oneLine(said, maxLine)
+    const lines = cutText(quote.replaceAll(unseen, ''), maxQuote).split('\n')
+    plain.push([text, ...(quote === '' ? [] : lines.map((line) => `> ${line}`)), url].join('\n'))
+    markup.push(
+      html`<p><a href="${url}">${text}</a></p><blockquote>${lines.map((line) => html`${line}<br>`)}</blockquote>`,
+    )
+  }
+  if (items.length > maxItems) plain.push(`And ${items.length - maxItems} more.`)
+  const links = html`<a href="${accountUrl}">Change how you are told</a> · <a href="${stopUrl}">Stop these mails</a>`
+  return {
+    text: [...plain, `-- \nChange how you are told: ${accountUrl}\nStop these mails: ${stopUrl}\n`].join('\n\n'),
+    html: `<!doctype html><html lang="en"><body>${markup.join('')}<hr><p>${links}</p></body></html>`,
+  }
+}

@@ -1,0 +1,23 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { GanglionError } from '../../contract/errors.ts'
+import type { Context } from '../../kb/context.ts'
+
+/** The query of the link by which a person stops their mails without signing in. */
+export type StopLink = { to: string; signature: string }
+
+export async function stopUrlOf({ users, urls }: Pick<Context, 'users' | 'urls'>, to: string): Promise<string> {
+  const signature = signatureOf(to, await users.noticeKey(to))
+  return urls.page(`/notices/stop?${new URLSearchParams({ to, signature })}`)
+}
+
+/** @throws {GanglionError} `link_expired` for a link that is not ours, or of a person who is gone */
+export async function requireStopLink({ users }: Pick<Context, 'users'>, { to, signature }: StopLink): Promise<void> {
+  const isKnown = (await users.get(to)) !== undefined
+  const own = Buffer.from(isKnown ? signatureOf(to, await users.noticeKey(to)) : '')
+  const given = Buffer.from(signature)
+  if (!isKnown || own.length !== given.length || !timingSafeEqual(own, given)) throw new GanglionError('link_expired')
+}
+
+function signatureOf(userId: string, key: string): string {
+  return createHmac('sha256', key).update(`stop notices ${userId}`).digest('base64url')
+}

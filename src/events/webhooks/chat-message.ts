@@ -1,0 +1,51 @@
+import { candidatePage, neuronPage } from '../../contract/console-paths.ts'
+import type { LoggedEvent } from '../../contract/events.ts'
+import type { WebhookFormat } from '../../contract/vocabulary.ts'
+import type { Context } from '../../kb/context.ts'
+import { oneLine } from '../../rules/text/lines.ts'
+import { ActivityTeller } from '../activity-item.ts'
+
+export type ChatFormat = Exclude<WebhookFormat, 'ganglion'>
+
+const maxText = 1_000
+
+/**
+ * An event in the shape of an incoming webhook of Slack, or of a workflow of Teams. It says no more than the event: neither who did it, nor the title
+ * of a candidate that is no page yet.
+ */
+export async function chatMessage(
+  ctx: Context,
+  tenantId: string,
+  format: ChatFormat,
+  event: LoggedEvent,
+): Promise<object> {
+  const item = await new ActivityTeller(ctx, tenantId).tell(event)
+  const { kind, seqId, candidateId, error, problems = [] } = event
+  const title = candidateId !== undefined && seqId === undefined ? undefined : item?.subject?.title
+  const what = [kind.replaceAll(/[.-]/g, ' '), ...(title === undefined ? [] : [`“${oneLine(title, 200)}”`])].join(' ')
+  const about = [item?.kb.title, what, error, ...problems].filter((part) => part !== undefined)
+  const page = seqId === undefined ? candidateId && candidatePage(candidateId) : item && neuronPage(item.kb.slug, seqId)
+  return chatBody(format, about.join(': '), page && ctx.urls.base && ctx.urls.page(page))
+}
+
+/** Shows a text as it is, without marks. `url`: empty where nobody knows where the server is reached. */
+export function chatBody(format: ChatFormat, said: string, url: string | undefined): object {
+  const text = oneLine(said, maxText)
+  if (format === 'slack') {
+    const link = { type: 'context', elements: [{ type: 'mrkdwn', text: `<${slackText(url ?? '')}|Open it>` }] }
+    const section = { type: 'section', text: { type: 'plain_text', text, emoji: false } }
+    return { text: slackText(text), blocks: url ? [section, link] : [section] }
+  }
+  const content = {
+    ...{ $schema: 'http://adaptivecards.io/schemas/adaptive-card.json', type: 'AdaptiveCard', version: '1.4' },
+    // A TextBlock would take Markdown.
+    body: [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] }],
+    actions: url ? [{ type: 'Action.OpenUrl', title: 'Open it', url }] : [],
+  }
+  return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] }
+}
+
+/** Without the signs that begin links and mentions in Slack's text. */
+function slackText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

@@ -1,0 +1,38 @@
+import { fold } from '../rules/text/fold.ts'
+import { outsideCode } from './comments.ts'
+
+type Named = { email: string; name: string }
+
+const word = String.raw`[\p{L}\p{N}\p{M}_+\-]+(?:\.[\p{L}\p{N}\p{M}_+\-]+)*`
+/** A name or an e-mail after an `@`: not within a word, an address or a path. */
+const mention = new RegExp(String.raw`(?<![\p{L}\p{N}\p{M}_@/.+\-])@(${word}(?:@${word})?)`, 'gu')
+const tagOrText = /<(\/?)([a-z][a-z0-9]*)(?:[^<>"']|"[^"]*"|'[^']*')*>|[^<]+/gi
+
+/**
+ * Whom a comment mentions, by the names as they are written: an e-mail, the part before its `@`, or a name without blanks. What several go by is
+ * nobody's. Neither code nor what is quoted mentions anybody.
+ */
+export function mentionedIn<Person extends Named>(comment: string, people: readonly Person[]): Map<string, Person> {
+  const text = Array.from(outsideCode(comment), (line) => (/^\s*>/.test(line.text) ? '' : line.text)).join('\n')
+  const namesOf = ({ email, name }: Person) =>
+    new Set([email, email.slice(0, email.indexOf('@')), name.replaceAll(/\s/gu, '')].map(fold))
+  const found = new Map<string, Person>()
+  for (const [, written = ''] of text.matchAll(mention)) {
+    const [person, ...others] = people.filter((each) => namesOf(each).has(fold(written)))
+    if (person !== undefined && others.length === 0) found.set(written, person)
+  }
+  return found
+}
+
+/** Marks names in a comment that was rendered: with a link where there is a `href`, or else without. Code and links stay. */
+export function markMentions(block: string, names: { has: (name: string) => boolean }, href?: string): string {
+  const mark = (written: string) => (href === undefined ? `<b>${written}</b>` : `<a href="${href}">${written}</a>`)
+  let depth = 0
+  return block.replace(tagOrText, (part: string, end: string | undefined, tag: string | undefined) => {
+    if (tag === undefined && depth === 0) {
+      return part.replace(mention, (written: string, name: string) => (names.has(name) ? mark(written) : written))
+    }
+    if (/^(?:a|code|pre)$/i.test(tag ?? '')) depth += end === '/' ? -1 : 1
+    return part
+  })
+}

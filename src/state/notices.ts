@@ -1,0 +1,72 @@
+import { sql, type Transaction } from 'kysely'
+import { type Camel, camelCase, snakeCase } from './database/row-names.ts'
+import type { NoticeCursorRow, NoticeRow, Schema } from './database/schema.ts'
+import { Store } from './database/store.ts'
+import { inTransaction } from './database/transaction.ts'
+import { servedKbs, servedTenants } from './life.ts'
+
+export type StoredNotice = Camel<NoticeRow>
+/** How far a tenant's notices have been made, or are to be. */
+export type NoticeCursor = Camel<NoticeCursorRow>
+
+/** SQLite takes 32,766 values in a statement. */
+const rowsAtOnce = 1_000
+
+/** Mails that are to be sent: a row for each notice to a person, until it is sent or given up. */
+export class Notices extends Store {
+  /** The tenants that have events which no notice was made of, or no reminder since a day, and the id of their last event. */
+  async behind(day: string): Promise<(NoticeCursor & { last: number })[]> {
+    const rows = await this.db
+      .selectFrom('event_counters')
+      .leftJoin('notice_cursors', 'notice_cursors.tenant_id', 'event_counters.tenant_id')
+      .select(['event_counters.tenant_id as tenantId', 'last', 'event', 'reminded_on as remindedOn'])
+      .where('event_counters.tenant_id', 'in', servedTenants(this.db))
+      .where(sql<boolean>`(event is null or event <> last or reminded_on < ${day})`)
+      .execute()
+    return rows.map(({ event, remindedOn, ...row }) => ({ ...row, event: event ?? -1, remindedOn: remindedOn ?? '' }))
+  }
+
+  /** Keeps notices, and that they were made: both or neither. @returns false where another process was first */
+  async advance(from: NoticeCursor, to: NoticeCursor, notices: readonly StoredNotice[]): Promise<boolean> {
+    const change = async (transaction: Transaction<Schema>) => {
+      const { tenant_id, ...place } = snakeCase(to)
+      const isThere = sql<boolean>`(notice_cursors.event, notice_cursors.reminded_on) = (${from.event}, ${from.remindedOn})`
+      const moved = await transaction
+        .insertInto('notice_cursors')
+        .values({ tenant_id, ...place })
+        .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet(place).where(isThere))
+        .returning('event')
+        .execute()
+      for (let start = 0; moved.length > 0 && start < notices.length; start += rowsAtOnce) {
+        const rows = notices.slice(start, start + rowsAtOnce).map(snakeCase)
+        const isKept = transaction
+          .insertInto('notices')
+          .values(rows)
+          .onConflict((conflict) => conflict.doNothing())
+        await isKept.execute()
+      }
+      return moved.length > 0
+    }
+    return inTransaction(this.db, change, 'read committed')
+  }
+
+  /** Those whose time has come, the oldest first; none of a tenant or a knowledge base that is not served. */
+  async due(now: Date, limit: number): Promise<StoredNotice[]> {
+    const due = this.db.selectFrom('notices').selectAll().where('due_at', '<=', now.toISOString())
+    const rows = await due
+      .where('kb_id', 'in', servedKbs(this.db))
+      .orderBy('due_at')
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+    return rows.map(camelCase)
+  }
+
+  async change(ids: readonly string[], to: Partial<StoredNotice>): Promise<void> {
+    await this.db.updateTable('notices').set(snakeCase(to)).where('id', 'in', ids).execute()
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    await this.db.deleteFrom('notices').where('id', 'in', ids).execute()
+  }
+}
