@@ -48,8 +48,12 @@ async function runOnMain(ctx: Context, kb: ReadableKb): Promise<MainRun> {
   return run
 }
 
-/** The results of tests, which are those of main, in a knowledge base or a preview of it. @throws {GanglionError} `unavailable` */
-export async function resultsOf(ctx: Context, kb: ReadableKb, { tests }: TestSet): Promise<TestResult[]> {
+/** The results of tests in a knowledge base or a preview of it. @throws {GanglionError} `unavailable` */
+export async function resultsOf(
+  ctx: Context,
+  kb: ReadableKb,
+  { tests }: Pick<TestSet, 'tests'>,
+): Promise<TestResult[]> {
   if (tests.length === 0) return []
   await searchOf(kb, ctx).follow()
   return runTests(tests, kbAsker(ctx, kb, ctx.threads.of(ExtractPool)))

@@ -6,6 +6,7 @@ import { previewedKb } from '../queue/preview/previewed-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { countsOf, testHistory } from './kept-runs.ts'
 import { mainRun, resultsOf } from './main-run.ts'
+import { readTestFiles } from './test-files.ts'
 
 /**
  * The results of a knowledge base's answer tests on main, or as if a candidate were approved. For curators.
@@ -23,8 +24,9 @@ export async function readTestReport(
   const previewed = await previewedKb(ctx, caller, kb, [candidate])
   const [conflict] = previewed.preview.conflicts
   if (conflict !== undefined) throw new GanglionError('merge_conflict', conflict.message)
-  const results = await resultsOf(ctx, previewed, await mainRun(ctx, kb))
-  return { ...report, candidateId: candidate, ...countsOf(results), results }
+  const { tests, problems } = await readTestFiles(previewed.projection.read, previewed.repository)
+  const results = await resultsOf(ctx, previewed, { tests })
+  return { ...report, candidateId: candidate, ...countsOf(results), results, problems }
 }
 
 export async function testReportOf(ctx: Context, kb: ReadableKb): Promise<TestReport> {

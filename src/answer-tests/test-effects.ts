@@ -5,12 +5,13 @@ import { GanglionError } from '../contract/errors.ts'
 import { type Context, onePer } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { inUse } from '../kb/open/kb-use.ts'
-import { pendingRecord } from '../kb/projection/candidate-index.ts'
+import { findCandidate, pendingRecord } from '../kb/projection/candidate-index.ts'
 import { hasTestFiles } from '../kb/projection/file-queries.ts'
 import { previewedKb } from '../queue/preview/previewed-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
-import { mainRun, resultsOf } from './main-run.ts'
+import { type MainRun, mainRun, resultsOf } from './main-run.ts'
+import { readTestFiles, type TestSet } from './test-files.ts'
 
 const attempts = 3
 const maxKept = 200
@@ -24,13 +25,13 @@ const known = onePer((_: KnowledgeBase) => ({
 
 /**
  * What approvals of candidates, in this order, change in the results of the answer tests. Found once for a head of main; undefined where
- * main has no files of tests.
+ * neither main nor they have files of tests.
  * @throws {GanglionError} `not_found`, `not_pending`
  */
 export function testEffects(ctx: Context, kb: KnowledgeBase, ids: readonly string[]): Promise<TestEffects> | undefined {
   const { tenantId } = kb.identity
   const { read: sql } = kb.projection
-  if (!hasTestFiles(sql)) return undefined
+  if (!hasTestFiles(sql) && !ids.some((id) => findCandidate(sql, id)?.hasTests)) return undefined
   const { effects, turns } = known(kb)
   const key = JSON.stringify([kb.heads().main, ...ids.map((id) => [id, pendingRecord(sql, id)])])
   const found = effects.get(key)
@@ -62,14 +63,35 @@ async function findEffects(
       const previewed = await previewedKb(ctx, caller, kb, ids)
       const [conflict] = previewed.preview.conflicts
       if (conflict !== undefined) return { state: 'failed', reason: conflict.message, tests, ...none }
-      const after = await resultsOf(ctx, previewed, before)
-      if (previewed.main === before.commit) return { state: 'tested', tests, ...changesOf(before.results, after) }
+      const set = await readTestFiles(previewed.projection.read, previewed.repository)
+      const after = await resultsOf(ctx, previewed, set)
+      const was = await resultsBefore(ctx, kb, { before, set, after })
+      if (previewed.main === before.commit) return { state: 'tested', tests: after.length, ...changesOf(was, after) }
     } catch (error) {
       if (!(error instanceof GanglionError) || error.code !== 'unavailable') throw error
       return { state: 'failed', reason: error.message, tests, ...none }
     }
   }
   return { state: 'failed', reason: 'Main changes faster than its answer tests are run.', tests: 0, ...none }
+}
+
+/** What main answers to the tests that there will be. One that main does not have passes there if it fails with the candidate: it breaks. */
+async function resultsBefore(
+  ctx: Context,
+  kb: KnowledgeBase,
+  { before, set, after }: { before: MainRun; set: TestSet; after: readonly TestResult[] },
+): Promise<TestResult[]> {
+  const keyOf = ({ test }: TestSet['tests'][number]) => JSON.stringify(test)
+  const known = new Map(before.tests.map((test, at) => [keyOf(test), before.results[at]]))
+  const added = set.tests.filter((test) => !known.has(keyOf(test)))
+  const asked = await resultsOf(ctx, kb, { tests: added })
+  for (const [at, test] of added.entries()) known.set(keyOf(test), asked[at])
+  return set.tests.flatMap((test, at) => {
+    const was = known.get(keyOf(test))
+    return was === undefined
+      ? []
+      : [{ ...was, passed: was.passed || (added.includes(test) && after[at]?.passed === false) }]
+  })
 }
 
 /** Both are of the same tests, in the same order. */

@@ -7,7 +7,7 @@ import type { FiledTest } from './run-tests.ts'
 
 export type TestSet = { tests: FiledTest[]; problems: TestReport['problems'] }
 
-/** The answer tests of main, by path and place, and what keeps others from being run. */
+/** The answer tests of main, or of a preview of it, by path and place, and what keeps others from being run. */
 export async function readTestFiles(sql: MainTables, repository: Pick<Repository, 'readTextOnce'>): Promise<TestSet> {
   const tests: FiledTest[] = []
   const problems: TestSet['problems'] = []

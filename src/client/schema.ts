@@ -1346,6 +1346,15 @@ export interface components {
             awaiting?: components["schemas"]["Awaiting"];
             /** @description Unified diff from `before` to `after`; at most 256 KB. */
             diff: string;
+            /** @description Files of answer tests that its approval commits with the page. Present if it is pending and has some. */
+            tests?: {
+                /** @description Path of a file of answer tests. */
+                path: string;
+                /** @description The file on `main`. Null if there is none. */
+                before: string | null;
+                /** @description The file with the candidate. Null if it is deleted. */
+                after: string | null;
+            }[];
             /**
              * @description Present if `diff` is cut at its limit.
              * @constant

@@ -381,6 +381,16 @@ export const CandidateDetail = CandidateSummary.extend({
     'What `kb.yaml` asks for before it is approved. Absent if any curator decides alone.',
   ).exactOptional(),
   diff: z.string().describe('Unified diff from `before` to `after`; at most 256 KB.'),
+  tests: z
+    .array(
+      z.object({
+        path: z.string().describe('Path of a file of answer tests.'),
+        before: z.string().nullable().describe('The file on `main`. Null if there is none.'),
+        after: z.string().nullable().describe('The file with the candidate. Null if it is deleted.'),
+      }),
+    )
+    .describe('Files of answer tests that its approval commits with the page. Present if it is pending and has some.')
+    .exactOptional(),
   diffTruncated: z.literal(true).describe('Present if `diff` is cut at its limit.').exactOptional(),
   conflicts: z
     .array(MergeConflict)

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Oid } from '../git/objects/object.ts'
 import type { PushRange } from '../git/pushed-objects.ts'
 import type { TreeChange } from '../git/repository.ts'
 import type { Staging } from '../git/staging.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { type CandidateRow, candidatesOfOrigin, countPending } from '../kb/projection/candidate-index.ts'
+import type { AllTables } from '../kb/projection/projection.ts'
 import { signatureOf } from '../kb/refs/commit-message.ts'
 import {
   awaitingReview,
@@ -17,13 +19,21 @@ import {
   pageParts,
   revised,
 } from '../kb/writing/git-candidate.ts'
+import { testFileChanges } from '../kb/writing/merge-tests.ts'
 import { seqIdBefore } from '../kb/writing/push-base.ts'
 import { proposalMessage } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
 import { movedFrom, type PushedNeuron, pushedNeurons } from '../kb/writing/pushed-neurons.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
+import { isTestPath } from '../markdown/file/test-file.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
-import { type Actor, type Candidate, type Decision, lastVerdict } from '../rules/candidates/candidate.ts'
+import {
+  type Actor,
+  type Candidate,
+  type CarriedTests,
+  type Decision,
+  lastVerdict,
+} from '../rules/candidates/candidate.ts'
 import { leftProposals, pagesOnTheWay } from './withdraw-proposals.ts'
 
 export type ProposedNeuron = {
@@ -34,6 +44,8 @@ export type ProposedNeuron = {
   path?: string
   movedFrom?: string | undefined
   removes?: boolean
+  /** Files of answer tests that come with it. */
+  tests?: readonly string[]
   /** The dismissal of an earlier proposal for the same Neuron by somebody other than the pusher. */
   dismissal?: Decision | undefined
 }
@@ -62,11 +74,21 @@ export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: ()
     const { write: sql } = kb.projection
     const at = now()
     const neurons = await pushedNeurons(sql, push.changes, (oid) => staging.readText(oid))
+    const tests = await carriedTests(sql, push.changes, (oid) => staging.readText(oid))
     const proposed: Proposed[] = []
+    const told = tests.length === 0 ? {} : { tests: tests.map(({ path }) => path) }
     for (const neuron of neurons.filter(isChange)) {
-      const candidate = await propose(kb, staging, neuron, { ...push, at })
-      proposed.push({ ...candidate, path: neuron.path, movedFrom: movedFrom(neuron), removes: neuron.text === null })
+      const candidate = await propose(kb, staging, neuron, { ...push, tests, at })
+      proposed.push({
+        ...candidate,
+        path: neuron.path,
+        movedFrom: movedFrom(neuron),
+        removes: neuron.text === null,
+        ...told,
+      })
     }
+    if (tests.length > 0 && proposed.every(({ state }) => state === 'approved'))
+      throw new PushRefused('answer tests are proposed with a page: push them to main')
     const added = proposed.filter(({ state }) => state === 'new').length
     if (countPending(sql) + added > maxPending)
       throw new PushRefused(`the queue is full: ${maxPending} candidates wait`)
@@ -85,6 +107,23 @@ export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: ()
   })
 }
 
+/** The files of answer tests that a push changes, and that main does not have so already. */
+async function carriedTests(
+  sql: AllTables,
+  changes: readonly TreeChange[],
+  readText: (oid: Oid) => Promise<string>,
+): Promise<CarriedTests[]> {
+  const pushed = await Promise.all(
+    changes
+      .filter(({ path }) => isTestPath(path))
+      .map(async ({ path, before = null, after }) => {
+        return { path, base: before, text: after === undefined ? null : await readText(after) }
+      }),
+  )
+  const changed = await testFileChanges({ sql, readText }, { tests: pushed })
+  return pushed.filter(({ path }) => changed.some((change) => change.path === path))
+}
+
 /** Whether main differs from it. */
 function isChange({ before, path, blob }: PushedNeuron): boolean {
   return before === undefined || before.path !== path || before.blob !== blob
@@ -94,15 +133,17 @@ async function propose(
   kb: KnowledgeBase,
   staging: Staging,
   neuron: PushedNeuron,
-  { changes, proposer, origin, at }: ProposalPush & { at: Date },
+  { changes, tests, proposer, origin, at }: ProposalPush & { tests: CarriedTests[]; at: Date },
 ): Promise<Proposed> {
-  const made = { parts: await pageParts(neuron, (oid) => staging.readText(oid)), origin, actor: proposer, at }
+  const parts = { ...(await pageParts(neuron, (oid) => staging.readText(oid))), tests }
+  const made = { parts, origin, actor: proposer, at }
   const base = await baseOf(kb, staging, neuron, changes)
   const known = knownProposal(kb, neuron, origin)
   const approved = known === undefined && approvedProposal(kb, neuron, origin)
   if (approved) return { candidateId: approved.id, title: made.parts.title, state: 'approved' }
   if (known === undefined) {
     const candidate = gitCandidate(kb.identity.id, neuron, { ...made, reason: 'proposed by a push' })
+    if (roomInRecord(candidate) < 0) throw new PushRefused('the answer tests are too long to be proposed with a page')
     return {
       candidateId: candidate.id,
       title: candidate.title,
@@ -115,7 +156,8 @@ async function propose(
   const isOwn = known.connector === connectorOf(origin) && record.createdBy.id === proposer.id
   const metadata = isOwn ? gitMetadata(neuron, origin) : record.metadata
   const { content, frontMatter } = made.parts
-  const isSame = record.content === content && record.frontMatter === frontMatter && record.metadata === metadata
+  const isPage = record.content === content && record.frontMatter === frontMatter && record.metadata === metadata
+  const isSame = isPage && isDeepStrictEqual(record.tests ?? [], tests)
   const shown = { candidateId: record.id, title: made.parts.title }
   if (isSame && record.base === base) return { ...shown, state: 'unchanged' }
   const candidate: Candidate = {

@@ -66,8 +66,10 @@ export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candid
     return [`  ${state} ${what}`, `    refs/candidates/${candidateId}/head`, ...earlier]
   })
   const lines = shortened(pushed.length === 0 ? [nothingProposed] : [...moves, ...told])
+  const [tests = []] = pushed.flatMap((neuron) => (neuron.tests === undefined ? [] : [neuron.tests]))
   return [
     ...lines,
+    ...tests.map((path) => `  ${oneLine(path, 200)} comes with the first that is approved`),
     ...nextStep(
       pushed,
       lines.some((line) => line.includes('refs/candidates/')),

@@ -17,6 +17,7 @@ import { mergePush } from '../kb/writing/merge-push.ts'
 import { fetchFirst, type MainPush, pushToMain } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
 import { pushView } from '../kb/writing/submitted-neurons.ts'
+import { isTestPath } from '../markdown/file/test-file.ts'
 import { dismissCandidate } from '../queue/decide-candidate.ts'
 import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
 import { effectLines, failureLines } from '../rules/effect-lines.ts'
@@ -101,7 +102,7 @@ async function judgeRequest(
   const findings = await checkPush(kb, { repository, from, to }, parser)
   if (request.kind === 'propose') {
     const told = new Set(findings.flatMap(({ severity, path }) => (severity === 'error' ? [path] : [])))
-    const others = await onlyNeurons(kb, repository, request)
+    const others = await unproposable(kb, repository, request)
     return [...findings, ...others.filter(({ path }) => !told.has(path))]
   }
   const isSound = findings.every(({ severity }) => severity === 'warning')
@@ -206,13 +207,16 @@ async function requireCommit(repository: Repository, to: Oid): Promise<void> {
   throw new PushRefused(`only a commit can be pushed, and ${short} is a ${type}${hint}`)
 }
 
-async function onlyNeurons(kb: KnowledgeBase, repository: Repository, { from, to }: PushRange): Promise<Finding[]> {
+/** Files that are neither Neurons nor answer tests that come with some. */
+async function unproposable(kb: KnowledgeBase, repository: Repository, { from, to }: PushRange): Promise<Finding[]> {
   try {
-    const others = (await pushedChanges(repository, from, to)).filter(({ path }) => !isNeuronPath(path))
+    const changes = await pushedChanges(repository, from, to)
+    const hasNeurons = changes.some(({ path }) => isNeuronPath(path))
+    const others = changes.filter(({ path }) => !isNeuronPath(path) && !(hasNeurons && isTestPath(path)))
     const { protectMain } = await kb.settings()
     const way = protectMain ? 'other files are changed on the server.' : 'push this file to main.'
     return others.map(({ path }) => {
-      const message = `Only Neurons can be proposed: ${way}`
+      const message = `Only Neurons can be proposed, and answer tests with them: ${way}`
       return { rule: 'not-a-neuron', severity: 'error', path, line: 1, message }
     })
   } catch (error) {

@@ -9,6 +9,7 @@ import { lastBlob } from '../kb/projection/version-queries.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { removalTrailers } from '../kb/refs/removal-trailer.ts'
 import { revised } from '../kb/writing/git-candidate.ts'
+import { mergedTestFiles } from '../kb/writing/merge-tests.ts'
 import { type ApprovalEdit, type Proposal, type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { approvalTrailers, approvers, proposalMessage } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
@@ -123,7 +124,8 @@ export async function awaitingOf(kb: KnowledgeBase, candidate: Candidate): Promi
   try {
     const { path, text, movedFrom } = await proposalOf(view, candidate)
     const files = new Map(movedFrom === undefined ? [] : [[movedFrom, null] as const])
-    return await kb.missing(view, new Map([...files, [path, text]]), { by: undefined, of: [candidate] })
+    const tests = await mergedTestFiles(view, [candidate])
+    return await kb.missing(view, new Map([...files, ...tests, [path, text]]), { by: undefined, of: [candidate] })
   } catch (error) {
     if (error instanceof GanglionError || error instanceof ValidationError) return undefined
     throw error
@@ -212,7 +214,9 @@ export async function approveStaged(
 
   const ids = { seqId: candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb)), id: uuidv7() }
   const opened = await openedEdit(kb, edit)
-  const proposed = await proposalOf(proposalViewOf(kb, staging), candidate, { edit: opened, ids })
+  const view = proposalViewOf(kb, staging)
+  const proposed = await proposalOf(view, candidate, { edit: opened, ids })
+  const tests = await mergedTestFiles(view, [candidate])
   // A file that only the policy lets in is open to nobody, so its pictures stay in the text.
   const brought = actor === policyActor ? undefined : await takePictures(kb, [proposed])
   const [proposal = proposed] = brought?.pages ?? []
@@ -225,7 +229,7 @@ export async function approveStaged(
     candidates,
     neurons,
   } = await renamed(kb, staging, ids.seqId, proposal, { candidate, actor, now })
-  const files = new Map<string, string | Buffer | null>([...pages, ...(brought?.files ?? [])])
+  const files = new Map<string, string | Buffer | null>([...tests, ...pages, ...(brought?.files ?? [])])
   const isEdited = Object.values(edit).some((part) => part !== undefined)
   const decided = { by: actor, of: [candidate], writes: async () => isEdited }
   const awaiting = await kb.missing(staging, files, decided)

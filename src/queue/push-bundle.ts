@@ -12,6 +12,7 @@ import type { AllTables } from '../kb/projection/projection.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { mainRef } from '../kb/refs/kb-refs.ts'
 import { removalTrailers } from '../kb/refs/removal-trailer.ts'
+import { mergedTestFiles } from '../kb/writing/merge-tests.ts'
 import { approvalTrailers, approvers, proposalMessage, subjectOf } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
 import { withDecision } from '../kb/writing/record.ts'
@@ -99,6 +100,7 @@ export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle
       blob: text === null ? undefined : hashObject('blob', Buffer.from(text)),
     }))
     const { pages, files: pictures } = await takePictures(kb, neurons)
+    const tests = await mergedTestFiles(view, records)
     const moved = changes.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, null] as const]))
     const [actor, at] = [actorOf(caller), ctx.now()]
     const taking = await takeNeurons(kb, pages, {
@@ -110,7 +112,7 @@ export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle
     })
     const author = signatureOf(actor, at)
     const { candidates, files: taken, removals } = taking
-    const files = new Map<string, string | Buffer | null>([...moved, ...pictures, ...taken])
+    const files = new Map<string, string | Buffer | null>([...moved, ...tests, ...pictures, ...taken])
     const decided = { by: actor, of: records }
     const awaiting = await kb.missing(staging, files, decided)
     if (awaiting !== undefined) {

@@ -11,6 +11,7 @@ import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
 import { baseOf } from '../kb/writing/merge-candidate.ts'
+import { testFileChanges } from '../kb/writing/merge-tests.ts'
 import { proposalOf } from '../kb/writing/proposal.ts'
 import { replaceContent } from '../markdown/file/file-body.ts'
 import { fileLayout } from '../markdown/file/front-matter.ts'
@@ -32,6 +33,7 @@ export async function readCandidate(ctx: Context, caller: Caller, candidateId: s
       ? await sidesOfProposal(kb, candidate)
       : await sidesOfApproval(kb, candidate, row.approval)
   const sides = { before: before && unixLines(before), after: after && unixLines(after), ...conflict }
+  const tests = row.status === 'pending' ? await proposedTests(kb, candidate) : []
   const awaiting = row.status === 'pending' ? await awaitingOf(kb, candidate) : undefined
   return {
     ...toSummary(ctx, kb.identity.id, row),
@@ -48,9 +50,20 @@ export async function readCandidate(ctx: Context, caller: Caller, candidateId: s
       ...(await approvalDecision(kb, row)),
     ],
     ...(awaiting && { awaiting }),
+    ...(tests.length > 0 && { tests }),
     ...sides,
     ...(await diffOf(ctx, sides, row)),
   }
+}
+
+/** What a pending candidate changes in the files of answer tests. */
+export async function proposedTests(
+  { projection, repository }: KnowledgeBase,
+  candidate: Candidate,
+): Promise<NonNullable<CandidateDetail['tests']>> {
+  const view = { sql: projection.read, readText: (oid: string) => repository.readText(oid) }
+  const changes = await testFileChanges(view, candidate)
+  return changes.map(({ path, before, after }) => ({ path, before, after }))
 }
 
 export async function approvalDecision(

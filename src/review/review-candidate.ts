@@ -9,7 +9,7 @@ import { readQueued } from '../queue/find-queued.ts'
 import { type QueueEntry, type QueueView, toEntry } from '../queue/lists/list-queue.ts'
 import { type Neighbours, neighboursOf } from '../queue/lists/queue-neighbours.ts'
 import { type BundleEntry, bundleEntry } from '../queue/push-bundle.ts'
-import { approvalDecision } from '../queue/read-candidate.ts'
+import { approvalDecision, proposedTests } from '../queue/read-candidate.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Candidate, Decision } from '../rules/candidates/candidate.ts'
 import { type FieldChange, fieldChanges } from './field-changes.ts'
@@ -39,6 +39,8 @@ export type CandidateReview = Neighbours & {
   /** A JSON object as text, as submitted. */
   metadata: string | null
   sides: ReviewSides
+  /** The files of answer tests that come with it. */
+  tests: Awaited<ReturnType<typeof proposedTests>>
   fields: FieldChange[]
   links: LinkChanges
   sources: SourcePassage[]
@@ -72,6 +74,7 @@ export async function reviewCandidate(
     kb: await kbLabel(kb),
     metadata: candidate.metadata,
     sides,
+    tests: row.status === 'pending' ? await proposedTests(kb, candidate) : [],
     fields: fieldChanges(before, after),
     links,
     sources,

@@ -8,7 +8,7 @@ import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { changeSection, type ShownChange } from './change-section.ts'
+import { changeSection, type ShownChange, type TestsChange, testsSection } from './change-section.ts'
 import { decidePanel } from './decide-panel.ts'
 import { editConflict, editForm, type TypedEdit } from './edit-form.ts'
 import { effectsSection } from './effects-section.ts'
@@ -34,6 +34,7 @@ export type Typed = { reason?: string | undefined; comment?: string | undefined;
 export type ShownCandidate = {
   review: CandidateReview
   change: ShownChange
+  tests: readonly TestsChange[]
   /** On the answer tests. */
   effects: TestEffects | undefined
   /** Rendered, in the order of the comments. */
@@ -81,6 +82,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
       ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
       ${!isPending && lostEdit(typed.edit)}
       ${changeSection(change, review, { params, isEditing })}
+      ${testsSection(shown.tests)}
       ${decidePanel(visit, review, { params, isEditing, reason: typed.reason, errors: errors.dismiss })}
       <div class="context">
         ${effectsSection(shown.effects, kb.slug)}

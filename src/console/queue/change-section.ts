@@ -16,6 +16,8 @@ export type ShownChange =
   | ({ show: 'lines' | 'split' } & TextDiff)
   | { show: 'sides'; before: Rendered | undefined; after: Rendered | undefined }
 
+export type TestsChange = TextDiff & { path: string }
+
 const labels: Readonly<Record<Show, string>> = {
   rendered: 'As a page',
   lines: 'As text',
@@ -30,6 +32,22 @@ const longChange = 128 * 1024
 export function usualShow({ before, after }: CandidateReview['sides']): Show {
   const { length } = `${before?.content}${after?.content}`.replace(/\bdata:image\/[\w;,+/=]+/g, '')
   return length > longChange ? 'lines' : 'rendered'
+}
+
+/** The files of answer tests that come with a candidate, as text. */
+export function changesOfTests(ctx: AppContext, { tests }: Pick<CandidateReview, 'tests'>): Promise<TestsChange[]> {
+  return Promise.all(
+    tests.map(async ({ path, before, after }) => {
+      const sides = { before: before ?? '', after: after ?? '' }
+      return { path, ...sides, diff: await compareLines(ctx, sides) }
+    }),
+  )
+}
+
+export function testsSection(changes: readonly TestsChange[]): Html | undefined {
+  if (changes.length === 0) return undefined
+  return html`<section aria-labelledby="tests-title"><h2 id="tests-title">Answer tests that come with it</h2>
+    ${changes.map((change) => html`<h3><code>${change.path}</code></h3>${textDiff(change, 'below')}`)}</section>`
 }
 
 /** Compares the two sides of a candidate; of a conflict, what the Neuron says now and what is proposed. */

@@ -57,6 +57,8 @@ export function refusalText({ code, message }: Pick<GanglionError, 'code' | 'mes
     return html`<p>${decidedBy(outcome)} before you.</p> <p>Your decision was not made. What you wrote is kept below.</p>`
   if (code === 'stale_head')
     return html`<p>It has changed since you opened it, or the page that it changes has.</p> <p>Nothing was decided: look at it again. What you wrote is kept.</p>`
+  if (code === 'merge_conflict' && message !== errorTable.merge_conflict.message)
+    return html`<p>${message}</p> <p>Nothing was decided. What you wrote is kept.</p>`
   if (code === 'merge_conflict')
     return html`<p>The page has changed since, and the changes conflict.</p> <p>Nothing was decided: see below what conflicts.</p>`
   if (code === 'approval_needed') return html`<p>${message}</p> <p>Nothing was decided. What you wrote is kept.</p>`

@@ -15,7 +15,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { candidateHtml, type ShownCandidate, type Typed } from './candidate-page.ts'
-import { changeOf, usualShow } from './change-section.ts'
+import { changeOf, changesOfTests, usualShow } from './change-section.ts'
 import { togetherNotice } from './decide-together.ts'
 import { type Similar, similarList } from './facts.ts'
 import { type ListPage, queueListPage } from './list-page.ts'
@@ -73,8 +73,9 @@ export function answersOf(ctx: AppContext) {
       reviewCandidate(ctx, caller, id, viewOf(params)),
       done === undefined ? undefined : readOutcome(ctx, caller, done),
     ])
-    const [change, comments, effects, similar] = await Promise.all([
+    const [change, tests, comments, effects, similar] = await Promise.all([
       changeOf(ctx, caller, review, params.show ?? usualShow(review.sides)),
+      changesOfTests(ctx, review),
       commentsOf(caller, review, visit.session.role === 'admin' ? '/settings/people' : undefined),
       readEffects(ctx, caller, review.entry),
       params.similar === undefined ? undefined : similarTo(caller, id),
@@ -83,7 +84,7 @@ export function answersOf(ctx: AppContext) {
       params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
     return send(
       reply,
-      candidateHtml(visit, { review, change, comments, effects, similar, params, isEditing, notice, ...told }),
+      candidateHtml(visit, { review, change, tests, comments, effects, similar, params, isEditing, notice, ...told }),
       status,
     )
   }

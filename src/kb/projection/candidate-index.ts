@@ -27,6 +27,8 @@ export type CandidateRow = {
   createdAt: string
   createdBy: string
   tags: string[]
+  /** Whether answer tests come with it. */
+  hasTests: boolean
   /** What the policy said of it. */
   reason: string
   /** Why a curator dismissed it. */
@@ -57,13 +59,13 @@ export function indexCandidate(
   const asked = requestedChanges(candidate) ?? null
   const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      removes, warnings, created_at, created_by, sender, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, title_key, text_key,
+      removes, warnings, created_at, created_by, sender, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, tests, title_key, text_key,
       word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${/^(?:key|user|git):/.test(candidate.createdBy.id) ? candidate.createdBy.id : null},
       ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
-      ${assigneeOf(candidate) ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)},
+      ${assigneeOf(candidate) ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)}, ${Number((candidate.tests ?? []).length > 0)},
       ${titleKey(title)}, ${textKey}, ${row})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
   for (const key of new Set(tags.map(tagKey))) sql.run`INSERT INTO candidate_tags (key, id) VALUES (${key}, ${id})`
@@ -276,6 +278,7 @@ export function toCandidateRow(row: Record<string, unknown>): CandidateRow {
     createdAt: String(row.created_at),
     createdBy: String(row.created_by),
     tags: JSON.parse(String(row.tags)),
+    hasTests: row.tests === 1,
     reason: String(row.reason),
     dismissal: row.dismissal === null ? null : String(row.dismissal),
     asked: row.asked === null ? null : JSON.parse(String(row.asked)),

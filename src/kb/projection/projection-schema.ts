@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 27
+export const projectionVersion = 28
 
 export const projectionTables = [
   'meta',
@@ -78,7 +78,7 @@ export const projectionSchema = `
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
     removes INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, sender TEXT,
     dismissal TEXT, asked TEXT, assignee TEXT, unfinished INTEGER NOT NULL,
-    origin TEXT, fingerprint TEXT, model TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL,
+    origin TEXT, fingerprint TEXT, model TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL, tests INTEGER NOT NULL,
     title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
 

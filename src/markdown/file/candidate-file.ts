@@ -32,6 +32,12 @@ const Decision = z.object({
   via: z.string().exactOptional(),
 })
 
+const Tests = z.object({
+  path: z.string(),
+  base: z.string().nullable().default(null),
+  text: z.string().nullable().default(null),
+})
+
 const Verdict = z.object({
   approve: Flag,
   zone: Zone.nullable().default(null),
@@ -55,6 +61,7 @@ const CandidateRecord = z.object({
     .exactOptional(),
   removes: Flag.default(false),
   frontMatter: z.string().nullable().default(null),
+  tests: z.array(Tests).exactOptional(),
   verdict: Verdict,
   createdAt: z.string(),
   createdBy: Actor,
@@ -75,7 +82,7 @@ export function roomInRecord(candidate: Candidate): number {
 
 function formatRecord(candidate: Candidate): string {
   const { id, kind, title, confidence, impactEstimate, connector, target, base, removes, frontMatter } = candidate
-  const { mergeBase, renames, verdict, createdAt, createdBy, decisions, original, metadata } = candidate
+  const { mergeBase, renames, tests = [], verdict, createdAt, createdBy, decisions, original, metadata } = candidate
   return formatFrontMatter({
     id,
     kind,
@@ -89,6 +96,7 @@ function formatRecord(candidate: Candidate): string {
     renames,
     removes: removes || undefined,
     frontMatter: frontMatter ?? undefined,
+    tests: listed(tests.map(({ path, base, text }) => ({ path, base: base ?? undefined, text: text ?? undefined }))),
     verdict: { ...verdict, zone: verdict.zone ?? undefined, warnings: listed(verdict.warnings) },
     createdAt,
     createdBy,

@@ -3,6 +3,7 @@ import type { Oid } from '../../git/objects/object.ts'
 import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
 import { versionOfBlob } from '../../kb/projection/version-queries.ts'
 import type { MainView } from '../../kb/writing/merge-candidate.ts'
+import { type TestFileChange, testFileChanges } from '../../kb/writing/merge-tests.ts'
 import { type ProposalView, proposalOf } from '../../kb/writing/proposal.ts'
 import { editNeuron } from '../../markdown/file/neuron-file.ts'
 import type { Candidate } from '../../rules/candidates/candidate.ts'
@@ -21,6 +22,7 @@ export type CandidateChange = {
   title: string
   target: NeuronRow | undefined
   merges: boolean
+  tests: readonly TestFileChange[]
 }
 
 /** What a candidate changes; nothing where its target is gone or cannot be read. */
@@ -30,7 +32,10 @@ export async function candidateChange(
   candidate: Candidate,
 ): Promise<CandidateChange | undefined> {
   try {
-    return { candidate, onto: main, merges: true, ...(await proposalOf(view, candidate)) }
+    const tests = await testFileChanges(view, candidate)
+    // A head that takes away what others added since is none.
+    if (tests.some(({ conflicts }) => conflicts !== undefined)) return undefined
+    return { candidate, onto: main, merges: true, tests, ...(await proposalOf(view, candidate)) }
   } catch (error) {
     if (error instanceof ValidationError) return undefined
     if (!(error instanceof GanglionError)) throw error
@@ -68,9 +73,14 @@ export async function stackChanges(
   changes: readonly CandidateChange[],
 ): Promise<CandidateChange[] | undefined> {
   const latest = new Map<string, CandidateChange>()
+  const tests = new Map<string, string | null>()
   const stacked: CandidateChange[] = []
   for (const change of changes) {
     const keys = keysOf(change)
+    for (const { path, after } of change.tests) {
+      if ((tests.get(path) ?? after) !== after) return undefined
+      tests.set(path, after)
+    }
     const [earlier, another] = new Set(keys.flatMap((key) => latest.get(key) ?? []))
     const merged = earlier === undefined ? change : await mergeChange(view, change, earlier)
     if (!change.merges || merged === undefined || another !== undefined) return undefined

@@ -28,7 +28,11 @@ export async function stageHead(
     if (proposedAt > at) at = proposedAt
     const files = new Map<string, string | null>(change.movedFrom === undefined ? [] : [[change.movedFrom, null]])
     oid = await staging.commit(ref, {
-      changes: files.set(change.path, change.text),
+      changes: new Map([
+        ...files,
+        ...change.tests.map(({ path, after }) => [path, after] as const),
+        [change.path, change.text],
+      ]),
       message: messageOf(change),
       author: signatureOf(createdBy, proposedAt),
       committer: committer(at),

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { maxTests } from '../../contract/answer-tests.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import { hashObject, isOid, type Oid, parentsOfCommit, treeOfCommit } from '../../git/objects/object.ts'
@@ -13,8 +14,8 @@ import { checkSeen } from '../seen.ts'
 import { type CandidateChange, candidateChange } from './candidate-change.ts'
 import { candidateHeads } from './candidate-refs.ts'
 
-/** A page, and where it stood before it was moved. */
-const maxFiles = 2
+/** A page, and where it stood before it was moved; and the answer tests that come with it. */
+const maxFiles = 2 + maxTests
 
 /** What a verdict is on: a commit of the candidate's ref, or what `seenOf` gave. */
 export type JudgedHead = { head?: string | undefined; seen?: string | undefined }
@@ -96,12 +97,12 @@ function doneBy({
   text,
   target,
   merges,
+  tests,
 }: CandidateChange): Map<string, (Oid | undefined)[]> {
   const before = (merges ? target?.blob : candidate.base) ?? undefined
-  const after = text === null ? undefined : hashObject('blob', Buffer.from(text))
-  if (movedFrom === undefined) return new Map([[path, [before, after]]])
-  return new Map([
-    [movedFrom, [before, undefined]],
-    [path, [undefined, after]],
-  ])
+  const blobOf = (file: string | null) => (file === null ? undefined : hashObject('blob', Buffer.from(file)))
+  const after = blobOf(text)
+  const files = tests.map((file): [string, (Oid | undefined)[]] => [file.path, [file.before, file.after].map(blobOf)])
+  if (movedFrom === undefined) return new Map([...files, [path, [before, after]]])
+  return new Map([...files, [movedFrom, [before, undefined]], [path, [undefined, after]]])
 }

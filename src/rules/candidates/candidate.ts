@@ -43,6 +43,9 @@ export type Decision = {
   via?: string
 }
 
+/** A file of answer tests that comes with a page: from what a push began with to what it pushed. Null: there is no file. */
+export type CarriedTests = { path: string; base: string | null; text: string | null }
+
 /** A candidate as it stands on `refs/ganglion/queue`: the record, and the content as it was submitted. */
 export type Candidate = {
   id: string
@@ -72,6 +75,8 @@ export type Candidate = {
    * `base` then has a curator's edits as well.
    */
   mergeBase?: string
+  /** What an approval commits with the page. */
+  tests?: CarriedTests[]
   verdict: Verdict
   createdAt: string
   createdBy: Actor

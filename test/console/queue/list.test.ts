@@ -140,6 +140,9 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   for (const path of [one, two]) git('mv', path, `neurons/new/${basename(path)}`)
   writeFileSync(join(clone, 'neurons/new', basename(two)), git('show', `HEAD:${two}`).concat('\n[[One]]\n'))
   git('rm', '--quiet', three)
+  mkdirSync(join(clone, 'tests'))
+  writeFileSync(join(clone, 'tests/answers.yaml'), '- question: Who?\n  refuses: true\n')
+  git('add', 'tests')
   await propose()
   const path = `/queue?kb=${slug}`
   const page = await curator.get(path)
@@ -148,6 +151,10 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   ])
   expect(page.texts('.members li').toSorted()).toEqual(['One', 'Three', 'Two Changed'])
   expect(page.texts('nav[aria-label="Zones"] a')[0]).toBe('All 3')
+  const [picked = ''] = picks(page)
+  const withTests = await curator.get(`/queue/${picked.split(' ')[0]}`)
+  expect(withTests.texts('#tests-title + h3')).toEqual(['tests/answers.yaml'])
+  expect(withTests.texts('#tests-title ~ div .added .text')).toEqual(['- question: Who?', 'refuses: true'])
   const decide = (decision: string, pick: string[]) => curator.post(path, { decision, pick, reason: '' })
 
   // A page of it that changes makes another of it.
@@ -175,6 +182,7 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
       'Change 3 Neurons',
       ...[one, two].flatMap((moved) => [`A\tneurons/new/${basename(moved)}`, `D\t${moved}`]),
       `D\t${three}`,
+      'A\ttests/answers.yaml',
     ].toSorted(),
   )
   expect(nativeGit(kb.repository.gitDir, ['show', `main:neurons/new/${basename(two)}`])).toContain('More.')

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import { bridged } from '../forge/forge-support.ts'
-import { Clone } from './git-clone.ts'
-import { approved, correctionOf, soundProduct, submitted } from './git-support.ts'
+import { Clone, page } from './git-clone.ts'
+import {
+  approve,
+  approved,
+  candidateDetail,
+  candidates,
+  correctionOf,
+  neuron,
+  soundProduct,
+  submitted,
+} from './git-support.ts'
 
 const question = 'Who is paged for a VIP ticket?'
 const policy = 'When a VIP customer raises a ticket, page the lead.'
@@ -10,7 +19,7 @@ test('answer tests ride in pushes, and the terminal shows what a push breaks', a
   const product = await soundProduct()
   const seqId = await approved(product, 'VIP policy', policy)
   const clone = await Clone.of(product, product.tokens.curator)
-  const page = (await clone.git('ls-files', 'neurons')).split('\n').find((path) => path.endsWith('.md')) ?? ''
+  const path = (await clone.git('ls-files', 'neurons')).split('\n').find((name) => name.endsWith('.md')) ?? ''
   await clone.commit({ 'tests/answers.yaml': `- question: ${question}\n  must: hold\n` })
   const refused = await clone.push('main')
   expect(refused.code).not.toBe(0)
@@ -22,7 +31,7 @@ test('answer tests ride in pushes, and the terminal shows what a push breaks', a
   expect([taken.code, taken.stderr.match(/answer tests fail.*/g)]).toEqual([0, null])
   await clone.git('pull', '--quiet')
 
-  await clone.commit({ [page]: clone.read(page).replace('the lead', 'nobody') })
+  await clone.commit({ [path]: clone.read(path).replace('the lead', 'nobody') })
   // Who does not wait is answered without; the same push again has them.
   const propose = async (): Promise<string> => {
     const { stderr } = await clone.push('HEAD:refs/for/main')
@@ -50,4 +59,93 @@ test('a pull request and its check say what the candidate breaks', async () => {
   const [run] = await github.checkRuns()
   expect(run).toMatchObject({ conclusion: 'failure' })
   expect(JSON.stringify(run)).toContain('it breaks 1 of 1 answer tests')
+})
+
+test('answer tests come with the pages of a proposal', async () => {
+  const product = await soundProduct()
+  const seqId = await approved(product, 'VIP policy', policy)
+  const clone = await Clone.of(product, product.tokens.curator)
+  const file = (await clone.git('ls-files', 'neurons')).split('\n').find((name) => name.endsWith('.md')) ?? ''
+  const testOf = (text: string) => `- question: ${question}\n  contains: [${text}]\n`
+  await clone.commit({ 'tests/answers.yaml': testOf('the warden') })
+  const alone = await clone.push('HEAD:refs/for/main')
+  expect(alone.stderr).toContain('Only Neurons can be proposed, and answer tests with them')
+
+  await clone.commit({
+    [file]: clone.read(file).replace('the lead', 'the warden'),
+    'neurons/lunch.md': page('Lunch', 'At noon.'),
+    'tests/answers.yaml': testOf('the warden') + testOf('the gardener'),
+  })
+  const propose = async (): Promise<string> => {
+    const { stderr } = await clone.push('HEAD:refs/for/main')
+    return stderr.includes('still being run') ? propose() : stderr
+  }
+  const proposed = await propose()
+  expect(proposed).toContain('tests/answers.yaml comes with the first that is approved')
+  expect(proposed).toContain('Its approval breaks 1, mends 1 of 2 answer tests:')
+  expect(proposed).toContain('tests/answers.yaml:3')
+
+  await clone.commit({ 'tests/answers.yaml': testOf('the warden') })
+  expect(await propose()).toMatch(/updated "VIP policy"[\s\S]*mends 1 of 1 answer tests/)
+  const waiting = await candidates(product, 'pending')
+  const id = String(waiting.find(({ title }) => title === 'VIP policy')?.candidateId)
+  const detail = await candidateDetail(product, id)
+  expect(detail).toMatchObject({
+    tests: [{ path: 'tests/answers.yaml', before: null, after: testOf('the warden') }],
+    effects: { state: 'tested', tests: 1, broken: [], mended: [{ question }] },
+  })
+  await clone.git('fetch', '--quiet', 'origin', `refs/candidates/${id}/head`)
+  expect((await clone.git('diff', '--name-only', 'origin/main..FETCH_HEAD')).split('\n').sort()).toEqual([
+    file,
+    'tests/answers.yaml',
+  ])
+
+  // Somebody else adds a test behind those of main meanwhile, and pushes the file for the first time.
+  const added = await product.request('POST', '/api/v1/knowledge-bases/handbook/tests', {
+    as: product.tokens.curator,
+    body: { question: 'Which submarine crosses Antarctica?', refuses: true },
+  })
+  expect(added.status).toBe(200)
+  await approve(product, id)
+  await clone.git('fetch', '--quiet', 'origin')
+  const [one, two] = [testOf('the warden'), '- question: Which submarine crosses Antarctica?\n  refuses: true\n']
+  expect(await clone.git('show', 'origin/main:tests/answers.yaml')).toBe((two + one).trimEnd())
+  expect(await neuron(product, seqId)).toMatchObject({ body: { content: expect.stringContaining('the warden') } })
+  const [left] = await candidates(product, 'pending')
+  expect(await candidateDetail(product, String(left?.candidateId))).not.toHaveProperty('tests')
+})
+
+test('answer tests that conflict with those of main are proposed again', async () => {
+  const product = await soundProduct()
+  await approved(product, 'VIP policy', policy)
+  const clone = await Clone.of(product, product.tokens.curator)
+  const testOf = (text: string) => `- question: ${question}\n  contains: [${text}]\n`
+  await clone.commit({ 'tests/answers.yaml': testOf('the lead') })
+  await clone.push('main')
+  await clone.git('pull', '--quiet')
+  await clone.commit({ 'neurons/lunch.md': page('Lunch', 'At noon.'), 'tests/answers.yaml': testOf('page') })
+  await clone.push('HEAD:refs/for/main')
+  await clone.git('reset', '--quiet', '--hard', 'origin/main')
+  await clone.commit({ 'tests/answers.yaml': testOf('VIP') })
+  await clone.push('main')
+
+  const id = String((await candidates(product, 'pending'))[0]?.candidateId)
+  const refused = await approve(product, id)
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { error: 'merge_conflict', message: 'tests/answers.yaml has changed since: propose the tests again.' },
+  })
+  expect(await candidateDetail(product, id)).toMatchObject({
+    effects: { state: 'failed' },
+    tests: [{ before: testOf('VIP'), after: testOf('page') }],
+  })
+  await clone.git('pull', '--quiet', '--rebase')
+  await clone.commit({
+    'neurons/lunch.md': page('Lunch', 'At noon.'),
+    'tests/answers.yaml': testOf('VIP') + testOf('page'),
+  })
+  expect((await clone.push('HEAD:refs/for/main')).stderr).toContain('updated "Lunch"')
+  expect(await approve(product, id)).toMatchObject({ status: 200 })
+  await clone.git('fetch', '--quiet', 'origin')
+  expect(await clone.git('show', 'origin/main:tests/answers.yaml')).toBe((testOf('VIP') + testOf('page')).trimEnd())
 })
