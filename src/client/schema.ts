@@ -1614,7 +1614,7 @@ export interface components {
             /** @description Commit of the version that was read. */
             commit: string;
             /**
-             * @description The page is past the day until which it was verified. Absent on others.
+             * @description The page is past the day until which it was verified, or older than an edition of a Source that it cites. Absent on others.
              * @constant
              */
             stale?: true;
@@ -2133,14 +2133,23 @@ export interface components {
                  * @description Last day on which it counts as true.
                  */
                 until?: string;
+                /** @description UUID of the edition of a cited Source that they knew. */
+                edition?: string;
             };
             /** @description Who answers for the page, as it says: an e-mail, or the name of a key. */
             owner?: string;
             /**
-             * @description The page is past the day until which it was verified. Absent on others.
+             * @description The page is past the day until which it was verified, or older than an edition of a Source that it cites. Absent on others.
              * @constant
              */
             stale?: true;
+            /** @description The latest edition of a Source that the page cites, if it came after the page and the caller may see it. */
+            newEdition?: {
+                /** @description UUID of the Source. */
+                id?: string;
+                /** @description Name of the uploaded file. */
+                filename?: string;
+            };
             /** @description UUID of the Neuron. Null if a push added the file without one. */
             documentId: string | null;
             /** @description Path of the file in the repository. */
@@ -2212,14 +2221,23 @@ export interface components {
                      * @description Last day on which it counts as true.
                      */
                     until?: string;
+                    /** @description UUID of the edition of a cited Source that they knew. */
+                    edition?: string;
                 };
                 /** @description Who answers for the page, as it says: an e-mail, or the name of a key. */
                 owner?: string;
                 /**
-                 * @description The page is past the day until which it was verified. Absent on others.
+                 * @description The page is past the day until which it was verified, or older than an edition of a Source that it cites. Absent on others.
                  * @constant
                  */
                 stale?: true;
+                /** @description The latest edition of a Source that the page cites, if it came after the page and the caller may see it. */
+                newEdition?: {
+                    /** @description UUID of the Source. */
+                    id?: string;
+                    /** @description Name of the uploaded file. */
+                    filename?: string;
+                };
             }[];
             /** @description Send it as `cursor` to get the next page. Null on the last page. */
             nextCursor: string | null;
@@ -2299,7 +2317,7 @@ export interface components {
             /** @description Relevance, up to 1. Comparable within one response only. */
             rank: number;
             /**
-             * @description The page is past the day until which it was verified. Absent on others.
+             * @description The page is past the day until which it was verified, or older than an edition of a Source that it cites. Absent on others.
              * @constant
              */
             stale?: true;
@@ -2443,7 +2461,7 @@ export interface components {
              */
             pinned?: true;
             /**
-             * @description The page is past the day until which it was verified. Absent on others.
+             * @description The page is past the day until which it was verified, or older than an edition of a Source that it cites. Absent on others.
              * @constant
              */
             stale?: true;
@@ -2911,7 +2929,7 @@ export interface components {
                  */
                 pinned?: true;
                 /**
-                 * @description The page is past the day until which it was verified. Absent on others.
+                 * @description The page is past the day until which it was verified, or older than an edition of a Source that it cites. Absent on others.
                  * @constant
                  */
                 stale?: true;
@@ -3941,7 +3959,7 @@ export interface operations {
                 tag?: string;
                 /** @description Only Neurons whose current version is of this time or later. */
                 updatedSince?: string;
-                /** @description `true`: only Neurons that are past their date. */
+                /** @description `true`: only Neurons that are stale. */
                 stale?: boolean;
                 /** @description Only Neurons that this person or key owns: e-mail, or name of the key. */
                 owner?: string;

@@ -84,7 +84,9 @@ const example = {
 /** Marks what is past its date, wherever it is answered. */
 export const Stale = z
   .literal(true)
-  .describe('The page is past the day until which it was verified. Absent on others.')
+  .describe(
+    'The page is past the day until which it was verified, or older than an edition of a Source that it cites. Absent on others.',
+  )
   .exactOptional()
 
 export const Neuron = z
@@ -132,6 +134,7 @@ export const Neuron = z
         by: z.string().describe('Who said that the page is true.').exactOptional(),
         at: z.iso.date().describe('Day on which they said so.'),
         until: z.iso.date().describe('Last day on which it counts as true.').exactOptional(),
+        edition: z.string().describe('UUID of the edition of a cited Source that they knew.').exactOptional(),
       })
       .describe('Who last said that the page is still true. Absent if nobody did.')
       .exactOptional(),
@@ -140,6 +143,11 @@ export const Neuron = z
       .describe('Who answers for the page, as it says: an e-mail, or the name of a key.')
       .exactOptional(),
     stale: Stale,
+    newEdition: SourceReference.pick({ id: true, filename: true })
+      .describe(
+        'The latest edition of a Source that the page cites, if it came after the page and the caller may see it.',
+      )
+      .exactOptional(),
     documentId: z.string().nullable().describe('UUID of the Neuron. Null if a push added the file without one.'),
     path: z.string().describe('Path of the file in the repository.'),
     commit: ObjectId.describe('Commit of this version.'),
@@ -165,7 +173,7 @@ export const NeuronListQuery = z.object({
     .datetime({ offset: true })
     .describe('Only Neurons whose current version is of this time or later.')
     .exactOptional(),
-  stale: Switch.describe('`true`: only Neurons that are past their date.').meta({ type: 'boolean' }).optional(),
+  stale: Switch.describe('`true`: only Neurons that are stale.').meta({ type: 'boolean' }).optional(),
   owner: z
     .string()
     .min(1)
@@ -182,7 +190,7 @@ export type NeuronListQuery = z.output<typeof NeuronListQuery>
 const ListedNeuron = Neuron.pick({
   ...{ seqId: true, title: true, path: true, tags: true },
   ...{ version: true, createdAt: true, updatedAt: true, documentId: true },
-  ...{ verified: true, owner: true, stale: true },
+  ...{ verified: true, owner: true, stale: true, newEdition: true },
 })
 
 export const NeuronPage = z

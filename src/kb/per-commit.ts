@@ -5,10 +5,10 @@ type Kept<Value> = { main: string | undefined; value: Promise<Value> }
 
 /** Keeps what was made of a whole knowledge base for an audience, until main moves. */
 export class PerCommit<Value> {
-  readonly #kept = new WeakMap<ReadableKb, Map<Audience, Kept<Value>>>()
+  readonly #kept = new WeakMap<object, Map<Audience, Kept<Value>>>()
 
-  get(kb: ReadableKb, audience: Audience, make: () => Promise<Value>): Promise<Value> {
-    const { main } = kb.projection.heads(kb.projection.read)
+  get(kb: Pick<ReadableKb, 'heads'>, audience: Audience, make: () => Promise<Value>): Promise<Value> {
+    const { main } = kb.heads()
     const ofKb = this.#kept.get(kb) ?? new Map<Audience, Kept<Value>>()
     this.#kept.set(kb, ofKb)
     const known = ofKb.get(audience)

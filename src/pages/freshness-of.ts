@@ -1,17 +1,22 @@
 import type { Neuron } from '../contract/neurons.ts'
-import type { NeuronRow } from '../kb/projection/neuron-queries.ts'
-import { isPastDate, type VerifyRule } from '../rules/freshness.ts'
+import type { KbView } from '../kb/access/kb-view.ts'
+import { stalenessIn } from '../kb/access/stale-pages.ts'
+import type { Context } from '../kb/context.ts'
+import type { NeuronSummaryRow } from '../kb/projection/neuron-queries.ts'
 
-/** What an answer says of when a page was verified. */
-export function freshnessOf(
-  row: Pick<NeuronRow, 'path' | 'tags' | 'updatedAt' | 'verified' | 'owner'>,
-  rules: readonly VerifyRule[],
-  now: Date,
-): Pick<Neuron, 'verified' | 'owner' | 'stale'> {
-  const { verified, owner } = row
-  return {
-    ...(verified && { verified }),
-    ...(owner !== null && { owner }),
-    ...(isPastDate(row, rules, now) && { stale: true as const }),
+/** Says of pages of a view when they were verified, and why they are stale. A Source is named to who may see it. */
+export async function freshnessIn({ ctx, view }: { ctx: Context; view: KbView }) {
+  const { tenantId } = view.kb.identity
+  const stalenessOf = await stalenessIn(view, ctx.now())
+  return async (row: NeuronSummaryRow): Promise<Pick<Neuron, 'verified' | 'owner' | 'stale' | 'newEdition'>> => {
+    const { verified, owner } = row
+    const { stale, newEdition: id } = stalenessOf(row)
+    const source = id === undefined ? undefined : await ctx.sources.find(tenantId, id)
+    return {
+      ...(verified && { verified }),
+      ...(owner !== null && { owner }),
+      ...(stale && { stale }),
+      ...(source && view.seesSource(source) && { newEdition: { id: source.id, filename: source.filename } }),
+    }
   }
 }

@@ -6,9 +6,9 @@ import type { Context } from '../kb/context.ts'
 import { type NeuronPlace, type NeuronSummaryRow, neuronsInOrder } from '../kb/projection/neuron-queries.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { goesByOneOf } from '../rules/deciding.ts'
-import { isPastDate, ownersOfPage } from '../rules/freshness.ts'
+import { ownersOfPage } from '../rules/freshness.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
-import { freshnessOf } from './freshness-of.ts'
+import { freshnessIn } from './freshness-of.ts'
 
 /**
  * A page of the Neurons that the caller may see, in the order that is asked for.
@@ -32,16 +32,18 @@ export async function listNeurons(
   }
   const view = await openView(ctx, caller, kbName)
   const page: NeuronPage['neurons'] = []
-  const { verify, deciding } = await view.kb.settings()
+  const { deciding } = await view.kb.settings()
+  const freshnessOf = await freshnessIn({ ctx, view })
   const isWanted = (row: NeuronSummaryRow) =>
-    (stale !== true || isPastDate(row, verify, ctx.now())) &&
-    (owner === undefined || goesByOneOf({ names: [owner] }, ownersOfPage(row, deciding?.owners ?? [])))
+    owner === undefined || goesByOneOf({ names: [owner] }, ownersOfPage(row, deciding?.owners ?? []))
   for (const row of view.rows((sql) => neuronsInOrder(sql, listing))) {
     if (!isWanted(row)) continue
+    const freshness = await freshnessOf(row)
+    if (stale === true && freshness.stale !== true) continue
     const { audience: _audience, verified: _verified, owner: _owner, ...neuron } = row
     const last = page.at(-1)
     if (page.length === limit && last !== undefined) return { neurons: page, nextCursor: encodeCursor(placeOf(last)) }
-    page.push({ ...neuron, ...freshnessOf(row, verify, ctx.now()) })
+    page.push({ ...neuron, ...freshness })
   }
   return { neurons: page, nextCursor: null }
 }

@@ -18,7 +18,7 @@ import { fileNameKey } from '../rules/links/file-target.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 import { utcDay } from '../rules/utc-day.ts'
-import { freshnessOf } from './freshness-of.ts'
+import { freshnessIn } from './freshness-of.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
 import type { Basis } from './neuron-answers.ts'
 import { neuronAnswers } from './neuron-answers.ts'
@@ -69,17 +69,17 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
   const row = view.about(seqId, findNeuron)
   if (row === undefined) throw new GanglionError('not_found')
   const { blob, audience: _audience, isPartial, verified: _, owner: __, ...shown } = row
-  const { verify } = await view.kb.settings()
   // Before anything is waited for, so that all is of one commit.
   const written = view.about(seqId, linksOf) ?? []
   const backlinks = backlinksOf(reading, seqId)
   const file = parseNeuronFile(await view.kb.repository.readText(blob))
   const files = await filesOf(reading, row.path, written)
   const { sources, areOwn } = await shownSources(reading, file.fields)
+  const freshness = await (await freshnessIn(reading))(row)
   const neuron: Neuron = {
     ...shown,
     content: contentFor(caller, file),
-    ...freshnessOf(row, verify, ctx.now()),
+    ...freshness,
     ...sources,
     ...files,
     ...(await resolveLinks(ctx, caller, linkView, { written, path: row.path, files: files.files })),
@@ -89,7 +89,7 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
   const isOfCallerOrOthers = areOwn || written.some((link) => !linkView.isOwn(link.kb))
   const basis = {
     queue: written.some(({ target }) => fileNameKey(target) !== undefined),
-    database: file.fields.sources.length > 0,
+    database: file.fields.sources.length > 0 || freshness.stale === true,
   }
   return { neuron, file, view, links: linkView, basis: isOfCallerOrOthers ? undefined : basis }
 }

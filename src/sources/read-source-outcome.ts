@@ -6,9 +6,10 @@ import { pendingBelow, presentBelow } from '../kb/projection/candidate-index.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Caller } from '../rules/access/caller.ts'
+import { ingestConnector } from '../rules/candidates/candidate.ts'
 import type { Source as StoredSource } from '../state/sources/source.ts'
 import { findSource } from './find-source.ts'
-import { ingestConnector, originPrefix } from './ingest/source-candidate.ts'
+import { originPrefix } from './ingest/source-candidate.ts'
 
 /** A Neuron, and where in the Source its text begins. */
 export type PlacedNeuron = { seqId: string; title: string; place: SourcePlace }

@@ -83,7 +83,12 @@ function facts({ kb, neuron, approvedBy }: NeuronView): Html {
 
 function staleNotice({ kb, neuron, current }: NeuronView): Html | undefined {
   if (neuron.stale !== true || current !== neuron.version) return undefined
-  return html`<p class="warning">This page is past its date: nobody has said for a while that it is still true. <a href="${stalePage(kb.slug)}">All such pages</a></p>`
+  const { newEdition } = neuron
+  const why =
+    newEdition?.id === undefined
+      ? 'This page is past its date, or older than a document that it cites: nobody has said since that it is still true.'
+      : html`A document that this page cites has a new edition: <a href="${sourcePage(kb.slug, newEdition.id)}"><bdi>${newEdition.filename}</bdi></a>. Nobody has said since that the page is still true.`
+  return html`<p class="warning">${why} <a href="${stalePage(kb.slug)}">All such pages</a></p>`
 }
 
 function actions(visit: Visit, { kb, neuron, current }: NeuronView): Html | undefined {

@@ -252,21 +252,21 @@ function tagsPage(visit: Visit, { kb, tags, total, page: number, pages }: TagPag
 function staleListPage(visit: Visit, kb: PageKb, owner: string, { neurons, nextCursor }: NeuronPage): Html {
   const path = stalePage(kb.slug)
   const main = html`
-    <h1>Pages past their date</h1>
+    <h1>Pages to look at again</h1>
     <form action="${path}" method="get" role="search" aria-label="Owner">
       ${field({ name: 'owner', label: 'Owned by', value: owner, type: 'search' })}
       <p class="row"><button class="second" type="submit">Show</button> <a href="${path}?owner=${encodeURIComponent(visit.session.user.email)}">Mine</a></p>
     </form>
     ${
       neurons.length === 0
-        ? html`<p class="empty">No page is past its date.</p>`
+        ? html`<p class="empty">No page is past its date, or older than a document that it cites.</p>`
         : html`<ul class="tree">${neurons.map(
-            ({ seqId, title, updatedAt, verified, owner: own }) =>
-              html`<li><a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a> <span class="hint">${verified === undefined ? html`changed ${when(updatedAt)}` : html`still true on ${verified.at}`}${own !== undefined && html` · <bdi>${own}</bdi>`}</span></li>`,
+            ({ seqId, title, updatedAt, verified, owner: own, newEdition }) =>
+              html`<li><a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a> <span class="hint">${verified === undefined ? html`changed ${when(updatedAt)}` : html`still true on ${verified.at}`}${newEdition !== undefined && html` · new edition of <bdi>${newEdition.filename}</bdi>`}${own !== undefined && html` · <bdi>${own}</bdi>`}</span></li>`,
           )}</ul>`
     }
     ${nextCursor !== null && html`<p><a href="${path}?${String(new URLSearchParams({ owner, cursor: nextCursor }))}" rel="next">More</a></p>`}`
-  return page(visit, { title: 'Pages past their date', main, kb })
+  return page(visit, { title: 'Pages to look at again', main, kb })
 }
 
 function taggedPage(visit: Visit, kb: PageKb, tag: string, { neurons, nextCursor }: NeuronPage): Html {

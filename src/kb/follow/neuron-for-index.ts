@@ -3,6 +3,7 @@ import { inlineTags } from '../../markdown/inline-tags.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
+import { ingestConnector } from '../../rules/candidates/candidate.ts'
 import { namesOf } from '../../rules/links/link-target.ts'
 import { writtenLinks } from '../../rules/links/written-link.ts'
 import type { IndexedNeuron } from '../projection/neuron-index.ts'
@@ -14,7 +15,8 @@ export async function readNeuronForIndex(
   parser: ParserPool,
 ): Promise<IndexedNeuron | undefined> {
   const file = parseNeuronFile(text)
-  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId, verified, owner } = file.fields
+  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId, ...fields } = file.fields
+  const { connector, sources, verified, owner } = fields
   if (seqId === undefined) return undefined
   const title = neuronTitle(file, path)
   const shown = shownContent(file)
@@ -27,6 +29,8 @@ export async function readNeuronForIndex(
     inlineTags: inlineTags(shown).map(({ tag }) => tag),
     audience,
     ...{ candidateId, verified, owner },
+    sources: sources.flatMap(({ id }) => id ?? []),
+    isIngested: connector === ingestConnector,
     names: namesOf({ seqId, path, title, aliases }),
     links: writtenLinks({ edges, properties: file.propertyLinks }, links),
     isPartial: flag !== undefined,

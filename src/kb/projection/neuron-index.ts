@@ -21,6 +21,10 @@ export type IndexedNeuron = {
   candidateId: string | undefined
   verified: Verified | undefined
   owner: string | undefined
+  /** Ids of Sources that it names. */
+  sources: string[]
+  /** Whether ingest made this version. */
+  isIngested: boolean
   names: NeuronName[]
   links: WrittenLink[]
   /** Whether a part of its text was too complex to parse, or links are left out. */
@@ -142,12 +146,18 @@ function putNeuron(
     version > 1 &&
     sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
   const createdAt = first ? String(first.at) : at.toISOString()
+  const was = sql.get`SELECT source, renewed FROM neurons WHERE seq_id = ${seqId}`
+  const isOwn = neuron.isIngested || typeof was?.source === 'string' // also after an edit
+  // Later editions have greater ids.
+  const source = (isOwn ? neuron.sources.toSorted().at(-1) : undefined) ?? null
+  const kept = was?.source === source ? Number(was?.renewed) || null : null
+  const renewed = source !== null && typeof was?.source === 'string' && source > was.source ? position : kept
   sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
-      created_at, updated_at, own_tags, inline_tags, tags, audience, partial, verified, owner)
+      created_at, updated_at, own_tags, inline_tags, tags, audience, partial, verified, owner, source, renewed)
     VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
       ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${JSON.stringify(neuron.inlineTags)}, ${JSON.stringify(tags)},
       ${audience === undefined ? null : JSON.stringify(audience)}, ${Number(neuron.isPartial)},
-      ${neuron.verified ? JSON.stringify(neuron.verified) : null}, ${neuron.owner ?? null})`
+      ${neuron.verified ? JSON.stringify(neuron.verified) : null}, ${neuron.owner ?? null}, ${source}, ${renewed})`
   const isApproved = candidateId !== null && approve(sql, candidateId, { seqId, documentId, position })
   if (!isApproved) sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
   const before = version > 1 ? namesOfNeuron(sql, seqId) : []
@@ -158,6 +168,8 @@ function putNeuron(
       VALUES (${name.key}, ${seqId}, ${name.kind}, ${name.exact}, ${since}, ${Number(yields)})`
   }
   putTags(sql, seqId, tags)
+  if (!isOwn) sql.run`DELETE FROM page_sources WHERE seq_id = ${seqId}`
+  for (const id of neuron.sources) sql.run`INSERT OR IGNORE INTO page_sources (source, seq_id) VALUES (${id}, ${seqId})`
   for (const [ordinal, { form, type, kb, target, embed, line }] of neuron.links.entries()) {
     const { key, bareKey = null } = targetKeys({ target, form, from: path })
     sql.run`INSERT INTO links (seq_id, ordinal, form, type, kb, target, key, bare_key, file_key, embed, line)

@@ -14,6 +14,7 @@ export const projectionTables = [
   'attachments',
   'tags',
   'links',
+  'page_sources',
   'candidates',
   'candidate_tags',
 ] as const
@@ -30,12 +31,13 @@ export const projectionSchema = `
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX files_by_seq_id ON files (seq_id);
 
-  -- tags: of the front matter, and of the text where kb.yaml says that they count
+  -- tags: of the front matter, and of the text where kb.yaml says that they count; of a page that ingest made: source, the last edition of
+  -- its Source that it names, and renewed, the position of the commit where that took the place of an earlier one
   CREATE TABLE neurons (
     seq_id TEXT PRIMARY KEY, document_id TEXT, path TEXT NOT NULL, blob TEXT NOT NULL, title TEXT NOT NULL,
     candidate_id TEXT, version INTEGER NOT NULL, position INTEGER NOT NULL, created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL, own_tags TEXT NOT NULL, inline_tags TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT,
-    partial INTEGER NOT NULL, verified TEXT, owner TEXT
+    partial INTEGER NOT NULL, verified TEXT, owner TEXT, source TEXT, renewed INTEGER
   ) WITHOUT ROWID, STRICT;
 
   -- every version that main ever had of a Neuron; a removal has no blob, and its candidate stands in the commit's message
@@ -73,6 +75,10 @@ export const projectionSchema = `
     key TEXT NOT NULL, bare_key TEXT, file_key TEXT, embed INTEGER NOT NULL, line INTEGER, PRIMARY KEY (seq_id, ordinal)
   ) WITHOUT ROWID, STRICT;
 
+  -- the Sources that a page names; of one that ingest made, all that it ever named
+  CREATE TABLE page_sources (source TEXT NOT NULL, seq_id TEXT NOT NULL, PRIMARY KEY (source, seq_id)) WITHOUT ROWID, STRICT;
+  CREATE INDEX page_sources_by_page ON page_sources (seq_id);
+
   CREATE TABLE candidates (
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
@@ -107,6 +113,7 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
     { name: 'files_by_key', sql: 'ON files (path_key)' },
     { name: 'pages_without_seq_id', sql: `ON files (path) WHERE seq_id IS NULL AND path GLOB 'neurons/*.md'` },
     { name: 'neurons_by_document', sql: 'ON neurons (document_id)' },
+    { name: 'neurons_renewed', sql: 'ON neurons (seq_id) WHERE renewed IS NOT NULL' },
     { name: 'neurons_by_update', sql: 'ON neurons (updated_at, seq_id)' },
     { name: 'versions_by_number', sql: 'ON versions (number)' },
     { name: 'versions_by_position', sql: 'ON versions (position)' },

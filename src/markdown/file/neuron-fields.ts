@@ -42,8 +42,8 @@ const Day = z
   .transform((text) => text.slice(0, 10))
   .refine((day) => !Number.isNaN(Date.parse(day)), 'must be a day, such as 2026-11-26')
 const Verified = z.object(
-  { by: z.string().exactOptional(), at: Day, until: Day.exactOptional() },
-  'must be a map of by, at and until',
+  { by: z.string().exactOptional(), at: Day, until: Day.exactOptional(), edition: z.string().exactOptional() },
+  'must be a map of by, at, until and edition',
 )
 
 /** The order in which keys are written. */

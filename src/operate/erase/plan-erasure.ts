@@ -5,7 +5,8 @@ import { madeBelow } from '../../kb/projection/candidate-index.ts'
 import { allRows, query } from '../../kb/projection/sql-query.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { ingestConnector, originPrefix } from '../../sources/ingest/source-candidate.ts'
+import { ingestConnector } from '../../rules/candidates/candidate.ts'
+import { originPrefix } from '../../sources/ingest/source-candidate.ts'
 import type { ErasedThings } from './erasing.ts'
 
 /** What an administrator wants erased. */

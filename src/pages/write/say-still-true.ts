@@ -2,6 +2,8 @@ import type { Approval, AwaitedApproval } from '../../contract/candidates.ts'
 import { Awaiting } from '../../contract/envelope.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { hashObject } from '../../git/objects/object.ts'
+import { viewFor } from '../../kb/access/kb-view.ts'
+import { stalenessIn } from '../../kb/access/stale-pages.ts'
 import { type Context, emitAct } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
@@ -32,13 +34,16 @@ export async function sayStillTrue(
   const at = utcDay(now)
   if (asked !== undefined && asked < at) throw new ValidationError({ until: ['must not be past'] })
   const by = (isPerson(caller) ? (await ctx.users.get(bareId(caller)))?.email : undefined) ?? caller.name
+  const staleness = await stalenessIn(await viewFor(caller, kb), now)
   const answer = await kb.write(async (staging): Promise<Approval | AwaitedApproval> => {
     const before = findNeuron(kb.projection.write, seqId)
     if (before === undefined) throw new GanglionError('not_found')
     const days = intervalOf(before, verify)
     const until = asked ?? (days === undefined ? undefined : dayAfter(at, days))
     const page = await staging.readText(before.blob)
-    const text = editNeuron(page, { verified: { by, at, ...(until === undefined ? {} : { until }) } })
+    const edition = staleness(before).newEdition ?? before.verified?.edition
+    const verified = { by, at, ...(until !== undefined && { until }), ...(edition !== undefined && { edition }) }
+    const text = editNeuron(page, { verified })
     if (!hasReadableSize(text)) throw new ValidationError({}, ['The front matter would be larger than 16 KB.'])
     const { documentId, commit } = before
     const approved = { status: 'approved', seqId, documentId } as const

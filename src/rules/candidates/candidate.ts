@@ -8,6 +8,7 @@ export type Actor = {
   name: string
 }
 
+export const ingestConnector = 'ingest'
 /** Who proposes the pages of Sources. */
 export const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
 

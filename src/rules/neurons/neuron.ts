@@ -15,8 +15,8 @@ export type SourceReference = {
   time?: string
 }
 
-/** Who last said that a page is true, and until which day that holds; days as `2026-11-26`. */
-export type Verified = { by?: string; at: string; until?: string }
+/** Who last said that a page is true, and until which day that holds; days as `2026-11-26`. `edition`: of a cited Source, which they knew. */
+export type Verified = { by?: string; at: string; until?: string; edition?: string }
 
 /** Front matter that Ganglion knows; every other key is a curator's own and is left alone. */
 export type NeuronFields = {

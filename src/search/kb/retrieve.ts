@@ -1,12 +1,12 @@
 import { ValidationError } from '../../contract/errors.ts'
 import type { Ranking, RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contract/search.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'
+import { stalenessIn } from '../../kb/access/stale-pages.ts'
 import type { Context } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { isPastDate } from '../../rules/freshness.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
 import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
@@ -83,18 +83,19 @@ export async function retrievePassages(
 ): Promise<{ passages: Passage[]; ranking?: Ranking } & PartialAnswer> {
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
-  const { synonyms, verify } = await kb.settings()
+  const { synonyms } = await kb.settings()
   const { hits, ...behind } = await answered(searchOf(kb, ctx).retrieve({ question, scope, synonyms, ...options }))
   const view = await viewAs(kb, { audience })
+  const stalenessOf = await stalenessIn(view, ctx.now())
   const passages = hits.flatMap(({ key, ...hit }) => {
     const neuron = view.about(key, findNeuron)
     // It can be removed or hidden after the index was asked.
     if (neuron === undefined) return []
     const { seqId, documentId, title, path, commit } = neuron
-    const stale = isPastDate(neuron, verify, ctx.now()) && { stale: true as const }
+    const { stale } = stalenessOf(neuron)
     const [first = '', ...others] = hit.headings
     const headings = linkKey(first) === linkKey(title) ? others : hit.headings
-    return [{ ...hit, headings, seqId, documentId: documentId ?? seqId, title, path, commit, ...stale }]
+    return [{ ...hit, headings, seqId, documentId: documentId ?? seqId, title, path, commit, ...(stale && { stale }) }]
   })
   return { passages, ...behind }
 }

@@ -1,12 +1,12 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { SearchAnswer, SearchHit, SearchQuery, TenantSearchAnswer } from '../../contract/search.ts'
 import { type KbView, type ViewedKb, viewAs } from '../../kb/access/kb-view.ts'
+import { stalenessIn } from '../../kb/access/stale-pages.ts'
 import { type Context, onePer } from '../../kb/context.ts'
 import { type NeuronOfHit, neuronsOfHits } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { isPastDate } from '../../rules/freshness.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { utcDay } from '../../rules/utc-day.ts'
 import { isBusy } from '../../state/database/engines/sqlite.ts'
@@ -134,15 +134,12 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
 async function shownOf(ctx: Context, view: KbView, pages: readonly PageHit[]): Promise<SearchHit[]> {
   const keys = pages.map(({ key }) => key)
   const neurons = new Map(view.rows((sql) => neuronsOfHits(sql, keys)).map((neuron) => [neuron.seqId, neuron]))
-  const { verify } = await view.kb.settings()
+  const stalenessOf = await stalenessIn(view, ctx.now())
   const shown = pages.map((hit) => {
     const neuron = neurons.get(hit.key)
-    return neuron === undefined
-      ? toSourceHit(ctx, view.kb, hit)
-      : {
-          ...toHit(view.kb, hit, neuron),
-          ...(isPastDate(neuron, verify, ctx.now()) && { stale: true as const }),
-        }
+    if (neuron === undefined) return toSourceHit(ctx, view.kb, hit)
+    const { stale } = stalenessOf(neuron)
+    return { ...toHit(view.kb, hit, neuron), ...(stale && { stale }) }
   })
   return (await Promise.all(shown)).filter((hit) => hit !== undefined)
 }

@@ -14,7 +14,7 @@ import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { opensUp } from '../../queue/approval.ts'
 import { maxPending } from '../../queue/submit-candidate.ts'
-import { type Candidate, ingestActor, lastVerdict } from '../../rules/candidates/candidate.ts'
+import { type Candidate, ingestActor, ingestConnector, lastVerdict } from '../../rules/candidates/candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
@@ -23,7 +23,6 @@ import {
   fingerprintOf,
   type IngestedSource,
   type IngestWrite,
-  ingestConnector,
   originOf,
   originPrefix,
   pageCandidate,

@@ -2,11 +2,11 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidatesOfOrigin, type OriginRow, originsBelow } from '../../kb/projection/candidate-index.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { type Candidate, ingestActor, lastVerdict } from '../../rules/candidates/candidate.ts'
+import { type Candidate, ingestActor, ingestConnector, lastVerdict } from '../../rules/candidates/candidate.ts'
 import { parseMetadata } from '../../rules/candidates/metadata.ts'
 import { type OldPage, summaryKey } from '../compile/editions/continue-parts.ts'
 import { withoutOrigin } from '../compile/page-words.ts'
-import { ingestConnector, originalOf, originPrefix } from './source-candidate.ts'
+import { originalOf, originPrefix } from './source-candidate.ts'
 
 const wikiLink = /\[\[([^[\]]+)\]\]/g
 

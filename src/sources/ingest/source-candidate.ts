@@ -9,7 +9,7 @@ import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { fileLayout } from '../../markdown/file/front-matter.ts'
 import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { narrowed } from '../../rules/access/audience.ts'
-import { type Candidate, ingestActor } from '../../rules/candidates/candidate.ts'
+import { type Candidate, ingestActor, ingestConnector } from '../../rules/candidates/candidate.ts'
 import { candidateIdFor, idTail } from '../../rules/candidates/candidate-id.ts'
 import type { SourceReference } from '../../rules/neurons/neuron.ts'
 import { fileSlug, hasOtherLetters, slugify } from '../../rules/paths/slug.ts'
@@ -44,7 +44,6 @@ export type PagePast = {
   proposed: OriginRow | undefined
 }
 
-export const ingestConnector = 'ingest'
 const edited = 'The Neuron was edited since its Source was ingested: approving merges the two.'
 const editedBefore = 'The Neuron was edited before it was removed: its edits come back only by hand.'
 
