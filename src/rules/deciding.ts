@@ -1,9 +1,9 @@
 import type { Awaiting } from '../contract/envelope.ts'
+import { foldEmail } from '../contract/people.ts'
 import type { Zone } from '../contract/vocabulary.ts'
 import type { Actor, Candidate } from './candidates/candidate.ts'
 import { tagKey } from './neurons/tag.ts'
 import { isBelow } from './paths/is-below.ts'
-import { fold } from './text/fold.ts'
 
 /** Whose approval changes of some files need: files below a path, or pages with a tag. */
 export type OwnerRule = { paths: string[]; tags: string[] /** E-mails, and names of keys. */; people: string[] }
@@ -35,9 +35,10 @@ export function isOwned(
   return hasTag || rule.paths.some((folder) => isBelow(path, folder))
 }
 
+/** Only case and Unicode's spellings do not count: an accent makes another person. */
 export function goesByOneOf({ names }: Pick<Decider, 'names'>, people: readonly string[]): boolean {
-  const known = new Set(people.map((name) => fold(name.trim())))
-  return names.some((name) => known.has(fold(name.trim())))
+  const known = new Set(people.map(foldEmail))
+  return names.some((name) => known.has(foldEmail(name)))
 }
 
 export function neededVotes({ approvals }: Deciding, zone: Zone | null): number {
