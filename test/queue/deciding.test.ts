@@ -121,8 +121,13 @@ test.each([true, false])(
     const policy = `approvals: { red: 2 }\nauthorMayApprove: ${mayApprove}\n`
     native.commit(mainRef, new Map([['kb.yaml', `${native.read(mainRef, 'kb.yaml')}\n${policy}`]]))
     await (await bed.ctx.kb(bed.curator.tenantId, 'handbook')).sync()
-    const [ada, bob, eve] = ['ada', 'bob', 'eve'].map((name) => ({ ...bed.curator, id: `key:${name}`, name }))
-    if (!ada || !bob || !eve) throw new Error('nobody')
+    const named = async (name: string) => {
+      const { tenantId } = bed.curator
+      const record = { tenantId, name, role: 'curator' as const, connectors: [], expiresAt: null }
+      const { key } = await bed.ctx.apiKeys.create(record, bed.ctx.now())
+      return { ...bed.curator, id: `key:${key.id}`, name }
+    }
+    const [ada, bob, eve] = [await named('ada'), await named('bob'), await named('eve')]
 
     const metadata = JSON.stringify({ targetNeuron: seqId, actionZone: 'red' })
     const proposal = correction(seqId, 'Of 20 days.', { title: 'Leave', metadata })

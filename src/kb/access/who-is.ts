@@ -26,8 +26,8 @@ export async function whoIs(
     const isCurator = user.disabledAt === null && (role === 'curator' || role === 'admin')
     return { id: `user:${user.id}`, names: kind === 'user' && isCurator ? [user.email] : [], mayDecide: isCurator }
   }
-  // An account of a forge, which only decides by what it merges there.
-  return { id: `@${bare}`, names: [], mayDecide: true }
+  // An account of a forge, which only decides by what it merges there; or somebody of whom nothing is left.
+  return { id: `@${bare}`, names: [], mayDecide: !actorId.includes(':') }
 }
 
 /** The e-mail of a curator, or the name of a curator's key, as it is recorded. */
