@@ -1,13 +1,14 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { mailServer } from '../../src/events/notices/mail-server.ts'
 import { startNotices } from '../../src/events/notices/start-notices.ts'
 import { commentCandidate } from '../../src/queue/comment-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { candidate } from '../kb/support/test-bed.ts'
-import { eventually } from '../support/eventually.ts'
 import { mailServerOf } from '../support/mail-server.ts'
 import { signIn } from '../support/person.ts'
 import { newNodes } from './support/two-nodes.ts'
+
+const patience = { timeout: 30_000, interval: 100 }
 
 test('of two nodes one sends mails, and the other goes on where it ends', { timeout: 90_000 }, async () => {
   const { one, two, caller } = await newNodes()
@@ -17,15 +18,19 @@ test('of two nodes one sends mails, and the other goes on where it ends', { time
   const failed = (message: string) => expect.unreachable(message)
   const lead = (node: typeof one) =>
     node.database.lead(async () => startNotices(node, { send: mailServer({ url, from: 'kb@example.org' }), failed }))
+  const said = () => mails.map(({ text }) => text.split('\n')[1])
   const [stopOne, stopTwo] = [await lead(one), await lead(two)]
-  const isBegun = async () => expect(await one.notices.behind('')).toEqual([])
-  await eventually(isBegun)
+  const isUpToDate = async () => {
+    expect(await one.database.db.selectFrom('notice_cursors').selectAll().execute()).toHaveLength(1)
+    expect(await one.notices.behind('')).toEqual([])
+  }
+  await vi.waitFor(isUpToDate, patience)
   await commentCandidate(two, caller, candidateId, { comment: 'One, @ada.' })
-  await eventually(() => expect(mails.map(({ text }) => text.split('\n')[1])).toEqual(['> One, @ada.']))
+  await vi.waitFor(() => expect(said()).toEqual(['> One, @ada.']), patience)
   await stopOne()
   await commentCandidate(one, caller, candidateId, { comment: 'Two, @ada.' })
-  await eventually(() => expect(mails.map(({ text }) => text.split('\n')[1])).toEqual(['> One, @ada.', '> Two, @ada.']))
-  await eventually(isBegun)
+  await vi.waitFor(() => expect(said()).toEqual(['> One, @ada.', '> Two, @ada.']), patience)
+  await vi.waitFor(isUpToDate, patience)
   await stopTwo()
   expect(mails).toHaveLength(2)
 })

@@ -208,6 +208,19 @@ test('so many mails an hour are sent; the rest comes in the digest', async () =>
   expect((await work({ maxHourly: 2 })).map(({ headers }) => headers.subject)).toEqual(['Ganglion: 3 notices'])
 })
 
+test('a digest names fifty things, and counts the others', async () => {
+  const { ctx, ada, bo, work, later, id } = await start()
+  await ctx.users.setNotices(ada.userId, 'digest')
+  for (let n = 0; n < 53; n++) await commentCandidate(ctx, bo.caller, id, { comment: `${n} @ada` })
+  expect(await work()).toEqual([])
+  later(18 * hour)
+  const [digest, ...others] = await work()
+  expect([digest?.headers.subject, others]).toEqual(['Ganglion: 53 notices', []])
+  expect(digest?.text.match(/^> \d+ @ada$/gm)).toHaveLength(50)
+  expect(digest?.text).toContain('\nAnd 3 more.\n')
+  expect(await work()).toEqual([])
+})
+
 test('a restart in the middle neither loses a mail nor sends one twice', async () => {
   const bed = await start()
   for (const name of ['ada', 'cy'])
@@ -314,6 +327,7 @@ test('a password goes over TLS', async () => {
     items: [],
     id: 'a',
     thread: null,
+    more: 0,
     stopUrl: 'https://x/',
     accountUrl: 'https://x/',
   }

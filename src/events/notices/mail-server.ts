@@ -5,11 +5,11 @@ import { oneLine } from '../../rules/text/lines.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
 
 /** `quote`: what somebody wrote. */
-export type MailItem = { text: string; quote: string | undefined; url: string }
+type MailItem = { text: string; quote: string; url: string }
 
-type Links = { stopUrl: string; accountUrl: string }
-/** `id`: what the mail's own begins with; `thread`: and that of the mails with which it is shown together. */
-type OutgoingMail = Links & { to: string; subject: string; items: MailItem[]; id: string; thread: string | null }
+/** `id`, `thread`: of what the `Message-ID` and `References` are made. `more`: things that are not among the items. */
+type OutgoingMail = Record<'id' | 'to' | 'subject' | 'stopUrl' | 'accountUrl', string> &
+  Readonly<{ items: MailItem[]; thread: string | null; more: number }>
 
 /** Why a mail was not taken. `isOfServer`: none is taken now, whoever it is to; `isFinal`: this one never will be. */
 type Refusal = { why: string; isOfServer: boolean; isFinal: boolean }
@@ -21,7 +21,7 @@ const Failure = z.object({ code: z.string().catch(''), command: z.string().catch
 
 /** Milliseconds. */
 const patience = { connectionTimeout: 10_000, greetingTimeout: 10_000, dnsTimeout: 10_000, socketTimeout: 20_000 }
-const [maxItems, maxLine, maxQuote] = [50, 300, 2_000]
+const [maxLine, maxQuote] = [300, 2_000]
 /** But line ends, all that is not shown, or changes how text is. */
 const unseen = /[[\p{Cc}\p{Bidi_Control}]--[\n]]/gv
 
@@ -31,7 +31,8 @@ export function mailServer({ url, from }: { url: string; from: string }): SendMa
   const requireTLS = username !== '' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname)
   const transport = createTransport({ url, requireTLS, ...patience, disableFileAccess: true, disableUrlAccess: true })
   const host = from.slice(from.lastIndexOf('@') + 1)
-  return ({ to, subject, items, id, thread, stopUrl, accountUrl }) => {
+  return (sent) => {
+    const { to, subject, id, thread, stopUrl } = sent
     const mail = {
       ...{
         from: { name: 'Ganglion', address: from },
@@ -42,7 +43,7 @@ export function mailServer({ url, from }: { url: string; from: string }): SendMa
       ...(thread !== null && { references: `<candidate.${thread}@${host}>` }),
       list: { unsubscribe: stopUrl },
       headers: { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click', 'Auto-Submitted': 'auto-generated' },
-      ...{ subject: oneLine(subject, maxLine), ...mailText(items, { stopUrl, accountUrl }) },
+      ...{ subject: oneLine(subject, maxLine), ...mailText(sent) },
     }
     return transport.sendMail(mail).then(() => undefined, refusalOf)
   }
@@ -58,10 +59,10 @@ function refusalOf(error: unknown): Refusal {
 }
 
 /** A mail as plain text and as HTML. What people wrote is escaped, and stands on one line or in a quotation. */
-function mailText(items: readonly MailItem[], { stopUrl, accountUrl }: Links): { text: string; html: string } {
+function mailText({ items, more, stopUrl, accountUrl }: OutgoingMail): { text: string; html: string } {
   const plain: string[] = []
   const markup: unknown[] = []
-  for (const { text: said, quote = '', url } of items.slice(0, maxItems)) {
+  for (const { text: said, quote, url } of items) {
     const text = oneLine(said, maxLine)
     const lines = cutText(quote.replaceAll(unseen, ''), maxQuote).split('\n')
     plain.push([text, ...(quote === '' ? [] : lines.map((line) => `> ${line}`)), url].join('\n'))
@@ -69,10 +70,12 @@ function mailText(items: readonly MailItem[], { stopUrl, accountUrl }: Links): {
       html`<p><a href="${url}">${text}</a></p><blockquote>${lines.map((line) => html`${line}<br>`)}</blockquote>`,
     )
   }
-  if (items.length > maxItems) plain.push(`And ${items.length - maxItems} more.`)
+  const rest = more > 0 ? [`And ${more} more.`] : []
   const links = html`<a href="${accountUrl}">Change how you are told</a> · <a href="${stopUrl}">Stop these mails</a>`
   return {
-    text: [...plain, `-- \nChange how you are told: ${accountUrl}\nStop these mails: ${stopUrl}\n`].join('\n\n'),
-    html: `<!doctype html><html lang="en"><body>${markup.join('')}<hr><p>${links}</p></body></html>`,
+    text: [...plain, ...rest, `-- \nChange how you are told: ${accountUrl}\nStop these mails: ${stopUrl}\n`].join(
+      '\n\n',
+    ),
+    html: `<!doctype html><html lang="en"><body>${markup.join('')}${rest.join()}<hr><p>${links}</p></body></html>`,
   }
 }

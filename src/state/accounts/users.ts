@@ -170,8 +170,11 @@ export class Users extends Store {
 
   /** Those who may decide in a tenant, by e-mail. */
   async curators(tenantId: string): Promise<User[]> {
-    const people = await this.list(tenantId, { limit: 100_000 })
-    return people.filter(({ role, disabledAt }) => role !== 'reader' && disabledAt === null)
+    const all = this.db.selectFrom('memberships').select('user_id').where('tenant_id', '=', tenantId)
+    const query = this.#select()
+      .where('id', 'in', all.where('role', '<>', 'reader'))
+      .where('disabled_at', 'is', null)
+    return (await query.orderBy('email').execute()).map(toUser)
   }
 
   /** Everybody by e-mail, with their roles. */

@@ -47,6 +47,7 @@ test('a webhook is added, listed without its secret, and removed', async () => {
           kinds: ['ingest.failed', 'ingest.completed'],
           isEnabled: true,
         },
+        format: 'ganglion',
         ...{ note: null, cursor: 0, failures: 0, failingSince: null, dueAt: null, lastEvent: 0 },
         createdAt: expect.any(String),
       },
@@ -140,4 +141,15 @@ test('a knowledge base that is not there is refused', async () => {
   const data = await dataWithTenants('acme')
   const args = ['webhook', 'add', 'https://example.org', '--tenant', 'acme', '--kb', 'nothing', '--data', data]
   expect(await ganglionJson(args)).toEqual({ code: 1, json: { error: 'acme has no knowledge base nothing.' } })
+})
+
+test('a webhook of Slack gets a test in its own form; another form is an error', async () => {
+  const data = await dataWithTenants('acme')
+  const { url, messages } = await receiver(200)
+  const { id } = await add(data, url, ['--format', 'slack'])
+  const env = { GANGLION_WEBHOOK_PRIVATE: 'true' }
+  expect((await ganglionJson(['webhook', 'test', id, '--data', data], env)).json).toMatchObject({ taken: true })
+  expect(messages.map(({ body }) => JSON.parse(body).text)).toEqual(['A test from Ganglion.'])
+  const args = ['webhook', 'add', url, '--tenant', 'acme', '--data', data, '--format', 'irc']
+  expect((await ganglion(args)).stderr).toContain('format')
 })

@@ -1,0 +1,97 @@
+import { candidatePage, stalePage } from '../../contract/console-paths.ts'
+import { trailersOf } from '../../git/history/trailers.ts'
+import { messageOfCommit } from '../../git/objects/object.ts'
+import { viewAs } from '../../kb/access/kb-view.ts'
+import { whoIs } from '../../kb/access/who-is.ts'
+import type { Context } from '../../kb/context.ts'
+import { kbLabel } from '../../kb/kb-label.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import { neuronsInOrder } from '../../kb/projection/neuron-queries.ts'
+import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
+import { mentionedIn } from '../../markdown/mentions.ts'
+import { awaitingOf } from '../../queue/approval.ts'
+import { type Actor, assigneeOf, type Candidate } from '../../rules/candidates/candidate.ts'
+import { authorsOf, goesByOneOf, votesOn } from '../../rules/deciding.ts'
+import { isPastDate, ownersOfPage } from '../../rules/freshness.ts'
+import type { User } from '../../state/accounts/users.ts'
+import type { StoredNotice } from '../../state/notices.ts'
+
+export type NoticeCause = Pick<StoredNotice, 'kind' | 'candidateId' | 'decision'>
+
+/** `quote`: what somebody wrote. `path`: of the page where more is to be seen. */
+export type PersonalNotice = { user: User; subject: string; text: string; quote: string; path: string }
+
+const waits = 'waits for your approval'
+const texts: Partial<Record<NoticeCause['kind'], string>> = {
+  ...{ 'candidate.created': waits, 'candidate.reopened': waits, 'candidate.revised': waits },
+  'candidate.assigned': 'was assigned to you',
+  'candidate.commented': 'has a comment that mentions you',
+  'candidate.changes-requested': 'needs changes',
+  'candidate.approved': 'was approved',
+  'candidate.dismissed': 'was dismissed',
+}
+
+/**
+ * Says who is to hear of something, and what: by what holds now, so that it is asked when a notice is kept and again when it is sent. All are
+ * curators, who may see all of a knowledge base. Nobody hears of what they did themselves, nor of what the policy did at once.
+ */
+export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCause): Promise<PersonalNotice[]> {
+  const { title: kbTitle, slug } = await kbLabel(kb)
+  const { tenantId } = kb.identity
+  const did = texts[told.kind]
+  if (did === undefined) {
+    const text = `Pages that you answer for are past their date (${kbTitle})`
+    const pages = await stalePages(kb, ctx.now(), await ctx.users.curators(tenantId))
+    return pages.map(([user, quote]) => ({ user, subject: text, text, quote, path: stalePage(slug) }))
+  }
+  const row = findCandidate(kb.projection.read, told.candidateId ?? '')
+  const record = row && tryParseCandidate(await kb.repository.readTextOnce(row.blob))
+  if (row === undefined || record === undefined) return []
+  const { by = record.createdBy, reason: quote = '' } = record.decisions[told.decision ?? -1] ?? {}
+  const actor = told.kind === 'candidate.approved' ? await approverIn(kb, row.approval?.commit) : by
+  const awaiting = did === waits && row.status === 'pending' ? await awaitingOf(kb, record) : undefined
+  if (actor === undefined || actor.id === 'policy' || (did === waits && awaiting === undefined)) return []
+  const personOf = async ({ id }: Actor) => (await whoIs(ctx, tenantId, id)).id.replace('user:', '')
+  const [self, sender] = [await personOf(actor), await personOf(record.createdBy)]
+  // Where several people have to approve it, all who have a vote on it hear of it; else the owners whose approval it needs.
+  const without =
+    (awaiting?.votes ?? 0) > 1 ? await Promise.all((await withoutVote(kb, record)).map(personOf)) : undefined
+  const curators = await ctx.users.curators(tenantId)
+  const mentioned = new Set(mentionedIn(quote, curators).values())
+  const isConcerned = (user: User) => {
+    if (without !== undefined) return !without.includes(user.id)
+    if (awaiting !== undefined) return awaiting.owners.some((people) => goesByOneOf({ names: [user.email] }, people))
+    if (told.kind === 'candidate.assigned') return row.status === 'pending' && user.email === assigneeOf(record)
+    return told.kind === 'candidate.commented' ? mentioned.has(user) : user.id === sender
+  }
+  const text = `“${record.title}” ${did} (${actor.name}, ${kbTitle})`
+  const notice = { subject: `[${kbTitle}] ${record.title}`, text, quote, path: candidatePage(record.id) }
+  return curators.filter((user) => user.id !== self && isConcerned(user)).map((user) => ({ user, ...notice }))
+}
+
+/** Those who have voted on a candidate, or have no vote. */
+async function withoutVote(kb: KnowledgeBase, record: Candidate): Promise<Actor[]> {
+  const { deciding } = await kb.settings()
+  return [...votesOn(record), ...(deciding?.authorMayApprove === true ? [] : authorsOf(record))]
+}
+
+async function approverIn({ repository }: KnowledgeBase, commit: string | undefined): Promise<Actor | undefined> {
+  const { data } = commit === undefined ? {} : await repository.read(commit)
+  const said = data && trailersOf(messageOfCommit(data)).findLast(([name]) => name === 'Approved-By')?.[1]
+  const [, name = '', id] = /^(.*) <([^<>]+)>$/.exec(said ?? '') ?? []
+  return id === undefined ? undefined : { name, id }
+}
+
+/** Owners, and the titles of their pages that are past their date. */
+async function stalePages(kb: KnowledgeBase, now: Date, people: readonly User[]): Promise<[User, string][]> {
+  const { verify, deciding } = await kb.settings()
+  const view = await viewAs(kb, { audience: 'curator' })
+  const titles = new Map<User, string[]>()
+  for (const page of view.rows((sql) => neuronsInOrder(sql))) {
+    const owners = isPastDate(page, verify, now) ? ownersOfPage(page, deciding?.owners ?? []) : []
+    for (const user of people.filter(({ email }) => goesByOneOf({ names: [email] }, owners)))
+      titles.getOrInsertComputed(user, () => []).push(page.title)
+  }
+  return Array.from(titles, ([user, all]) => [user, all.join('\n')])
+}
