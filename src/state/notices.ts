@@ -39,27 +39,19 @@ export class Notices extends Store {
         .execute()
       for (let start = 0; moved.length > 0 && start < notices.length; start += rowsAtOnce) {
         const rows = notices.slice(start, start + rowsAtOnce).map(snakeCase)
-        const isKept = transaction
-          .insertInto('notices')
-          .values(rows)
-          .onConflict((conflict) => conflict.doNothing())
-        await isKept.execute()
+        const insert = transaction.insertInto('notices').values(rows)
+        await insert.onConflict((conflict) => conflict.doNothing()).execute()
       }
       return moved.length > 0
     }
     return inTransaction(this.db, change, 'read committed')
   }
 
-  /** Those whose time has come, the oldest first; none of a tenant or a knowledge base that is not served. */
+  /** Those whose time has come, the oldest first; none of a knowledge base that is not served. */
   async due(now: Date, limit: number): Promise<StoredNotice[]> {
-    const due = this.db.selectFrom('notices').selectAll().where('due_at', '<=', now.toISOString())
-    const rows = await due
-      .where('kb_id', 'in', servedKbs(this.db))
-      .orderBy('due_at')
-      .orderBy('id')
-      .limit(limit)
-      .execute()
-    return rows.map(camelCase)
+    const served = this.db.selectFrom('notices').selectAll().where('kb_id', 'in', servedKbs(this.db))
+    const due = served.where('due_at', '<=', now.toISOString()).orderBy('due_at').orderBy('id')
+    return (await due.limit(limit).execute()).map(camelCase)
   }
 
   async change(ids: readonly string[], to: Partial<StoredNotice>): Promise<void> {

@@ -4,6 +4,7 @@ import type { NoticeMode, PersonRole } from '../../src/contract/vocabulary.ts'
 import { mailServer } from '../../src/events/notices/mail-server.ts'
 import { makeNotices } from '../../src/events/notices/make-notices.ts'
 import { type NoticeOptions, sendNotices } from '../../src/events/notices/start-notices.ts'
+import { approveCandidate as vote } from '../../src/queue/approve-candidate.ts'
 import { commentCandidate } from '../../src/queue/comment-candidate.ts'
 import { assignCandidate, dismissCandidate, requestChanges } from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
@@ -162,6 +163,8 @@ test('owners, and all who vote where several have to, are told what waits; the d
   expect(mails.map(({ to, headers }) => `${to} ${headers.subject}`).toSorted()).toEqual(
     ['Gone', 'Owned', 'Red'].map((title) => `bo@example.com [handbook] ${title}`),
   )
+  // One of the two votes that it needs.
+  await vote(ctx, bo.caller, red.candidateId, {})
   await dismissCandidate(ctx, bo.caller, gone.candidateId, {})
   later(17 * hour)
   expect((await work()).map(({ to }) => to[0])).toEqual(['ada@example.com'])

@@ -111,11 +111,7 @@ function passwordForm(visit: Visit, { hasPassword, isLinked }: Account, refused:
     )}`
 }
 
-const noticeLabels: Readonly<Record<NoticeMode, string>> = {
-  'at-once': 'A mail each, at once',
-  digest: 'One mail a day',
-  off: 'No mails',
-}
+const noticeLabels = { 'at-once': 'A mail each, at once', digest: 'One mail a day', off: 'No mails' } as const
 
 function noticesForm(visit: Visit, value: NoticeMode, sendsMail: boolean): Html {
   const choices = NoticeMode.options.map((mode) => ({ value: mode, label: noticeLabels[mode] }))

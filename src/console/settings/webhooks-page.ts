@@ -25,6 +25,7 @@ export const webhookFormats: Readonly<Record<WebhookFormat, string>> = {
   slack: 'Slack: an incoming webhook',
   teams: 'Teams: a workflow that posts cards',
 }
+const receivers = Object.entries(webhookFormats).map(([value, label]) => ({ value, label }))
 
 export function webhooksPage(visit: Visit, view: WebhooksView): Html {
   const { webhooks, kbs, notice, secret, typed = emptyForm, errors } = view
@@ -57,13 +58,7 @@ export function webhooksPage(visit: Visit, view: WebhooksView): Html {
             ...kbs.map(({ slug, title }) => ({ value: slug, label: title })),
           ],
         }),
-        selectField({
-          name: 'format',
-          label: 'Receiver',
-          value: typed.format,
-          errors,
-          choices: Object.entries(webhookFormats).map(([value, label]) => ({ value, label })),
-        }),
+        selectField({ name: 'format', label: 'Receiver', value: typed.format, errors, choices: receivers }),
         kindChoice(typed.kinds, errors),
         button('Add the webhook'),
       ])}`,

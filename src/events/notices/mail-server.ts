@@ -64,11 +64,10 @@ function mailText({ items, more, stopUrl, accountUrl }: OutgoingMail): { text: s
   const markup: unknown[] = []
   for (const { text: said, quote, url } of items) {
     const text = oneLine(said, maxLine)
-    const lines = cutText(quote.replaceAll(unseen, ''), maxQuote).split('\n')
-    plain.push([text, ...(quote === '' ? [] : lines.map((line) => `> ${line}`)), url].join('\n'))
-    markup.push(
-      html`<p><a href="${url}">${text}</a></p><blockquote>${lines.map((line) => html`${line}<br>`)}</blockquote>`,
-    )
+    const lines = quote === '' ? [] : cutText(quote.replaceAll(unseen, ''), maxQuote).split('\n')
+    const quoted = lines.length > 0 && html`<blockquote>${lines.map((line) => html`${line}<br>`)}</blockquote>`
+    plain.push([text, ...lines.map((line) => `> ${line}`), url].join('\n'))
+    markup.push(html`<p><a href="${url}">${text}</a></p>${quoted}`)
   }
   const rest = more > 0 ? [`And ${more} more.`] : []
   const links = html`<a href="${accountUrl}">Change how you are told</a> · <a href="${stopUrl}">Stop these mails</a>`

@@ -55,8 +55,8 @@ export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCau
   const personOf = async ({ id }: Actor) => (await whoIs(ctx, tenantId, id)).id.replace('user:', '')
   const [self, sender] = [await personOf(actor), await personOf(record.createdBy)]
   // Where several people have to approve it, all who have a vote on it hear of it; else the owners whose approval it needs.
-  const without =
-    (awaiting?.votes ?? 0) > 1 ? await Promise.all((await withoutVote(kb, record)).map(personOf)) : undefined
+  const isVote = awaiting !== undefined && awaiting.votes > 0 && awaiting.votes + votesOn(record).length > 1
+  const without = isVote ? await Promise.all((await withoutVote(kb, record)).map(personOf)) : undefined
   const curators = await ctx.users.curators(tenantId)
   const mentioned = new Set(mentionedIn(quote, curators).values())
   const isConcerned = (user: User) => {

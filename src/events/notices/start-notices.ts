@@ -64,29 +64,19 @@ async function sendMail(ctx: Context, options: NoticeOptions, all: readonly Stor
   const { user, subject } = notice
   if (first.isDigest === 0 && user.notices === 'digest') return putOff()
   const more = all.length - looked
-  const count = found.length + more
-  const mail = {
-    ...{
-      id: first.id,
-      to: user.email,
-      stopUrl: await stopUrlOf(ctx, user.id),
-      accountUrl: urls.page('/account#mails'),
-    },
-    subject: first.isDigest === 0 ? subject : `Ganglion: ${count} ${count === 1 ? 'notice' : 'notices'}`,
-    thread: first.isDigest === 0 ? first.candidateId : null,
-    items: found.map(({ path, ...item }) => ({ ...item, url: urls.page(path) })),
-    more,
-  }
+  const count = found.length + more === 1 ? '1 notice' : `${found.length + more} notices`
+  const about =
+    first.isDigest === 0 ? { subject, thread: first.candidateId } : { subject: `Ganglion: ${count}`, thread: null }
+  const links = { stopUrl: await stopUrlOf(ctx, user.id), accountUrl: urls.page('/account#mails') }
+  const items = found.map(({ path, ...item }) => ({ ...item, url: urls.page(path) }))
   const work = { kind: 'mail', name: 'send mail', use: 'sent' } as ObservedWork
   const refusal = await observed(work, async () => {
-    const answer = await options.send(mail)
+    const answer = await options.send({ id: first.id, to: user.email, ...about, ...links, items, more })
     work.hasFailed = answer !== undefined
     return answer
   })
-  if (refusal === undefined) {
-    await mailCounter.add(user.id, 1)
-    return notices.remove(ids).then(() => true)
-  }
+  if (refusal === undefined) await mailCounter.add(user.id, 1)
+  if (refusal === undefined) return notices.remove(ids).then(() => true)
   const failures = first.failures + 1
   const dueAt = refusal.isFinal ? undefined : nextAttempt(failures, first.at, now())
   if (dueAt !== undefined) await notices.change(ids, { failures, dueAt: dueAt.toISOString() })

@@ -95,9 +95,7 @@ create table notices (
 );
 create index notices_due on notices (due_at, id);
 create index notices_user on notices (user_id);
-create table notice_cursors (
-  tenant_id text primary key references tenants (id), event integer not null, reminded_on text not null
-);
+create table notice_cursors (tenant_id text primary key references tenants (id), event integer not null, reminded_on text not null);
 alter table webhooks add column format text default 'ganglion' not null;
 `
 
