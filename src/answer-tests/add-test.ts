@@ -5,6 +5,7 @@ import {
   AnswerTest,
   type AnswerTestInput,
   maxTestFileBytes,
+  maxTestFiles,
   maxTests,
 } from '../contract/answer-tests.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
@@ -92,7 +93,7 @@ async function placeFor(
   const { question, audience, top, ...expected } = test
   const shown = { question, ...(audience !== 'tool' && { audience }), ...(top !== 5 && { top }), ...expected }
   const entry = stringifyYaml([shown])
-  for (let number = 1; number <= maxTests; number++) {
+  for (let number = 1; number <= maxTestFiles; number++) {
     const file = `${folder}answers${number === 1 ? '' : `-${number}`}.yaml`
     const before = await read(file)
     const text = before + (before === '' || before.endsWith('\n') ? '' : '\n') + entry

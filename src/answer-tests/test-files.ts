@@ -1,4 +1,4 @@
-import { maxTests, type TestReport } from '../contract/answer-tests.ts'
+import { maxTestFiles, maxTests, type TestReport } from '../contract/answer-tests.ts'
 import type { Repository } from '../git/repository.ts'
 import { blobAtPath, filesInFolder } from '../kb/projection/file-queries.ts'
 import type { MainTables } from '../kb/projection/projection.ts'
@@ -11,12 +11,18 @@ export type TestSet = { tests: FiledTest[]; problems: TestReport['problems'] }
 export async function readTestFiles(sql: MainTables, repository: Pick<Repository, 'readTextOnce'>): Promise<TestSet> {
   const tests: FiledTest[] = []
   const problems: TestSet['problems'] = []
-  for (const file of [...filesInFolder(sql, 'tests/')].filter(isTestPath)) {
+  const files = [...filesInFolder(sql, 'tests/')].filter(isTestPath)
+  for (const file of files.slice(0, maxTestFiles)) {
     const blob = blobAtPath(sql, file)
     if (blob === undefined) continue
     const parsed = parseTestFile(await repository.readTextOnce(blob))
     tests.push(...parsed.tests.map((test) => ({ file, ...test })))
     problems.push(...parsed.findings.map(({ line, message }) => ({ file, line, message })))
+  }
+  const more = files[maxTestFiles]
+  if (more !== undefined) {
+    const message = `At most ${maxTestFiles} files of answer tests are read: those from here on are not run.`
+    problems.push({ file: more, line: 1, message })
   }
   const over = tests[maxTests]
   if (over === undefined) return { tests, problems }

@@ -5,6 +5,7 @@ import { SeqId } from './vocabulary.ts'
 
 /** Answer tests of one knowledge base that are run. */
 export const maxTests = 500
+export const maxTestFiles = 50
 export const maxTestFileBytes = 64 * 1024
 /** Results of a question that are kept to compare. */
 export const shownResults = 3

@@ -25,6 +25,8 @@ export type Decided = {
   of: readonly Candidate[]
   /** Whether `by` brings another text than those propose: that is theirs, and nobody has voted for it. */
   writes?: () => Promise<boolean>
+  /** Other files that `by` brings with them: who voted has not seen those. */
+  brings?: () => Promise<ReadonlySet<string>>
 }
 
 /** What a change of main touches: a path, with the tags of its page before and after. */
@@ -44,7 +46,7 @@ const unreadable =
 export async function missingApprovals(
   { deciding, policy, zones }: Pick<KbSettings, 'deciding' | 'policy' | 'zones'>,
   touched: readonly Touched[],
-  { by, of, writes: isWriter }: Decided,
+  { by, of, writes: isWriter, brings }: Decided,
   whoIs: WhoIs,
 ): Promise<Awaiting | undefined> {
   if (deciding === null) throw new GanglionError('approval_needed', unreadable)
@@ -69,9 +71,13 @@ export async function missingApprovals(
     return isFree ? 0 : neededVotes(deciding, zone)
   })
   const votes = Math.max(0, ...needed) - voters.size
-  const owners = deciding.owners
-    .filter((rule) => touched.some((file) => isOwned(rule, file)))
-    .flatMap(({ people }) => ([...voters.values()].some((voter) => goesByOneOf(voter, people)) ? [] : [people]))
+  const brought = (await brings?.()) ?? new Set()
+  const owners = deciding.owners.flatMap((rule) => {
+    const owned = touched.filter((file) => isOwned(rule, file))
+    const isSeenByOne = owned.some(({ path }) => brought.has(path))
+    const isApproved = voters.values().some((one) => (!isSeenByOne || one === decider) && goesByOneOf(one, rule.people))
+    return owned.length === 0 || isApproved ? [] : [rule.people]
+  })
   const missing = { votes: Math.max(0, votes), owners: owners.filter(isFirstLike) }
   return missing.votes === 0 && missing.owners.length === 0 ? undefined : missing
 }

@@ -16,10 +16,15 @@ export function mentionedIn<Person extends Named>(comment: string, people: reado
   const text = Array.from(outsideCode(comment), (line) => (/^\s*>/.test(line.text) ? '' : line.text)).join('\n')
   const namesOf = ({ email, name }: Person) =>
     new Set([email, email.slice(0, email.indexOf('@')), name.replaceAll(/\s/gu, '')].map(fold))
+  const written = new Set(Array.from(text.matchAll(mention), ([, name = '']) => name))
+  const known = new Map<string, Person | undefined>()
+  for (const person of written.size === 0 ? [] : people) {
+    for (const name of namesOf(person)) known.set(name, known.has(name) ? undefined : person)
+  }
   const found = new Map<string, Person>()
-  for (const [, written = ''] of text.matchAll(mention)) {
-    const [person, ...others] = people.filter((each) => namesOf(each).has(fold(written)))
-    if (person !== undefined && others.length === 0) found.set(written, person)
+  for (const name of written) {
+    const person = known.get(fold(name))
+    if (person !== undefined) found.set(name, person)
   }
   return found
 }

@@ -1,3 +1,4 @@
+import { lineStarts } from '../rules/text/lines.ts'
 import { characterStart } from '../rules/text/whole-characters.ts'
 import type { Anchor, Extracted } from './extracted.ts'
 
@@ -62,12 +63,6 @@ function* passagesOf(markdown: string, anchors: readonly Anchor[]): Generator<Te
     ;[from, place] = [start, next]
   }
   if (from < markdown.length) yield { place, isBeginning: true, text: markdown.slice(from) }
-}
-
-function lineStarts(text: string): number[] {
-  const starts = [0]
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-  return starts
 }
 
 function isSame(one: TextPlace, other: TextPlace): boolean {

@@ -159,6 +159,17 @@ test('what is wrong in a file is told with its line, and the other tests are run
   ])
 })
 
+test('more files of tests than a knowledge base may have are not read', async () => {
+  const { commit, report } = await testedBed()
+  const file = (at: number) => `tests/${String(at).padStart(2, '0')}.yaml`
+  await commit(
+    Object.fromEntries(Array.from({ length: 52 }, (_, at) => [file(at), '- question: Who?\n  refuses: true\n'])),
+  )
+  const { results, problems } = await report()
+  expect(results).toHaveLength(50)
+  expect(problems).toMatchObject([{ file: file(50), message: expect.stringMatching(/^At most 50 files/) }])
+})
+
 test('the answer tests of the demonstration pass', async () => {
   const ctx = await openContext({ dataDir: tempDir(), threads })
   onTestFinished(() => ctx.close())

@@ -494,6 +494,14 @@ describe('hostile trees', () => {
     expect(formatFindings(await findings(bad))).toEqual([expect.stringMatching(/would hold too many files/)])
   })
 
+  test('more than 50 changed files of answer tests are refused, of which each takes its time', async () => {
+    const { from, hostile: write, findings } = await pushing(two)
+    const oid = write.blob('- question: Who?\n  refuses: true\n')
+    const tests = Array.from({ length: 51 }, (_, index) => ({ mode: file, name: `t${index}.yaml`, oid }))
+    const bad = write.commit(write.with(write.treeOf(from), 'tests', { mode: folder, oid: write.tree(tests) }), from)
+    expect(formatFindings(await findings(bad))).toEqual([expect.stringMatching(/more than 50 files of answer tests/)])
+  })
+
   test('more than 20,000 changed files are refused', async () => {
     const { kb, clone, from, hostile: write, findings } = await pushing(two)
     const oid = write.blob('x')

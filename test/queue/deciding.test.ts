@@ -3,12 +3,15 @@ import { mainRef } from '../../src/kb/refs/kb-refs.ts'
 import { parseCandidate } from '../../src/markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../src/markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
+import { receiverFor } from '../../src/push/receive-push.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import { candidateHeads } from '../../src/queue/heads/candidate-refs.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import type { Caller } from '../../src/rules/access/caller.ts'
 import { followsRename } from '../../src/rules/candidates/candidate.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
-import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
 import { acts, Draw, newTeam, people, setPolicy, type Team, tried } from './deciding-doors.ts'
 
 const { DECIDING_STEPS = '160', PROPERTY_SEED } = process.env
@@ -109,6 +112,13 @@ test('no door takes to main what owners and approvals do not allow', { timeout: 
   for (const outcome of ['done', 'vote', 'refused']) expect(outcomes.some((key) => key.endsWith(outcome))).toBe(true)
 })
 
+async function named({ ctx, curator }: TestBed, name: string): Promise<Caller> {
+  const { tenantId } = curator
+  const record = { tenantId, name, role: 'curator' as const, connectors: [], expiresAt: null }
+  const { key } = await ctx.apiKeys.create(record, ctx.now())
+  return { ...curator, id: `key:${key.id}`, name }
+}
+
 test.each([true, false])(
   'an edit is the next version, with a vote where authors may approve: %s',
   async (mayApprove) => {
@@ -121,13 +131,7 @@ test.each([true, false])(
     const policy = `approvals: { red: 2 }\nauthorMayApprove: ${mayApprove}\n`
     native.commit(mainRef, new Map([['kb.yaml', `${native.read(mainRef, 'kb.yaml')}\n${policy}`]]))
     await (await bed.ctx.kb(bed.curator.tenantId, 'handbook')).sync()
-    const named = async (name: string) => {
-      const { tenantId } = bed.curator
-      const record = { tenantId, name, role: 'curator' as const, connectors: [], expiresAt: null }
-      const { key } = await bed.ctx.apiKeys.create(record, bed.ctx.now())
-      return { ...bed.curator, id: `key:${key.id}`, name }
-    }
-    const [ada, bob, eve] = [await named('ada'), await named('bob'), await named('eve')]
+    const [ada, bob, eve] = [await named(bed, 'ada'), await named(bed, 'bob'), await named(bed, 'eve')]
 
     const metadata = JSON.stringify({ targetNeuron: seqId, actionZone: 'red' })
     const proposal = correction(seqId, 'Of 20 days.', { title: 'Leave', metadata })
@@ -146,3 +150,33 @@ test.each([true, false])(
     expect(native.read(mainRef, path)).toMatch(/^---\n[\s\S]*title: Leave\n[\s\S]*\n---\n\nOf 25 days, and more\.\n$/)
   },
 )
+
+test('votes on a page do not count for other files that a push brings with it', async () => {
+  const bed = await newTestBed()
+  const native = new NativeWriter(bed.gitDir)
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const [ada, bob] = [await named(bed, 'ada'), await named(bed, 'bob')]
+  const policy = 'owners: [{ paths: [kb.yaml], people: [ada] }]\napprovals: { red: 2 }\n'
+  native.commit(mainRef, new Map([['kb.yaml', `${native.read(mainRef, 'kb.yaml')}\n${policy}`]]))
+  await kb.sync()
+  const page = candidate({ title: 'Leave', content: 'Of 25 days.', metadata: JSON.stringify({ actionZone: 'red' }) })
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, page)
+  await approveCandidate(bed.ctx, ada, candidateId, {})
+
+  const head = (await candidateHeads(kb, bed.ctx).headOf(candidateId)) ?? ''
+  const path = native.git('diff', '--name-only', mainRef, head)
+  const push = async (more: Map<string, string>) => {
+    native.commit('refs/heads/push', new Map([[path, native.read(head, path)], ...more]), { parents: [mainRef, head] })
+    const updates = [{ ref: mainRef, from: native.git('rev-parse', mainRef), to: native.git('rev-parse', 'push') }]
+    native.git('update-ref', '-d', 'refs/heads/push')
+    const { outcomes } = await receiverFor(bed.ctx, kb, { caller: bob, reachedAt: 'http://localhost/' }).receive(
+      updates,
+      [],
+    )
+    return outcomes[0]?.refused
+  }
+  expect(await push(new Map([['kb.yaml', native.read(mainRef, 'kb.yaml').replace(/^owners.*\n/m, '')]]))).toMatch(
+    /of ada/,
+  )
+  expect(await push(new Map([['files/notes.txt', 'Notes.']]))).toBeUndefined()
+})

@@ -6,6 +6,7 @@ import { editNeuron } from '../../markdown/file/neuron-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { type Actor, type Candidate, type Decision, followsRename } from '../../rules/candidates/candidate.ts'
 import { awaitingText, commonVotes } from '../../rules/deciding.ts'
+import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
 import { findCandidate } from '../projection/candidate-index.ts'
 import { commitMessage, signatureOf } from '../refs/commit-message.ts'
@@ -15,6 +16,7 @@ import type { Origin } from './git-candidate.ts'
 import { readLostHistory } from './lost-history.ts'
 import type { MainView } from './merge-candidate.ts'
 import { mergePush } from './merge-push.ts'
+import { mergedTestFiles } from './merge-tests.ts'
 import { proposalOf } from './proposal.ts'
 import { PushRefused } from './push-refused.ts'
 import { type PushedNeuron, pushedNeurons } from './pushed-neurons.ts'
@@ -80,7 +82,9 @@ export async function pushToMain(
       lost,
     })
     const all: FileContents = new Map([...files, ...taking.files])
-    const decided = { by: push.approver, ...(await takenCandidates(view, { pages, taking, parser })) }
+    const taken = await takenCandidates(view, { pages, taking, parser })
+    const brings = () => broughtFiles(view, pushed.files, taken.of)
+    const decided = { by: push.approver, brings, ...taken }
     const awaiting = await kb.missing(staging, all, decided)
     if (awaiting !== undefined) throw new PushRefused(`${awaitingText(awaiting)} ${propose}`)
     const author = signatureOf(push.approver, at)
@@ -164,6 +168,19 @@ async function takenCandidates(
       return found
     },
   }
+}
+
+/** The files of a push that none of its candidates proposes. */
+async function broughtFiles(view: MainView, files: FileContents, of: readonly Candidate[]): Promise<Set<string>> {
+  const proposed = await mergedTestFiles(view, of).catch(unlessRefused)
+  const brought = new Set<string>()
+  for (const [path, content] of files) {
+    if (isNeuronPath(path)) continue
+    const text =
+      content && (typeof content === 'object' && 'oid' in content ? await view.readText(content.oid) : `${content}`)
+    if (!proposed?.has(path) || proposed.get(path) !== text) brought.add(path)
+  }
+  return brought
 }
 
 function unlessRefused(error: unknown): undefined {

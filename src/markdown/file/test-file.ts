@@ -1,13 +1,16 @@
 import { isMap, isNode, isScalar, isSeq, type Node } from 'yaml'
 import { AnswerTest, maxTestFileBytes, maxTests } from '../../contract/answer-tests.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
-import { oneLine } from '../../rules/text/lines.ts'
+import { lineFinder, oneLine } from '../../rules/text/lines.ts'
 import { parseFullYaml, parseYamlDocument } from '../yaml/yaml.ts'
 import type { YamlValue } from '../yaml/yaml-value.ts'
 
 /** `line` is that on which the test begins, 1-based. */
 export type PlacedTest = { line: number; test: AnswerTest }
 export type TestFile = { tests: PlacedTest[]; findings: Omit<Finding, 'path'>[] }
+
+/** Keys of an entry that are told of. */
+const maxUnknown = 20
 
 export function isTestPath(path: string): boolean {
   return /^tests\/[^/]+\.yaml$/.test(path)
@@ -30,7 +33,8 @@ export function parseTestFile(text: string): TestFile {
 
 function readEntries(text: string, entries: readonly YamlValue[]): TestFile {
   const { contents } = parseYamlDocument(text)
-  const lineOf = (path: readonly PropertyKey[]) => lineAt(text, offsetOf(contents, path))
+  const lineAt = lineFinder(text)
+  const lineOf = (path: readonly PropertyKey[]) => lineAt(offsetOf(contents, path))
   const tests: PlacedTest[] = []
   const findings: TestFile['findings'] = []
   for (const [index, entry] of entries.slice(0, maxTests).entries()) {
@@ -40,7 +44,7 @@ function readEntries(text: string, entries: readonly YamlValue[]): TestFile {
       const unknown = issue.code === 'unrecognized_keys' ? issue.keys : []
       const path = [index, ...issue.path]
       if (unknown.length === 0) findings.push(finding(lineOf(path), sentence(issue.path, issue.message)))
-      for (const key of unknown)
+      for (const key of unknown.slice(0, maxUnknown))
         findings.push(finding(lineOf([...path, key]), sentence([...issue.path, key], 'is no field of an answer test')))
     }
   }
@@ -91,8 +95,4 @@ function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
     node = found ?? undefined
   }
   return offset
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length
 }

@@ -1,5 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml'
 import { prototypeKeys } from '../../contract/json.ts'
+import { lineFinder } from '../../rules/text/lines.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 import { formatScalar } from './yaml-scalar.ts'
 import type { YamlMap, YamlValue } from './yaml-value.ts'
@@ -30,8 +31,9 @@ export function parseYaml(text: string, maxBytes = maxYamlBytes): { data: YamlVa
 /** The same by the YAML parser alone, whatever the text's shape and size. */
 export function parseFullYaml(text: string): { data: YamlValue; problems: YamlProblem[] } {
   const problems: YamlProblem[] = []
+  const lineAt = lineFinder(text)
   const report = (message: string, offset: number): void => {
-    problems.push({ message, line: text.slice(0, offset).split('\n').length })
+    problems.push({ message, line: lineAt(offset) })
   }
   try {
     const document = parseYamlDocument(text)

@@ -1,3 +1,4 @@
+import { maxTestFiles } from '../../contract/answer-tests.ts'
 import { GitError } from '../../git/git-error.ts'
 import type { ObjectInfo, Oid } from '../../git/objects/object.ts'
 import { submoduleMode } from '../../git/objects/tree.ts'
@@ -10,6 +11,7 @@ import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
 import { seqIdsOfDocument, wasHeld } from '../../kb/projection/version-queries.ts'
 import { type LostHistory, noLostHistory } from '../../kb/writing/lost-history.ts'
+import { isTestPath } from '../../markdown/file/test-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { checkKb } from '../../rules/check/check-kb.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
@@ -141,6 +143,8 @@ async function readChanged(
     return [{ path, oid: after, type: undefined, size: 0, ...info }]
   })
   const textBytes = changed.filter(isPage).reduce((sum, { size }) => sum + size, 0)
+  if (changed.filter(({ path }) => isTestPath(path)).length > maxTestFiles)
+    throw new PushTooLarge(`The push changes more than ${maxTestFiles} files of answer tests: push it in parts.`)
   if (textBytes > maxTextBytes) throw new PushTooLarge('The push changes too much text: push it in parts.')
   const read = async (file: ChangedFile): Promise<CheckedFile> => {
     const { path, oid, type, size } = file

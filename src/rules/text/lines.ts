@@ -18,6 +18,27 @@ export function hasBadCharacters(text: string): boolean {
   return text.includes('\0') || !text.isWellFormed()
 }
 
+/** Where each line begins, in UTF-16 units. */
+export function lineStarts(text: string): number[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}
+
+/** Tells the 1-based line of a place, whatever the number of those that are asked for. */
+export function lineFinder(text: string): (offset: number) => number {
+  const starts = lineStarts(text)
+  return (offset) => {
+    let [from, to] = [0, starts.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if ((starts[middle] ?? 0) <= offset) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+}
+
 /** By UTF-16 unit: the same on every machine, whatever its locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
