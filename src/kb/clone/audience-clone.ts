@@ -36,6 +36,8 @@ const CloneState = z.object({
 })
 type CloneState = z.infer<typeof CloneState>
 
+/** Of what a clone holds: one that was made in another is made anew. */
+const form = 'without comments'
 const stateFile = 'ganglion.json'
 const branch = 'refs/heads/main'
 const options = { timeLimit: longTimeLimit }
@@ -68,7 +70,7 @@ export function audienceClone(
 async function follow(kb: KnowledgeBase, audience: CloneAudience, gitDir: string): Promise<string> {
   const { main, queue } = (await kb.whole()).heads()
   const { defaultAudience, inlineTags } = await kb.settings()
-  const settings = JSON.stringify({ defaultAudience, inlineTags })
+  const settings = JSON.stringify({ defaultAudience, inlineTags, form })
   if (main === undefined) throw new Error(`${kb.identity.id} has no main`)
   const isCurrent = (state: CloneState | undefined) =>
     state?.main === main && state.queue === queue && state.settings === settings

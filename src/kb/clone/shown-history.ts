@@ -1,5 +1,7 @@
 import { longTimeLimit, runGit } from '../../git/native/git-process.ts'
+import { fileLayout } from '../../markdown/file/front-matter.ts'
 import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { hiddenLines, shownContent } from '../../markdown/shown-content.ts'
 import { pauses } from '../../system/pauses.ts'
 import type { KbView } from '../access/kb-view.ts'
 import { accessIn } from '../access/neuron-access.ts'
@@ -32,8 +34,8 @@ const maxAdded = 100
 /** What a clone holds: main up to a position, and these files. */
 export type ShownBefore = { position: number; files: Files; head: string | undefined }
 
-/** What one commit does to one Neuron or file that is shown. */
-type Change = { subject: string; removed?: string; written?: { path: string; blob: string } }
+/** What one commit does to one Neuron or file that is shown. `text`: what is shown of the blob, if that is not all. */
+type Change = { subject: string; removed?: string; written?: { path: string; blob: string; text?: string | undefined } }
 
 /** Commits as a stream for git-fast-import(1), oldest first; empty: there are none. Its format is described there. */
 export type ImportStream = AsyncGenerator<string, void>
@@ -106,9 +108,14 @@ async function isAnyTurned({ sql, view, upTo }: ShownHistoryRequest, position: n
   return false
 }
 
-async function shownPage(view: KbView, blob: string): Promise<NeuronFile | undefined> {
-  const page = parseNeuronFile(await view.kb.repository.readTextOnce(blob))
-  return view.sees(accessIn(page, await view.kb.settings())) ? page : undefined
+type ShownPage = Pick<NeuronFile, 'fields'> & { text: string | undefined }
+
+async function shownPage(view: KbView, blob: string): Promise<ShownPage | undefined> {
+  const text = await view.kb.repository.readTextOnce(blob)
+  const page = parseNeuronFile(text)
+  if (!view.sees(accessIn(page, await view.kb.settings()))) return undefined
+  const isWhole = hiddenLines(page).length === 0
+  return { ...page, text: isWhole ? undefined : text.slice(0, fileLayout(text).bodyStart) + shownContent(page) }
 }
 
 /** What versions do to Neurons that the audience sees today, where it saw them then; they are asked for in their order. */
@@ -127,7 +134,7 @@ function pageChanges({ view }: ShownHistoryRequest): (version: VersionChange) =>
     return {
       subject: `${act} ${page?.fields.title ?? path ?? known.path}`,
       ...(known.path !== undefined && known.path !== path ? { removed: known.path } : {}),
-      ...(page && is && { written: is }),
+      ...(page && is && { written: { ...is, text: page.text } }),
     }
   }
 }
@@ -181,9 +188,14 @@ function toCommit({ commit, at }: PlacedCommit, made: readonly Change[], parent:
     `data ${Buffer.byteLength(message)}\n${message}`,
     ...(parent === undefined ? [] : [`from ${parent}`]),
     ...made.flatMap(({ removed }) => (removed === undefined ? [] : [`D ${quoted(removed)}`])),
-    ...made.flatMap(({ written }) => (written ? [`M 100644 ${written.blob} ${quoted(written.path)}`] : [])),
+    ...made.flatMap(({ written }) => (written ? [toFile(written)] : [])),
   ]
   return `${lines.join('\n')}\n\n`
+}
+
+function toFile({ path, blob, text }: NonNullable<Change['written']>): string {
+  if (text === undefined) return `M 100644 ${blob} ${quoted(path)}`
+  return `M 100644 inline ${quoted(path)}\ndata ${Buffer.byteLength(text)}\n${text}`
 }
 
 function quoted(path: string): string {

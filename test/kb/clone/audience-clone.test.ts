@@ -87,6 +87,17 @@ test('what is hidden is in no object of a clone, and what was hidden then is not
   expect(bytesIn(git)).toContain('third words')
 })
 
+test('comments of curators are in no object of a clone', async () => {
+  const page = (body: string) => neuronText(1, { title: 'A', audience: ['public'] }, body)
+  const bed = await writtenBed({ 'a.md': page('One %%a quiet word%% line.\n\n%%\nanother word\n%%\n\nLast.\n') })
+  await cloneOf(bed)
+  bed.write({ 'a.md': page('One line.\n\n%% a third word') })
+  const { git } = await cloneOf(bed)
+  expect(bytesIn(git)).not.toContain('word')
+  expect(git('show', `${main}^:neurons/a.md`)).toBe(page('One  line.\n\n\n\n\n\nLast.').trim())
+  git('fsck', '--strict')
+})
+
 test('a picture that a page shows later is in the clone since it came', async () => {
   const page = (body: string) => neuronText(1, { title: 'A', audience: ['public'] }, body)
   const bed = await writtenBed({ 'a.md': page('Plain\n'), 'pic.svg': '<svg/>' })
