@@ -12,6 +12,7 @@ import { nextAttempt } from '../../src/events/webhooks/retry-schedule.ts'
 import { startWebhooks } from '../../src/events/webhooks/start-webhooks.ts'
 import { WebhookSender } from '../../src/events/webhooks/webhook-sender.ts'
 import { GitError } from '../../src/git/git-error.ts'
+import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { inTransaction } from '../../src/state/database/transaction.ts'
@@ -443,5 +444,20 @@ test('Slack and Teams get an event as they show it, with nothing that they would
   expect((await Promise.all(webhooks.map(find))).map(({ cursor, failures }) => [cursor, failures])).toEqual([
     [2, 0],
     [2, 0],
+  ])
+})
+
+test('a chat is told the title of the page, not the one that a curator took out', async () => {
+  const { ctx, sender, add, target, tenantId } = await newSender()
+  await add({ format: 'slack' })
+  const app: Caller = { id: 'key:app', name: 'App', tenantId, role: 'app', connectors: [] }
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Layoffs in May' }))
+  await approveCandidate(ctx, { ...app, id: 'key:ada', role: 'curator' }, candidateId, { title: 'Plans' })
+  await eventually(async () => expect(await ctx.events.after(tenantId, 0, 9)).toHaveLength(3))
+  await sender.deliver()
+  expect(target.asked.map((body) => JSON.parse(body).text)).toEqual([
+    'handbook: candidate created',
+    'handbook: candidate approved “Plans”',
+    'handbook: neuron created “Plans”',
   ])
 })

@@ -19,8 +19,10 @@ export async function chatMessage(
   format: ChatFormat,
   event: LoggedEvent,
 ): Promise<object> {
-  const item = await new ActivityTeller(ctx, tenantId).tell(event)
   const { kind, seqId, candidateId, error, problems = [] } = event
+  // A candidate may have another title than the page that it became.
+  const subject = seqId === undefined ? event : ({ ...event, kind: 'neuron.updated' } as const)
+  const item = await new ActivityTeller(ctx, tenantId).tell(subject)
   const title = candidateId !== undefined && seqId === undefined ? undefined : item?.subject?.title
   const what = [kind.replaceAll(/[.-]/g, ' '), ...(title === undefined ? [] : [`“${oneLine(title, 200)}”`])].join(' ')
   const about = [item?.kb.title, what, error, ...problems].filter((part) => part !== undefined)
