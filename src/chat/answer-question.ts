@@ -8,6 +8,7 @@ import { type Audience, effectiveAudience } from '../rules/access/audience.ts'
 import { actorOf, type Caller, isPerson } from '../rules/access/caller.ts'
 import { primaryLanguage } from '../rules/text/language.ts'
 import type { Passage } from '../search/answer/passage.ts'
+import { blameOf } from '../search/kb/blame-of-passage.ts'
 import type { PartialAnswer } from '../search/kb/kb-search.ts'
 import { noteQuestion } from '../search/kb/note-question.ts'
 import { retrievePassages } from '../search/kb/retrieve.ts'
@@ -97,8 +98,15 @@ export async function* chat(
   signal.throwIfAborted()
   const citations = citationsOf(ctx, kb, passages, cited)
   const grounded = groundedIn(said)
+  const shown: ChatCitation[] = []
+  for (const citation of citations) {
+    const passage = passages.find(({ seqId }) => seqId === citation.seqId)
+    const place = { kb: kbName, audience }
+    const blame = question.blame && passage && { blame: await blameOf(ctx, caller, place, passage) }
+    shown.push({ ...citation, ...blame })
+  }
   const answer = {
-    ...{ answer: text, citations, answeredBy, grounded },
+    ...{ answer: text, citations: shown, answeredBy, grounded },
     ...(notice === undefined ? {} : { notice }),
     ...(behind && { behind }),
   }

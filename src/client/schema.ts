@@ -1618,6 +1618,8 @@ export interface components {
              * @constant
              */
             stale?: true;
+            /** @description With `blame`: who said the sentences of the passage, in the order of the page. */
+            blame?: components["schemas"]["BlamedSentence"][];
         };
         /**
          * @description A question, alone or as the end of a conversation.
@@ -1656,6 +1658,8 @@ export interface components {
              * @enum {string}
              */
             audience?: "curator" | "tool" | "public";
+            /** @description `true`: say with each passage or citation who said its sentences. Default: `false`. */
+            blame?: boolean;
             /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. */
             preview?: string[];
         } & (unknown | unknown);
@@ -2321,6 +2325,8 @@ export interface components {
              * @constant
              */
             stale?: true;
+            /** @description With `blame`: who said the sentences of the passage, in the order of the page. */
+            blame?: components["schemas"]["BlamedSentence"][];
         };
         /**
          * @description A question with limits on the passages, and filters that must all hold.
@@ -2358,6 +2364,8 @@ export interface components {
             updatedAfter?: string;
             /** @description Only these Neurons, at most 100. */
             neurons?: string[];
+            /** @description `true`: say with each passage or citation who said its sentences. Default: `false`. */
+            blame?: boolean;
             /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. */
             preview?: string[];
         };

@@ -5,7 +5,7 @@ import { SeqId } from './vocabulary.ts'
 
 export const BlamePath = z.object({ kb: KbId, seqId: SeqId })
 
-const BlamedSentence = z
+export const BlamedSentence = z
   .object({
     text: z.string().describe('The sentence, as it is written in Markdown.'),
     start: z.int().min(0).describe('Where it begins in `content` of the Neuron, in UTF-16 code units.'),
@@ -38,6 +38,16 @@ const BlamedSentence = z
   })
   .meta({ id: 'BlamedSentence' })
 export type BlamedSentence = z.infer<typeof BlamedSentence>
+
+/** For questions, whose answers cite passages. */
+export const AskedBlame = z
+  .boolean()
+  .describe('`true`: say with each passage or citation who said its sentences. Default: `false`.')
+  .exactOptional()
+export const ShownBlame = z
+  .array(BlamedSentence)
+  .describe('With `blame`: who said the sentences of the passage, in the order of the page.')
+  .exactOptional()
 
 export const Blame = z
   .object({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AskedBlame, ShownBlame } from './blame.ts'
 import { WellFormed } from './candidates.ts'
 import { KbId, ObjectId, TextOrUuid } from './identifiers.ts'
 import { Stale } from './neurons.ts'
@@ -48,6 +49,7 @@ export const ChatInput = z
         'Reader of the answer. The role of the caller limits it further. Default: `tool` for a key, `curator` for a session.',
       )
       .exactOptional(),
+    blame: AskedBlame,
     preview: PreviewField,
   })
   .refine(({ message, messages }) => message !== undefined || messages !== undefined, {
@@ -62,7 +64,7 @@ export const ChatInput = z
     allOf: [{ anyOf: [{ required: ['message'] }, { required: ['messages'] }] }],
     examples: [{ knowledgeBaseId: 'handbook', message: 'Who is paged for a VIP ticket?' }],
   })
-  .transform(({ message, messages = [], kb, knowledgeBaseId = kb, sessionId, audience, preview }) => {
+  .transform(({ message, messages = [], kb, knowledgeBaseId = kb, sessionId, audience, blame, preview }) => {
     const last = messages.findLastIndex(({ role }) => role === 'user')
     return {
       message: message ?? messages[last]?.content ?? '',
@@ -70,6 +72,7 @@ export const ChatInput = z
       knowledgeBaseId,
       sessionId,
       audience,
+      ...(blame !== undefined && { blame }),
       ...(preview !== undefined && { preview }),
     }
   })
@@ -90,6 +93,7 @@ export const ChatCitation = z
     url: z.string().describe('URL of the Neuron in the API.'),
     commit: ObjectId.describe('Commit of the version that was read.'),
     stale: Stale,
+    blame: ShownBlame,
   })
   .meta({ id: 'ChatCitation' })
 export type ChatCitation = z.infer<typeof ChatCitation>

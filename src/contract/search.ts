@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AskedBlame, ShownBlame } from './blame.ts'
 import { documentKinds } from './enumerations.ts'
 import { PageLimit, Switch } from './envelope.ts'
 import { KbId, KbUuid } from './identifiers.ts'
@@ -205,6 +206,7 @@ const retrieveFields = z.object({
     .describe('Only Neurons changed in this year, month or day (UTC), or at this time, or later: `2026-05`.')
     .exactOptional(),
   neurons: z.array(SeqId).min(1).max(100).describe('Only these Neurons, at most 100.').exactOptional(),
+  blame: AskedBlame,
   preview: PreviewField,
 })
 
@@ -252,6 +254,7 @@ export const RetrieveChunk = z
     headerBreadcrumb: z.string().describe('Headings above all of the passage, separated by ` > `.'),
     rank: Rank,
     stale: Stale,
+    blame: ShownBlame,
   })
   .meta({ id: 'RetrieveChunk' })
 export type RetrieveChunk = z.infer<typeof RetrieveChunk>

@@ -130,7 +130,13 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
       reply.header('retry-after', refusal.seconds)
       throw new GanglionError('rate_limited', refusal.message)
     }
-    const question = { ...request.body, knowledgeBaseId: site.kbId, audience: 'public' as const, history: [] }
+    const question = {
+      ...request.body,
+      knowledgeBaseId: site.kbId,
+      audience: 'public' as const,
+      history: [],
+      blame: false,
+    }
     return (await answer(request, reply, question)) ?? reply
   })
 
@@ -148,7 +154,7 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
   })
 
   app.post(`${siteUrl}/retrieve`, { schema: { ...schema, body: RetrieveInput } }, async (request) =>
-    retrieve(ctx, callerOf(request), siteOf(request).kbId, { ...request.body, audience: 'public' }),
+    retrieve(ctx, callerOf(request), siteOf(request).kbId, { ...request.body, audience: 'public', blame: false }),
   )
   refuse()
 }

@@ -2,6 +2,7 @@ import { candidatePage, stalePage } from '../../contract/console-paths.ts'
 import { trailersOf } from '../../git/history/trailers.ts'
 import { messageOfCommit } from '../../git/objects/object.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'
+import { stalenessIn } from '../../kb/access/stale-pages.ts'
 import { whoIs } from '../../kb/access/who-is.ts'
 import type { Context } from '../../kb/context.ts'
 import { kbLabel } from '../../kb/kb-label.ts'
@@ -13,7 +14,7 @@ import { mentionedIn } from '../../markdown/mentions.ts'
 import { awaitingOf } from '../../queue/approval.ts'
 import { type Actor, assigneeOf, type Candidate } from '../../rules/candidates/candidate.ts'
 import { authorsOf, goesByOneOf, votesOn } from '../../rules/deciding.ts'
-import { isPastDate, ownersOfPage } from '../../rules/freshness.ts'
+import { ownersOfPage } from '../../rules/freshness.ts'
 import type { User } from '../../state/accounts/users.ts'
 import type { StoredNotice } from '../../state/notices.ts'
 
@@ -83,13 +84,14 @@ async function approverIn({ repository }: KnowledgeBase, commit: string | undefi
   return id === undefined ? undefined : { name, id }
 }
 
-/** Owners, and the titles of their pages that are past their date. */
+/** Owners, and the titles of their pages that are stale. */
 async function stalePages(kb: KnowledgeBase, now: Date, people: readonly User[]): Promise<[User, string][]> {
-  const { verify, deciding } = await kb.settings()
+  const { deciding } = await kb.settings()
   const view = await viewAs(kb, { audience: 'curator' })
+  const stalenessOf = await stalenessIn(view, now)
   const titles = new Map<User, string[]>()
   for (const page of view.rows((sql) => neuronsInOrder(sql))) {
-    const owners = isPastDate(page, verify, now) ? ownersOfPage(page, deciding?.owners ?? []) : []
+    const owners = stalenessOf(page).stale ? ownersOfPage(page, deciding?.owners ?? []) : []
     for (const user of people.filter(({ email }) => goesByOneOf({ names: [email] }, owners)))
       titles.getOrInsertComputed(user, () => []).push(page.title)
   }

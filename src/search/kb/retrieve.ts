@@ -12,6 +12,7 @@ import type { Passage } from '../answer/passage.ts'
 import { formatContext } from '../answer/search-context.ts'
 import { type FilterGroup, filterOf, type PageFilter } from '../query/filters.ts'
 import type { Packing, Reach } from '../search-index.ts'
+import { blameOf } from './blame-of-passage.ts'
 import type { PartialAnswer } from './kb-search.ts'
 import { searchOf } from './laid-over-search.ts'
 import { answered, scopeOf } from './search-kb.ts'
@@ -31,13 +32,18 @@ export async function retrieve(
   ctx: Context,
   caller: Caller,
   kbName: string,
-  { query, audience: asked, maxChars, topK, ...filtering }: RetrieveInput,
+  { query, audience: asked, maxChars, topK, blame, ...filtering }: RetrieveInput,
 ): Promise<RetrieveAnswer> {
   const filters = filtersOf(filtering)
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
   const { passages, behind, ranking } = await retrieveRanked(ctx, kb, { query, audience, filters, maxChars, topK })
-  const chunks = passages.map(toChunk)
+  const place = { kb: kbName, audience }
+  const chunks: RetrieveChunk[] = []
+  for (const passage of passages) {
+    const said = blame === true && { blame: await blameOf(ctx, caller, place, passage) }
+    chunks.push({ ...toChunk(passage), ...said })
+  }
   return {
     ...(ranking && { ranking }),
     hitCount: chunks.length,

@@ -17,14 +17,16 @@ import { nativeGit } from '../../../git/support/native-git.ts'
 import { tempDir } from '../../../support/temp.ts'
 import { threads } from '../../../support/threads.ts'
 
-/** A data directory with all its state, a knowledge base `handbook`, and who writes it. */
+/** A data directory with all its state, a knowledge base `handbook`, which is made where there is none, and who writes it. */
 export async function newHouse(stores: Partial<ContextOptions> = {}) {
   const { dataDir = join(tempDir(), 'data') } = stores
   const options = { ...stores, dataDir, threads }
   const open = () => openContext(options)
   let ctx = await open()
   onTestFinished(() => ctx.close())
-  const { id: kbId, gitDir } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
+  const [known] = await ctx.knowledgeBases.all()
+  const { id: kbId } = known ?? (await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' }))
+  const gitDir = ctx.directory.repository(kbId)
   const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const caller = (role: 'app' | 'curator'): Caller => {
     return { id: `key:${role}`, name: `The ${role}`, tenantId, role, connectors: [] }
@@ -68,6 +70,7 @@ export async function newHouse(stores: Partial<ContextOptions> = {}) {
       await finishErasure(finishing, onStep).finally(() => finishing.close())
       ctx = await open()
     },
+    close: () => ctx.close(),
     reopen: async () => {
       await ctx.close()
       ctx = await open()
