@@ -20,11 +20,12 @@ import { stringifyYaml } from '../markdown/yaml/yaml.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { kbAsker } from './kb-asker.ts'
+import { dismissProposedTest } from './proposed-tests.ts'
 import { readTestFiles } from './test-files.ts'
 
 /**
  * Adds an answer test by a commit on main, which names the caller. Without an expectation, today's answer becomes one: its first
- * Neuron, or that there is none. A test that is there already is not added again.
+ * Neuron, or that there is none. A test that is there already is not added again. What proposed it in the queue is dismissed.
  * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for Neurons that are not there, or where there is no room
  */
 export async function addAnswerTest(
@@ -38,7 +39,7 @@ export async function addAnswerTest(
   const test = given.success ? given.data : await frozen(ctx, kb, input)
   requireNeurons(kb, test)
   const by = actorOf(caller)
-  return kb.write(async (staging) => {
+  const added = await kb.write(async (staging) => {
     const { write: sql } = kb.projection
     const { main } = kb.projection.heads(sql)
     if (main === undefined) throw new GanglionError('unavailable')
@@ -63,6 +64,9 @@ export async function addAnswerTest(
     })
     return { commit, file, test }
   })
+  const reason = `It became an answer test in ${added.file}.`
+  await dismissProposedTest(ctx, caller, kbName, { question: test.question, reason })
+  return added
 }
 
 async function frozen(ctx: Context, kb: KnowledgeBase, input: AnswerTestInput): Promise<AnswerTest> {

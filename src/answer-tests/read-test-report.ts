@@ -6,6 +6,7 @@ import { previewedKb } from '../queue/preview/previewed-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { countsOf, testHistory } from './kept-runs.ts'
 import { mainRun, resultsOf } from './main-run.ts'
+import { listProposedTests } from './proposed-tests.ts'
 import { readTestFiles } from './test-files.ts'
 
 /**
@@ -18,7 +19,10 @@ export async function readTestReport(
   kbName: string,
   { candidate }: { candidate?: string } = {},
 ): Promise<TestReport> {
-  if (candidate === undefined) return testReportOf(ctx, await ctx.readableKb(caller.tenantId, kbName))
+  if (candidate === undefined) {
+    const report = await testReportOf(ctx, await ctx.readableKb(caller.tenantId, kbName))
+    return { ...report, proposed: await listProposedTests(ctx, caller, kbName) }
+  }
   const kb = await ctx.kb(caller.tenantId, kbName)
   const report = await testReportOf(ctx, kb)
   const previewed = await previewedKb(ctx, caller, kb, [candidate])

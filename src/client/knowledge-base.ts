@@ -30,6 +30,9 @@ export function knowledgeBaseOf(connection: Connection, kbId: string) {
     /** Adds an answer test; without an expectation, today's answer becomes one. */
     addTest: (body: Schemas['AnswerTestInput'], options?: RequestOptions) =>
       connection.call('post', `${kb}/tests`, { path, body }, options),
+    /** Dismisses what proposes a test of a question. */
+    dismissTest: (body: Schemas['TestDismissal'], options?: RequestOptions) =>
+      connection.call('post', `${kb}/tests/dismiss`, { path, body }, options),
     graph: (query: Query<'readGraph'> = {}, options?: RequestOptions) =>
       connection.call('get', `${kb}/graph`, { path, query }, options),
     /** An index for language models. */

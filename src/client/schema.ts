@@ -423,9 +423,29 @@ export interface paths {
         put?: never;
         /**
          * Add an answer test
-         * @description Adds a test to `tests/answers.yaml` by a commit on `main`. Without an expectation, today's answer becomes one: its first Neuron, or `refuses: true` if nothing answers the question. Idempotent: a test that is there is not added again. Fails with 400 if it names a Neuron that does not exist, or if there are 500 tests.
+         * @description Adds a test to `tests/answers.yaml` by a commit on `main`. Without an expectation, today's answer becomes one: its first Neuron, or `refuses: true` if nothing answers the question. Idempotent: a test that is there is not added again. What proposed it is dismissed. Fails with 400 if it names a Neuron that does not exist, or if there are 500 tests.
          */
         post: operations["addTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kbId}/tests/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dismiss a proposed answer test
+         * @description Dismisses what proposes a test of a question, as `GET` lists it under `proposed`: the feedback on it that waits in the queue, and what was counted of the question. It is proposed again once chat refuses it again. Idempotent.
+         */
+        post: operations["dismissTest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1682,6 +1702,18 @@ export interface components {
             reason?: string;
             /** @description Commit of `refs/candidates/<id>/head` that was reviewed. `stale_head` if a pending candidate has another head. */
             head?: string;
+        };
+        /**
+         * @description What proposed the test.
+         * @example {
+         *       "candidates": [
+         *         "019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
+         *       ]
+         *     }
+         */
+        DismissedTest: {
+            /** @description The feedback that was dismissed. */
+            candidates: string[];
         };
         /**
          * @description `duplicate_source`: The knowledge base already has a Source with the same bytes.
@@ -3028,6 +3060,16 @@ export interface components {
                 passage: string;
             }[];
         };
+        /**
+         * @description The question of a proposed test.
+         * @example {
+         *       "question": "Who is paged for a VIP ticket?"
+         *     }
+         */
+        TestDismissal: {
+            /** @description Question as a reader asks it; one line of at most 1,000 characters. */
+            question: string;
+        };
         /** @description What a candidate's approval changes in the results of the answer tests. */
         TestEffects: {
             /**
@@ -3111,6 +3153,28 @@ export interface components {
             candidateId?: string;
             /** @description In the order of the files and of the tests in them. */
             results: components["schemas"]["TestResult"][];
+            /** @description Questions that readers voted on and that chat refused, and no test asks. Absent with `candidate`. */
+            proposed?: {
+                /** @description What was asked; of a refused question without case and accents. */
+                question: string;
+                /** @description How often chat refused to answer it. */
+                refused: number;
+                /** @description Feedback on answers to it that waits in the queue. */
+                feedback: {
+                    /**
+                     * Format: uuid
+                     * @description The candidate that waits.
+                     */
+                    candidateId: string;
+                    /**
+                     * @description What a reader thinks of the answer.
+                     * @enum {string}
+                     */
+                    vote: "up" | "down" | "flag";
+                    /** @description What the reader says is wrong. */
+                    reason?: string;
+                }[];
+            }[];
             /** @description What cannot be run. */
             problems: {
                 /** @description Path of the file. */
@@ -4127,6 +4191,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AddedTest"];
+                };
+            };
+        };
+    };
+    dismissTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Slug or UUID of the knowledge base.
+                 * @example handbook
+                 */
+                kbId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestDismissal"];
+            };
+        };
+        responses: {
+            /** @description What proposed the test. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DismissedTest"];
                 };
             };
         };

@@ -141,11 +141,30 @@ const at = {
 const found = { seqId: 'handbook_00000042', title: 'VIP escalation policy', passage: 'Page the lead.' }
 const run = { commit: '3f786850e387550fdab836ed7e6dc881de23001b', at: '2026-11-26T08:00:00.000Z', passed: 1, failed: 0 }
 
+const ProposedTest = z.object({
+  question: z.string().describe('What was asked; of a refused question without case and accents.'),
+  refused: z.int().nonnegative().describe('How often chat refused to answer it.'),
+  feedback: z
+    .array(
+      z.object({
+        candidateId: z.uuid().describe('The candidate that waits.'),
+        vote: z.enum(['up', 'down', 'flag']).describe('What a reader thinks of the answer.'),
+        reason: z.string().describe('What the reader says is wrong.').exactOptional(),
+      }),
+    )
+    .describe('Feedback on answers to it that waits in the queue.'),
+})
+export type ProposedTest = z.output<typeof ProposedTest>
+
 export const TestReport = TestRun.omit({ at: true })
   .extend({
     kbId: KbUuid,
     candidateId: z.uuid().describe('The candidate that the tests were run with.').exactOptional(),
     results: z.array(TestResult).describe('In the order of the files and of the tests in them.'),
+    proposed: z
+      .array(ProposedTest)
+      .describe('Questions that readers voted on and that chat refused, and no test asks. Absent with `candidate`.')
+      .exactOptional(),
     problems: z.array(TestProblem).describe('What cannot be run.'),
     coverage: z
       .object({
@@ -214,3 +233,12 @@ export const AddedTest = z
     ],
   })
 export type AddedTest = z.output<typeof AddedTest>
+
+export const TestDismissal = z
+  .object({ question: fields.question })
+  .meta({ id: 'TestDismissal', description: 'The question of a proposed test.', examples: [{ question: at.question }] })
+
+export const DismissedTest = z
+  .object({ candidates: z.array(z.uuid()).describe('The feedback that was dismissed.') })
+  .meta({ id: 'DismissedTest', description: 'What proposed the test.', examples: [{ candidates: [kbId] }] })
+export type DismissedTest = z.output<typeof DismissedTest>

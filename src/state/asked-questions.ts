@@ -108,6 +108,13 @@ export class AskedQuestions extends Store {
     }))
   }
 
+  async remove(kbId: string, question: string): Promise<void> {
+    await inTransaction(this.db, async (transaction) => {
+      for (const table of ['opened_results', 'asked_questions'] as const)
+        await transaction.deleteFrom(table).where('kb_id', '=', kbId).where('question', '=', question).execute()
+    })
+  }
+
   /** Removes what was last asked at a time, or before. */
   async removeUntil(kbId: string, at: string): Promise<void> {
     await inTransaction(this.db, async (transaction) => {

@@ -63,6 +63,10 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
 
   await api.POST('/api/v1/knowledge-bases/{kbId}/tests', { params: inKb, body: { question: 'When is it open?' } })
   await api.GET('/api/v1/knowledge-bases/{kbId}/tests', { params: inKb })
+  await api.POST('/api/v1/knowledge-bases/{kbId}/tests/dismiss', {
+    params: inKb,
+    body: { question: 'When is it shut?' },
+  })
 
   await api.GET('/api/v1/me')
   await api.PATCH('/api/v1/me', { body: { notices: 'off' } })

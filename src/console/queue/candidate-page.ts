@@ -1,4 +1,5 @@
 import type { TestEffects } from '../../contract/answer-tests.ts'
+import { kbPage } from '../../contract/console-paths.ts'
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import type { Rendered } from '../../pages/render-page.ts'
 import type { CandidateReview, ReviewStep } from '../../review/review-candidate.ts'
@@ -73,6 +74,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
         <h1 tabindex="-1" dir="auto">${entry.title}</h1>
         <p>${badges(entry)} ${intentText(entry)} · <a href="${listPath({ ...params, kb: kb.slug })}" dir="auto">${kb.title}</a> ${entry.tags.map((tag) => html`<span class="badge" dir="auto">#${tag}</span> `)}</p>
         <p class="soft">${kindLabels[entry.kind]} · ${confidenceText(entry.confidence)} · from <bdi>${entry.connector}</bdi> by <bdi>${entry.createdBy}</bdi>, ${when(entry.createdAt)}${entry.status === 'approved' && html` · <a href="/undo?${String(new URLSearchParams({ kb: kb.slug, by: 'connector', writer: entry.connector, since: entry.createdAt }))}">Undo what ${entry.connector} wrote since…</a>`}</p>
+        ${isPending && entry.kind === 'reader-feedback' && html`<p><a href="${kbPage(kb.slug)}/tests#proposed">Make an answer test of it, or dismiss it</a></p>`}
       </header>
       ${refusal !== undefined && html`<div class="problems" role="alert" tabindex="-1" autofocus>${refusal}</div>`}
       ${sides.problem !== undefined && sides.conflict === undefined && html`<p class="warning">${problems[sides.problem] ?? errorTable[sides.problem].message}</p>`}

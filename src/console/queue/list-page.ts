@@ -1,3 +1,4 @@
+import { kbPage } from '../../contract/console-paths.ts'
 import { candidateKinds } from '../../contract/vocabulary.ts'
 import type { FailingLink } from '../../forge/bridge/manage-links.ts'
 import type { QueueCounts, QueueEntry, QueuePage } from '../../queue/lists/list-queue.ts'
@@ -28,6 +29,7 @@ import { candidateUrl, listPath, type QueueParams } from './view.ts'
 export type ListPage = {
   queue: QueuePage
   failingLinks: readonly FailingLink[]
+  proposedTests: readonly { kb: { slug: string; title: string }; count: number }[]
   params: QueueParams
   /** Where this page begins, for the links that come back to it. */
   place: { after?: string | undefined; before?: string | undefined }
@@ -50,6 +52,7 @@ export function queueListPage(visit: Visit, list: ListPage): Html {
     main: html`<div class="headline"><h1>Queue</h1>
         ${isLive && liveNotice({ kinds: 'candidate.created', kb, path: listPath(params) })}${keysHelp()}</div>
       ${list.failingLinks.map(failingNotice)}
+      ${list.proposedTests.map(({ kb, count }) => html`<p><a href="${kbPage(kb.slug)}/tests#proposed">${count} proposed answer ${count === 1 ? 'test' : 'tests'} of <bdi>${kb.title}</bdi></a></p>`)}
       ${queue.unavailable.map((slug) => html`<p class="warning">The queue of ${slug} cannot be read. Ask your administrator to look at Health.</p>`)}
       ${filters(visit, list)}
       ${queue.entries.length === 0 ? nothingHere(params) : entryForm(visit, list)}`,

@@ -1,9 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { listProposedTests } from '../../answer-tests/proposed-tests.ts'
 import { readEffects } from '../../answer-tests/read-effects.ts'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { listFailingLinks } from '../../forge/bridge/manage-links.ts'
 import { callerOf } from '../../http/access/auth.ts'
+import { isUnavailable } from '../../kb/failure.ts'
+import type { KbLabel } from '../../kb/kb-label.ts'
 import { markMentions, mentionedIn } from '../../markdown/mentions.ts'
 import { renderMarkdown } from '../../pages/render-page.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
@@ -30,6 +33,9 @@ import {
   viewOf,
 } from './view.ts'
 
+/** Knowledge bases whose proposed tests the list counts. */
+const maxCounted = 20
+
 type Sent = { id: string; params: QueueParams; form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 
 type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 'similar' | 'proposed'> } & Partial<
@@ -49,6 +55,7 @@ export function answersOf(ctx: AppContext) {
     const bundles = (kind ?? tag ?? assignee ?? text) === undefined
     const queue = await listQueue(ctx, caller, { ...viewOf(params), after, before, bundles, limit: pageLength })
     const failingLinks = await listFailingLinks(ctx, caller, params.kb)
+    const proposedTests = await countProposed(caller, queue.knowledgeBases, params)
     const outcomes = await Promise.all(
       did.map(async ([id, result]) => ({ outcome: await readOutcome(ctx, caller, id), result })),
     )
@@ -56,9 +63,30 @@ export function answersOf(ctx: AppContext) {
       outcomes.length > 0
         ? togetherNotice(visit, outcomes, params)
         : done !== undefined && outcomeNotice(visit, await readOutcome(ctx, caller, done), params)
-    const shown = { queue, failingLinks, params, place: { after, before }, isAllPicked: pick !== undefined, notice }
+    const shown = {
+      queue,
+      failingLinks,
+      proposedTests,
+      params,
+      place: { after, before },
+      isAllPicked: pick !== undefined,
+      notice,
+    }
     const failed = problem === undefined ? {} : { problem, ...(reason === undefined ? {} : { reason }) }
     return send(reply, queueListPage(visit, { ...shown, ...failed }), problem === undefined ? 200 : 422)
+  }
+
+  /** Where all that waits is listed: of the first knowledge bases, or of the one. */
+  async function countProposed(caller: Caller, kbs: readonly KbLabel[], { kb, status = 'pending' }: QueueParams) {
+    const shown = status === 'pending' ? kbs.filter(({ slug }) => kb === undefined || slug === kb) : []
+    const counts = shown.slice(0, maxCounted).map(async (one) => {
+      const proposed = await listProposedTests(ctx, caller, one.slug).catch((error: unknown) => {
+        if (!isUnavailable(error)) throw error
+        return []
+      })
+      return { kb: one, count: proposed.length }
+    })
+    return (await Promise.all(counts)).filter(({ count }) => count > 0)
   }
 
   async function sendCandidate(

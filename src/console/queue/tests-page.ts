@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { addAnswerTest } from '../../answer-tests/add-test.ts'
+import { dismissProposedTest } from '../../answer-tests/proposed-tests.ts'
 import { readTestReport } from '../../answer-tests/read-test-report.ts'
 import type { AppContext } from '../../app/open-context.ts'
-import { AnswerTestInput, type TestReport } from '../../contract/answer-tests.ts'
+import { AnswerTestInput, TestDismissal, type TestReport } from '../../contract/answer-tests.ts'
 import { kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { callerOf } from '../../http/access/auth.ts'
@@ -28,6 +29,12 @@ const Query = z.object({
 })
 
 type TestsView = { kb: PageKb; report: TestReport; typed: FormFields; notice: HtmlPart; errors?: FormErrors }
+
+const voteWords = {
+  up: 'A reader liked the answer',
+  down: 'A reader did not like the answer',
+  flag: 'A reader flagged the answer',
+}
 
 const refusals = [
   { value: '', label: 'not looked at' },
@@ -60,6 +67,16 @@ export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
         const { status, errors } = refusedForm(error)
         return sendPage(request, reply, kb, { typed: request.body, notice: undefined, errors }, status)
       }
+    },
+  )
+
+  app.post(
+    '/kb/:kb/tests/dismiss',
+    { config, schema: { hide: true, params: KbParams, body: FormFields } },
+    async (request, reply) => {
+      const { kb } = request.params
+      await dismissProposedTest(ctx, callerOf(request), kb, parseSent(TestDismissal, request.body))
+      return reply.redirect(`${kbPage(kb)}/tests#proposed`, 303)
     },
   )
 
@@ -104,6 +121,7 @@ function testsPage(visit: Visit, view: TestsView): Html {
       ${historyChart(history)}
       ${problems.length > 0 && html`<div class="warning"><p>Some cannot be run:</p><ul>${problems.map(({ file, line, message }) => html`<li><code>${file}:${line}</code> ${message}</li>`)}</ul></div>`}
       ${results.length > 0 && resultTable(view)}
+      ${proposedSection(visit, view)}
       ${addForm(visit, view)}
       ${unreachedSection(view)}`,
   })
@@ -121,6 +139,22 @@ function resultTable({ kb, report }: TestsView): Html {
       <td><details><summary>${top[0]?.title ?? 'Nothing'}</summary>${resultList(top, kb.slug)}</details></td>
       <td><code>${file}:${line}</code></td></tr>`,
     )}</tbody></table></div>`
+}
+
+/** Of each question a form that is filled in, and one that says no. */
+function proposedSection(visit: Visit, { kb, report: { proposed = [] } }: TestsView): Html | undefined {
+  if (proposed.length === 0) return undefined
+  const path = `${kbPage(kb.slug)}/tests`
+  return html`<section aria-labelledby="proposed"><h2 id="proposed">Proposed tests</h2>
+    <p class="hint">Questions that readers voted on, which wait in the queue, and that chat refused. A test of one takes it from the list.</p>
+    <ul>${proposed.map(({ question, refused, feedback }) => {
+      const isLiked = refused === 0 && feedback.every(({ vote }) => vote === 'up')
+      return html`<li><bdi>${question}</bdi>
+      ${refused > 0 && html`<span class="soft">refused ${refused === 1 ? 'once' : `${refused} times`}</span>`}
+      ${feedback.map(({ candidateId, vote, reason }) => html`<br><a href="/queue/${candidateId}">${voteWords[vote]}</a>${reason !== undefined && html`: <bdi>${reason}</bdi>`}`)}
+      <div class="row"><a class="button second" href="${withQuery(path, { question, ...(!isLiked && { refuses: 'false' }) })}#add-title">Make a test…</a>
+      ${form(visit, { action: `${path}/dismiss` }, html`<input type="hidden" name="question" value="${question}">${button('Dismiss', { class: 'second' })}`)}</div></li>`
+    })}</ul></section>`
 }
 
 function addForm(visit: Visit, { kb, typed, errors }: TestsView): Html {

@@ -1,7 +1,15 @@
 import { addAnswerTest } from '../../answer-tests/add-test.ts'
+import { dismissProposedTest } from '../../answer-tests/proposed-tests.ts'
 import { readTestReport } from '../../answer-tests/read-test-report.ts'
 import type { AppContext } from '../../app/open-context.ts'
-import { AddedTest, AnswerTestInput, TestQuery, TestReport } from '../../contract/answer-tests.ts'
+import {
+  AddedTest,
+  AnswerTestInput,
+  DismissedTest,
+  TestDismissal,
+  TestQuery,
+  TestReport,
+} from '../../contract/answer-tests.ts'
 import { KbPath } from '../../contract/search.ts'
 import type { Role } from '../../contract/vocabulary.ts'
 import { callerOf } from '../access/auth.ts'
@@ -44,12 +52,31 @@ export function answerTestRoutes(app: ZodFastify, ctx: AppContext): void {
         description:
           "Adds a test to `tests/answers.yaml` by a commit on `main`. Without an expectation, today's answer becomes one: " +
           'its first Neuron, or `refuses: true` if nothing answers the question. Idempotent: a test that is there is not ' +
-          'added again. Fails with 400 if it names a Neuron that does not exist, or if there are 500 tests.',
+          'added again. What proposed it is dismissed. Fails with 400 if it names a Neuron that does not exist, or if there are 500 tests.',
         params: KbPath,
         body: AnswerTestInput,
         response: { 200: AddedTest, ...writeErrors('insufficient_role') },
       },
     },
     (request) => addAnswerTest(ctx, callerOf(request), request.params.kbId, request.body),
+  )
+
+  app.post(
+    '/knowledge-bases/:kbId/tests/dismiss',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'dismissTest',
+        summary: 'Dismiss a proposed answer test',
+        description:
+          'Dismisses what proposes a test of a question, as `GET` lists it under `proposed`: the feedback on it that waits in ' +
+          'the queue, and what was counted of the question. It is proposed again once chat refuses it again. Idempotent.',
+        params: KbPath,
+        body: TestDismissal,
+        response: { 200: DismissedTest, ...writeErrors('insufficient_role') },
+      },
+    },
+    (request) => dismissProposedTest(ctx, callerOf(request), request.params.kbId, request.body),
   )
 }

@@ -80,6 +80,8 @@ export async function useClient({ url, key, kb: slug, file, upload }: Setup): Pr
   await kb.addTest({ question: 'When is it open?' })
   check((await kb.tests()).passed === 1, 'the answer tests')
 
+  check((await kb.dismissTest({ question: 'When is it shut?' })).candidates.length === 0, 'a proposed test')
+
   const asked = await kb.chat('When is it open?')
   let streamed = ''
   for await (const event of kb.chat.stream({ message: 'When is it open?' })) {

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { chat } from '../../../src/chat/answer-question.ts'
+import { submitFeedback } from '../../../src/chat/submit-feedback.ts'
+import type { FeedbackInput } from '../../../src/contract/chat.ts'
 import { deskForFile, hostile } from './desk.ts'
 
 const desk = deskForFile()
@@ -74,4 +77,55 @@ test("a candidate's page shows what its approval breaks", async () => {
     expect.stringContaining('page the lead.'),
     expect.stringContaining('page nobody.'),
   ])
+})
+
+test('what readers think of answers, and what chat refuses, are proposed tests', async () => {
+  const { curator, newKb, ctx, tenantId } = desk()
+  const { slug, add } = await newKb()
+  await add({ title: 'VIP escalation policy', content: policy })
+  const app = { id: 'key:app', name: 'App', tenantId, role: 'app', connectors: [] } as const
+  const [down, up] = ['Who is paged for a VIP ticket?', 'Who is the lead?']
+  const vote = (feedback: Pick<FeedbackInput, 'vote' | 'question'> & { reason?: string }) =>
+    submitFeedback(ctx, app, slug, { answer: 'The lead.', ...feedback })
+  const first = await vote({ vote: 'down', question: down, reason: 'Since May it is the warden.' })
+  await vote({ vote: 'down', question: 'Who is paged for a VIP ticket', reason: 'It is Ada.' })
+  await vote({ vote: 'up', question: up })
+  const person = { ...app, id: 'user:ada', name: 'Ada', role: 'reader' } as const
+  const answering = chat(
+    ctx,
+    ctx.answerer,
+    person,
+    {
+      ...{ message: 'Which submarine?', history: [], knowledgeBaseId: slug },
+      sessionId: undefined,
+      audience: undefined,
+    },
+    AbortSignal.timeout(30_000),
+  )
+  for await (const _ of answering);
+
+  const queue = await curator.get(`/queue?kb=${slug}`)
+  expect(queue.texts('main > p a')).toEqual([expect.stringMatching(/^3 proposed answer tests of/)])
+  const path = `/kb/${slug}/tests`
+  const shown = await curator.get(path)
+  const listed = shown.texts('[aria-labelledby=proposed] li')
+  expect(listed.toSorted()).toEqual([
+    expect.stringMatching(
+      /^Who is paged for a VIP ticket\??\s*A reader did not like the answer: [\s\S]*A reader did not like the answer: /,
+    ),
+    expect.stringMatching(/^Who is the lead\?\s*A reader liked the answer/),
+    expect.stringMatching(/^which submarine\s*refused once/),
+  ])
+  const form = await curator.get(
+    shown.document.querySelector('[aria-labelledby=proposed] li:last-child a.button')?.getAttribute('href') ?? '',
+  )
+  expect(form.document.querySelector('[name=question][maxlength]')?.getAttribute('value')).toBe('which submarine')
+
+  expect((await curator.post(path, { question: down, contains: 'the warden' })).status).toBe(303)
+  const candidate = await curator.get(`/queue/${first.candidateId}`)
+  expect(candidate.texts('.steps')[0]).toContain('It became an answer test in tests/answers.yaml.')
+  for (const question of ['which submarine', up])
+    expect((await curator.post(`${path}/dismiss`, { question })).status).toBe(303)
+  expect((await curator.get(path)).texts('[aria-labelledby=proposed] li')).toEqual([])
+  expect((await curator.get(`/queue?kb=${slug}`)).texts('[data-entry]')).toEqual([])
 })

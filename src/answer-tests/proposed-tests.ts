@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import type { DismissedTest, ProposedTest } from '../contract/answer-tests.ts'
+import { GanglionError } from '../contract/errors.ts'
+import type { Context } from '../kb/context.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { queuePage } from '../kb/projection/candidate-queue.ts'
+import { parseCandidate } from '../markdown/file/candidate-file.ts'
+import { dismissCandidate } from '../queue/decide-candidate.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import { parseMetadata } from '../rules/candidates/metadata.ts'
+import { oneLine } from '../rules/text/lines.ts'
+import { forgetQuestions, questionKey } from '../search/kb/note-question.ts'
+import { readTestFiles } from './test-files.ts'
+
+/** Feedback that is looked at, and refused questions. */
+const maxOfEach = 50
+
+/** What `feedbackCandidate` says of the answer that it is on. */
+const Feedback = z.object({
+  vote: z.enum(['up', 'down', 'flag']),
+  question: z
+    .string()
+    .transform((text) => oneLine(text, 1000))
+    .pipe(z.string().min(1)),
+  reason: z.string().exactOptional(),
+})
+
+/**
+ * Questions that readers voted on and that wait in the queue, and those that chat refused, where no test of main asks them. They are
+ * derived: nothing is kept of them but the candidates and the counts. For curators. @throws {GanglionError} `not_found`
+ */
+export async function listProposedTests(ctx: Context, { tenantId }: Caller, kbName: string): Promise<ProposedTest[]> {
+  const kb = await ctx.kb(tenantId, kbName)
+  await forgetQuestions(ctx, kb)
+  const { tests } = await readTestFiles(kb.projection.read, kb.repository)
+  const asked = new Set(tests.map(({ test }) => questionKey(test.question)))
+  const proposed = new Map<string, ProposedTest>()
+  for (const { question, ...feedback } of await feedbackOf(kb)) {
+    const known = proposed.get(questionKey(question))
+    if (known !== undefined) known.feedback.push(feedback)
+    else proposed.set(questionKey(question), { question, refused: 0, feedback: [feedback] })
+  }
+  const refused = await ctx.askedQuestions.list(kb.identity.id, { order: 'refused', offset: 0, limit: maxOfEach })
+  for (const { question, refused: times } of refused) {
+    const one = proposed.get(question) ?? { question, feedback: [] }
+    proposed.set(question, { ...one, refused: times })
+  }
+  return [...proposed].flatMap(([key, test]) => (asked.has(key) ? [] : [test]))
+}
+
+async function feedbackOf(kb: KnowledgeBase): Promise<(ProposedTest['feedback'][number] & { question: string })[]> {
+  const rows = queuePage(kb.projection.read, { status: 'pending', kind: 'reader-feedback' }, undefined, maxOfEach)
+  const found = rows.map(async ({ id: candidateId, blob }) => {
+    const { metadata } = parseCandidate(await kb.repository.readTextOnce(blob))
+    const said = Feedback.safeParse(parseMetadata(metadata).data)
+    return said.success ? [{ candidateId, ...said.data }] : []
+  })
+  return (await Promise.all(found)).flat()
+}
+
+/**
+ * Dismisses what proposes a test of a question: the feedback on it, and the counts of the question, which comes back once chat refuses
+ * it again. For curators. @throws {GanglionError} `not_found`
+ */
+export async function dismissProposedTest(
+  ctx: Context,
+  caller: Caller,
+  kbName: string,
+  { question, reason }: { question: string; reason?: string },
+): Promise<DismissedTest> {
+  const kb = await ctx.kb(caller.tenantId, kbName)
+  const feedback = (await feedbackOf(kb)).filter((one) => questionKey(one.question) === questionKey(question))
+  const candidates: string[] = []
+  for (const { candidateId } of feedback) {
+    try {
+      await dismissCandidate(ctx, caller, candidateId, reason === undefined ? {} : { reason })
+      candidates.push(candidateId)
+    } catch (error) {
+      // Somebody else has decided on it meanwhile.
+      if (!(error instanceof GanglionError && error.code === 'not_pending')) throw error
+    }
+  }
+  await ctx.askedQuestions.remove(kb.identity.id, questionKey(question))
+  return { candidates }
+}
