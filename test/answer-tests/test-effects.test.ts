@@ -8,7 +8,7 @@ import { kbSearch } from '../../src/search/kb/kb-search.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
 import { linkedBed, proposals, propose } from '../queue/preview/proposals.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { testedBed } from './tested-bed.ts'
 
 /** A candidate once its tests were run: a first look waits for two seconds only. */
@@ -124,7 +124,7 @@ test('effects are those that approvals have', async () => {
       expect(effects).toEqual({ state: 'tested', tests: questions.length, ...changes })
       changed += Object.values(changes).flat().length
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: runs(25, 6), endOnFailure: true },
   )
   expect(changed).toBeGreaterThan(0)
 })

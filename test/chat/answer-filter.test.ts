@@ -1,7 +1,7 @@
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { describe, expect, test } from 'vitest'
 import { AnswerFilter } from '../../src/chat/answer-filter.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const citable = ['kb_00000001', 'kb_00000002']
 
@@ -252,7 +252,7 @@ describe('whatever a model says', () => {
       fc.property(hostile, (text) => {
         expect(active(filtered(text).text)).toEqual([])
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     )
   })
 
@@ -261,7 +261,7 @@ describe('whatever a model says', () => {
       fc.property(hostile, (text) => {
         expect(filtered(text).text).not.toMatch(/\[[ \t]*x_00000009[ \t]*\]/)
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     )
   })
 
@@ -276,7 +276,7 @@ describe('whatever a model says', () => {
         }
         expect(filtered(...pieces, text.slice(at))).toEqual(filtered(text))
       }),
-      { numRuns: 5_000, examples: [['<!-->-->', [1, 4]]] },
+      { numRuns: runs(5_000), examples: [['<!-->-->', [1, 4]]] },
     )
   })
 })

@@ -1,7 +1,7 @@
 import { applyPatch, parsePatch } from 'diff'
 import { expect, test } from 'vitest'
 import { unifiedDiff } from '../../src/compare/unified-diff.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const numbered = (count: number, name: string) => Array.from({ length: count }, (_, n) => `${name} ${n}\n`).join('')
 
@@ -22,7 +22,7 @@ test('a diff turns the one text into the other, whatever the lines', () => {
       expect(isTruncated).toBe(false)
       expect(applyPatch(before, diff)).toBe(after)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

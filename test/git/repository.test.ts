@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { authorOfCommit, hashObject } from '../../src/git/objects/object.ts'
 import { Repository, type TreeChange } from '../../src/git/repository.ts'
 import { Staging } from '../../src/git/staging.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
 
@@ -190,7 +190,7 @@ test('what a staged commit is said to change is what its trees differ in', async
         expect(await diff(repository.diffCommits(undefined, oid))).toEqual(await diff(fromNothing))
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60, 15) },
   )
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
 import { readPlainYaml } from '../../src/markdown/yaml/plain-yaml.ts'
 import { parseFullYaml, parseYaml, stringifyYaml, type YamlInput } from '../../src/markdown/yaml/yaml.ts'
-import { anyCharacter, fc } from '../support/properties.ts'
+import { anyCharacter, fc, runs } from '../support/properties.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
 const problemsOf = (text: string) => parseYaml(text).problems.map(({ line, message }) => `${line}: ${message}`)
@@ -97,7 +97,7 @@ describe('the reader of plain YAML', () => {
           if (plain !== undefined) expect(parseFullYaml(text)).toEqual({ data: plain, problems: [] })
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 
@@ -162,7 +162,7 @@ describe('stringifyYaml', () => {
         expect(problems).toEqual([])
         expect(JSON.parse(JSON.stringify(data))).toEqual(value)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 

@@ -15,7 +15,7 @@ import { NativeWriter } from '../kb/support/native-writer.ts'
 import { happen, history } from '../kb/support/random-history.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 
 const main = 'refs/heads/main'
@@ -29,7 +29,7 @@ test('whatever happens to a knowledge base, following it step by step ends where
       expect(await differencesToRebuild(ctx, bed)).toEqual([])
       await ctx.close()
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20, 5) },
   )
 }, 60_000)
 

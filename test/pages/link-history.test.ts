@@ -10,7 +10,7 @@ import { linksInFiles } from '../kb/support/link-oracle.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { happen, history, type Step } from '../kb/support/random-history.ts'
 import { newTestBed, type TestBed } from '../kb/support/test-bed.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 
 /** All that the API says of links: by Neuron, whole, and around each Neuron. */
 async function linksAsRead(ctx: OpenContext, { curator }: TestBed) {
@@ -56,7 +56,7 @@ test('whatever happens to a knowledge base, its links are those of its files, an
       expect(await linksAsRead(rebuilt, bed)).toEqual(followed)
       await rebuilt.close()
     }),
-    { numRuns: 8, examples: [[linked]], endOnFailure: true },
+    { numRuns: runs(8, 3), examples: [[linked]], endOnFailure: true },
   )
   expect(edges).toBeGreaterThan(0)
 }, 60_000)

@@ -6,7 +6,7 @@ import type { Finding } from '../../src/rules/neurons/neuron.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { type Pushing, pushing } from '../kb/support/push-support.ts'
 import { neuronText, seq } from '../kb/support/written-neurons.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const id = (number: number) => `0199a5c2-0000-7000-8000-00000000000${number}`
 const withId = (number: number, text: string) => text.replace('---\n', `---\nid: ${id(number)}\n`)
@@ -123,7 +123,7 @@ test.each([
       // Of two names that collide, a push is blamed for the one that it adds.
       if (collides(whole)) expect(collides(push)).toBe(true)
     })
-    await fc.assert(check, { numRuns: 50, examples: [[copied]] })
+    await fc.assert(check, { numRuns: runs(50, 12), examples: [[copied]] })
   },
   60_000,
 )

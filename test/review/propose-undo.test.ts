@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { UndoInput } from '../../src/contract/undo.ts'
 import { listNeurons } from '../../src/pages/list-neurons.ts'
@@ -15,6 +14,7 @@ import { addSource } from '../kb/support/ingest-support.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
+import { fc, runs } from '../support/properties.ts'
 import { threads } from '../support/threads.ts'
 
 type By = 'ada' | 'bot'
@@ -288,6 +288,6 @@ test('undo of all since a time gives what was there, wherever nobody else wrote'
       expect(untouched(end).filter(({ seqId }) => !added.some((one) => one.seqId === seqId))).toEqual(untouched(start))
       for (const { seqId } of inTheWay) expect(end.find((one) => one.seqId === seqId)?.content).toBe(adas.get(seqId))
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15, 4) },
   )
 })

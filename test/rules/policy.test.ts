@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { candidateKinds, type Zone } from '../../src/contract/vocabulary.ts'
 import { parseKbSettings } from '../../src/rules/kb-settings.ts'
 import { type Judged, judge } from '../../src/rules/policy.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const plain: Judged = {
   kind: 'external-feed',
@@ -245,7 +245,7 @@ describe('making anything stricter never approves what was pending', () => {
           expect(judge(subject.candidate, subject.settings).approve).toBe(true)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -261,7 +261,7 @@ describe('making anything stricter never approves what was pending', () => {
           expect(verdict.warnings).toEqual([])
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

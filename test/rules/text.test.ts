@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fold } from '../../src/rules/text/fold.ts'
 import { hasBadCharacters, oneLine } from '../../src/rules/text/lines.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { hostileText } from './hostile-text.ts'
 
 describe('oneLine', () => {
@@ -33,7 +33,7 @@ describe('oneLine', () => {
         expect(line).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
         expect(oneLine(line, max)).toBe(line)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })
@@ -63,7 +63,7 @@ describe('fold', () => {
       fc.property(hostileText, (text) => {
         expect(fold(fold(text))).toBe(fold(text))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

@@ -3,7 +3,7 @@ import { highlight } from '../../src/search/excerpt/highlight.ts'
 import { leavesOf } from '../../src/search/query/query-tree.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { hostileText } from '../rules/hostile-text.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { queryOf } from './query/query-support.ts'
 
 const english = analyserFor('en')
@@ -111,6 +111,6 @@ test('any excerpt is a part of the text with whole marks and characters, and no 
       expect(parts).not.toEqual([])
       expect(parts.every((part) => part.isWellFormed()) || !text.isWellFormed()).toBe(true)
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { IndexHost } from '../../src/search/index-host.ts'
 import { type Engine, type IndexedDocument, StaleIndex } from '../../src/search/search-index.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { IndexClient } from './index-client.ts'
 import { page } from './support.ts'
@@ -78,7 +78,7 @@ describe.each(engines)('%s', (engine) => {
         }
         for (const client of clients) client.close()
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15, 5) },
     )
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StaleIndex } from '../../src/search/search-index.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { engines } from './engine-support.ts'
 import { curator, newIndex, page, tool } from './support.ts'
 
@@ -54,7 +54,7 @@ describe.each(engines)('%s', (engine) => {
         changed.apply({ put, remove: remove.filter((key) => put.every((one) => one.key !== key)) })
         expect(laid).toEqual(answers(changed))
       }),
-      { numRuns: 12 },
+      { numRuns: runs(12, 4) },
     )
   })
 

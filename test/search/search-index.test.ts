@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { QueryError } from '../../src/search/query/query-tree.ts'
 import type { IndexedDocument } from '../../src/search/search-index.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { curator, keysOf, newIndex, page, tool } from './support.ts'
 
@@ -283,7 +283,7 @@ describe.each(['minisearch', 'segments'] as const)('%s', (engine) => {
         }
         for (const one of [index, rebuilt, other]) one.close()
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60, 15) },
     )
   })
 })

@@ -7,7 +7,7 @@ import type { NewSource } from '../../src/state/sources/insert-source.ts'
 import { Sources } from '../../src/state/sources/sources.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { runNode } from '../support/process.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 
@@ -172,7 +172,7 @@ test('of many jobs of many knowledge bases, none is lost or given twice, and no 
       const even = 3 * Math.min(left('a'), left('b'), left('c')) - 3
       for (let n = 0; n + 6 <= even; n++) expect(new Set(rest.slice(n, n + 6).map((id) => id.at(-1))).size).toBe(3)
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15, 5) },
   )
 })
 

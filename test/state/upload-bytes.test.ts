@@ -15,7 +15,7 @@ import { UploadChunks } from '../../src/state/sources/upload-chunks.ts'
 import { Uploads } from '../../src/state/sources/upload-store.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { KeyedLock } from '../../src/system/concurrency/keyed-lock.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { s3Server } from './s3-server.ts'
 import { testDatabase } from './support.ts'
@@ -112,7 +112,7 @@ for (const [kind, makeBed] of Object.entries({ 'a folder': folderBed, 'a bucket'
         await bytes.remove(id)
         await uploads.remove(id)
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15, 5) },
     )
   })
 

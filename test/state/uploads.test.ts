@@ -6,7 +6,7 @@ import { UploadFiles } from '../../src/state/blobs/upload-files.ts'
 import { KnowledgeBases } from '../../src/state/kb-store.ts'
 import { TooManyUploads, Uploads } from '../../src/state/sources/upload-store.ts'
 import { Tenants } from '../../src/state/tenants.ts'
-import { fc } from '../support/properties.ts'
+import { fc, runs } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 
@@ -126,7 +126,7 @@ test('chunks in any sizes, repeated, cut off and torn make the file', async () =
         expect(readFileSync(join(directory, 'id')).equals(bytes.subarray(0, received))).toBe(true)
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30, 8) },
   )
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 
-const { PROPERTY_SEED } = process.env
+const { PROPERTY_CASES, PROPERTY_SEED } = process.env
+const isLong = PROPERTY_CASES === 'all'
 
 /**
  * The same cases in each run, so that the same tree has the same verdict. `PROPERTY_SEED=random` draws others, a number
@@ -22,5 +23,18 @@ export const anyCharacter = fc.nat({ max: 0x10ffff - surrogates.count }).map(
     return code < surrogates.first ? code : code - surrogates.count
   },
 )
+
+/** How many cases a property test tries: all of them only in the long form, `PROPERTY_CASES=all`. */
+export function runs(all: number, some = 200): number {
+  return isLong ? all : Math.min(all, some)
+}
+
+/** What a test of many cases tries: some, others in each run, which `PROPERTY_SEED` tries again; in the long form, all. */
+export function someOf<Of>(all: readonly Of[], count: number): Of[] {
+  if (isLong) return [...all]
+  const seed = Number(PROPERTY_SEED) || Math.floor(Math.random() * 2 ** 31)
+  console.info(`${count} of ${all.length} cases, by PROPERTY_SEED=${seed}`)
+  return fc.sample(fc.shuffledSubarray([...all], { minLength: count, maxLength: count }), { seed, numRuns: 1 })[0] ?? []
+}
 
 export { fc }

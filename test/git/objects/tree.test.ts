@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { Tree } from '../../../src/git/objects/tree.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 const names = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-', '0', '\xff', 'Z'), minLength: 1, maxLength: 3 })
 const entries = fc.option(
@@ -39,7 +39,7 @@ test("any sequence of edits keeps git's order, and bytes that decode to the same
       expect(inGitsOrder(tree)).toBe(true)
       expect(Tree.decode(tree.data).entries).toEqual(tree.entries)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

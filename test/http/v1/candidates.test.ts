@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { oneLine } from '../../../src/rules/text/lines.ts'
-import { anyCharacter, fc } from '../../support/properties.ts'
+import { anyCharacter, fc, runs } from '../../support/properties.ts'
 import { seqId, type TestServer, testServer } from '../support/test-server.ts'
 
 const candidate = {
@@ -122,7 +122,7 @@ describe('submitting a candidate', () => {
           content: content.replace(/\r\n?/g, '\n'),
         })
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50, 15) },
     )
   })
 

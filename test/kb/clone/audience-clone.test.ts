@@ -17,7 +17,7 @@ import { backup } from '../../../src/operate/backup/backup.ts'
 import { restore } from '../../../src/operate/backup/restore.ts'
 import { rebuild } from '../../../src/operate/rebuild.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../support/written-neurons.ts'
@@ -311,6 +311,6 @@ test('over any history a clone holds no hidden byte, and is the same made anew',
       expect(anew.git('for-each-ref', '--format=%(objectname)')).toBe(head)
       await bed.ctx.close()
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30, 8) },
   )
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { candidateKinds } from '../../../src/contract/vocabulary.ts'
 import { CandidateFileError, formatCandidate, parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import type { Candidate } from '../../../src/rules/candidates/candidate.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { awkwardText } from '../arbitraries.ts'
 
 const candidate: Candidate = {
@@ -138,7 +138,7 @@ describe("a candidate's file", () => {
       fc.property(anyCandidate, (any) => {
         expect(JSON.stringify(sorted(parseCandidate(formatCandidate(any))))).toBe(JSON.stringify(sorted(any)))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 

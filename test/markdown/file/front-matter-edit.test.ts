@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { formatFrontMatter, parseFrontMatter } from '../../../src/markdown/file/front-matter.ts'
 import { editFrontMatter, FrontMatterError } from '../../../src/markdown/file/front-matter-edit.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { awkwardText, plainWord } from '../arbitraries.ts'
 
 const file = `---
@@ -148,7 +148,7 @@ describe('for any front matter and any values', () => {
         expect(after.body).toBe(before.body)
         expect(editFrontMatter(edited, changes)).toBe(edited)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -161,7 +161,7 @@ describe('for any front matter and any values', () => {
         const others = sources.filter(({ name }) => name !== key)
         for (const { source } of others) expect(edited).toContain(source)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

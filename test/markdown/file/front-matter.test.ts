@@ -1,7 +1,7 @@
 import matter from 'gray-matter'
 import { describe, expect, test, vi } from 'vitest'
 import { formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from '../../../src/markdown/file/front-matter.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { awkwardText, plainWord } from '../arbitraries.ts'
 
 describe('parseFrontMatter', () => {
@@ -173,7 +173,7 @@ describe('parseFrontMatter', () => {
         const { body, bodyStart } = parseFrontMatter(text)
         expect(text.slice(bodyStart)).toBe(body)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

@@ -3,7 +3,7 @@ import { edgeTypes } from '../../../src/contract/enumerations.ts'
 import { FrontMatterError } from '../../../src/markdown/file/front-matter-edit.ts'
 import { editNeuron, formatNeuron, parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import type { NeuronFields } from '../../../src/rules/neurons/neuron.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { awkwardText, plainWord } from '../arbitraries.ts'
 
 const empty: NeuronFields = { tags: [], aliases: [], edges: [], sources: [], noteShared: false }
@@ -119,7 +119,7 @@ describe('the file of a Neuron', () => {
         expect(parsed).toMatchObject({ content, findings: [], extra: {} })
         expect(JSON.parse(JSON.stringify(parsed.fields))).toEqual(JSON.parse(JSON.stringify(fields)))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -144,7 +144,7 @@ describe('the file of a Neuron', () => {
           expect(editNeuron(text, before, old)).toBe(text)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

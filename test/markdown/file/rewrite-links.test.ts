@@ -8,7 +8,7 @@ import {
 import { linkPlaces } from '../../../src/markdown/links/link-places.ts'
 import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { markdown } from '../markdown-arbitrary.ts'
 
 const parser = new ParserPool()
@@ -174,7 +174,7 @@ test('whatever the Markdown, targets stand where the parser finds them', () => {
         if (alias !== undefined) expect(content.slice(alias.at, alias.at + 2)).toBe(']]')
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 
@@ -195,6 +195,6 @@ test('whatever the Markdown, exactly the wanted links change', async () => {
       })
       expect((await parser.links(rewritten)).links).toEqual(expected)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })

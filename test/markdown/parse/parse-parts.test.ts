@@ -9,7 +9,7 @@ import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
 import { splitParts } from '../../../src/markdown/parse/split-parts.ts'
 import { remarkWikiLink } from '../../../src/markdown/parse/wiki-link.ts'
 import { parsePage } from '../../../src/markdown/pool/parse-page.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { markdown } from '../markdown-arbitrary.ts'
 
 const treacherous = fc.constantFrom(
@@ -84,7 +84,7 @@ test('a text is parsed as remark with all of GFM parses it, whether or not it ma
     fc.property(text, (content) => {
       expect(parseMarkdown(content)).toEqual(whole.parse(content))
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 
@@ -100,7 +100,7 @@ describe('the parts of a page', () => {
         const whole = treePieces(parseMarkdown(content), content)
         expect(pieces.map(({ text, depth }) => [text, depth])).toEqual(whole.map(({ text, depth }) => [text, depth]))
       }),
-      { numRuns: 700 },
+      { numRuns: runs(700) },
     )
   })
 

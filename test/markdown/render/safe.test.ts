@@ -5,7 +5,7 @@ import { unified } from 'unified'
 import { expect, test } from 'vitest'
 import { renderBlocks } from '../../../src/markdown/render/render-markdown.ts'
 import { linkTableKey, type ResolvedLink } from '../../../src/markdown/render/resolved-link.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { hostileMarkdown } from './hostile-html.ts'
 
 const hostile = `"'><img src=x onerror=alert(1)>&`
@@ -66,7 +66,7 @@ test('no Markdown makes scripts, handlers, styles, frames, ids of the frame, or 
       const html = renderBlocks({ content, links }).blocks.join('\n')
       expect(problemsOf(html, 'md-')).toEqual([])
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   )
 })
 
@@ -78,7 +78,7 @@ test('a browser reads what is rendered as it was meant: reading it again changes
       expect(problemsOf(again, 'md-')).toEqual([])
       expect(stringifier.stringify(parser.parse(again))).toBe(again)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { Repository } from '../../../src/git/repository.ts'
@@ -18,6 +17,7 @@ import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { addSource } from '../../kb/support/ingest-support.ts'
 import { candidate, correction } from '../../kb/support/test-bed.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
 import { holders, newHouse } from './support/erasure-house.ts'
@@ -231,6 +231,6 @@ test('whatever the history, a page and a text are gone, and every other version 
       await house.reopen()
       expect(holders(house.dataDir, house.gitDir, ['Needle Qzx'])).toEqual([])
     }),
-    { numRuns: 6 },
+    { numRuns: runs(6, 2) },
   )
 })

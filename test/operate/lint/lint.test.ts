@@ -17,7 +17,7 @@ import { happen, history } from '../../kb/support/random-history.ts'
 import { candidate, newTestBed, type TestBed } from '../../kb/support/test-bed.ts'
 import { neuronText, seq, writtenBed } from '../../kb/support/written-neurons.ts'
 import { approveCandidate } from '../../support/approve-candidate.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 /** Much is written to git, which takes a while on a busy machine. */
 const patient = { timeout: 60_000 }
@@ -223,7 +223,7 @@ test('whatever happens to a knowledge base, it can be linted, and nothing is pro
       expect((await lint(bed, { ctx })).filter(({ status }) => status !== 'proposed before')).toEqual([])
       await ctx.close()
     }),
-    { numRuns: 8 },
+    { numRuns: runs(8, 3) },
   )
   expect(proposed).toBeGreaterThan(0)
 })

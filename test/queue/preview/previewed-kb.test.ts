@@ -18,7 +18,7 @@ import { findPages } from '../../../src/search/kb/search-kb.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import type { WrittenBed } from '../../kb/support/written-neurons.ts'
 import { approveCandidate } from '../../support/approve-candidate.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { linkedBed, type Proposed, proposals, propose } from './proposals.ts'
 
 /** All that the tables say of main, but for ids that are drawn anew and times. */
@@ -116,7 +116,7 @@ test('a preview answers as main does once the same candidates are approved, and 
       expect(shown).toEqual([tablesOf(kb.projection.read), await answersOf(bed, kb)])
       for (const id of refused) await dismissCandidate(bed.ctx, bed.curator, id, {})
     }),
-    { numRuns: 15, endOnFailure: true },
+    { numRuns: runs(15, 4), endOnFailure: true },
   )
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ValidationError } from '../../../src/contract/errors.ts'
 import { parseMetadata, readMetadata } from '../../../src/rules/candidates/metadata.ts'
 import { pathProblem } from '../../../src/rules/paths/portable-path.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { hostileText } from '../hostile-text.ts'
 
 function messagesOf(act: () => unknown): string[] {
@@ -194,7 +194,7 @@ describe('readMetadata', () => {
         expect(wish).toMatch(/^neurons\/.+\.md$/u)
         expect(pathProblem(wish)).toBeUndefined()
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

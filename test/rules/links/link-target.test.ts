@@ -8,7 +8,7 @@ import {
   resolveTarget,
   targetKeys,
 } from '../../../src/rules/links/link-target.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { hostileText } from '../hostile-text.ts'
 
 type Named = Parameters<typeof namesOf>[0]
@@ -273,7 +273,7 @@ describe('linkKey', () => {
       fc.property(hostileText, (text) => {
         expect(linkKey(linkKey(text))).toBe(linkKey(text))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isReservedName, pathKey, pathProblem, portablePath } from '../../../src/rules/paths/portable-path.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { hostileText } from '../hostile-text.ts'
 
 describe('pathProblem', () => {
@@ -131,7 +131,7 @@ describe('pathKey', () => {
         expect(pathKey(path.normalize('NFD'))).toBe(key)
         expect(pathKey(path.toUpperCase())).toBe(key)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })
@@ -180,7 +180,7 @@ describe('portablePath', () => {
         expect(pathProblem(portable)).toBeUndefined()
         if (pathProblem(path) === undefined) expect(portable).toBe(path)
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { pathProblem } from '../../../src/rules/paths/portable-path.ts'
 import { fileSlug, slugify, uniqueSlug } from '../../../src/rules/paths/slug.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { hostileText } from '../hostile-text.ts'
 
 describe('slugify', () => {
@@ -75,7 +75,7 @@ describe('slugify', () => {
         expect([pathProblem(`${name}.md`), Buffer.byteLength(name) <= max]).toEqual([undefined, true])
         expect(pathProblem(`${fileSlug(`漢${title}й`, max)}.md`)).toBeUndefined()
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sentencesOf } from '../../../src/rules/text/sentences.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { hostileText } from '../hostile-text.ts'
 
 function texts(text: string, language = 'en'): string[] {
@@ -52,6 +52,6 @@ test('every sentence stands where it says, and nothing but space is left out', (
       }
       expect((rest + text.slice(last)).trim()).toBe('')
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })

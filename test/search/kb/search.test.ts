@@ -13,7 +13,7 @@ import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { happen, history } from '../../kb/support/random-history.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../../kb/support/test-bed.ts'
 import { approveCandidate } from '../../support/approve-candidate.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 const main = 'refs/heads/main'
 
@@ -224,7 +224,7 @@ test('the sum of the contents never exceeds maxChars, however small, and pairs o
       expect(answer.hitCount).toBeLessThanOrEqual(topK)
       for (const { content } of answer.chunks) expect(content.isWellFormed()).toBe(true)
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40, 10) },
   )
 })
 

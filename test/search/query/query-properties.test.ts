@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { everyLeafOf, type Query, QueryError } from '../../../src/search/query/query-tree.ts'
 import { hostileText } from '../../rules/hostile-text.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { finds, queryOf } from './query-support.ts'
 
 /** No negation but in an `and` with something else; nothing empty. */
@@ -51,7 +51,7 @@ test('any text is a sound query, or beyond the limits', () => {
         expect(error).toBeInstanceOf(QueryError)
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 
@@ -85,7 +85,7 @@ test('every word of a text finds the text', () => {
         expect(finds(`"${words.join(' ')}"`, words.join(' '), language)).toBe(true)
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Deadline } from '../../../src/search/index/deadline.ts'
 import type { Leaf, Query } from '../../../src/search/query/query-tree.ts'
 import type { IndexedDocument } from '../../../src/search/search-index.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
 import { newEngine } from '../engine-support.ts'
 import { curator, newIndex, page, tool } from '../support.ts'
@@ -98,7 +98,7 @@ test('so they are of any query, bonus and weights included', () => {
       })
       expect(ours).toEqual(theirs)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300, 60) },
   )
 })
 

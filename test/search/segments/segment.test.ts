@@ -8,7 +8,7 @@ import { Segment } from '../../../src/search/segments/format/segment.ts'
 import { DamagedSegment, FileSink, MemorySink, SegmentFile } from '../../../src/search/segments/format/segment-bytes.ts'
 import { invert, invertInto } from '../../../src/search/segments/invert.ts'
 import { merge } from '../../../src/search/segments/merge-segments.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
 import { factsOf, pagesOf, placesIn, placesOf, type TestPage } from './support.ts'
 
@@ -57,7 +57,7 @@ test('a segment tells of every term where it stands, in the order of UTF-8', () 
         expect(entry?.counts.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(places[term.toString()]?.length)
       }
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50, 12) },
   )
 })
 
@@ -93,7 +93,7 @@ test('merged segments are the segment of the pages that are kept', () => {
       expect([...merged.pages]).toEqual(kept.map(({ id }) => id))
       expect(shape).toEqual(invert(kept, facts).shape)
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50, 12) },
   )
 })
 

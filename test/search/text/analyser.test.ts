@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { analyserFor } from '../../../src/search/text/analyser.ts'
 import { hostileText } from '../../rules/hostile-text.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 const english = analyserFor('en')
 
@@ -337,6 +337,6 @@ test('any text gives terms of at most 64 characters, in order, inside the text, 
         expect(analyserFor(language).tokens(text)).toEqual(tokens)
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })

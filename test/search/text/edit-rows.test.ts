@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EditRows, isWithinEdits } from '../../../src/search/text/edit-rows.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 /** Boytsov, "Indexing Methods for Approximate Dictionary Searching", 2011, section 2.2: the recurrence as it is defined. */
 function distance(one: string, other: string): number {
@@ -22,7 +22,7 @@ test('tells the optimal string alignment distance of any two words', () => {
     fc.property(word, word, fc.nat(3), (one, other, maxEdits) => {
       expect(isWithinEdits(one, other, maxEdits)).toBe(distance(one, other) <= maxEdits)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

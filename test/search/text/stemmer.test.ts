@@ -1,7 +1,7 @@
 import { newStemmer } from 'snowball-stemmers'
 import { expect, test } from 'vitest'
 import { stemmerFor } from '../../../src/search/text/stemmer.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 const endings =
   `ization ational fulness ousness iveness tional biliti lessli entli ation alism aliti ousli iviti fulli enci anci
@@ -16,6 +16,6 @@ test('words that English keeps are those that Porter2 keeps', () => {
       const word = (beginning + ending).slice(0, beginning.length + ending.length - lost)
       expect(stem(word)).toBe(porter2.stem(word))
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   )
 })

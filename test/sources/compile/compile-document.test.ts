@@ -3,7 +3,7 @@ import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { linkKey } from '../../../src/rules/links/link-target.ts'
 import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
 import { leftOut } from '../../../src/sources/compile/left-out.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { compile, documents, paragraph } from './documents.ts'
 
 const sections = (...names: string[]) => names.map((name) => `## ${name}\n\n${paragraph(name, 2500)}`).join('\n\n')
@@ -289,7 +289,7 @@ describe('any document', () => {
           else expect([line, count]).toEqual([line, 1])
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60, 10) },
     )
   })
 
@@ -306,7 +306,7 @@ describe('any document', () => {
         )
         for (const [word] of markdown.matchAll(/\p{L}{2,}/gu)) if (!known.has(word)) expect.fail(word)
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40, 10) },
     )
   })
 
@@ -319,7 +319,7 @@ describe('any document', () => {
         expect(new Set(titles(pages).map(linkKey)).size).toBe(pages.length)
         for (const { title } of pages) expect(title.length).toBeLessThanOrEqual(200)
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40, 10) },
     )
   })
 
@@ -335,7 +335,7 @@ describe('any document', () => {
           pages.slice(0, old.length).map(({ key, title }) => [key, title])
         expect(known(grown)).toEqual(known(old))
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30, 10) },
     )
   })
 

@@ -6,7 +6,7 @@ import { linkMentions, withoutForgedLinks } from '../../../src/sources/compile/l
 import { NameTrie } from '../../../src/sources/compile/links/name-trie.ts'
 import { sourceStopWords } from '../../../src/sources/compile/words.ts'
 import { markdown } from '../../markdown/markdown-arbitrary.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { compile } from './documents.ts'
 
 const names = [
@@ -87,7 +87,7 @@ describe('linkMentions', () => {
         expect(extractLinks(result)).toHaveLength(extractLinks(source).length + added)
         expect(plainText(parseMarkdown(result))).toBe(plainText(parseMarkdown(source)))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300, 60) },
     )
   })
 })
@@ -119,7 +119,7 @@ describe('withoutForgedLinks', () => {
         const wikiLinks = extractLinks(withoutForgedLinks(source, false)).filter(({ form }) => form === undefined)
         expect(wikiLinks).toEqual([])
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300, 60) },
     )
   })
 

@@ -6,8 +6,9 @@ import { openContext } from '../../../src/app/open-context.ts'
 import { addSource, eventsOf, ingest, statusOf, steps } from '../../kb/support/ingest-support.ts'
 import { newTestBed } from '../../kb/support/test-bed.ts'
 import { finished, startNode } from '../../support/process.ts'
+import { runs } from '../../support/properties.ts'
 
-const cycles = 6
+const cycles = runs(6, 3)
 const moduleUrl = (name: string) => JSON.stringify(new URL(`../../../src/${name}.ts`, import.meta.url).href)
 
 /** Ingests with steps that take a while and note each commit, until it is killed. */

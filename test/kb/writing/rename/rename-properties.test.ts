@@ -6,7 +6,7 @@ import { extractLinks } from '../../../../src/markdown/links/links.ts'
 import { ParserPool } from '../../../../src/markdown/pool/parser-pool.ts'
 import { namedNeurons, resolveTarget } from '../../../../src/rules/links/link-target.ts'
 import { writtenLinks } from '../../../../src/rules/links/written-link.ts'
-import { fc } from '../../../support/properties.ts'
+import { fc, runs } from '../../../support/properties.ts'
 import { kbWith, renameTo } from '../../support/renames.ts'
 import { neuronText, seq } from '../../support/written-neurons.ts'
 
@@ -84,7 +84,7 @@ test('whatever is renamed at once, links to renamed Neurons mean the same after 
         }
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30, 8) },
   )
   await parser.close()
 }, 120_000)
@@ -135,6 +135,6 @@ test('without rewriting, the kept aliases let every link lead to one renamed Neu
         }
       }
     }),
-    { numRuns: 30, examples: [[pathThatBecomesTitle]] },
+    { numRuns: runs(30, 8), examples: [[pathThatBecomesTitle]] },
   )
 }, 120_000)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { cleanMarkdown } from '../../../../src/sources/extract/markdown/clean-markdown.ts'
-import { fc } from '../../../support/properties.ts'
+import { fc, runs } from '../../../support/properties.ts'
 import { expectSafeMarkdown } from '../conformance.ts'
 
 const cases: [string, string, string][] = [
@@ -132,6 +132,6 @@ test.each(['escape', 'drop'] as const)('any Markdown becomes safe and keeps its 
       expectSafeMarkdown(cleaned)
       expect(cleaned.split('\n').length).toBe(markdown.split('\n').length)
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })

@@ -2,7 +2,7 @@ import type { Nodes } from 'mdast'
 import { expect, test } from 'vitest'
 import { parseMarkdown } from '../../../../src/markdown/parse/parse-markdown.ts'
 import { fencedLines } from '../../../../src/sources/extract/markdown/fenced-lines.ts'
-import { fc } from '../../../support/properties.ts'
+import { fc, runs } from '../../../support/properties.ts'
 
 const known: [string, string][] = [
   ['a fence at the top', '~~~\na\n~~~\nb'],
@@ -103,7 +103,7 @@ test('no line is fenced code that is none for a parser', () => {
       const parsed = byParser(markdown)
       expect(fencedLines(markdown.split('\n')).filter((isFenced, at) => isFenced && !parsed[at])).toEqual([])
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 
