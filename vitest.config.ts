@@ -136,29 +136,19 @@ const client: Suite = {
 }
 
 export default defineConfig({
-  plugins: [
-    {
-      // Takes the builds of packages that the product takes. Vite would take those for development, which are half as fast.
-      name: 'published-builds',
-      configResolved({ ssr, environments }) {
-        for (const { resolve } of [ssr, ...Object.values(environments)]) {
-          if (resolve?.conditions === undefined) continue
-          resolve.conditions = resolve.conditions.filter((condition) => condition !== 'development|production')
-        }
-      },
-    },
-  ],
   test: {
     // Of what hangs. A busy machine may take long for what usually takes a second.
     testTimeout: minutes,
     hookTimeout: minutes,
     expect: { poll: { timeout: minutes / 2 } },
     pool: 'forks',
+    // Node reads the modules itself, as it does for the product: they load faster, and packages are the builds that the product takes.
+    experimental: { viteModuleRunner: false },
     projects: [
       ...areas.map(({ include, ...area }, at) => {
         const exclude = [...apart, ...areas.slice(0, at).flatMap(({ include }) => include)]
         // Half of the time is waiting, for a git, a socket or a disk.
-        return projectOf({ ...inProcess, ...area, include, exclude, maxWorkers: cores + 1 }, 0)
+        return projectOf({ ...inProcess, ...area, include, exclude, maxWorkers: cores + 2 }, 0)
       }),
       ...[quick, cluster, browser, faults, client].map((suite, at) => projectOf(suite, at + 1)),
     ],
