@@ -12,6 +12,11 @@ const DataOptions = z.object({ data: z.string().min(1).optional(), config: z.str
 /** Control characters but tabs and the ends of lines, and marks that change the direction of text. */
 const unsafe = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu
 
+/** Text that a terminal shows, and takes for no order. */
+export function forTerminal(text: string): string {
+  return text.replace(unsafe, '\ufffd')
+}
+
 /**
  * Lets a command act, and gives it the options that all have: `--data`, `--config` and `--json`. The schema gets the command's options
  * and arguments by name; the answer is printed when `run` is done.
@@ -60,7 +65,7 @@ function answer<Schema extends z.ZodType>(
     const { json, text, isNegative } = await run(
       parse(schema, command, { ...command.opts(), ...Object.fromEntries(args) }),
     )
-    process.stdout.write(`${command.opts().json ? JSON.stringify(json) : text.replace(unsafe, '\ufffd')}\n`)
+    process.stdout.write(`${command.opts().json ? JSON.stringify(json) : forTerminal(text)}\n`)
     if (isNegative) throw new NegativeAnswer()
   })
 }

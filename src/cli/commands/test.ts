@@ -8,6 +8,7 @@ import { escapeXml } from '../../sources/extract/xml.ts'
 import { NegativeAnswer, UsageError } from '../cli-errors.ts'
 import { parseInput } from '../client/api-server.ts'
 import { type CloneAt, withClone } from '../clone-context.ts'
+import { forTerminal } from '../command.ts'
 
 const Options = z.object({
   at: z.string().min(1).optional(),
@@ -83,7 +84,7 @@ function toText({ commit, passed, failed, results, problems }: TestReport, chang
   const count = passed + failed
   const summary =
     count === 0 ? 'There are no answer tests.' : `${passed} of ${count} answer tests pass at ${commit.slice(0, 12)}.`
-  return [...wrong, ...failing, ...changed, summary].join('\n')
+  return forTerminal([...wrong, ...failing, ...changed, summary].join('\n'))
 }
 
 function toJunit({ results, failed }: TestReport): string {

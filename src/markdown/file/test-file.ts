@@ -27,7 +27,7 @@ export function parseTestFile(text: string): TestFile {
   if (data === '' && problems.length === 0) return { tests: [], findings: [] }
   if (!looksMeant(data)) return { tests: [], findings: [notRun('it is no list of questions with what must hold')] }
   const [problem] = problems
-  if (problem !== undefined) return { tests: [], findings: [finding(problem.line, problem.message)] }
+  if (problem !== undefined) return { tests: [], findings: [finding(problem.line, oneLine(problem.message, 500))] }
   return readEntries(text, data)
 }
 

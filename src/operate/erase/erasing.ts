@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Oid } from '../../git/objects/object.ts'
 import { formatCandidate, parseCandidate, tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -87,9 +88,12 @@ export class Erasing {
     if (own.base !== null) linked.base = await named(own.base)
     if (own.mergeBase !== undefined) linked.mergeBase = await named(own.mergeBase)
     if (own.original !== undefined) linked.original = await named(own.original)
-    const isSame = own === record && linked.base === own.base && linked.mergeBase === own.mergeBase
+    if (own.tests !== undefined) {
+      const basesNamed = own.tests.map(async ({ base, ...file }) => ({ ...file, base: base && (await named(base)) }))
+      linked.tests = await Promise.all(basesNamed)
+    }
     return {
-      data: isSame && linked.original === own.original ? data : Buffer.from(this.replace(formatCandidate(linked))),
+      data: isDeepStrictEqual(linked, record) ? data : Buffer.from(this.replace(formatCandidate(linked))),
     }
   }
 
@@ -119,7 +123,8 @@ export class Erasing {
 
   /** Who decided what stays. What waits is dismissed. */
   #emptied(record: Candidate): Candidate {
-    const { decisions, verdict, metadata, connector } = record
+    const { tests: _, ...kept } = record
+    const { decisions, verdict, metadata, connector } = kept
     const data: unknown = metadata === null ? {} : JSON.parse(metadata)
     const model: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'model') : undefined
     const dismissal = {
@@ -129,14 +134,14 @@ export class Erasing {
       reason: erasedWord,
     } as const
     return {
-      ...record,
+      ...kept,
       title: erasedWord,
       content: `${erasedWord}.\n`,
       frontMatter: null,
       metadata: JSON.stringify({ connector, model }),
       verdict: { ...verdict, reason: verdict.reason === followsRename ? verdict.reason : erasedWord, warnings: [] },
       decisions: [
-        ...decisions.map(({ reason: _, via: __, ...decision }) => decision),
+        ...decisions.map(({ reason: _reason, via: _via, ...decision }) => decision),
         ...(this.#pending.has(record.id) ? [dismissal] : []),
       ],
     }

@@ -93,6 +93,19 @@ test('what is no clone of a knowledge base, and a wrong test, are errors', async
   expect(stdout).toBe('tests/answers.yaml:2: cites.0 must look like handbook_00000042.\nThere are no answer tests.\n')
 })
 
+test('nothing in a clone gives a terminal orders', async () => {
+  const { dir } = newClone()
+  const key = String.raw`"\e[2J\u202e"`
+  commit(dir, {
+    'tests/answers.yaml': `- question: Why\u202e?\n  refuses: false\n`,
+    'tests/b.yaml': `- question: A\n  ${key}: b\n  ${key}: c\n`,
+  })
+  const { stdout } = await ganglion(['test', dir])
+  expect(stdout).toContain('FAILED tests/answers.yaml:1: Why\ufffd?\n')
+  expect(stdout).toContain('tests/b.yaml:3: The key')
+  expect(stdout).not.toMatch(/[^\n\P{Cc}]|\p{Bidi_Control}/u)
+})
+
 test('the JSON Schema of the files is printed for editors', async () => {
   const { code, stdout } = await ganglion(['test', '--schema'])
   expect(code).toBe(0)

@@ -5,6 +5,10 @@ import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import { recordAct } from '../../../src/kb/access/audit.ts'
+import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
+import { signatureOf } from '../../../src/kb/refs/commit-message.ts'
+import { mainRef } from '../../../src/kb/refs/kb-refs.ts'
+import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import type { ErasureStep } from '../../../src/operate/erase/erase.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { checkPush } from '../../../src/push/checks/check-push.ts'
@@ -16,6 +20,7 @@ import { commitSource } from '../../../src/sources/ingest/commit-source.ts'
 import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { addSource } from '../../kb/support/ingest-support.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { candidate, correction } from '../../kb/support/test-bed.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -125,6 +130,52 @@ test('a Source goes with all its editions, its bytes and text, and the pages mad
   await house.sound()
   await house.reopen()
   expect(holders(dataDir, house.gitDir, needles)).toEqual([])
+})
+
+test('answer tests that a candidate carries go with its page, and lose a text as the files of main do', async () => {
+  const house = await newHouse()
+  const { curator, gitDir } = house
+  const write = async (files: Record<string, string>) => {
+    const native = new NativeWriter(gitDir)
+    native.commit(mainRef, new Map(Object.entries(files)))
+    return native.git('rev-parse', `${mainRef}:${Object.keys(files)[0]}`)
+  }
+  const page = await house.propose(candidate({ title: 'Quist', content: 'Quist lives at the quay of the river.' }))
+  const { seqId } = Object(await house.approve(page))
+  const base = await write({ 'tests/a.yaml': '- question: Where is Xanadu?\n  refuses: true\n' })
+  const carrying = async (id: string, text: string) => {
+    const kb = await house.ctx().kb(house.tenantId, 'handbook')
+    await kb.write(async (staging) => {
+      const record = parseCandidate(await staging.readText(findCandidate(kb.projection.write, id)?.blob ?? ''))
+      const candidates = [{ ...record, tests: [{ path: 'tests/a.yaml', base, text }] }]
+      await kb.commitToQueue(staging, {
+        candidates,
+        message: 'Carry',
+        author: signatureOf(curator, new Date()),
+        at: new Date(),
+      })
+    })
+  }
+  const erased = await house.propose(correction(seqId, 'Quist lives on the quay.', { title: 'Quist' }))
+  const stays = await house.propose(candidate({ title: 'Other', content: 'Another page, which stays.' }))
+  await carrying(erased, '- question: Where does Quist live?\n  contains: [quay]\n')
+  await carrying(stays, '- question: Where is Xanadu?\n  refuses: true\n- question: Who?\n  refuses: true\n')
+
+  await house.prepare({ neurons: [seqId], texts: ['Xanadu'] })
+  await house.finish()
+  const kb = await house.ctx().kb(house.tenantId, 'handbook')
+  const recordOf = async (id: string) =>
+    parseCandidate(await kb.repository.readText(findCandidate(kb.projection.read, id)?.blob ?? ''))
+  expect((await recordOf(erased)).tests).toBeUndefined()
+  expect((await recordOf(stays)).tests).toEqual([
+    {
+      path: 'tests/a.yaml',
+      base: nativeGit(gitDir, ['rev-parse', `${mainRef}:tests/a.yaml`]).trim(),
+      text: '- question: Where is Erased?\n  refuses: true\n- question: Who?\n  refuses: true\n',
+    },
+  ])
+  expect(await house.approve(stays)).toMatchObject({ status: 'approved' })
+  await house.sound()
 })
 
 test('a push that has a commit of before is refused, also after another erasure', async () => {
