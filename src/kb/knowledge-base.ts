@@ -19,7 +19,7 @@ import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { allTags } from '../markdown/page-tags.ts'
 import type { ParserPool } from '../markdown/pool/parser-pool.ts'
 import { type Actor, type Candidate, candidatePath } from '../rules/candidates/candidate.ts'
-import { awaitingText, isOpenToCurators } from '../rules/deciding.ts'
+import { awaitingText, isOpenToCurators, mayBeAmong } from '../rules/deciding.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { firstComeNeurons } from '../rules/neurons/first-come.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
@@ -390,7 +390,8 @@ export class KnowledgeBase {
   /** Whether an approval counts of somebody who may have written some candidates. Within {@link write}. */
   async hasVote(staging: Staging, candidates: readonly Candidate[], { id }: Actor): Promise<boolean> {
     const { deciding } = await this.#settingsWithin(staging)
-    return deciding !== null && !(await authorsAmong(candidates, deciding, this.#whoIs)).has((await this.#whoIs(id)).id)
+    if (deciding === null) return false
+    return !mayBeAmong(await authorsAmong(candidates, deciding, this.#whoIs), await this.#whoIs(id))
   }
 
   async #settingsWithin(view: SettingsView): Promise<KbSettings> {

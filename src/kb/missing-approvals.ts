@@ -9,6 +9,7 @@ import {
   goesByOneOf,
   isOpenToCurators,
   isOwned,
+  mayBeAmong,
   neededVotes,
 } from '../rules/deciding.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
@@ -58,14 +59,15 @@ export async function missingApprovals(
   const voters = new Map<string, Decider>()
   for (const { id } of writes ? [] : commonVotes(of)) {
     const who = await whoIs(id)
-    if (who.mayDecide && !authors.has(who.id)) voters.set(who.id, who)
+    if (who.mayDecide && !mayBeAmong(authors, who)) voters.set(who.id, who)
   }
   const decider = by === undefined || isPolicy ? undefined : await whoIs(by.id)
-  if (decider !== undefined && !authors.has(decider.id)) voters.set(decider.id, decider)
+  if (decider !== undefined && !mayBeAmong(authors, decider)) voters.set(decider.id, decider)
 
   const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
   const needed = of.map((candidate) => {
-    const today = judge({ ...candidate, ...untrusted }, { policy, zones }).zone
+    // What cannot be read may have said red.
+    const today = zones === null ? 'red' : judge({ ...candidate, ...untrusted }, { policy, zones }).zone
     const zone = stricterZone(candidate.verdict.zone, today)
     const isFree = isPolicy && zone !== 'red' && zone !== 'yellow'
     return isFree ? 0 : neededVotes(deciding, zone)

@@ -66,6 +66,12 @@ export function authorsOf({ createdBy, decisions }: Pick<Candidate, 'createdBy' 
   return [createdBy, ...decisions.filter(({ action }) => action === 'revise').map(({ by }) => by)]
 }
 
+/** Whether somebody is among the authors, or may be: who commits to the repository on a forge may be any account there. */
+export function mayBeAmong(authors: ReadonlySet<string>, { id }: Pick<Decider, 'id'>): boolean {
+  const isRepository = (author: string) => /^@.*\//.test(author)
+  return authors.has(id) || (id.startsWith('@') && [...authors].some(isRepository))
+}
+
 export function awaitingText({ votes, owners }: Awaiting): string {
   const more = votes === 0 ? [] : [votes === 1 ? '1 more approval' : `${votes} more approvals`]
   const theirs = owners.map((people) => `the approval of ${people.join(' or ')}`)
