@@ -34,8 +34,10 @@ export async function listNeurons(
   const page: NeuronPage['neurons'] = []
   const { deciding } = await view.kb.settings()
   const freshnessOf = await freshnessIn({ ctx, view })
+  // Only curators may know whom kb.yaml names.
+  const rules = view.audience === 'curator' ? (deciding?.owners ?? []) : []
   const isWanted = (row: NeuronSummaryRow) =>
-    owner === undefined || goesByOneOf({ names: [owner] }, ownersOfPage(row, deciding?.owners ?? []))
+    owner === undefined || goesByOneOf({ names: [owner] }, ownersOfPage(row, rules))
   for (const row of view.rows((sql) => neuronsInOrder(sql, listing))) {
     if (!isWanted(row)) continue
     const freshness = await freshnessOf(row)

@@ -52,7 +52,8 @@ export async function recordVotes(
   { by, at, isRevised = false, awaiting }: { by: Actor; at: Date; isRevised?: boolean; awaiting: Awaiting },
 ): Promise<void> {
   const told = { awaiting }
-  if (by === policyActor) throw new GanglionError('approval_needed', awaitingText(awaiting), told)
+  // The sender is told, who may not know whom kb.yaml names.
+  if (by === policyActor) throw new GanglionError('approval_needed', undefined, told)
   const hasVote = await kb.hasVote(staging, candidates, by)
   if (!hasVote && !isRevised) {
     throw new GanglionError('approval_needed', `You wrote it. ${awaitingText(awaiting)}`, told)

@@ -12,8 +12,8 @@ import type { KbSettings } from '../rules/kb-settings.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { approveStaged, CuratorNeeded, policyActor } from './approval.ts'
 
-/** Why a curator decides, and in which zone. */
-type Objection = { reason: string; zone?: 'yellow' | 'red' }
+/** Why a curator decides, and in which zone. The sender is told the reason, and may not know what the warning says. */
+type Objection = { reason: string; warning?: string; zone?: 'yellow' | 'red' }
 
 const attempts = 3
 
@@ -70,16 +70,17 @@ async function objectionTo(
     // Somebody decided meanwhile.
     if (!(error instanceof GanglionError && error.code === 'not_pending')) throw error
   })
-  const reason = effects && reasonAgainst(effects)
-  return reason === undefined ? undefined : { reason, zone }
+  const objection = effects && objectionIn(effects)
+  return objection && { ...objection, zone }
 }
 
-function reasonAgainst({ state, reason = '', broken }: TestEffects): string | undefined {
-  if (state !== 'tested') return `its answer tests could not be run: ${oneLine(reason, 500)}`
+function objectionIn({ state, reason = '', broken }: TestEffects): Objection | undefined {
+  if (state !== 'tested') return { reason: `its answer tests could not be run: ${oneLine(reason, 500)}` }
   const [first] = broken
   if (first === undefined) return undefined
   const more = broken.length > 1 ? ` and ${broken.length - 1} more` : ''
-  return `it breaks the answer test "${oneLine(first.question, 200)}"${more}`
+  const warning = `It breaks the answer test "${oneLine(first.question, 200)}"${more}.`
+  return { reason: 'it breaks an answer test', warning }
 }
 
 /**
@@ -106,14 +107,15 @@ async function leaveToCurator(
   kb: KnowledgeBase,
   staging: Staging,
   candidateId: string,
-  { reason, zone }: Objection,
+  { reason, warning, zone }: Objection,
   now: Date,
 ): Promise<void> {
   const row = findCandidate(kb.projection.write, candidateId)
   if (row?.status !== 'pending') return
   const candidate = parseCandidate(await staging.readText(row.blob))
   const { title, kind, connector, verdict } = candidate
-  const warnings = zone === 'red' ? [...verdict.warnings, `Check it with care: ${reason}.`] : verdict.warnings
+  const more = [zone === 'red' ? `Check it with care: ${reason}.` : undefined, warning]
+  const warnings = [...verdict.warnings, ...more.filter((text) => text !== undefined)]
   await kb.commitToQueue(staging, {
     candidates: [{ ...candidate, verdict: { ...verdict, approve: false, reason, warnings, ...(zone && { zone }) } }],
     message: commitMessage(`Leave "${title}" to a curator`, {

@@ -3,6 +3,8 @@ import { readCandidateEffects } from '../../src/answer-tests/read-effects.ts'
 import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
 import { changesOf } from '../../src/answer-tests/test-effects.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
+import { readSentCandidate } from '../../src/queue/lists/sent-candidates.ts'
+import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { kbSearch } from '../../src/search/kb/kb-search.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
@@ -146,6 +148,10 @@ test('what the policy approves waits in the zone of kb.yaml if it breaks a test'
     expect(status).toBe('pending')
     const { zone: shown, effects } = await tested(ctx, curator, candidateId)
     expect([shown, effects?.broken.length]).toEqual([zone, 1])
+    const { warnings } = await readCandidate(ctx, curator, candidateId)
+    expect(warnings).toContain('It breaks the answer test "Who is paged for a VIP ticket?".')
+    const { verdict } = await readSentCandidate(ctx, app, candidateId)
+    expect(verdict).toEqual({ zone, reason: 'it breaks an answer test' })
     await dismissCandidate(ctx, curator, candidateId, {})
   }
   await settings('allow')

@@ -67,7 +67,17 @@ test('what is owned waits for an owner, also where the policy would approve it',
   expect(submitted.body.status).toBe('pending')
   const id = String(submitted.body.candidateId)
   expect((await act(id, 'approve', tokens.curator)).body.awaiting).toEqual({ votes: 0, owners: [['Legal desk']] })
+  const sent = await request('GET', `/api/v1/me/candidates/${id}`, { as: tokens.app })
+  expect(sent.body.verdict).toMatchObject({ reason: expect.not.stringContaining('Legal') })
   expect((await act(id, 'approve', token)).status).toBe(200)
+  const owned = (as: string) =>
+    request('GET', '/api/v1/knowledge-bases/handbook/neurons?owner=Legal%20desk', { as }).then(
+      ({ body }) => body.neurons,
+    )
+  expect([await owned(tokens.app), await owned(tokens.curator)]).toEqual([
+    [],
+    [expect.objectContaining({ title: 'Fees' })],
+  ])
 })
 
 test('an edit is a new version of its author’s, who may not approve it', async () => {
