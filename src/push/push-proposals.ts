@@ -59,6 +59,10 @@ export type ProposalPush = {
   origin: Origin
 }
 
+/** Bytes of answer tests in one record, which must have room for what is decided, and in all records of a push. */
+const [maxCarriedBytes, maxCopiedBytes] = [160 * 1024, 16 * 2 ** 20]
+const tooLong = 'the answer tests are too long to be proposed with a page'
+
 /** `candidate`: must be written, because it has changed. */
 type Proposed = ProposedNeuron & { candidate?: Candidate }
 
@@ -75,9 +79,14 @@ export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: ()
     const at = now()
     const neurons = await pushedNeurons(sql, push.changes, (oid) => staging.readText(oid))
     const tests = await carriedTests(sql, push.changes, (oid) => staging.readText(oid))
+    const changed = neurons.filter(isChange)
+    const carriedBytes = tests.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tests))
+    if (carriedBytes > maxCarriedBytes) throw new PushRefused(tooLong)
+    if (carriedBytes * changed.length > maxCopiedBytes)
+      throw new PushRefused('the answer tests are too long for so many pages: propose them with one of these')
     const proposed: Proposed[] = []
     const told = tests.length === 0 ? {} : { tests: tests.map(({ path }) => path) }
-    for (const neuron of neurons.filter(isChange)) {
+    for (const neuron of changed) {
       const candidate = await propose(kb, staging, neuron, { ...push, tests, at })
       proposed.push({
         ...candidate,
@@ -143,7 +152,7 @@ async function propose(
   if (approved) return { candidateId: approved.id, title: made.parts.title, state: 'approved' }
   if (known === undefined) {
     const candidate = gitCandidate(kb.identity.id, neuron, { ...made, reason: 'proposed by a push' })
-    if (roomInRecord(candidate) < 0) throw new PushRefused('the answer tests are too long to be proposed with a page')
+    if (roomInRecord(candidate) < 0) throw new PushRefused(tooLong)
     return {
       candidateId: candidate.id,
       title: candidate.title,

@@ -115,6 +115,21 @@ test('answer tests come with the pages of a proposal', async () => {
   expect(await candidateDetail(product, String(left?.candidateId))).not.toHaveProperty('tests')
 })
 
+test('answer tests leave room in the record for decisions, and are not copied into too many', async () => {
+  const product = await soundProduct()
+  const clone = await Clone.of(product, product.tokens.curator)
+  const long = `- question: ${question}\n  contains: [${'x'.repeat(400)}]\n`.repeat(120)
+  const files = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`tests/${at}.yaml`, long]))
+  await clone.commit({ 'neurons/lunch.md': page('Lunch', 'At noon.'), ...files(3) })
+  expect((await clone.push('HEAD:refs/for/main')).stderr).toContain('too long to be proposed with a page')
+  await clone.git('reset', '--quiet', '--hard', 'origin/main')
+  const pages = Array.from({ length: 160 }, (_, at) => [`neurons/${at}.md`, page(`Page ${at}`, 'At noon.')])
+  await clone.commit({ ...Object.fromEntries(pages), ...files(2) })
+  expect((await clone.push('HEAD:refs/for/main')).stderr).toContain('too long for so many pages')
+  expect(await candidates(product, 'pending')).toEqual([])
+})
+
 test('answer tests that conflict with those of main are proposed again', async () => {
   const product = await soundProduct()
   await approved(product, 'VIP policy', policy)
