@@ -1,11 +1,15 @@
+import { LRUCache } from 'lru-cache'
 import { maxTestFiles, maxTests, type TestReport } from '../contract/answer-tests.ts'
 import type { Repository } from '../git/repository.ts'
 import { blobAtPath, filesInFolder } from '../kb/projection/file-queries.ts'
 import type { MainTables } from '../kb/projection/projection.ts'
-import { isTestPath, parseTestFile } from '../markdown/file/test-file.ts'
+import { isTestPath, parseTestFile, type TestFile } from '../markdown/file/test-file.ts'
 import type { FiledTest } from './run-tests.ts'
 
 export type TestSet = { tests: FiledTest[]; problems: TestReport['problems'] }
+
+/** By blob: one that is hostile takes a third of a second, and pages of the console ask. */
+const known = new LRUCache<string, TestFile>({ max: 200 })
 
 /** The answer tests of main, or of a preview of it, by path and place, and what keeps others from being run. */
 export async function readTestFiles(sql: MainTables, repository: Pick<Repository, 'readTextOnce'>): Promise<TestSet> {
@@ -15,7 +19,8 @@ export async function readTestFiles(sql: MainTables, repository: Pick<Repository
   for (const file of files.slice(0, maxTestFiles)) {
     const blob = blobAtPath(sql, file)
     if (blob === undefined) continue
-    const parsed = parseTestFile(await repository.readTextOnce(blob))
+    const parsed = known.get(blob) ?? parseTestFile(await repository.readTextOnce(blob))
+    known.set(blob, parsed)
     tests.push(...parsed.tests.map((test) => ({ file, ...test })))
     problems.push(...parsed.findings.map(({ line, message }) => ({ file, line, message })))
   }

@@ -1,5 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { testReportOf } from '../../src/answer-tests/read-test-report.ts'
+import { readTestFiles } from '../../src/answer-tests/test-files.ts'
 import { openContext } from '../../src/app/open-context.ts'
 import type { TestReport } from '../../src/contract/answer-tests.ts'
 import { demoSlug, firstRun } from '../../src/operate/setup/first-run.ts'
@@ -168,6 +169,16 @@ test('more files of tests than a knowledge base may have are not read', async ()
   const { results, problems } = await report()
   expect(results).toHaveLength(50)
   expect(problems).toMatchObject([{ file: file(50), message: expect.stringMatching(/^At most 50 files/) }])
+})
+
+test('a file that is as it was is not parsed again', async () => {
+  const { commit, kb } = await testedBed()
+  await commit({ 'tests/a.yaml': '- question: Who is asked only here?\n  refuses: true\n' })
+  const read = vi.fn((oid: string) => kb.repository.readTextOnce(oid))
+  const files = () => readTestFiles(kb.projection.read, { readTextOnce: read })
+  const first = await files()
+  expect(await files()).toEqual(first)
+  expect([first.tests.length, read.mock.calls.length]).toEqual([1, 1])
 })
 
 test('the answer tests of the demonstration pass', async () => {
