@@ -75,10 +75,10 @@ export async function missingApprovals(
   const votes = Math.max(0, ...needed) - voters.size
   const brought = (await brings?.()) ?? new Set()
   const owners = deciding.owners.flatMap((rule) => {
-    const owned = touched.filter((file) => isOwned(rule, file))
-    const isSeenByOne = owned.some(({ path }) => brought.has(path))
+    if (!touched.some((file) => isOwned(rule, file))) return []
+    const isSeenByOne = touched.some((file) => brought.has(file.path) && isOwned(rule, file))
     const isApproved = voters.values().some((one) => (!isSeenByOne || one === decider) && goesByOneOf(one, rule.people))
-    return owned.length === 0 || isApproved ? [] : [rule.people]
+    return isApproved ? [] : [rule.people]
   })
   const missing = { votes: Math.max(0, votes), owners: owners.filter(isFirstLike) }
   return missing.votes === 0 && missing.owners.length === 0 ? undefined : missing

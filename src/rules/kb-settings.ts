@@ -6,6 +6,7 @@ import { type Deciding, isOpenToCurators, isOwned } from './deciding.ts'
 import type { VerifyRule } from './freshness.ts'
 import { isSchedule } from './lint/lint-schedule.ts'
 import { SeqPrefix, Slug } from './neurons/seq-id.ts'
+import { pathProblem } from './paths/portable-path.ts'
 
 /** `kb.yaml` is read in YAML's failsafe schema: every scalar is text, and an empty value is the empty text. */
 const notEmpty = (value: unknown) => (value === '' || value === null ? undefined : value)
@@ -25,6 +26,19 @@ const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 /** An emptied list is an empty list, not the default one. */
 const Names = z.preprocess((value) => (value === '' ? [] : value), z.array(line(100)))
 
+/** Of files and folders: a pattern would be the name of none. */
+const Places = z
+  .preprocess(
+    (value) => (value === '' ? [] : value),
+    z.array(
+      line(100).refine(
+        (path) => pathProblem(path.replace(/\/+$/, '')) === undefined,
+        'must be the path of a file or folder in the repository, and no pattern',
+      ),
+    ),
+  )
+  .default([])
+
 const Policy = z.object({
   threshold: Fraction.default(0.8),
   singleCurator: Flag.default(false),
@@ -42,7 +56,7 @@ const Owners = z
     z
       .array(
         z
-          .object({ paths: Names.default([]), tags: Names.default([]), people: Names })
+          .object({ paths: Places, tags: Names.default([]), people: Names })
           .refine(
             ({ paths, tags, people }) => paths.length + tags.length > 0 && people.length > 0,
             'must have people, and paths or tags',
@@ -59,7 +73,7 @@ const Verify = z
       .array(
         z
           .object({
-            paths: Names.default([]),
+            paths: Places,
             tags: Names.default([]),
             days: z
               .string()

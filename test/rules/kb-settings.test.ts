@@ -117,6 +117,9 @@ test('text is typed', () => {
 test.each([
   { owners: [{ paths: ['legal'], people: [] }] },
   { owners: [{ people: ['ann@example.com'] }] },
+  { owners: [{ paths: ['legal/**'], people: ['ann@example.com'] }] },
+  { owners: [{ paths: ['/legal'], people: ['ann@example.com'] }] },
+  { owners: [{ paths: ['./legal'], people: ['ann@example.com'] }] },
   { approvals: { red: '0' } },
   { authorMayApprove: 'perhaps' },
 ])('where %j cannot be read, nobody decides', (data) => {
