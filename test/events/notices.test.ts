@@ -6,7 +6,7 @@ import { makeNotices } from '../../src/events/notices/make-notices.ts'
 import { type NoticeOptions, sendNotices } from '../../src/events/notices/start-notices.ts'
 import { approveCandidate as vote } from '../../src/queue/approve-candidate.ts'
 import { commentCandidate } from '../../src/queue/comment-candidate.ts'
-import { assignCandidate, dismissCandidate, requestChanges } from '../../src/queue/decide-candidate.ts'
+import { assignCandidate, decide, dismissCandidate, requestChanges } from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
@@ -110,6 +110,15 @@ test('each is told of what concerns them, and not of their own acts', async () =
     ['ada@example.com', '[handbook] First', expect.stringMatching(/^“First” was approved \(Cy, handbook\)/)],
     ['bo@example.com', '[handbook] First', expect.stringContaining('mentions you (Cy, handbook)')],
   ])
+  expect(await work()).toEqual([])
+})
+
+test('what an account says on a forge mails nobody, whomever it mentions', async () => {
+  const { ctx, bo, work, id } = await start()
+  const stranger = { ...bo.caller, id: 'github:eve', name: 'eve' }
+  await decide(ctx, stranger, { candidateId: id, verb: 'Comment on' }, (_, by, at) => {
+    return { action: 'comment', at, by, reason: 'Sign in at evil.example, @ada.', via: 'https://forge.example/1' }
+  })
   expect(await work()).toEqual([])
 })
 

@@ -49,7 +49,7 @@ export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCau
   const row = findCandidate(kb.projection.read, told.candidateId ?? '')
   const record = row && tryParseCandidate(await kb.repository.readTextOnce(row.blob))
   if (row === undefined || record === undefined) return []
-  const { by = record.createdBy, reason: quote = '' } = record.decisions[told.decision ?? -1] ?? {}
+  const { by = record.createdBy, reason: quote = '', via } = record.decisions[told.decision ?? -1] ?? {}
   const actor = told.kind === 'candidate.approved' ? await approverIn(kb, row.approval?.commit) : by
   const awaiting = did === waits && row.status === 'pending' ? await awaitingOf(kb, record) : undefined
   if (actor === undefined || actor.id === 'policy' || (did === waits && awaiting === undefined)) return []
@@ -59,7 +59,8 @@ export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCau
   const isVote = awaiting !== undefined && awaiting.votes > 0 && awaiting.votes + votesOn(record).length > 1
   const without = isVote ? await Promise.all((await withoutVote(kb, record)).map(personOf)) : undefined
   const curators = await ctx.users.curators(tenantId)
-  const mentioned = new Set(mentionedIn(quote, curators).values())
+  // The names of a forge are of accounts there, and any of these may write one.
+  const mentioned = new Set(via === undefined ? mentionedIn(quote, curators).values() : [])
   const isConcerned = (user: User) => {
     if (without !== undefined) return !without.includes(user.id)
     if (awaiting !== undefined) return awaiting.owners.some((people) => goesByOneOf({ names: [user.email] }, people))
