@@ -29,7 +29,7 @@ import { candidateUrl, listPath, type QueueParams } from './view.ts'
 export type ListPage = {
   queue: QueuePage
   failingLinks: readonly FailingLink[]
-  proposedTests: readonly { kb: { slug: string; title: string }; count: number }[]
+  proposedTests: { kb: { slug: string; title: string }; count: number } | undefined
   params: QueueParams
   /** Where this page begins, for the links that come back to it. */
   place: { after?: string | undefined; before?: string | undefined }
@@ -52,7 +52,7 @@ export function queueListPage(visit: Visit, list: ListPage): Html {
     main: html`<div class="headline"><h1>Queue</h1>
         ${isLive && liveNotice({ kinds: 'candidate.created', kb, path: listPath(params) })}${keysHelp()}</div>
       ${list.failingLinks.map(failingNotice)}
-      ${list.proposedTests.map(({ kb, count }) => html`<p><a href="${kbPage(kb.slug)}/tests#proposed">${count} proposed answer ${count === 1 ? 'test' : 'tests'} of <bdi>${kb.title}</bdi></a></p>`)}
+      ${list.proposedTests && proposedNote(list.proposedTests)}
       ${queue.unavailable.map((slug) => html`<p class="warning">The queue of ${slug} cannot be read. Ask your administrator to look at Health.</p>`)}
       ${filters(visit, list)}
       ${queue.entries.length === 0 ? nothingHere(params) : entryForm(visit, list)}`,
@@ -99,6 +99,10 @@ function filters(visit: Visit, list: ListPage): Html {
       ${entries.length > 0 && pickAll(list)}
     </div>
   </div>`
+}
+
+function proposedNote({ kb, count }: NonNullable<ListPage['proposedTests']>): Html {
+  return html`<p><a href="${kbPage(kb.slug)}/tests#proposed">${count} proposed answer ${count === 1 ? 'test' : 'tests'} of <bdi>${kb.title}</bdi></a></p>`
 }
 
 function isFiltered({ show: _, status, ...others }: QueueParams): boolean {

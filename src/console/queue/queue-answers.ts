@@ -33,9 +33,6 @@ import {
   viewOf,
 } from './view.ts'
 
-/** Knowledge bases whose proposed tests the list counts. */
-const maxCounted = 20
-
 type Sent = { id: string; params: QueueParams; form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 
 type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 'similar' | 'proposed'> } & Partial<
@@ -76,17 +73,15 @@ export function answersOf(ctx: AppContext) {
     return send(reply, queueListPage(visit, { ...shown, ...failed }), problem === undefined ? 200 : 422)
   }
 
-  /** Where all that waits is listed: of the first knowledge bases, or of the one. */
+  /** Where what waits of one knowledge base is listed: to count those of all would read all of them. */
   async function countProposed(caller: Caller, kbs: readonly KbLabel[], { kb, status = 'pending' }: QueueParams) {
-    const shown = status === 'pending' ? kbs.filter(({ slug }) => kb === undefined || slug === kb) : []
-    const counts = shown.slice(0, maxCounted).map(async (one) => {
-      const proposed = await listProposedTests(ctx, caller, one.slug).catch((error: unknown) => {
-        if (!isUnavailable(error)) throw error
-        return []
-      })
-      return { kb: one, count: proposed.length }
+    const [shown, other] = kbs.filter(({ slug }) => kb === undefined || slug === kb)
+    if (shown === undefined || other !== undefined || status !== 'pending') return undefined
+    const proposed = await listProposedTests(ctx, caller, shown.slug).catch((error: unknown) => {
+      if (!isUnavailable(error)) throw error
+      return []
     })
-    return (await Promise.all(counts)).filter(({ count }) => count > 0)
+    return proposed.length > 0 ? { kb: shown, count: proposed.length } : undefined
   }
 
   async function sendCandidate(
