@@ -113,6 +113,6 @@ test('a curator tries ten pages, mends the answer that one breaks, decides with 
   await bob.page.getByRole('button', { name: 'Still true' }).click()
   await says(bob, 'The page counts as true.')
   await owner.git('pull', '--quiet')
-  expect(owner.read(leave)).toContain('verified: { by: bob@example.com, at:')
+  expect(owner.read(leave)).toContain('verified: { by: Bob, at:')
   expect([...ada.alarms, ...bob.alarms]).toEqual([])
 })

@@ -8,7 +8,7 @@ import { type Context, emitAct } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron } from '../../markdown/file/neuron-file.ts'
-import { actorOf, bareId, type Caller, isPerson } from '../../rules/access/caller.ts'
+import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
 import { intervalOf } from '../../rules/freshness.ts'
 import { dayAfter, utcDay } from '../../rules/utc-day.ts'
@@ -33,7 +33,6 @@ export async function sayStillTrue(
   const now = ctx.now()
   const at = utcDay(now)
   if (asked !== undefined && asked < at) throw new ValidationError({ until: ['must not be past'] })
-  const by = (isPerson(caller) ? (await ctx.users.get(bareId(caller)))?.email : undefined) ?? caller.name
   const staleness = await stalenessIn(await viewFor(caller, kb), now)
   const answer = await kb.write(async (staging): Promise<Approval | AwaitedApproval> => {
     const before = findNeuron(kb.projection.write, seqId)
@@ -42,7 +41,12 @@ export async function sayStillTrue(
     const until = asked ?? (days === undefined ? undefined : dayAfter(at, days))
     const page = await staging.readText(before.blob)
     const edition = staleness(before).newEdition ?? before.verified?.edition
-    const verified = { by, at, ...(until !== undefined && { until }), ...(edition !== undefined && { edition }) }
+    const verified = {
+      by: caller.name,
+      at,
+      ...(until !== undefined && { until }),
+      ...(edition !== undefined && { edition }),
+    }
     const text = editNeuron(page, { verified })
     if (!hasReadableSize(text)) throw new ValidationError({}, ['The front matter would be larger than 16 KB.'])
     const { documentId, commit } = before

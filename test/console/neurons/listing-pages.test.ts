@@ -117,6 +117,6 @@ test('pages past their date are listed by owner, and a curator says that one is 
   const action =
     (await curator.get(path)).document.querySelector('form[action$="/still-true"]')?.getAttribute('action') ?? ''
   expect((await curator.post(action, {})).headers.location).toContain('done=verified')
-  expect((await curator.get(path)).texts('.page-facts')[0]).toContain('says curator@example.com')
+  expect((await curator.get(path)).texts('.page-facts')[0]).toContain('says Some curator')
   expect(await list()).toEqual([])
 })
