@@ -96,7 +96,7 @@ test('a body that takes too long is 408', async () => {
 })
 
 test('a body that has come while the process was stopped is read', async () => {
-  const { app } = await testServer({}, { timeouts: { headers: 200, request: 300 } })
+  const { app } = await testServer({}, { timeouts: { headers: 1_000, request: 2_000 } })
   const lines = ['Host: a', 'Authorization: Bearer app', 'Content-Type: application/json', 'Content-Length: 2']
   const { socket, received } = openConnection(await listen(app))
   socket.write(`${message(`POST ${write}`, ...lines)}{`)
@@ -104,7 +104,7 @@ test('a body that has come while the process was stopped is read', async () => {
   // Timers are the next that is looked at.
   await nextTurn()
   socket.write('}')
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500)
   socket.end()
   expect(lastAnswer(await received).status).toBe(400)
 })
