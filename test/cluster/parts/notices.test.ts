@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest'
-import { mailServer } from '../../src/events/notices/mail-server.ts'
-import { startNotices } from '../../src/events/notices/start-notices.ts'
-import { commentCandidate } from '../../src/queue/comment-candidate.ts'
-import { submitCandidate } from '../../src/queue/submit-candidate.ts'
-import { candidate } from '../kb/support/test-bed.ts'
-import { mailServerOf } from '../support/mail-server.ts'
-import { signIn } from '../support/person.ts'
-import { newNodes } from './support/two-nodes.ts'
+import { mailServer } from '../../../src/events/notices/mail-server.ts'
+import { startNotices } from '../../../src/events/notices/start-notices.ts'
+import { commentCandidate } from '../../../src/queue/comment-candidate.ts'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import { candidate } from '../../kb/support/test-bed.ts'
+import { mailServerOf } from '../../support/mail-server.ts'
+import { signIn } from '../../support/person.ts'
+import { newNodes } from '../support/two-nodes.ts'
 
 const patience = { timeout: 30_000, interval: 100 }
 
