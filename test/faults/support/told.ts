@@ -7,7 +7,10 @@ import type { Deployment } from './deployment.ts'
 import { approvalsOf, type Commit, type File, type History } from './history.ts'
 
 const Decisions = z.array(z.object({ action: z.string() })).default([])
-const toldDecisions: Readonly<Record<string, string>> = { dismiss: 'dismissed', reopen: 'reopened' }
+const toldDecisions: Readonly<Record<string, string>> = {
+  ...{ dismiss: 'dismissed', reopen: 'reopened', revise: 'revised' },
+  ...{ 'request-changes': 'changes-requested', assign: 'assigned', comment: 'commented' },
+}
 const serverCommitter = 'ganglion@ganglion.invalid'
 
 /** What was told otherwise than it happened: nothing where every change is told once, in its order. */
