@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { maxTests } from '../../contract/answer-tests.ts'
+import { maxTestFiles } from '../../contract/answer-tests.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import { hashObject, isOid, type Oid, parentsOfCommit, treeOfCommit } from '../../git/objects/object.ts'
@@ -15,7 +15,7 @@ import { type CandidateChange, candidateChange } from './candidate-change.ts'
 import { candidateHeads } from './candidate-refs.ts'
 
 /** A page, and where it stood before it was moved; and the answer tests that come with it. */
-const maxFiles = 2 + maxTests
+const maxFiles = 2 + maxTestFiles
 
 /** What a verdict is on: a commit of the candidate's ref, or what `seenOf` gave. */
 export type JudgedHead = { head?: string | undefined; seen?: string | undefined }
