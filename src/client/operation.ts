@@ -4,7 +4,9 @@ import type { components, operations, paths } from './schema.ts'
 export type Schemas = components['schemas']
 
 /** Parameters of the query string of an operation. */
-export type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>
+export type Query<Name extends keyof operations> = operations[Name] extends { parameters: { query?: infer Found } }
+  ? NonNullable<Found>
+  : never
 
 export type Method = 'get' | 'post' | 'patch' | 'delete'
 

@@ -5,892 +5,332 @@
 
 export interface paths {
     "/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read this description
          * @description Returns the description of the API. Fails with `unavailable` while the server starts or drains.
          */
         get: operations["readDescription"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/healthz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Check that the process is alive
          * @description Returns 200 while the process can answer, also while it starts or drains.
          */
         get: operations["isAlive"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Check that the server is ready
          * @description Returns whether the server works. Fails with `unavailable` while the server starts or drains, and while git cannot be started, the data directory cannot be written or the database cannot be reached: `problems` lists the broken parts. The result is cached for 3 seconds.
          */
         get: operations["isReady"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read metrics for Prometheus
          * @description Returns the metrics of the process and of the server. They are about all tenants, so no API key opens them: only the key that the operator has set for them, or if there is none, a request from the machine of the server.
          */
         get: operations["readMetrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/queue/candidates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List candidates
          * @description Returns a page of the queue. Fails with `not_found` if `kb` does not exist, and with 400 if no response had this `cursor`.
          */
         get: operations["listCandidates"];
-        put?: never;
         /**
          * Submit a candidate
          * @description Adds a candidate to the queue. If the policy approves it, the response has its `seqId` and `commit`. Idempotent with an `Idempotency-Key`. Fails with `merge_conflict` if the policy approves a correction whose named base version conflicts with `main`, with `queue_full` if 10,000 candidates of the knowledge base are pending, and with `idempotency_key_reused` if the key was used for another request.
          */
         post: operations["submitCandidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/queue/candidates/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Submit candidates
          * @description Adds up to 100 candidates to the queue, each for itself: one that is rejected changes nothing for the others. Each counts as a request against the rate limit. Idempotent with an `Idempotency-Key`: a repeated request submits only what was not stored.
          */
         post: operations["submitCandidates"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/queue/candidates/{id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Approve a candidate
          * @description Creates one commit on `main` that creates, changes or deletes the Neuron. Where `kb.yaml` asks for more approvals, records this one and returns 202 with what is missing. Idempotent: approving an approved candidate returns the same response. Fails with `approval_needed` if the approval does not count, since the caller wrote the candidate or edits it; fails with `not_pending` if the candidate is dismissed, with `stale_head` if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. The candidate then stays as it is.
          */
         post: operations["approveCandidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/queue/candidates/{id}/dismiss": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Dismiss a candidate
          * @description Removes a pending candidate from the queue; `main` does not change. Idempotent: dismissing a dismissed candidate returns the same response. Fails with `not_pending` if the candidate is approved, with `stale_head` if it has changed since `head`, and with `record_full` if its record has reached its limit.
          */
         post: operations["dismissCandidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/queue/candidates/{id}/reopen": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Reopen a dismissed candidate
          * @description Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is pending or approved. Fails with `record_full` if its record has reached its limit.
          */
         post: operations["reopenCandidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/queue/candidates/{id}/request-changes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Request changes of a candidate
          * @description Records what has to change. The candidate stays pending, and its sender is told; a new version of it answers the request. Takes back an approval of the caller that waits for others. Idempotent: the same request of the caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has changed since `head`, and with `record_full` if its record has reached its limit.
          */
         post: operations["requestChanges"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/queue/candidates/{id}/assign": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Assign a candidate
          * @description Records who is to decide on a pending candidate; others may decide all the same. Idempotent. Fails with 400 if there is no such curator, with `not_pending` if the candidate is decided, and with `record_full` if its record has reached its limit.
          */
         post: operations["assignCandidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/queue/candidates/{id}/comment": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Comment on a candidate
          * @description Adds a comment to the record of a candidate; its status does not change. Idempotent with an `Idempotency-Key`. Fails with `stale_head` if a pending candidate has changed since `head`, with `record_full` if its record has reached its limit, and with `idempotency_key_reused` if the key was used for another request.
          */
         post: operations["commentCandidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/queue/candidates/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read a candidate
          * @description Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results of the answer tests. Fails with `not_found` if it does not exist.
          */
         get: operations["readCandidate"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/neurons/{kb}/{seqId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read a Neuron
          * @description Returns the current version of a Neuron, or with `at` an earlier one. Send the `ETag` as `If-Match` with a correction: the server then merges the correction with changes made since. Fails with `not_found` if the Neuron does not exist or the caller may not see it.
          */
         get: operations["readNeuron"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/neurons/{kb}/{seqId}/still-true": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Say that a Neuron is still true
          * @description Creates one commit on `main` that changes nothing but `verified` in the front matter. Where `kb.yaml` asks for more approvals, the change waits as a candidate, with 202. Idempotent within a day. Fails with `not_found` if the Neuron does not exist, and with 400 if `until` is past.
          */
         post: operations["sayStillTrue"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/neurons/{kb}/{seqId}/blame": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read who said each sentence of a Neuron
          * @description Returns the sentences of a Neuron, each with the version, the commit and the candidate that brought it, who approved it, and the places in Sources that it was ingested from. Edits of other sentences, renames, merges and later editions of a Source leave them as they are. Curators also read who proposed it. Fails with `not_found` if the Neuron does not exist or the caller may not see it.
          */
         get: operations["readBlame"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List the knowledge bases
          * @description Returns all knowledge bases of the tenant.
          */
         get: operations["listKnowledgeBases"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/neurons": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List the Neurons
          * @description Returns a page of the Neurons that the caller may see. Fails with `not_found` if the knowledge base does not exist, and with 400 if no response had this `cursor`.
          */
         get: operations["listNeurons"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/graph": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read the graph of links
          * @description Returns the Neurons around one, or those with the most links, and the links between them. Fails with `not_found` if `around` does not exist or the caller may not see it.
          */
         get: operations["readGraph"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Propose to take back what one writer wrote
          * @description Adds a reversal to the queue for each Neuron that one key, person, connector, Source or model has changed on `main` since a time. A curator decides on all of them as one. What others changed since stays, or conflicts. Idempotent: a reversal that is pending is not proposed again. Fails with `not_found` if the knowledge base or the Source does not exist, with 400 if more than 500 Neurons were changed, and with `queue_full` if 10,000 candidates of the knowledge base would be pending.
          */
         post: operations["proposeUndo"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/tests": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Run the answer tests
          * @description Runs the answer tests in `tests/*.yaml` on `main`, by words alone, and returns their results, the Neurons that they do not reach, and the commits that were tested before. With `candidate`, the results are as if it were approved. Fails with `unavailable` while the search index is built, with `not_pending` if the candidate is decided, and with `merge_conflict` if it cannot be approved.
          */
         get: operations["readTests"];
-        put?: never;
         /**
          * Add an answer test
          * @description Adds a test to `tests/answers.yaml` by a commit on `main`. Without an expectation, today's answer becomes one: its first Neuron, or `refuses: true` if nothing answers the question. Idempotent: a test that is there is not added again. What proposed it is dismissed. Fails with 400 if it names a Neuron that does not exist, or if there are 500 tests.
          */
         post: operations["addTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/tests/dismiss": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Dismiss a proposed answer test
          * @description Dismisses what proposes a test of a question, as `GET` lists it under `proposed`: the feedback on it that waits in the queue, and what was counted of the question. It is proposed again once chat refuses it again. Idempotent.
          */
         post: operations["dismissTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/llms.txt": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read the index for language models
          * @description Returns a Markdown index in the format of llmstxt.org: the first 5,000 Neurons that the caller may see, and how to list the rest. Fails with `not_found` if the knowledge base does not exist.
          */
         get: operations["readLlmsText"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read who the caller is
          * @description Returns the name, the role and the tenant of the API key or person.
          */
         get: operations["readMe"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /**
          * Change how the caller is told
          * @description Says how a person is told by e-mail of what concerns them, in all their tenants. Idempotent. Fails with `insufficient_role` for an API key.
          */
         patch: operations["changeMe"];
-        trace?: never;
     };
     "/api/v1/me/candidates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List the candidates that the caller sent
          * @description Returns a page of what the caller sent over HTTP or MCP, newest first. Fails with `not_found` if `kb` does not exist, and with 400 if no response had this `cursor`.
          */
         get: operations["listSentCandidates"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/me/candidates/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read a candidate that the caller sent
          * @description Returns what became of a candidate. Fails with `not_found` if another caller sent it.
          */
         get: operations["readSentCandidate"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/me/sources": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List the Sources that the caller uploaded
          * @description Returns a page of the Sources of all knowledge bases that the caller uploaded, newest first. Fails with 400 if no response had this `cursor`.
          */
         get: operations["listSentSources"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/me/sources/{docId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read a Source that the caller uploaded
          * @description Returns what became of a Source. Fails with `not_found` if another caller uploaded it.
          */
         get: operations["readSentSource"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Search by keywords
          * @description Returns the Neurons and Sources of a knowledge base that match the query and that the caller may see. Fails with 400 if the query cannot be parsed, and with `unavailable` if the search takes too long.
          */
         get: operations["search"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Search by keywords and count all matches
          * @description Works like `GET /api/v1/knowledge-bases/{kbId}/search`, and also returns the number of all matches. Without `kb`, searches every knowledge base of the tenant: documents are ranked within each and merged by rank. Fails with 400 if the query cannot be parsed, and with `unavailable` if the search takes too long.
          */
         get: operations["searchTenant"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/retrieve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Retrieve passages for a question
          * @description Returns the passages of a knowledge base that bear on a question, for the prompt of a language model. Idempotent: changes nothing. Fails with `not_found` if the knowledge base does not exist, and with `unavailable` if the search takes too long.
          */
         post: operations["retrieve"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/chat": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Ask a question
          * @description Answers a question from a knowledge base and cites the Neurons. The response is JSON, or a stream of events if `Accept` prefers `text/event-stream`. The turn is added to a session, which expires 30 days after its last turn. Idempotent with an `Idempotency-Key`. A stream then has the whole answer in one event. Fails with `not_found` if the session belongs to another caller, knowledge base or audience, and with `idempotency_key_reused` if the key was used for another request.
          */
         post: operations["chat"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/reader-feedback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Submit feedback on an answer
          * @description Creates a candidate of the kind `reader-feedback` from the vote of a reader. Idempotent with an `Idempotency-Key`. Fails with `reason_required_for_negative_vote` if `vote` is `down` or `flag` and `reason` is blank, with `queue_full` if 10,000 candidates of the knowledge base are pending, and with `idempotency_key_reused` if the key was used for another request.
          */
         post: operations["submitFeedback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/documents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List the Sources
          * @description Returns a page of the Sources of a knowledge base. Fails with `not_found` if the knowledge base does not exist, and with 400 if no response had this `cursor`.
          */
         get: operations["listSources"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/documents/{docId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read a Source
          * @description Returns a Source with its status and its origin, also if it is archived. Fails with `not_found` if it does not exist or the caller may not see it.
          */
         get: operations["readSource"];
-        put?: never;
-        post?: never;
         /**
          * Archive a Source
          * @description Archives a Source and cancels its waiting ingest. Its Neurons stay, and its bytes can be uploaded again. Idempotent: archiving an archived Source changes nothing. Fails with `already_processing` while an ingest runs, and with `not_found` if the Source does not exist.
          */
         delete: operations["archiveSource"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/documents/{docId}/content": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Download a Source
          * @description Returns the bytes as uploaded, or one range of them with the header `Range`. A browser saves the file and does not show it. Fails with `not_found` if the Source does not exist, and with `range_not_satisfiable` if the range does not fit the file.
          */
         get: operations["readSourceContent"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/documents/{docId}/ingest": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Ingest a Source again
          * @description Queues another ingest of a Source whose last one has ended. An upload queues the first one. Not idempotent: fails with `already_processing` while an ingest waits or runs. Fails with `not_a_source` for a Neuron, and with `not_found` if the Source does not exist or is archived.
          */
         post: operations["ingestSource"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/files/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read an attachment
          * @description Returns a file of the repository that is not a Neuron, or one range of it with the header `Range`. A browser shows images, audio, video and PDF, and saves other types. Fails with `not_found` unless the caller is a curator or sees a Neuron that links to the file, and with `range_not_satisfiable` if the range does not fit the file.
          */
         get: operations["readFile"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/documents/upload/init": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Begin an upload in chunks
          * @description Registers a file of at most 2 GB whose bytes follow in chunks within 24 hours. Idempotent with an `Idempotency-Key`. Fails with `file_type_not_allowed` if the knowledge base does not accept the extension, with `payload_too_large` above the limit, with `too_many_uploads` if 10 uploads of the tenant are active, with `duplicate_source` if the knowledge base already has these bytes and `force` is not set (with `contentHash`), and with `idempotency_key_reused` if the key was used for another request.
          */
         post: operations["beginUpload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/uploads/{uploadId}/finalize": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Finalize an upload
          * @description Makes a Source of the chunks and queues its ingest. Idempotent: finalizing again returns the same Source. Fails with `incomplete` if bytes are missing, with `hash_mismatch` if the bytes do not have `contentHash`, with `duplicate_source` if the knowledge base already has these bytes and `force` is not set, and with `upload_expired` after 24 hours.
          */
         post: operations["finalizeUpload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/uploads/{uploadId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read the progress of an upload
          * @description Returns the number of received bytes and the status of an upload. Fails with `not_found` if it does not exist or another caller began it, and with `upload_expired` after 24 hours.
          */
         get: operations["readUpload"];
-        put?: never;
-        post?: never;
         /**
          * Abandon an upload
          * @description Removes an upload and its bytes. A Source that it has become stays. Not idempotent: a second request fails with `not_found`. Fails with `upload_expired` after 24 hours.
          */
         delete: operations["abandonUpload"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/knowledge-bases/{kbId}/documents/upload": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Upload a Source
          * @description Stores a file as a Source and queues its ingest. Upload a file of more than 100 MB in chunks. Idempotent with an `Idempotency-Key`. Fails with `no_file` without the part `file`, with `file_type_not_allowed` if the knowledge base does not accept the extension, with `payload_too_large` above the limit, with `duplicate_source` if the knowledge base already has these bytes and `force` is not set, and with `idempotency_key_reused` if the key was used for another request. A rejected file is not stored.
          */
         post: operations["uploadSource"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/uploads/{uploadId}/chunk": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /**
          * Upload a chunk
          * @description Appends bytes to an upload; if the connection breaks, the received bytes are kept. Idempotent: a chunk that was received may be sent again with the same bytes. Fails with `offset_mismatch` if the chunk begins after `bytesReceived`, with `chunk_differs` if it repeats other bytes, with `range_not_satisfiable` if `Content-Range` does not fit the file, with `payload_too_large` above 8 MB, with `upload_finalized`, and with `upload_expired` after 24 hours.
          */
         patch: operations["uploadChunk"];
-        trace?: never;
     };
     "/api/v1/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Follow events
          * @description Streams server-sent events of the tenant or of one knowledge base. In each event, `id` grows, `event` is the
@@ -914,13 +354,6 @@ export interface paths {
          *     `not_found` if `kb` does not exist, and with `rate_limited` above 10 streams of a key or 100 of a tenant.
          */
         get: operations["readEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -3488,19 +2921,9 @@ export interface components {
 export type $defs = Record<string, never>;
 export interface operations {
     readDescription: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description A document in the format of OpenAPI 3.1. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     /**
                      * @example {
@@ -3518,19 +2941,9 @@ export interface operations {
         };
     };
     isAlive: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description The process is alive. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     /**
                      * @example {
@@ -3549,19 +2962,9 @@ export interface operations {
         };
     };
     isReady: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description The server accepts requests, and all its parts work. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     /**
                      * @example {
@@ -3586,19 +2989,9 @@ export interface operations {
         };
     };
     readMetrics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description Metrics in the text format of Prometheus. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     /** @example ganglion_candidates_total{action="approve",status="approved"} 3 */
                     "text/plain": string;
@@ -3624,17 +3017,10 @@ export interface operations {
                 /** @description Maximum number of results, 1 to 100. Default: 50. */
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A page of the queue. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CandidatePage"];
                 };
@@ -3643,15 +3029,12 @@ export interface operations {
     };
     submitCandidate: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description 1 to 255 visible ASCII characters. Within 24 hours, a repeated request with this key returns the first response. */
                 "idempotency-key"?: string;
                 /** @description `ETag` of the Neuron that a correction is based on. Same as `baseCommit` in `metadata`. */
                 "if-match"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3661,9 +3044,6 @@ export interface operations {
         responses: {
             /** @description The stored candidate. */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CandidateReceipt"];
                 };
@@ -3672,13 +3052,10 @@ export interface operations {
     };
     submitCandidates: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description 1 to 255 visible ASCII characters. Within 24 hours, a repeated request with this key returns the first response. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3688,9 +3065,6 @@ export interface operations {
         responses: {
             /** @description What became of each candidate. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CandidateResults"];
                 };
@@ -3699,13 +3073,10 @@ export interface operations {
     };
     approveCandidate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3715,18 +3086,12 @@ export interface operations {
         responses: {
             /** @description The Neuron that the approval created, changed or deleted. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Approval"];
                 };
             };
             /** @description The approval is recorded; others have to approve the candidate, too. */
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AwaitedApproval"];
                 };
@@ -3735,13 +3100,10 @@ export interface operations {
     };
     dismissCandidate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3751,9 +3113,6 @@ export interface operations {
         responses: {
             /** @description The current status of the candidate. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CandidateState"];
                 };
@@ -3762,21 +3121,14 @@ export interface operations {
     };
     reopenCandidate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The current status of the candidate. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CandidateState"];
                 };
@@ -3785,13 +3137,10 @@ export interface operations {
     };
     requestChanges: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3801,9 +3150,6 @@ export interface operations {
         responses: {
             /** @description The current status of the candidate. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CandidateState"];
                 };
@@ -3812,13 +3158,10 @@ export interface operations {
     };
     assignCandidate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3828,9 +3171,6 @@ export interface operations {
         responses: {
             /** @description The current status of the candidate. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CandidateState"];
                 };
@@ -3839,7 +3179,6 @@ export interface operations {
     };
     commentCandidate: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description 1 to 255 visible ASCII characters. Within 24 hours, a repeated request with this key returns the first response. */
                 "idempotency-key"?: string;
@@ -3848,7 +3187,6 @@ export interface operations {
                 /** @description UUID of the candidate. */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3858,9 +3196,6 @@ export interface operations {
         responses: {
             /** @description The current status of the candidate. */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CandidateState"];
                 };
@@ -3869,21 +3204,14 @@ export interface operations {
     };
     readCandidate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A candidate with its text, its decisions and its diff. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CandidateDetail"];
                 };
@@ -3898,7 +3226,6 @@ export interface operations {
                 /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. With commas between. */
                 preview?: string;
             };
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -3911,9 +3238,7 @@ export interface operations {
                  */
                 seqId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A Neuron with its links in both directions. */
             200: {
@@ -3930,8 +3255,6 @@ export interface operations {
     };
     sayStillTrue: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -3944,7 +3267,6 @@ export interface operations {
                  */
                 seqId: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3954,18 +3276,12 @@ export interface operations {
         responses: {
             /** @description The Neuron that the approval created, changed or deleted. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Approval"];
                 };
             };
             /** @description The approval is recorded; others have to approve the candidate, too. */
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AwaitedApproval"];
                 };
@@ -3974,8 +3290,6 @@ export interface operations {
     };
     readBlame: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -3985,9 +3299,7 @@ export interface operations {
                 /** @description Stable name of the Neuron: the prefix of its knowledge base and 8 digits. */
                 seqId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Who said each sentence of a Neuron. */
             200: {
@@ -4003,13 +3315,6 @@ export interface operations {
         };
     };
     listKnowledgeBases: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description The knowledge bases of the tenant. */
             200: {
@@ -4044,7 +3349,6 @@ export interface operations {
                 /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. With commas between. */
                 preview?: string;
             };
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4052,9 +3356,7 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A page of Neurons. */
             200: {
@@ -4081,7 +3383,6 @@ export interface operations {
                 /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. With commas between. */
                 preview?: string;
             };
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4089,9 +3390,7 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Neurons and the links among them. */
             200: {
@@ -4108,8 +3407,6 @@ export interface operations {
     };
     proposeUndo: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4117,7 +3414,6 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4127,9 +3423,6 @@ export interface operations {
         responses: {
             /** @description The proposed reversals. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["UndoAnswer"];
                 };
@@ -4142,7 +3435,6 @@ export interface operations {
                 /** @description UUID of a pending candidate: the tests are run as if it were approved. */
                 candidate?: string;
             };
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4150,15 +3442,10 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The results of the answer tests. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["TestReport"];
                 };
@@ -4167,8 +3454,6 @@ export interface operations {
     };
     addTest: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4176,7 +3461,6 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4186,9 +3470,6 @@ export interface operations {
         responses: {
             /** @description The test that was added. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AddedTest"];
                 };
@@ -4197,8 +3478,6 @@ export interface operations {
     };
     dismissTest: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4206,7 +3485,6 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4216,9 +3494,6 @@ export interface operations {
         responses: {
             /** @description What proposed the test. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DismissedTest"];
                 };
@@ -4227,8 +3502,6 @@ export interface operations {
     };
     readLlmsText: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4236,15 +3509,10 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The index as Markdown. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/plain": string;
                 };
@@ -4252,19 +3520,9 @@ export interface operations {
         };
     };
     readMe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description The caller. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Me"];
                 };
@@ -4272,12 +3530,6 @@ export interface operations {
         };
     };
     changeMe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MeChange"];
@@ -4286,9 +3538,6 @@ export interface operations {
         responses: {
             /** @description The caller. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Me"];
                 };
@@ -4307,17 +3556,10 @@ export interface operations {
                 /** @description Maximum number of results, 1 to 100. Default: 50. */
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A page of the candidates that the caller sent. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SentCandidatePage"];
                 };
@@ -4326,21 +3568,14 @@ export interface operations {
     };
     readSentCandidate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A candidate that the caller sent. `seqId` and `commit` are absent as long as the caller may not see the Neuron. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SentCandidate"];
                 };
@@ -4357,17 +3592,10 @@ export interface operations {
                 /** @description Maximum number of results, 1 to 100. Default: 50. */
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A page of the Sources that the caller uploaded. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SentSourcePage"];
                 };
@@ -4376,21 +3604,14 @@ export interface operations {
     };
     readSentSource: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the Source. */
                 docId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A Source that the caller uploaded, and what became of it. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SentSource"];
                 };
@@ -4415,7 +3636,6 @@ export interface operations {
                 /** @description Curators only: answers as if these pending candidates were approved now, in this order. At most 10 ids of candidates, or of commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that does not exist; one that is decided gets `not_pending`. With commas between. */
                 preview?: string;
             };
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4423,9 +3643,7 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The documents that match the query. */
             200: {
@@ -4463,11 +3681,7 @@ export interface operations {
                  */
                 kb?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The documents that match the query, and their number. */
             200: {
@@ -4484,8 +3698,6 @@ export interface operations {
     };
     retrieve: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4493,7 +3705,6 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4503,9 +3714,6 @@ export interface operations {
         responses: {
             /** @description The passages that bear on the question. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RetrieveAnswer"];
                 };
@@ -4514,13 +3722,10 @@ export interface operations {
     };
     chat: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description 1 to 255 visible ASCII characters. Within 24 hours, a repeated request with this key returns the first response. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4530,9 +3735,6 @@ export interface operations {
         responses: {
             /** @description The answer. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChatAnswer"];
                     "text/event-stream": string;
@@ -4542,7 +3744,6 @@ export interface operations {
     };
     submitFeedback: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description 1 to 255 visible ASCII characters. Within 24 hours, a repeated request with this key returns the first response. */
                 "idempotency-key"?: string;
@@ -4554,7 +3755,6 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4564,9 +3764,6 @@ export interface operations {
         responses: {
             /** @description The candidate that holds the feedback. */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FeedbackReceipt"];
                 };
@@ -4583,7 +3780,6 @@ export interface operations {
                 /** @description Maximum number of results, 1 to 100. Default: 50. */
                 limit?: number;
             };
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4591,15 +3787,10 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A page of the Sources of a knowledge base. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SourcePage"];
                 };
@@ -4608,21 +3799,14 @@ export interface operations {
     };
     readSource: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the Source. */
                 docId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A Source with its origin. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SourceDetail"];
                 };
@@ -4631,51 +3815,33 @@ export interface operations {
     };
     archiveSource: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the Source. */
                 docId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The Source is archived. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
         };
     };
     readSourceContent: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the Source. */
                 docId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The whole file. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/octet-stream": string;
                 };
             };
             /** @description The requested range. */
             206: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/octet-stream": string;
                 };
@@ -4684,21 +3850,14 @@ export interface operations {
     };
     ingestSource: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the Source. */
                 docId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The ingest is queued. */
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IngestReceipt"];
                 };
@@ -4707,8 +3866,6 @@ export interface operations {
     };
     readFile: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.
@@ -4721,9 +3878,7 @@ export interface operations {
                  */
                 path: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The whole file. */
             200: {
@@ -4794,7 +3949,6 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4804,9 +3958,6 @@ export interface operations {
         responses: {
             /** @description The started upload. */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["UploadTicket"];
                 };
@@ -4821,20 +3972,14 @@ export interface operations {
                 /** @description `true`: store the file as the next edition of the newest Source with the same name and `path`, and update its Neurons. Without such a Source, the file becomes a new one. Default: `false`. */
                 replace?: boolean;
             };
-            header?: never;
             path: {
                 /** @description UUID of the upload. */
                 uploadId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description An uploaded file. */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Source"];
                 };
@@ -4843,21 +3988,14 @@ export interface operations {
     };
     readUpload: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the upload. */
                 uploadId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The state of the upload. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["UploadStatus"];
                 };
@@ -4866,22 +4004,14 @@ export interface operations {
     };
     abandonUpload: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description UUID of the upload. */
                 uploadId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The upload is removed. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
         };
     };
@@ -4904,7 +4034,6 @@ export interface operations {
                  */
                 kbId: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4914,9 +4043,6 @@ export interface operations {
         responses: {
             /** @description An uploaded file. */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Source"];
                 };
@@ -4925,7 +4051,6 @@ export interface operations {
     };
     uploadChunk: {
         parameters: {
-            query?: never;
             header: {
                 /** @description Position of the chunk: `bytes first-last/total`; `first` starts at 0. */
                 "content-range": string;
@@ -4934,7 +4059,6 @@ export interface operations {
                 /** @description UUID of the upload. */
                 uploadId: string;
             };
-            cookie?: never;
         };
         /** @description The bytes; at most 8 MB. */
         requestBody: {
@@ -4946,9 +4070,6 @@ export interface operations {
         responses: {
             /** @description The progress of the upload. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["UploadProgress"];
                 };
@@ -4968,16 +4089,10 @@ export interface operations {
                 /** @description Id of the last received event: the stream starts with the next one. */
                 "last-event-id"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A stream of events without end. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": string;
                 };

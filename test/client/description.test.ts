@@ -49,8 +49,15 @@ test('the types of the client are those of the description', async () => {
   writeFileSync(file, JSON.stringify(description))
   const output = join(generated, 'schema.ts')
   await run('openapi-typescript', file, '--output', output)
-  await expect(readFileSync(output, 'utf8')).toMatchFileSnapshot('../../src/client/schema.ts')
+  await expect(withoutAbsent(readFileSync(output, 'utf8'))).toMatchFileSnapshot('../../src/client/schema.ts')
 })
+
+/** Drops what says of each path and operation which methods and parameters it lacks: nobody asks for these. */
+function withoutAbsent(types: string): string {
+  return types
+    .replaceAll(/^ +\w+\?: never;\n/gm, '')
+    .replaceAll(/^ +(?:parameters: \{|headers: \{\n +\[name: string\]: unknown;)\n +\};\n/gm, '')
+}
 
 test('the errors of the client are those of the table', async () => {
   await expect(errorClasses()).toMatchFileSnapshot('../../src/client/error-classes.ts')
