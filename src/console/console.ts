@@ -36,7 +36,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
   // With `no-referrer` browsers would not say from where a form comes.
   app.addHook('onRequest', async (_, reply) => void reply.header('referrer-policy', 'same-origin'))
   assetRoutes(app)
-  app.get('/*', { schema: { hide: true } }, async (request, reply) => {
+  app.get('/*', async (request, reply) => {
     await app.sessions.read(request, reply)
     throw new GanglionError('not_found')
   })
@@ -67,7 +67,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
 function assetRoutes(app: ZodFastify): void {
   app.get(
     `${assetPrefix}/:version/*`,
-    { schema: { hide: true, params: AssetPath } },
+    { schema: { params: AssetPath } },
     async ({ params: { version, '*': name }, headers }, reply) => {
       const asset = findAsset(name)
       if (asset === undefined) throw new GanglionError('not_found')

@@ -15,7 +15,7 @@ export function forgeRoutes(app: ZodFastify, ctx: AppContext): void {
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body))
   app.post(
     '/:link/events',
-    { bodyLimit, schema: { hide: true, params: z.object({ link: z.string() }) } },
+    { bodyLimit, schema: { params: z.object({ link: z.string() }) } },
     async ({ params, headers, body }, reply) => {
       await receiveDelivery(ctx, process.env, params.link, {
         headers,

@@ -79,6 +79,8 @@ export async function describeRoutes(app: ZodFastify, prefix: string): Promise<v
         { name: 'Operations', description: 'State and metrics of the server, and this description.' },
       ],
     },
+    // Pages, scripts and what other protocols describe have no tag.
+    hideUntagged: true,
     convertConstToEnum: false,
     transform: ({ schema, url }) => {
       // Fastify describes every body as required, but here a missing body is the same as `{}`.

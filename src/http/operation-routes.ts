@@ -165,7 +165,7 @@ export function operationRoutes(
     },
   )
 
-  app.get(checkerPath, { schema: { hide: true } }, async (_, reply) => {
+  app.get(checkerPath, async (_, reply) => {
     const { tgz } = await checkerPackage()
     return reply.type('application/gzip').header('cache-control', 'no-cache').send(tgz)
   })

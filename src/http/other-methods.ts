@@ -26,7 +26,6 @@ export function refuseOtherMethods(app: ZodFastify): () => void {
         url,
         // A reader's quota covers it: nothing is written.
         config: { rate: 'read' },
-        schema: { hide: true },
         onRequest: async (_, reply) => {
           reply.header('allow', allow)
           throw new GanglionError('method_not_allowed')

@@ -52,15 +52,14 @@ export async function widgetRoutes(app: ZodFastify, ctx: AppContext, limits: Lim
       reply.headers({ 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' })
     })
     const refuse = refuseOtherMethods(open)
-    const schema = { hide: true }
     for (const name of names) {
-      open.get(`/v1/${name}`, { schema }, async (_, reply) => {
+      open.get(`/v1/${name}`, async (_, reply) => {
         const { version } = await widgetScript()
         return reply.header('cache-control', 'public, max-age=300').redirect(`/widget/v1/${version}/${names[0]}`)
       })
     }
     const params = z.object({ version: z.string() })
-    open.get(`/v1/:version/${names[0]}`, { schema: { ...schema, params } }, async (request, reply) => {
+    open.get(`/v1/:version/${names[0]}`, { schema: { params } }, async (request, reply) => {
       const { code, version } = await widgetScript()
       // A page that knows an earlier one gets what there is now.
       const age = request.params.version === version ? 'public, max-age=31536000, immutable' : 'no-cache'
@@ -103,7 +102,7 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
     await limits.checkDisk()
   })
   const refuse = refuseOtherMethods(app)
-  const schema = { hide: true, params: SitePath }
+  const schema = { params: SitePath }
 
   for (const name of ['token', 'chat', 'feedback', 'retrieve']) {
     app.options(`${siteUrl}/${name}`, { schema }, async (_, reply) =>

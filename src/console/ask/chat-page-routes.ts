@@ -59,21 +59,17 @@ export function chatPageRoutes(app: ZodFastify, ctx: AppContext): void {
 }
 
 function readRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/kb/:kb/chat', { schema: { hide: true, params: KbParams, querystring: NewQuery } }, (request, reply) => {
+  app.get('/kb/:kb/chat', { schema: { params: KbParams, querystring: NewQuery } }, (request, reply) => {
     const { past, done } = request.query
     return sendChat(ctx, request, reply, { kb: request.params.kb, past, notice: done && notices[done] })
   })
 
-  app.get(
-    '/kb/:kb/chat/:id',
-    { schema: { hide: true, params: ChatPath, querystring: ChatQuery } },
-    (request, reply) => {
-      const { before, done } = request.query
-      return sendChat(ctx, request, reply, { ...request.params, before, notice: done && notices[done] })
-    },
-  )
+  app.get('/kb/:kb/chat/:id', { schema: { params: ChatPath, querystring: ChatQuery } }, (request, reply) => {
+    const { before, done } = request.query
+    return sendChat(ctx, request, reply, { ...request.params, before, notice: done && notices[done] })
+  })
 
-  app.get('/kb/:kb/chat/:id/delete', { schema: { hide: true, params: ChatPath } }, async (request, reply) => {
+  app.get('/kb/:kb/chat/:id/delete', { schema: { params: ChatPath } }, async (request, reply) => {
     const caller = callerOf(request)
     const [kb, { turns }] = await Promise.all([
       describeKb(ctx, caller, request.params.kb),
@@ -83,7 +79,7 @@ function readRoutes(app: ZodFastify, ctx: AppContext): void {
     return send(reply, deleteChatPage(visitOf(request), { kb, id, question: turns[0]?.question ?? '' }))
   })
 
-  app.post('/kb/:kb/chat/:id/delete', { schema: { hide: true, params: ChatPath } }, async (request, reply) => {
+  app.post('/kb/:kb/chat/:id/delete', { schema: { params: ChatPath } }, async (request, reply) => {
     const { kb, id } = request.params
     await deleteChat(ctx, callerOf(request), kb, id)
     return reply.redirect(`${chatPage(kb)}?done=deleted`, 303)
@@ -92,7 +88,7 @@ function readRoutes(app: ZodFastify, ctx: AppContext): void {
 
 function askRoute(app: ZodFastify, ctx: AppContext): void {
   const streams = new EventStreams(app)
-  const schema = { hide: true, params: KbParams, body: Question }
+  const schema = { params: KbParams, body: Question }
 
   app.post('/kb/:kb/chat', { config: { rate: 'chat' }, schema }, async (request, reply) => {
     const { kb } = request.params
@@ -139,11 +135,11 @@ function askRoute(app: ZodFastify, ctx: AppContext): void {
 function opinionRoutes(app: ZodFastify, ctx: AppContext): void {
   const path = '/kb/:kb/chat/:id/turns/:turnId/feedback'
 
-  app.get(path, { schema: { hide: true, params: TurnPath } }, async (request, reply) =>
+  app.get(path, { schema: { params: TurnPath } }, async (request, reply) =>
     send(reply, feedbackFormPage(visitOf(request), await readFeedback(ctx, request, request.params))),
   )
 
-  app.post(path, { schema: { hide: true, params: TurnPath, body: Opinion } }, async (request, reply) => {
+  app.post(path, { schema: { params: TurnPath, body: Opinion } }, async (request, reply) => {
     const { kb, id } = request.params
     const { vote, category, ...typed } = request.body
     const reason = typed.reason.trim()

@@ -31,7 +31,7 @@ const labels: Readonly<Record<QuestionOrder, string>> = {
 type QuestionsView = QuestionPage & { kb: PageKb; order: QuestionOrder; from: number; isAdmin: boolean; now: Date }
 
 export function questionsRoutes(app: ZodFastify, ctx: AppContext): void {
-  const schema = { hide: true, params: KbParams, querystring: Query }
+  const schema = { params: KbParams, querystring: Query }
   app.get('/kb/:kb/questions', { config: { people: 'curator' }, schema }, async (request, reply) => {
     const [caller, visit] = [callerOf(request), visitOf(request)]
     const { order, from } = request.query

@@ -37,25 +37,21 @@ const JumpQuery = z.object({
 })
 
 export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/search', { schema: { hide: true, querystring: AllQuery } }, (request, reply) => {
+  app.get('/search', { schema: { querystring: AllQuery } }, (request, reply) => {
     const { kb, tag: _, ...asked } = request.query
     if (kb !== '' && !isFragment(request)) return reply.redirect(searchPath(kb, asked))
     return sendSearch(ctx, request, reply, kb === '' ? undefined : kb, asked)
   })
 
-  app.get(
-    '/kb/:kb/search',
-    { schema: { hide: true, params: KbParams, querystring: SearchQuery } },
-    (request, reply) => {
-      const { tag, ...asked } = request.query
-      return sendSearch(ctx, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
-    },
-  )
+  app.get('/kb/:kb/search', { schema: { params: KbParams, querystring: SearchQuery } }, (request, reply) => {
+    const { tag, ...asked } = request.query
+    return sendSearch(ctx, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
+  })
 
   // What was typed, once it has stood for a while: asked for by what was found.
   app.get(
     '/kb/:kb/search/asked',
-    { schema: { hide: true, params: KbParams, querystring: SearchQuery.pick({ q: true, total: true }) } },
+    { schema: { params: KbParams, querystring: SearchQuery.pick({ q: true, total: true }) } },
     async (request, reply) => {
       const { q, total } = request.query
       // No other site's page can ask so.
@@ -64,7 +60,7 @@ export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
     },
   )
 
-  app.get('/palette', { schema: { hide: true, querystring: JumpQuery } }, async (request, reply) => {
+  app.get('/palette', { schema: { querystring: JumpQuery } }, async (request, reply) => {
     const { q, kb, page } = request.query
     const asked = { q: q.trim(), kb: kb || undefined, page }
     const items = await jumps(ctx, callerOf(request), visitOf(request).session.role, asked)

@@ -37,8 +37,8 @@ const notices: Readonly<Record<string, string>> = {
 /** Adds the pages of sites. */
 export function sitesRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'curator' } as const
-  const ofAll = { hide: true, params: KbParams }
-  const ofOne = { hide: true, params: SiteParams }
+  const ofAll = { params: KbParams }
+  const ofOne = { params: SiteParams }
 
   app.get('/kb/:kb/sites', { config, schema: { ...ofAll, querystring: done('removed') } }, async (request, reply) =>
     sendList(request, reply, request.params.kb, { notice: notices[request.query.done ?? ''] }),

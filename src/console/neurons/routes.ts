@@ -75,7 +75,7 @@ const listLimit = 50
 export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/kb/:kb/neurons/:seqId',
-    { schema: { hide: true, params: NeuronPath, querystring: ReadQuery } },
+    { schema: { params: NeuronPath, querystring: ReadQuery } },
     async (request, reply) => {
       const { done, for: question, ...version } = request.query
       const caller = callerOf(request)
@@ -92,7 +92,7 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.get(
     '/kb/:kb/neurons/:seqId/history',
-    { schema: { hide: true, params: NeuronPath, querystring: HistoryQuery } },
+    { schema: { params: NeuronPath, querystring: HistoryQuery } },
     async (request, reply) => {
       const { from, to, view, before } = request.query
       const caller = callerOf(request)
@@ -112,54 +112,42 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
     },
   )
 
-  app.get('/kb/:kb/neurons/:seqId/blame', { schema: { hide: true, params: BlamePath } }, async (request, reply) => {
+  app.get('/kb/:kb/neurons/:seqId/blame', { schema: { params: BlamePath } }, async (request, reply) => {
     const caller = callerOf(request)
     const kb = await kbLabel(await ctx.readableKb(caller.tenantId, request.params.kb))
     return send(reply, blamePage(visitOf(request), { kb, blame: await readBlame(ctx, caller, request.params) }))
   })
 
-  app.get(
-    '/kb/:kb/tree',
-    { schema: { hide: true, params: KbParams, querystring: TreeQuery } },
-    async (request, reply) => {
-      const caller = callerOf(request)
-      const { kb } = request.params
-      const { folder } = request.query
-      const tree = await readTree(ctx, caller, kb, { ...request.query, limit: treeLimit })
-      const rail = await kbRail(ctx, caller, kb, { folders: folder === '' ? [] : folder.split('/') })
-      return send(reply, folderPage(visitOf(request), tree, rail))
-    },
-  )
+  app.get('/kb/:kb/tree', { schema: { params: KbParams, querystring: TreeQuery } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const { kb } = request.params
+    const { folder } = request.query
+    const tree = await readTree(ctx, caller, kb, { ...request.query, limit: treeLimit })
+    const rail = await kbRail(ctx, caller, kb, { folders: folder === '' ? [] : folder.split('/') })
+    return send(reply, folderPage(visitOf(request), tree, rail))
+  })
 
-  app.get(
-    '/kb/:kb/tags',
-    { schema: { hide: true, params: KbParams, querystring: TagsQuery } },
-    async (request, reply) => {
-      const { kb } = request.params
-      const { tag, cursor, q, page } = request.query
-      const caller = callerOf(request)
-      const tags = await readTags(ctx, caller, kb, { q, page })
-      if (tag === undefined) return send(reply, tagsPage(visitOf(request), tags, q))
-      const query = { tag, limit: listLimit, ...(cursor === undefined ? {} : { cursor }) }
-      return send(reply, taggedPage(visitOf(request), tags.kb, tag, await listNeurons(ctx, caller, kb, query)))
-    },
-  )
+  app.get('/kb/:kb/tags', { schema: { params: KbParams, querystring: TagsQuery } }, async (request, reply) => {
+    const { kb } = request.params
+    const { tag, cursor, q, page } = request.query
+    const caller = callerOf(request)
+    const tags = await readTags(ctx, caller, kb, { q, page })
+    if (tag === undefined) return send(reply, tagsPage(visitOf(request), tags, q))
+    const query = { tag, limit: listLimit, ...(cursor === undefined ? {} : { cursor }) }
+    return send(reply, taggedPage(visitOf(request), tags.kb, tag, await listNeurons(ctx, caller, kb, query)))
+  })
 
-  app.get(
-    '/kb/:kb/stale',
-    { schema: { hide: true, params: KbParams, querystring: StaleQuery } },
-    async (request, reply) => {
-      const { owner, cursor } = request.query
-      const caller = callerOf(request)
-      const kb = await kbLabel(await ctx.readableKb(caller.tenantId, request.params.kb))
-      const query = { stale: true, limit: listLimit, ...(owner && { owner }), ...(cursor && { cursor }) }
-      return send(reply, staleListPage(visitOf(request), kb, owner, await listNeurons(ctx, caller, kb.slug, query)))
-    },
-  )
+  app.get('/kb/:kb/stale', { schema: { params: KbParams, querystring: StaleQuery } }, async (request, reply) => {
+    const { owner, cursor } = request.query
+    const caller = callerOf(request)
+    const kb = await kbLabel(await ctx.readableKb(caller.tenantId, request.params.kb))
+    const query = { stale: true, limit: listLimit, ...(owner && { owner }), ...(cursor && { cursor }) }
+    return send(reply, staleListPage(visitOf(request), kb, owner, await listNeurons(ctx, caller, kb.slug, query)))
+  })
 
   app.post(
     '/kb/:kb/neurons/:seqId/still-true',
-    { config: { people: 'curator' }, schema: { hide: true, params: NeuronPath } },
+    { config: { people: 'curator' }, schema: { params: NeuronPath } },
     async (request, reply) => {
       const { kb, seqId } = request.params
       const answer = await sayStillTrue(ctx, callerOf(request), { kb, seqId }, {})
@@ -169,20 +157,16 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
     },
   )
 
-  app.get(
-    '/kb/:kb/graph',
-    { schema: { hide: true, params: KbParams, querystring: GraphQuery } },
-    async (request, reply) => {
-      const caller = callerOf(request)
-      const kb = await describeKb(ctx, caller, request.params.kb)
-      const graph = await readWholeGraph(ctx, caller, kb.slug)
-      const isLater = graph.nodes.length > maxWaited && request.query.ends === undefined
-      const ends = isLater ? undefined : await readLooseEnds(ctx, caller, kb.slug)
-      return send(reply, graphPage(visitOf(request), kb, { graph, ends }))
-    },
-  )
+  app.get('/kb/:kb/graph', { schema: { params: KbParams, querystring: GraphQuery } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const kb = await describeKb(ctx, caller, request.params.kb)
+    const graph = await readWholeGraph(ctx, caller, kb.slug)
+    const isLater = graph.nodes.length > maxWaited && request.query.ends === undefined
+    const ends = isLater ? undefined : await readLooseEnds(ctx, caller, kb.slug)
+    return send(reply, graphPage(visitOf(request), kb, { graph, ends }))
+  })
 
-  app.get('/kb/:kb/graph/data', { schema: { hide: true, params: KbParams } }, async (request) => {
+  app.get('/kb/:kb/graph/data', { schema: { params: KbParams } }, async (request) => {
     const { nodes, edges } = await readWholeGraph(ctx, callerOf(request), request.params.kb)
     const places = new Map(nodes.map(({ seqId }, index) => [seqId, index]))
     return {
@@ -191,14 +175,10 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
     }
   })
 
-  app.get(
-    '/kb/:kb/files/*',
-    { schema: { hide: true, params: KbParams.extend({ '*': z.string() }) } },
-    async (request, reply) => {
-      const { kb, '*': path } = request.params
-      return answerFile(request, reply, await readFile(ctx, callerOf(request), kb, path))
-    },
-  )
+  app.get('/kb/:kb/files/*', { schema: { params: KbParams.extend({ '*': z.string() }) } }, async (request, reply) => {
+    const { kb, '*': path } = request.params
+    return answerFile(request, reply, await readFile(ctx, callerOf(request), kb, path))
+  })
 }
 
 function folderPage(visit: Visit, { kb, folder, entries, nextCursor }: TreePage, rail: Html): Html {

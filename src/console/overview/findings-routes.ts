@@ -39,18 +39,14 @@ const Settling = z.object({ fingerprint: z.string().max(100), choice: SeqId })
 export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'curator' } as const
 
-  app.get(
-    '/kb/:kb/findings',
-    { config, schema: { hide: true, params: KbParams, querystring: Query } },
-    async (request, reply) => {
-      const { params, query } = request
-      return sendFindings(request, reply, params.kb, query, { notice: noticeOf(params.kb, query) })
-    },
-  )
+  app.get('/kb/:kb/findings', { config, schema: { params: KbParams, querystring: Query } }, async (request, reply) => {
+    const { params, query } = request
+    return sendFindings(request, reply, params.kb, query, { notice: noticeOf(params.kb, query) })
+  })
 
   app.post(
     '/kb/:kb/findings',
-    { config, schema: { hide: true, params: KbParams, querystring: Query, body: Settling } },
+    { config, schema: { params: KbParams, querystring: Query, body: Settling } },
     async (request, reply) => {
       const { kb } = request.params
       try {
@@ -76,7 +72,7 @@ export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
     },
   )
 
-  app.post('/kb/:kb/findings/lint', { config, schema: { hide: true, params: KbParams } }, async (request, reply) => {
+  app.post('/kb/:kb/findings/lint', { config, schema: { params: KbParams } }, async (request, reply) => {
     const { kb } = request.params
     const { findings } = await lintNow(ctx, callerOf(request), kb)
     const proposed = findings.filter(({ status }) => status === 'proposed').length

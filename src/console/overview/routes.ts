@@ -38,7 +38,7 @@ const ActivityQuery = z.object({
 const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })
 
 export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/', { schema: { hide: true, querystring: HomeQuery } }, async (request, reply) => {
+  app.get('/', { schema: { querystring: HomeQuery } }, async (request, reply) => {
     const caller = callerOf(request)
     const visit = visitOf(request)
     const all = await readOverview(ctx, caller)
@@ -51,7 +51,7 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
     return send(reply, homePage(visit, { ...view, latest, tour: await tourOf(visit, caller) }))
   })
 
-  app.get('/kb/:kb', { schema: { hide: true, params: KbParams } }, async (request, reply) => {
+  app.get('/kb/:kb', { schema: { params: KbParams } }, async (request, reply) => {
     const caller = callerOf(request)
     const overview = await readKbOverview(ctx, caller, request.params.kb)
     const { slug } = overview
@@ -67,7 +67,7 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
     return send(reply, kbHomePage(visit, { overview, latest, cloneUrl, tour, tests, now: new Date() }))
   })
 
-  app.get('/activity', { schema: { hide: true, querystring: ActivityQuery } }, async (request, reply) => {
+  app.get('/activity', { schema: { querystring: ActivityQuery } }, async (request, reply) => {
     const caller = callerOf(request)
     const { kb, kind, before } = request.query
     const kbs = (await readOverview(ctx, caller)).map(({ slug, title }) => ({ slug, title }))
@@ -76,7 +76,7 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
     return send(reply, isFragment(request) ? activitySection(view) : activityPage(visitOf(request), view))
   })
 
-  app.post('/tour', { config: { people: 'admin' }, schema: { hide: true, body: TourForm } }, async (request, reply) => {
+  app.post('/tour', { config: { people: 'admin' }, schema: { body: TourForm } }, async (request, reply) => {
     const caller = callerOf(request)
     const { step } = request.body
     const tour = await readTour(ctx, caller)
@@ -85,9 +85,7 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
   })
 
   // For the description of the API, which is no page of ours.
-  app.get(formTokenPath, { schema: { hide: true } }, async (request, reply) =>
-    reply.type('text/plain').send(visitOf(request).formToken),
-  )
+  app.get(formTokenPath, async (request, reply) => reply.type('text/plain').send(visitOf(request).formToken))
 
   findingsRoutes(app, ctx)
 

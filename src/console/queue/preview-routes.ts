@@ -61,18 +61,14 @@ export async function previewRoutes(app: ZodFastify, ctx: AppContext): Promise<v
       })
       neuronPageRoutes(pages, laid)
       searchPageRoutes(pages, laid)
-      pages.get(
-        '/',
-        { config: { rate: 'chat' }, schema: { hide: true, querystring: TryQuery } },
-        async (request, reply) => {
-          const preview = shown.getStore()
-          if (preview === undefined) throw new GanglionError('not_found')
-          const { q } = request.query
-          const tried = q === '' ? undefined : await tryOut(preview, callerOf(request), q, whenClientGone(reply))
-          const { below, ...kb } = preview
-          return send(reply, tryPage(visitOf(request), { kb, path: below, q, tried }))
-        },
-      )
+      pages.get('/', { config: { rate: 'chat' }, schema: { querystring: TryQuery } }, async (request, reply) => {
+        const preview = shown.getStore()
+        if (preview === undefined) throw new GanglionError('not_found')
+        const { q } = request.query
+        const tried = q === '' ? undefined : await tryOut(preview, callerOf(request), q, whenClientGone(reply))
+        const { below, ...kb } = preview
+        return send(reply, tryPage(visitOf(request), { kb, path: below, q, tried }))
+      })
     },
     { prefix: `${prefix}/:preview` },
   )

@@ -63,8 +63,8 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
   const kept = { ...config, keepsForm: true }
   /** What was typed while the session had ended is shown again, and changes nothing. */
   const shown = { ...config, readsForm: true }
-  const ofList = { hide: true, querystring: ListParams } as const
-  const ofOne = { hide: true, params: CandidatePath, querystring: QueueParams } as const
+  const ofList = { querystring: ListParams } as const
+  const ofOne = { params: CandidatePath, querystring: QueueParams } as const
 
   app.get('/queue', { config, schema: ofList }, (request, reply) => sendList(request, reply, request.query))
 

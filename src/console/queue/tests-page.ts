@@ -45,34 +45,26 @@ const refusals = [
 export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'curator' } as const
 
-  app.get(
-    '/kb/:kb/tests',
-    { config, schema: { hide: true, params: KbParams, querystring: Query } },
-    async (request, reply) => {
-      const { question, refuses, added } = request.query
-      const notice = added !== undefined && html`The test is added, and committed to main.`
-      return sendPage(request, reply, request.params.kb, { typed: { question, refuses }, notice })
-    },
-  )
+  app.get('/kb/:kb/tests', { config, schema: { params: KbParams, querystring: Query } }, async (request, reply) => {
+    const { question, refuses, added } = request.query
+    const notice = added !== undefined && html`The test is added, and committed to main.`
+    return sendPage(request, reply, request.params.kb, { typed: { question, refuses }, notice })
+  })
 
-  app.post(
-    '/kb/:kb/tests',
-    { config, schema: { hide: true, params: KbParams, body: FormFields } },
-    async (request, reply) => {
-      const { kb } = request.params
-      try {
-        await addAnswerTest(ctx, callerOf(request), kb, parseSent(AnswerTestInput, inputOf(request.body)))
-        return reply.redirect(withQuery(`${kbPage(kb)}/tests`, { added: '1' }), 303)
-      } catch (error) {
-        const { status, errors } = refusedForm(error)
-        return sendPage(request, reply, kb, { typed: request.body, notice: undefined, errors }, status)
-      }
-    },
-  )
+  app.post('/kb/:kb/tests', { config, schema: { params: KbParams, body: FormFields } }, async (request, reply) => {
+    const { kb } = request.params
+    try {
+      await addAnswerTest(ctx, callerOf(request), kb, parseSent(AnswerTestInput, inputOf(request.body)))
+      return reply.redirect(withQuery(`${kbPage(kb)}/tests`, { added: '1' }), 303)
+    } catch (error) {
+      const { status, errors } = refusedForm(error)
+      return sendPage(request, reply, kb, { typed: request.body, notice: undefined, errors }, status)
+    }
+  })
 
   app.post(
     '/kb/:kb/tests/dismiss',
-    { config, schema: { hide: true, params: KbParams, body: FormFields } },
+    { config, schema: { params: KbParams, body: FormFields } },
     async (request, reply) => {
       const { kb } = request.params
       await dismissProposedTest(ctx, callerOf(request), kb, parseSent(TestDismissal, request.body))

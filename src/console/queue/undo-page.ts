@@ -22,12 +22,12 @@ type Typed = z.output<typeof Typed>
 export function undoPageRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'curator' } as const
 
-  app.get('/undo', { config, schema: { hide: true, querystring: Typed } }, async (request, reply) => {
+  app.get('/undo', { config, schema: { querystring: Typed } }, async (request, reply) => {
     const { knowledgeBases } = await listKnowledgeBases(ctx, callerOf(request))
     return send(reply, undoPage(visitOf(request), { kbs: knowledgeBases, typed: request.query }))
   })
 
-  app.post('/undo', { config, schema: { hide: true, body: Typed } }, async (request, reply) => {
+  app.post('/undo', { config, schema: { body: Typed } }, async (request, reply) => {
     const { body: typed } = request
     const caller = callerOf(request)
     const answer = (more: { errors?: FormErrors; notice?: string }, status = 200) =>

@@ -19,7 +19,7 @@ const Decision = z.object({ decision: z.enum(['allow', 'deny']), propose: z.stri
 
 /** Adds the page on which a person lets an agent in. */
 export function consentRoutes(app: ZodFastify, ctx: AppContext): void {
-  const schema = { hide: true, params: z.object({ uid: z.string() }) }
+  const schema = { params: z.object({ uid: z.string() }) }
 
   app.get('/oauth/consent/:uid', { schema }, async (request, reply) => {
     const { client, asked, mayPropose } = await read(request, reply)

@@ -50,14 +50,14 @@ export function openRoutes(app: ZodFastify, ctx: AppContext): void {
     await app.sessions.read(request, reply)
   })
 
-  app.get('/sign-in', { schema: { hide: true, querystring: SignInQuery } }, async (request, reply) => {
+  app.get('/sign-in', { schema: { querystring: SignInQuery } }, async (request, reply) => {
     const next = nextPath(request.query.next)
     if (request.session !== undefined) return reply.redirect(next, 303)
     const notice = request.query.done === 'out' && 'You are signed out.'
     return send(reply, signInPage({ next, hasSingleSignOn, notice }))
   })
 
-  app.post('/sign-in', { bodyLimit, schema: { hide: true, body: FormFields } }, async (request, reply) => {
+  app.post('/sign-in', { bodyLimit, schema: { body: FormFields } }, async (request, reply) => {
     const { email = '', password = '', next: asked } = request.body
     const next = nextPath(asked)
     try {
@@ -68,12 +68,12 @@ export function openRoutes(app: ZodFastify, ctx: AppContext): void {
     }
   })
 
-  app.get('/set-up', { schema: { hide: true, querystring: LinkQuery } }, async (request, reply) => {
+  app.get('/set-up', { schema: { querystring: LinkQuery } }, async (request, reply) => {
     const { link } = request.query
     return send(reply, setUpPage({ link, view: await readLink(ctx, link) }))
   })
 
-  app.post('/set-up', { bodyLimit, schema: { hide: true, body: FormFields } }, async (request, reply) => {
+  app.post('/set-up', { bodyLimit, schema: { body: FormFields } }, async (request, reply) => {
     const { link = '' } = request.body
     const view = await readLink(ctx, link)
     try {
@@ -115,7 +115,7 @@ function singleSignOnRoutes(
   enter: (request: FastifyRequest, reply: FastifyReply, token: string) => Promise<void>,
 ): void {
   // A link, not a form: the policy for content lets forms lead nowhere but to this server.
-  app.get('/sign-in/oidc', { schema: { hide: true, querystring: BeginQuery } }, async (request, reply) => {
+  app.get('/sign-in/oidc', { schema: { querystring: BeginQuery } }, async (request, reply) => {
     const next = nextPath(request.query.next)
     try {
       const { url, flow } = await singleSignOn.begin(reachedAt(request))
@@ -126,7 +126,7 @@ function singleSignOnRoutes(
     }
   })
 
-  app.get('/sign-in/oidc/callback', { schema: { hide: true } }, async (request, reply) => {
+  app.get('/sign-in/oidc/callback', async (request, reply) => {
     const kept = readKept(app.sessions.takeBack(request, reply))
     const next = nextPath(kept?.next)
     try {

@@ -57,17 +57,17 @@ const notices: Readonly<Record<string, string>> = {
 }
 
 export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.post('/sign-out', { schema: { hide: true } }, async (request, reply) => {
+  app.post('/sign-out', async (request, reply) => {
     await signOut(ctx, sessionOf(request), clientAddress(request))
     app.sessions.end(reply)
     return reply.redirect('/sign-in?done=out', 303)
   })
 
-  app.get('/account', { schema: { hide: true, querystring: Done } }, (request, reply) =>
+  app.get('/account', { schema: { querystring: Done } }, (request, reply) =>
     sendAccount(request, reply, { notice: notices[request.query.done ?? ''] }),
   )
 
-  app.post('/account/name', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
+  app.post('/account/name', { schema: { body: FormFields } }, async (request, reply) => {
     try {
       const { name } = parseSent(Name, request.body)
       await changeName(ctx, sessionOf(request), name, clientAddress(request))
@@ -78,7 +78,7 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
     }
   })
 
-  app.post('/account/password', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
+  app.post('/account/password', { schema: { body: FormFields } }, async (request, reply) => {
     try {
       const given = parseSent(Password, request.body)
       const token = await changePassword(ctx, sessionOf(request), given, clientAddress(request))
@@ -90,40 +90,40 @@ export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
     }
   })
 
-  app.post('/account/notices', { schema: { hide: true, body: MeChange } }, async (request, reply) => {
+  app.post('/account/notices', { schema: { body: MeChange } }, async (request, reply) => {
     await changeMe(ctx, callerOf(request), request.body)
     return reply.redirect('/account?done=notices', 303)
   })
 
-  app.post('/account/tenant', { schema: { hide: true, body: Tenant } }, async (request, reply) => {
+  app.post('/account/tenant', { schema: { body: Tenant } }, async (request, reply) => {
     const token = await switchTenant(ctx, sessionOf(request), request.body.tenant)
     if (token === undefined) throw new GanglionError('not_found')
     await app.sessions.begin(reply, token)
     return reply.redirect('/account?done=tenant', 303)
   })
 
-  app.post('/account/sessions/:id/end', { schema: { hide: true, params: SessionPath } }, async (request, reply) => {
+  app.post('/account/sessions/:id/end', { schema: { params: SessionPath } }, async (request, reply) => {
     await endOwnSession(ctx, sessionOf(request), request.params.id)
     return reply.redirect('/account?done=session', 303)
   })
 
-  app.post('/account/agents/:id/end', { schema: { hide: true, params: SessionPath } }, async (request, reply) => {
+  app.post('/account/agents/:id/end', { schema: { params: SessionPath } }, async (request, reply) => {
     await disconnectAgent(ctx, callerOf(request), request.params.id)
     return reply.redirect('/account?done=agent', 303)
   })
 
-  app.post('/account/sessions/end-others', { schema: { hide: true } }, async (request, reply) => {
+  app.post('/account/sessions/end-others', async (request, reply) => {
     await endOtherSessions(ctx, sessionOf(request), clientAddress(request))
     return reply.redirect('/account?done=sessions', 303)
   })
 
-  app.post('/account/filters', { schema: { hide: true, body: Filter } }, async (request, reply) => {
+  app.post('/account/filters', { schema: { body: Filter } }, async (request, reply) => {
     const { name, path } = request.body
     await saveFilter(ctx, sessionOf(request), { name, path })
     return reply.redirect(path, 303)
   })
 
-  app.post('/account/filters/remove', { schema: { hide: true, body: FilterPath } }, async (request, reply) => {
+  app.post('/account/filters/remove', { schema: { body: FilterPath } }, async (request, reply) => {
     await removeFilter(ctx, sessionOf(request), request.body.path)
     return reply.redirect(request.body.path, 303)
   })

@@ -18,7 +18,7 @@ export function stopMailsRoutes(app: ZodFastify, ctx: AppContext): void {
   app.addContentTypeParser('*', (_request, body, done) => void body.resume().once('end', () => done(null)))
   app.route({
     ...{ method: ['GET', 'POST'], url: '/notices/stop', bodyLimit: 16 * 1024 },
-    schema: { hide: true, querystring: Link },
+    schema: { querystring: Link },
     handler: async ({ query, method }, reply) => {
       await requireStopLink(ctx, query)
       if (method === 'POST') await ctx.users.setNotices(query.to, 'off')

@@ -22,13 +22,13 @@ const Query = z.object({ done: z.enum(['unlinked']).optional().catch(undefined) 
 export function forgesRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
 
-  app.get('/settings/forges', { config, schema: { hide: true, querystring: Query } }, async (request, reply) => {
+  app.get('/settings/forges', { config, schema: { querystring: Query } }, async (request, reply) => {
     const links = await listForgeLinks(ctx, callerOf(request).tenantId)
     const notice = request.query.done && 'The link is gone. Both sides stay as they are.'
     return send(reply, forgesPage(visitOf(request), { links, now: new Date(), notice }))
   })
 
-  app.post('/settings/forges/:kb/unlink', { config, schema: { hide: true, params: Path } }, async (request, reply) => {
+  app.post('/settings/forges/:kb/unlink', { config, schema: { params: Path } }, async (request, reply) => {
     await unlinkForge(ctx, callerOf(request), request.params.kb)
     return reply.redirect('/settings/forges?done=unlinked', 303)
   })

@@ -21,7 +21,7 @@ const typed = z.string().trim().max(200).default('')
 
 export function kbLifeRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
-  const schema = { hide: true, params: KbParams } as const
+  const schema = { params: KbParams } as const
   const path = '/settings/knowledge-bases/:kb'
 
   app.get(path, { config, schema: { ...schema, querystring: Query } }, (request, reply) => {

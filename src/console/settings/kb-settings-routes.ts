@@ -51,47 +51,39 @@ const Sent = z
 export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
 
-  app.get(
-    '/kb/:kb/settings',
-    { config, schema: { hide: true, params: KbParams, querystring: Query } },
-    async (request, reply) => {
-      const shown = await readKbSettings(ctx, callerOf(request), request.params.kb)
-      const { commit, ...lines } = request.query
-      for (const name of ['pins', 'synonyms'] as const) {
-        const line = lines[name]
-        if (line !== undefined) shown.values[`search.${name}`] = `${shown.values[`search.${name}`]}\n${line}`.trim()
-      }
-      const notice = commit && html`The settings are changed: commit <code>${commit.slice(0, 12)}</code>.`
-      return send(reply, kbSettingsPage(visitOf(request), { shown, notice }))
-    },
-  )
+  app.get('/kb/:kb/settings', { config, schema: { params: KbParams, querystring: Query } }, async (request, reply) => {
+    const shown = await readKbSettings(ctx, callerOf(request), request.params.kb)
+    const { commit, ...lines } = request.query
+    for (const name of ['pins', 'synonyms'] as const) {
+      const line = lines[name]
+      if (line !== undefined) shown.values[`search.${name}`] = `${shown.values[`search.${name}`]}\n${line}`.trim()
+    }
+    const notice = commit && html`The settings are changed: commit <code>${commit.slice(0, 12)}</code>.`
+    return send(reply, kbSettingsPage(visitOf(request), { shown, notice }))
+  })
 
-  app.post(
-    '/kb/:kb/settings',
-    { config, schema: { hide: true, params: KbParams, body: Sent } },
-    async (request, reply) => {
-      const caller = callerOf(request)
-      const visit = visitOf(request)
-      const { base, values, seen, do: action } = request.body
-      const { kb } = request.params
-      const now = await readKbSettings(ctx, caller, kb)
-      const again = (view: Partial<KbSettingsView>, status: number) =>
-        send(reply, kbSettingsPage(visit, { shown: { ...now, base, values }, ...view }), status)
-      try {
-        const change: SettingsChange = { base, values }
-        const preview = await previewKbSettings(ctx, caller, kb, change)
-        const known = createHash('sha256').update(preview.diff).digest('hex')
-        // What is committed is what was shown.
-        if (action === 'preview' || seen !== known) return again({ preview: { ...preview, seen: known } }, 200)
-        const commit = await changeKbSettings(ctx, caller, kb, change)
-        return reply.redirect(`${kbPage(now.slug)}/settings${commit === undefined ? '' : `?commit=${commit}`}`, 303)
-      } catch (error) {
-        if (error instanceof SettingsChanged) return again(overtaken(now, values, error), 409)
-        if (error instanceof ValidationError) return again({ errors: error }, 400)
-        throw error
-      }
-    },
-  )
+  app.post('/kb/:kb/settings', { config, schema: { params: KbParams, body: Sent } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const visit = visitOf(request)
+    const { base, values, seen, do: action } = request.body
+    const { kb } = request.params
+    const now = await readKbSettings(ctx, caller, kb)
+    const again = (view: Partial<KbSettingsView>, status: number) =>
+      send(reply, kbSettingsPage(visit, { shown: { ...now, base, values }, ...view }), status)
+    try {
+      const change: SettingsChange = { base, values }
+      const preview = await previewKbSettings(ctx, caller, kb, change)
+      const known = createHash('sha256').update(preview.diff).digest('hex')
+      // What is committed is what was shown.
+      if (action === 'preview' || seen !== known) return again({ preview: { ...preview, seen: known } }, 200)
+      const commit = await changeKbSettings(ctx, caller, kb, change)
+      return reply.redirect(`${kbPage(now.slug)}/settings${commit === undefined ? '' : `?commit=${commit}`}`, 303)
+    } catch (error) {
+      if (error instanceof SettingsChanged) return again(overtaken(now, values, error), 409)
+      if (error instanceof ValidationError) return again({ errors: error }, 400)
+      throw error
+    }
+  })
 }
 
 /** The form after others were faster: theirs, but for what was typed here. */

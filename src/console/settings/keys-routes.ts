@@ -41,7 +41,7 @@ const notices = {
 export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
 
-  app.get('/settings/keys', { config, schema: { hide: true, querystring: Query } }, async (request, reply) => {
+  app.get('/settings/keys', { config, schema: { querystring: Query } }, async (request, reply) => {
     const { before, done } = request.query
     const list = await listApiKeys(ctx, callerOf(request), { before })
     const notice = done && notices[done]
@@ -49,7 +49,7 @@ export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
   })
 
   // No redirect: the token must not be in an address, nor anywhere that it could be read again.
-  app.post('/settings/keys', { config, schema: { hide: true, body: Typed } }, async (request, reply) => {
+  app.post('/settings/keys', { config, schema: { body: Typed } }, async (request, reply) => {
     const caller = callerOf(request)
     const typed = request.body
     const now = new Date()
@@ -67,19 +67,19 @@ export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
     }
   })
 
-  app.post('/settings/keys/:id/revoke', { config, schema: { hide: true, params: KeyPath } }, async (request, reply) => {
+  app.post('/settings/keys/:id/revoke', { config, schema: { params: KeyPath } }, async (request, reply) => {
     await revokeApiKey(ctx, callerOf(request), request.params.id)
     return reply.redirect('/settings/keys?done=revoked', 303)
   })
 
-  app.get('/settings/keys/:id/limits', { config, schema: { hide: true, params: KeyPath } }, async (request, reply) => {
+  app.get('/settings/keys/:id/limits', { config, schema: { params: KeyPath } }, async (request, reply) => {
     const { id, name, limits } = await keyOf(request.params.id, callerOf(request).tenantId)
     return send(reply, keyLimitsPage(visitOf(request), { id, name, typed: shownLimits(limits) }))
   })
 
   app.post(
     '/settings/keys/:id/limits',
-    { config, schema: { hide: true, params: KeyPath, body: TypedLimits } },
+    { config, schema: { params: KeyPath, body: TypedLimits } },
     async (request, reply) => {
       const { id, name } = await keyOf(request.params.id, callerOf(request).tenantId)
       try {

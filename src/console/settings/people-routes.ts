@@ -76,11 +76,11 @@ const notices: Readonly<Record<string, string>> = {
 }
 
 export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/settings/people', { config: admins, schema: { hide: true, querystring: PeopleQuery } }, (request, reply) =>
+  app.get('/settings/people', { config: admins, schema: { querystring: PeopleQuery } }, (request, reply) =>
     sendPeople(request, reply, { notice: notices[request.query.done ?? ''] }, request.query.after),
   )
 
-  app.post('/settings/people', { config: admins, schema: { hide: true, body: FormFields } }, async (request, reply) => {
+  app.post('/settings/people', { config: admins, schema: { body: FormFields } }, async (request, reply) => {
     try {
       const person = parseSent(Invitation, request.body)
       const url = ctx.urls.setUp(await invitePerson(ctx, by(request), person))
@@ -93,26 +93,22 @@ export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post(
     '/settings/people/:id/role',
-    { config: admins, schema: { hide: true, params: PersonPath, body: RoleForm } },
+    { config: admins, schema: { params: PersonPath, body: RoleForm } },
     async (request, reply) => {
       await changeRole(ctx, by(request), request.params.id, request.body.role)
       return reply.redirect('/settings/people?done=role', 303)
     },
   )
 
-  app.post(
-    '/settings/people/:id/link',
-    { config: admins, schema: { hide: true, params: PersonPath } },
-    async (request, reply) => {
-      const { email, token } = await makeResetLink(ctx, by(request), request.params.id)
-      const url = ctx.urls.setUp(token)
-      return sendPeople(request, reply, { link: { url: absolute(request, url), email } })
-    },
-  )
+  app.post('/settings/people/:id/link', { config: admins, schema: { params: PersonPath } }, async (request, reply) => {
+    const { email, token } = await makeResetLink(ctx, by(request), request.params.id)
+    const url = ctx.urls.setUp(token)
+    return sendPeople(request, reply, { link: { url: absolute(request, url), email } })
+  })
 
   app.post(
     '/settings/people/:id/:change',
-    { config: admins, schema: { hide: true, params: ChangePath } },
+    { config: admins, schema: { params: ChangePath } },
     async (request, reply) => {
       const { id, change } = request.params
       await changePerson(ctx, by(request), id, change)
@@ -120,14 +116,10 @@ export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
     },
   )
 
-  app.get(
-    '/settings/audit',
-    { config: admins, schema: { hide: true, querystring: AuditQuery } },
-    async (request, reply) => {
-      const entries = await listAudit(ctx, by(request).tenantId, request.query.before)
-      return send(reply, auditPage(visitOf(request), entries))
-    },
-  )
+  app.get('/settings/audit', { config: admins, schema: { querystring: AuditQuery } }, async (request, reply) => {
+    const entries = await listAudit(ctx, by(request).tenantId, request.query.before)
+    return send(reply, auditPage(visitOf(request), entries))
+  })
 
   async function sendPeople(
     request: FastifyRequest,

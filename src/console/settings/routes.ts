@@ -26,16 +26,15 @@ const Query = z.object({
 
 export function settingsRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
-  const schema = { hide: true } as const
 
-  app.get('/settings', { config, schema: { ...schema, querystring: Query } }, async (request, reply) => {
+  app.get('/settings', { config, schema: { querystring: Query } }, async (request, reply) => {
     const caller = callerOf(request)
     const kbs = await readOverview(ctx, caller)
     const disabled = (await ctx.knowledgeBases.all(caller.tenantId)).filter(({ disabledAt }) => disabledAt !== null)
     return send(reply, settingsPage(visitOf(request), { kbs, disabled, ...request.query }))
   })
 
-  app.get('/settings/health', { config, schema }, async (request, reply) => {
+  app.get('/settings/health', { config }, async (request, reply) => {
     const report = await healthReports(ctx).read(callerOf(request))
     const visit = visitOf(request)
     const now = new Date()
@@ -43,7 +42,7 @@ export function settingsRoutes(app: ZodFastify, ctx: AppContext): void {
     return send(reply, healthPage(visit, report, now))
   })
 
-  app.post('/settings/health/verify', { config, schema }, async (request, reply) => {
+  app.post('/settings/health/verify', { config }, async (request, reply) => {
     await verifications(ctx).start(callerOf(request))
     return reply.redirect('/settings/health', 303)
   })

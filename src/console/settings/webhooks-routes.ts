@@ -51,19 +51,19 @@ const changes = {
 
 export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'admin' } as const
-  const ofOne = { hide: true, params: Path } as const
+  const ofOne = { params: Path } as const
 
   app.get(
     '/settings/webhooks',
     {
       config,
-      schema: { hide: true, querystring: z.object({ done: z.enum(['removed']).optional().catch(undefined) }) },
+      schema: { querystring: z.object({ done: z.enum(['removed']).optional().catch(undefined) }) },
     },
     async (request, reply) => sendList(request, reply, { notice: request.query.done && notices[request.query.done] }),
   )
 
   // No redirect: the secret must not be in an address, nor anywhere that it could be read again.
-  app.post('/settings/webhooks', { config, schema: { hide: true, body: Typed } }, async (request, reply) => {
+  app.post('/settings/webhooks', { config, schema: { body: Typed } }, async (request, reply) => {
     const typed = request.body
     const { kb, ...rest } = typed
     try {

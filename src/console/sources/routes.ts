@@ -83,14 +83,14 @@ export async function sourceRoutes(app: ZodFastify, ctx: AppContext): Promise<vo
 }
 
 function listRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/kb/:kb/sources', { schema: { hide: true, params: KbParams, querystring: ListQuery } }, (request, reply) => {
+  app.get('/kb/:kb/sources', { schema: { params: KbParams, querystring: ListQuery } }, (request, reply) => {
     const { done, ...query } = request.query
     return sendList(ctx, request, reply, { kb: request.params.kb, query, notice: done && notices[done] })
   })
 
   app.post(
     '/kb/:kb/sources/uploads/:uploadId/remove',
-    { config: curators, schema: { hide: true, params: UploadPath } },
+    { config: curators, schema: { params: UploadPath } },
     async (request, reply) => {
       await abandonUpload(ctx, callerOf(request), request.params.uploadId)
       return reply.redirect(`${sourcesPage(request.params.kb)}?done=removed`, 303)
@@ -99,7 +99,7 @@ function listRoutes(app: ZodFastify, ctx: AppContext): void {
 }
 
 function detailRoutes(app: ZodFastify, ctx: AppContext): void {
-  const schema = { hide: true, params: SourcePath } as const
+  const schema = { params: SourcePath } as const
 
   app.get('/kb/:kb/sources/:id', { schema: { ...schema, querystring: TextQuery } }, (request, reply) => {
     const { done, ...place } = request.query
@@ -132,7 +132,7 @@ function detailRoutes(app: ZodFastify, ctx: AppContext): void {
 function uploadRoutes(app: ZodFastify, ctx: AppContext): void {
   const options = { config: { ...curators, upload: true, readsForm: true }, bodyLimit: maxFormBytes }
 
-  app.post('/kb/:kb/sources', { ...options, schema: { hide: true, params: KbParams } }, async (request, reply) => {
+  app.post('/kb/:kb/sources', { ...options, schema: { params: KbParams } }, async (request, reply) => {
     const { kb } = request.params
     let fields: OpenForm['fields'] = new Map()
     try {
@@ -147,23 +147,19 @@ function uploadRoutes(app: ZodFastify, ctx: AppContext): void {
     }
   })
 
-  app.post(
-    '/kb/:kb/sources/:id/replace',
-    { ...options, schema: { hide: true, params: SourcePath } },
-    async (request, reply) => {
-      const { kb, source } = await findSource(ctx, request, request.params)
-      try {
-        const form = await openForm(request)
-        const edition = { ...form, file: { ...form.file, filename: editionName(source, form.file.filename) } }
-        const asked = { replace: true, force: false }
-        const { id } = await uploadSource(ctx, callerOf(request), kb.slug, partsOf(edition, source.path), asked)
-        return reply.redirect(`${sourcePage(kb.slug, id)}?done=uploaded`, 303)
-      } catch (error) {
-        const { status, errors } = refusedUpload(error, new Map())
-        return sendSource(ctx, request, reply, { ...request.params, place: {}, errors, status })
-      }
-    },
-  )
+  app.post('/kb/:kb/sources/:id/replace', { ...options, schema: { params: SourcePath } }, async (request, reply) => {
+    const { kb, source } = await findSource(ctx, request, request.params)
+    try {
+      const form = await openForm(request)
+      const edition = { ...form, file: { ...form.file, filename: editionName(source, form.file.filename) } }
+      const asked = { replace: true, force: false }
+      const { id } = await uploadSource(ctx, callerOf(request), kb.slug, partsOf(edition, source.path), asked)
+      return reply.redirect(`${sourcePage(kb.slug, id)}?done=uploaded`, 303)
+    } catch (error) {
+      const { status, errors } = refusedUpload(error, new Map())
+      return sendSource(ctx, request, reply, { ...request.params, place: {}, errors, status })
+    }
+  })
 }
 
 /** An edition stands under the name of the document. @throws {ValidationError} for a file of another type. */

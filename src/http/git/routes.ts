@@ -39,9 +39,9 @@ export function gitRoutes(
   // The body is git's to read.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  const hidden = { hide: true, params: Repository }
+  const schema = { params: Repository }
 
-  app.get('/:tenant/:repository/info/refs', { exposeHeadRoute: false, schema: hidden }, async (request, reply) => {
+  app.get('/:tenant/:repository/info/refs', { exposeHeadRoute: false, schema }, async (request, reply) => {
     // Without a service it would be the "dumb" protocol, which serves files of the repository.
     const query = ServiceQuery.safeParse(request.query)
     if (!query.success) throw new GanglionError('not_found')
@@ -59,7 +59,7 @@ export function gitRoutes(
     {
       config: { rate: 'read', upload: true, gitService: 'upload-pack' },
       bodyLimit: limitsOf('upload-pack').read,
-      schema: hidden,
+      schema,
     },
     async (request, reply) => exchange(request, reply, request.params, 'upload-pack'),
   )
@@ -69,13 +69,13 @@ export function gitRoutes(
     {
       config: { roles: ['curator'], upload: true, gitService: 'receive-pack' },
       bodyLimit: limitsOf('receive-pack').read,
-      schema: hidden,
+      schema,
     },
     async (request, reply) => exchange(request, reply, request.params, 'receive-pack'),
   )
 
   // Otherwise Git LFS calls the repository missing.
-  app.post('/:tenant/:repository/info/lfs/objects/batch', { schema: hidden }, async (request, reply) => {
+  app.post('/:tenant/:repository/info/lfs/objects/batch', { schema }, async (request, reply) => {
     await doorFor(request, request.params)
     reply.code(501).type('application/vnd.git-lfs+json')
     return JSON.stringify({

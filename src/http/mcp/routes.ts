@@ -22,15 +22,8 @@ export function mcpRoutes(
 
   app.post(
     '/',
-    {
-      // A tool that writes or chats also counts as a write or chat.
-      config: { rate: 'read' },
-      schema: {
-        // Described by the protocol: clients generated from OpenAPI cannot speak it.
-        hide: true,
-        body: Message,
-      },
-    },
+    // A tool that writes or chats also counts as a write or chat.
+    { config: { rate: 'read' }, schema: { body: Message } },
     async (request, reply) => {
       // The library takes 8 MB: it is loaded with the first message.
       const { answerMessage } = await import('./answer-message.ts')

@@ -13,7 +13,6 @@ const maxRequests = 60
 
 /** Adds OAuth 2.1 for agents: metadata (RFC 9728, RFC 8414), registration (RFC 7591), authorization with PKCE, tokens and revocation (RFC 7009). */
 export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
-  const schema = { hide: true }
   // The library reads bodies itself.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_, __, done) => done(null))
@@ -22,7 +21,7 @@ export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
   )
 
   for (const url of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/*']) {
-    app.get(url, { schema }, async (request, reply) => {
+    app.get(url, async (request, reply) => {
       const address = addressOf(request)
       return reply.header('access-control-allow-origin', '*').send({
         resource: audienceOf(address),
@@ -38,7 +37,6 @@ export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
     app.route({
       method: ['GET', 'OPTIONS'],
       url,
-      schema,
       handler: (request, reply) => answer(request, reply, metadata),
     })
   }
@@ -46,11 +44,10 @@ export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
     app.route({
       method: ['GET', 'POST', 'OPTIONS'],
       url,
-      schema,
       handler: (request, reply) => answer(request, reply, request.url),
     })
   }
-  app.get(authorization, { schema }, (request, reply) => {
+  app.get(authorization, (request, reply) => {
     // Each begins anew, so that it is the person in the console now who is asked.
     delete request.raw.headers.cookie
     const { search } = new URL(request.url, 'http://localhost')
@@ -58,7 +55,7 @@ export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
     if (!query.get('scope')) query.set('scope', agentScopes.join(' '))
     return answer(request, reply, `${authorization}?${query}`)
   })
-  app.get(`${authorization}/:uid`, { schema }, (request, reply) => answer(request, reply, request.url))
+  app.get(`${authorization}/:uid`, (request, reply) => answer(request, reply, request.url))
 
   function addressOf(request: FastifyRequest): string {
     const address = agentAddress(request, ctx)

@@ -36,19 +36,15 @@ const people = 'curator'
 
 export function editorRoutes(app: ZodFastify, ctx: AppContext): void {
   for (const url of ['/kb/:kb/neurons/:seqId/edit', '/kb/:kb/new']) {
-    app.get(
-      url,
-      { config: { people }, schema: { hide: true, params: PageParams, querystring: Given } },
-      async (request, reply) => {
-        const { title = '', folder, with: mate } = request.query
-        const isNew = request.params.seqId === undefined
-        const given = isNew ? { title, path: folder === undefined ? '' : `${folder}/` } : {}
-        return showEditor({ ctx, request, reply, place: request.params }, given, mate)
-      },
-    )
+    app.get(url, { config: { people }, schema: { params: PageParams, querystring: Given } }, async (request, reply) => {
+      const { title = '', folder, with: mate } = request.query
+      const isNew = request.params.seqId === undefined
+      const given = isNew ? { title, path: folder === undefined ? '' : `${folder}/` } : {}
+      return showEditor({ ctx, request, reply, place: request.params }, given, mate)
+    })
     app.post(
       url,
-      { config: { people, keepsForm: true }, schema: { hide: true, params: PageParams, body: PageForm } },
+      { config: { people, keepsForm: true }, schema: { params: PageParams, body: PageForm } },
       async (request, reply) => submitEdit({ ctx, request, reply, place: request.params }, request.body),
     )
     // It changes nothing, so it asks for no token: a form that outlived its session is shown here again.
@@ -56,7 +52,7 @@ export function editorRoutes(app: ZodFastify, ctx: AppContext): void {
       `${url}/preview`,
       {
         config: { people, keepsForm: true, readsForm: true, rate: 'read' },
-        schema: { hide: true, params: PageParams, body: PageForm },
+        schema: { params: PageParams, body: PageForm },
       },
       async (request, reply) => showPreview({ ctx, request, reply, place: request.params }, request.body),
     )
@@ -65,34 +61,32 @@ export function editorRoutes(app: ZodFastify, ctx: AppContext): void {
   const neuron = '/kb/:kb/neurons/:seqId'
   app.get(
     `${neuron}/rename`,
-    { config: { people }, schema: { hide: true, params: NeuronParams, querystring: Renaming } },
+    { config: { people }, schema: { params: NeuronParams, querystring: Renaming } },
     async (request, reply) => showRename({ ctx, request, reply, place: request.params }, request.query),
   )
   app.post(
     `${neuron}/rename`,
-    { config: { people }, schema: { hide: true, params: NeuronParams, body: PageForm } },
+    { config: { people }, schema: { params: NeuronParams, body: PageForm } },
     async (request, reply) => submitRename({ ctx, request, reply, place: request.params }, request.body),
   )
   app.get(
     `${neuron}/remove`,
-    { config: { people }, schema: { hide: true, params: NeuronParams, querystring: Parts } },
+    { config: { people }, schema: { params: NeuronParams, querystring: Parts } },
     async (request, reply) => showRemoval({ ctx, request, reply, place: request.params }, request.query),
   )
   app.post(
     `${neuron}/remove`,
-    { config: { people }, schema: { hide: true, params: NeuronParams, body: PageForm } },
+    { config: { people }, schema: { params: NeuronParams, body: PageForm } },
     async (request, reply) => submitRemoval({ ctx, request, reply, place: request.params }, request.body),
   )
 
   app.get(
     '/kb/:kb/complete',
-    { config: { people }, schema: { hide: true, params: KbParams, querystring: Typed } },
+    { config: { people }, schema: { params: KbParams, querystring: Typed } },
     async (request) => ({ found: await complete(ctx, callerOf(request), request.params.kb, request.query) }),
   )
 
-  app.get(
-    '/edits/:id',
-    { config: { people }, schema: { hide: true, params: z.object({ id: z.uuid() }) } },
-    async (request) => ({ isSubmitted: await isSubmitted(ctx, callerOf(request), request.params.id) }),
-  )
+  app.get('/edits/:id', { config: { people }, schema: { params: z.object({ id: z.uuid() }) } }, async (request) => ({
+    isSubmitted: await isSubmitted(ctx, callerOf(request), request.params.id),
+  }))
 }
