@@ -11,6 +11,9 @@ import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.
 import { writeErrors } from '../response/error-answer.ts'
 import { EventStreams } from '../response/event-stream.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
+import { describing } from './describing.ts'
+
+const forChat = describing('Chat', { rate: 'chat' })
 
 const ChatEvents = z
   .string()
@@ -24,29 +27,25 @@ export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
   const answer = chatAnswers(app, ctx)
   app.post(
     '/chat',
-    {
-      config: { rate: 'chat' },
-      schema: {
-        tags: ['Chat'],
-        operationId: 'chat',
-        summary: 'Ask a question',
-        description:
-          'Answers a question from a knowledge base and cites the Neurons. The response is JSON, or a stream of events if ' +
-          '`Accept` prefers `text/event-stream`. The turn is added to a session, which expires 30 days after its last ' +
-          'turn. Idempotent with an `Idempotency-Key`. A stream then has the whole answer in one event. Fails with ' +
-          '`not_found` if the session belongs to another caller, knowledge base or audience, and with ' +
-          '`idempotency_key_reused` if the key was used for another request.',
-        headers: IdempotencyHeader,
-        body: ChatInput,
-        response: {
-          200: {
-            description: 'The answer.',
-            content: { 'application/json': { schema: ChatAnswer }, 'text/event-stream': { schema: ChatEvents } },
-          },
-          ...writeErrors('idempotency_key_reused', 'not_pending'),
+    forChat({
+      operationId: 'chat',
+      summary: 'Ask a question',
+      description:
+        'Answers a question from a knowledge base and cites the Neurons. The response is JSON, or a stream of events if ' +
+        '`Accept` prefers `text/event-stream`. The turn is added to a session, which expires 30 days after its last ' +
+        'turn. Idempotent with an `Idempotency-Key`. A stream then has the whole answer in one event. Fails with ' +
+        '`not_found` if the session belongs to another caller, knowledge base or audience, and with ' +
+        '`idempotency_key_reused` if the key was used for another request.',
+      headers: IdempotencyHeader,
+      body: ChatInput,
+      response: {
+        200: {
+          description: 'The answer.',
+          content: { 'application/json': { schema: ChatAnswer }, 'text/event-stream': { schema: ChatEvents } },
         },
+        ...writeErrors('idempotency_key_reused', 'not_pending'),
       },
-    },
+    }),
     async (request, reply) => (await answer(request, reply, request.body, idempotencyOf(request.headers))) ?? reply,
   )
 }

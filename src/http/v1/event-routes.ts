@@ -8,6 +8,9 @@ import type { Limits } from '../access/rate-limits.ts'
 import { readErrors } from '../response/error-answer.ts'
 import { EventStreams } from '../response/event-stream.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
+import { describing } from './describing.ts'
+
+const forStreams = describing('Events', { roles: ['app', 'curator'], people: 'reader', isBackground: true })
 
 /** Milliseconds after which a disconnected client reconnects. */
 const retry = 2_000
@@ -54,9 +57,7 @@ export function eventRoutes(
     {
       // A HEAD request would keep its stream open.
       exposeHeadRoute: false,
-      config: { roles: ['app', 'curator'], people: 'reader', isBackground: true },
-      schema: {
-        tags: ['Events'],
+      ...forStreams({
         operationId: 'readEvents',
         summary: 'Follow events',
         description,
@@ -69,7 +70,7 @@ export function eventRoutes(
           },
           ...readErrors('insufficient_role'),
         },
-      },
+      }),
     },
     async (request, reply) => {
       const caller = callerOf(request)

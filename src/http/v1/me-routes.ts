@@ -9,103 +9,86 @@ import { listSentSources, readSentSource } from '../../sources/sent-sources.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors, writeErrors } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
+import { describing } from './describing.ts'
 
-const tags = ['Senders']
+const forAll = describing('Senders')
 
 export function meRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/me',
-    {
-      schema: {
-        tags,
-        operationId: 'readMe',
-        summary: 'Read who the caller is',
-        description: 'Returns the name, the role and the tenant of the API key or person.',
-        querystring: z.object({}),
-        response: { 200: Me, ...readErrors() },
-      },
-    },
+    forAll({
+      operationId: 'readMe',
+      summary: 'Read who the caller is',
+      description: 'Returns the name, the role and the tenant of the API key or person.',
+      querystring: z.object({}),
+      response: { 200: Me, ...readErrors() },
+    }),
     (request) => readMe(ctx, callerOf(request)),
   )
 
   app.patch(
     '/me',
-    {
-      schema: {
-        tags,
-        operationId: 'changeMe',
-        summary: 'Change how the caller is told',
-        description:
-          'Says how a person is told by e-mail of what concerns them, in all their tenants. Idempotent. Fails with ' +
-          '`insufficient_role` for an API key.',
-        body: MeChange,
-        response: { 200: Me, ...writeErrors() },
-      },
-    },
+    forAll({
+      operationId: 'changeMe',
+      summary: 'Change how the caller is told',
+      description:
+        'Says how a person is told by e-mail of what concerns them, in all their tenants. Idempotent. Fails with ' +
+        '`insufficient_role` for an API key.',
+      body: MeChange,
+      response: { 200: Me, ...writeErrors() },
+    }),
     (request) => changeMe(ctx, callerOf(request), request.body),
   )
 
   app.get(
     '/me/candidates',
-    {
-      schema: {
-        tags,
-        operationId: 'listSentCandidates',
-        summary: 'List the candidates that the caller sent',
-        description:
-          'Returns a page of what the caller sent over HTTP or MCP, newest first. Fails with `not_found` if `kb` does ' +
-          'not exist, and with 400 if no response had this `cursor`.',
-        querystring: SentCandidateQuery,
-        response: { 200: SentCandidatePage, ...readErrors() },
-      },
-    },
+    forAll({
+      operationId: 'listSentCandidates',
+      summary: 'List the candidates that the caller sent',
+      description:
+        'Returns a page of what the caller sent over HTTP or MCP, newest first. Fails with `not_found` if `kb` does ' +
+        'not exist, and with 400 if no response had this `cursor`.',
+      querystring: SentCandidateQuery,
+      response: { 200: SentCandidatePage, ...readErrors() },
+    }),
     (request) => listSentCandidates(ctx, callerOf(request), request.query),
   )
 
   app.get(
     '/me/candidates/:id',
-    {
-      schema: {
-        tags,
-        operationId: 'readSentCandidate',
-        summary: 'Read a candidate that the caller sent',
-        description: 'Returns what became of a candidate. Fails with `not_found` if another caller sent it.',
-        params: CandidatePath,
-        response: { 200: SentCandidate, ...readErrors() },
-      },
-    },
+    forAll({
+      operationId: 'readSentCandidate',
+      summary: 'Read a candidate that the caller sent',
+      description: 'Returns what became of a candidate. Fails with `not_found` if another caller sent it.',
+      params: CandidatePath,
+      response: { 200: SentCandidate, ...readErrors() },
+    }),
     (request) => readSentCandidate(ctx, callerOf(request), request.params.id),
   )
 
   app.get(
     '/me/sources',
-    {
-      schema: {
-        tags,
-        operationId: 'listSentSources',
-        summary: 'List the Sources that the caller uploaded',
-        description:
-          'Returns a page of the Sources of all knowledge bases that the caller uploaded, newest first. Fails with 400 if ' +
-          'no response had this `cursor`.',
-        querystring: SourceQuery,
-        response: { 200: SentSourcePage, ...readErrors() },
-      },
-    },
+    forAll({
+      operationId: 'listSentSources',
+      summary: 'List the Sources that the caller uploaded',
+      description:
+        'Returns a page of the Sources of all knowledge bases that the caller uploaded, newest first. Fails with 400 if ' +
+        'no response had this `cursor`.',
+      querystring: SourceQuery,
+      response: { 200: SentSourcePage, ...readErrors() },
+    }),
     (request) => listSentSources(ctx, callerOf(request), request.query),
   )
 
   app.get(
     '/me/sources/:docId',
-    {
-      schema: {
-        tags,
-        operationId: 'readSentSource',
-        summary: 'Read a Source that the caller uploaded',
-        description: 'Returns what became of a Source. Fails with `not_found` if another caller uploaded it.',
-        params: DocumentPath,
-        response: { 200: SentSource, ...readErrors() },
-      },
-    },
+    forAll({
+      operationId: 'readSentSource',
+      summary: 'Read a Source that the caller uploaded',
+      description: 'Returns what became of a Source. Fails with `not_found` if another caller uploaded it.',
+      params: DocumentPath,
+      response: { 200: SentSource, ...readErrors() },
+    }),
     (request) => readSentSource(ctx, callerOf(request), request.params.docId),
   )
 }

@@ -10,24 +10,25 @@ import { callerOf } from '../access/auth.ts'
 import { readErrors, writeErrors } from '../response/error-answer.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
+import { describing } from './describing.ts'
+
+const forAll = describing('Neurons')
+const forCurators = describing('Neurons', { roles: ['curator'] })
 
 export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/neurons/:kb/:seqId',
-    {
-      schema: {
-        tags: ['Neurons'],
-        operationId: 'readNeuron',
-        summary: 'Read a Neuron',
-        description:
-          'Returns the current version of a Neuron, or with `at` an earlier one. Send the `ETag` as `If-Match` with a ' +
-          'correction: the server then merges the correction with changes made since. Fails with `not_found` if the ' +
-          'Neuron does not exist or the caller may not see it.',
-        params: NeuronPath,
-        querystring: NeuronQuery,
-        response: { ...taggedAnswers(Neuron), ...readErrors('not_pending') },
-      },
-    },
+    forAll({
+      operationId: 'readNeuron',
+      summary: 'Read a Neuron',
+      description:
+        'Returns the current version of a Neuron, or with `at` an earlier one. Send the `ETag` as `If-Match` with a ' +
+        'correction: the server then merges the correction with changes made since. Fails with `not_found` if the ' +
+        'Neuron does not exist or the caller may not see it.',
+      params: NeuronPath,
+      querystring: NeuronQuery,
+      response: { ...taggedAnswers(Neuron), ...readErrors('not_pending') },
+    }),
     async (request, reply) => {
       const [caller, { preview, ...query }] = [callerOf(request), request.query]
       const shown = await previewing(ctx, caller, preview, request.params.kb)
@@ -38,25 +39,21 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post(
     '/neurons/:kb/:seqId/still-true',
-    {
-      config: { roles: ['curator'] },
-      schema: {
-        tags: ['Neurons'],
-        operationId: 'sayStillTrue',
-        summary: 'Say that a Neuron is still true',
-        description:
-          'Creates one commit on `main` that changes nothing but `verified` in the front matter. Where `kb.yaml` asks for ' +
-          'more approvals, the change waits as a candidate, with 202. Idempotent within a day. Fails with `not_found` if ' +
-          'the Neuron does not exist, and with 400 if `until` is past.',
-        params: NeuronPath,
-        body: StillTrue,
-        response: {
-          200: Approval,
-          202: AwaitedApproval,
-          ...writeErrors('insufficient_role', 'merge_conflict', 'queue_full'),
-        },
+    forCurators({
+      operationId: 'sayStillTrue',
+      summary: 'Say that a Neuron is still true',
+      description:
+        'Creates one commit on `main` that changes nothing but `verified` in the front matter. Where `kb.yaml` asks for ' +
+        'more approvals, the change waits as a candidate, with 202. Idempotent within a day. Fails with `not_found` if ' +
+        'the Neuron does not exist, and with 400 if `until` is past.',
+      params: NeuronPath,
+      body: StillTrue,
+      response: {
+        200: Approval,
+        202: AwaitedApproval,
+        ...writeErrors('insufficient_role', 'merge_conflict', 'queue_full'),
       },
-    },
+    }),
     async (request, reply) => {
       const answer = await sayStillTrue(ctx, callerOf(request), request.params, request.body)
       return answer.status === 'approved' ? answer : reply.code(202).send(answer)
@@ -65,20 +62,17 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.get(
     '/neurons/:kb/:seqId/blame',
-    {
-      schema: {
-        tags: ['Neurons'],
-        operationId: 'readBlame',
-        summary: 'Read who said each sentence of a Neuron',
-        description:
-          'Returns the sentences of a Neuron, each with the version, the commit and the candidate that brought it, who approved ' +
-          'it, and the places in Sources that it was ingested from. Edits of other sentences, renames, merges and later ' +
-          'editions of a Source leave them as they are. Curators also read who proposed it. Fails with `not_found` if the ' +
-          'Neuron does not exist or the caller may not see it.',
-        params: BlamePath,
-        response: { ...taggedAnswers(Blame), ...readErrors() },
-      },
-    },
+    forAll({
+      operationId: 'readBlame',
+      summary: 'Read who said each sentence of a Neuron',
+      description:
+        'Returns the sentences of a Neuron, each with the version, the commit and the candidate that brought it, who approved ' +
+        'it, and the places in Sources that it was ingested from. Edits of other sentences, renames, merges and later ' +
+        'editions of a Source leave them as they are. Curators also read who proposed it. Fails with `not_found` if the ' +
+        'Neuron does not exist or the caller may not see it.',
+      params: BlamePath,
+      response: { ...taggedAnswers(Blame), ...readErrors() },
+    }),
     async (request, reply) => {
       const blame = await readBlame(ctx, callerOf(request), request.params)
       return answerTagged(request, reply, Blame, blame)

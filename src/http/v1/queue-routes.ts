@@ -23,7 +23,6 @@ import {
 } from '../../contract/candidates.ts'
 import { ErrorAnswer } from '../../contract/envelope.ts'
 import { parseSent } from '../../contract/faults.ts'
-import type { Role } from '../../contract/vocabulary.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
 import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../queue/decide-candidate.ts'
@@ -34,10 +33,11 @@ import type { Limits } from '../access/rate-limits.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
 import { readErrors, refusalOf, writeErrors } from '../response/error-answer.ts'
 import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
+import { describing } from './describing.ts'
 
-const tags = ['Queue']
-const writers: readonly Role[] = ['app', 'curator']
-const curators: readonly Role[] = ['curator']
+const forWriters = describing('Queue', { roles: ['app', 'curator'] })
+const forBatches = describing('Queue', { roles: ['app', 'curator'], jsonKeys: maxSubmitted * 100 })
+const forCurators = describing('Queue', { roles: ['curator'] })
 
 const SubmitHeaders = IdempotencyHeader.extend({
   'if-match': z
@@ -49,25 +49,21 @@ const SubmitHeaders = IdempotencyHeader.extend({
 export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
   app.post(
     '/queue/candidates',
-    {
-      config: { roles: writers },
-      schema: {
-        tags,
-        operationId: 'submitCandidate',
-        summary: 'Submit a candidate',
-        description:
-          'Adds a candidate to the queue. If the policy approves it, the response has its `seqId` and `commit`. ' +
-          'Idempotent with an `Idempotency-Key`. Fails with `merge_conflict` if the policy approves a correction whose ' +
-          'named base version conflicts with `main`, with `queue_full` if 10,000 candidates of the knowledge base are ' +
-          'pending, and with `idempotency_key_reused` if the key was used for another request.',
-        headers: SubmitHeaders,
-        body: CandidateInput,
-        response: {
-          201: CandidateReceipt,
-          ...writeErrors('insufficient_role', 'merge_conflict', 'idempotency_key_reused', 'queue_full'),
-        },
+    forWriters({
+      operationId: 'submitCandidate',
+      summary: 'Submit a candidate',
+      description:
+        'Adds a candidate to the queue. If the policy approves it, the response has its `seqId` and `commit`. ' +
+        'Idempotent with an `Idempotency-Key`. Fails with `merge_conflict` if the policy approves a correction whose ' +
+        'named base version conflicts with `main`, with `queue_full` if 10,000 candidates of the knowledge base are ' +
+        'pending, and with `idempotency_key_reused` if the key was used for another request.',
+      headers: SubmitHeaders,
+      body: CandidateInput,
+      response: {
+        201: CandidateReceipt,
+        ...writeErrors('insufficient_role', 'merge_conflict', 'idempotency_key_reused', 'queue_full'),
       },
-    },
+    }),
     async (request, reply) => {
       const { headers, body } = request
       const options = { ...idempotencyOf(headers), ifMatch: headers['if-match'] }
@@ -79,15 +75,13 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
   app.post(
     '/queue/candidates/batch',
     {
-      config: { roles: writers, jsonKeys: maxSubmitted * 100 },
       // Each candidate is checked on its own.
       validatorCompiler: ({ schema, ...route }) =>
         validatorCompiler({
           ...route,
           schema: route.httpPart !== 'body' && schema instanceof z.ZodType ? schema : UncheckedBatch,
         }),
-      schema: {
-        tags,
+      ...forBatches({
         operationId: 'submitCandidates',
         summary: 'Submit candidates',
         description:
@@ -97,7 +91,7 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
         headers: IdempotencyHeader,
         body: CandidateBatch,
         response: { 200: CandidateResults, ...writeErrors('insufficient_role') },
-      },
+      }),
     },
     async (request, reply) => {
       const caller = callerOf(request)
@@ -121,37 +115,33 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
 
   app.post(
     '/queue/candidates/:id/approve',
-    {
-      config: { roles: curators },
-      schema: {
-        tags,
-        operationId: 'approveCandidate',
-        summary: 'Approve a candidate',
-        description:
-          'Creates one commit on `main` that creates, changes or deletes the Neuron. Where `kb.yaml` asks for more ' +
-          'approvals, records this one and returns 202 with what is missing. Idempotent: approving an approved ' +
-          'candidate returns the same response. Fails with `approval_needed` if the approval does not count, since the ' +
-          'caller wrote the candidate or edits it; fails with `not_pending` if the candidate is dismissed, with `stale_head` ' +
-          'if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if ' +
-          'its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. ' +
-          'The candidate then stays as it is.',
-        params: CandidatePath,
-        body: CandidateEdit,
-        response: {
-          200: Approval,
-          202: AwaitedApproval,
-          ...writeErrors(
-            'insufficient_role',
-            'not_pending',
-            'approval_needed',
-            'stale_head',
-            'merge_conflict',
-            'target_not_found',
-            'target_unreadable',
-          ),
-        },
+    forCurators({
+      operationId: 'approveCandidate',
+      summary: 'Approve a candidate',
+      description:
+        'Creates one commit on `main` that creates, changes or deletes the Neuron. Where `kb.yaml` asks for more ' +
+        'approvals, records this one and returns 202 with what is missing. Idempotent: approving an approved ' +
+        'candidate returns the same response. Fails with `approval_needed` if the approval does not count, since the ' +
+        'caller wrote the candidate or edits it; fails with `not_pending` if the candidate is dismissed, with `stale_head` ' +
+        'if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if ' +
+        'its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. ' +
+        'The candidate then stays as it is.',
+      params: CandidatePath,
+      body: CandidateEdit,
+      response: {
+        200: Approval,
+        202: AwaitedApproval,
+        ...writeErrors(
+          'insufficient_role',
+          'not_pending',
+          'approval_needed',
+          'stale_head',
+          'merge_conflict',
+          'target_not_found',
+          'target_unreadable',
+        ),
       },
-    },
+    }),
     async (request, reply) => {
       const approval = await approveCandidate(ctx, callerOf(request), request.params.id, request.body)
       return approval.status === 'approved' ? approval : reply.code(202).send(approval)
@@ -160,24 +150,20 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
 
   app.post(
     '/queue/candidates/:id/dismiss',
-    {
-      config: { roles: curators },
-      schema: {
-        tags,
-        operationId: 'dismissCandidate',
-        summary: 'Dismiss a candidate',
-        description:
-          'Removes a pending candidate from the queue; `main` does not change. Idempotent: dismissing a dismissed ' +
-          'candidate returns the same response. Fails with `not_pending` if the candidate is approved, with `stale_head` ' +
-          'if it has changed since `head`, and with `record_full` if its record has reached its limit.',
-        params: CandidatePath,
-        body: Dismissal,
-        response: {
-          200: CandidateState,
-          ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
-        },
+    forCurators({
+      operationId: 'dismissCandidate',
+      summary: 'Dismiss a candidate',
+      description:
+        'Removes a pending candidate from the queue; `main` does not change. Idempotent: dismissing a dismissed ' +
+        'candidate returns the same response. Fails with `not_pending` if the candidate is approved, with `stale_head` ' +
+        'if it has changed since `head`, and with `record_full` if its record has reached its limit.',
+      params: CandidatePath,
+      body: Dismissal,
+      response: {
+        200: CandidateState,
+        ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
       },
-    },
+    }),
     async (request) => {
       const state = await dismissCandidate(ctx, callerOf(request), request.params.id, request.body)
       return state
@@ -186,19 +172,15 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
 
   app.post(
     '/queue/candidates/:id/reopen',
-    {
-      config: { roles: curators },
-      schema: {
-        tags,
-        operationId: 'reopenCandidate',
-        summary: 'Reopen a dismissed candidate',
-        description:
-          'Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is ' +
-          'pending or approved. Fails with `record_full` if its record has reached its limit.',
-        params: CandidatePath,
-        response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_dismissed', 'record_full') },
-      },
-    },
+    forCurators({
+      operationId: 'reopenCandidate',
+      summary: 'Reopen a dismissed candidate',
+      description:
+        'Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is ' +
+        'pending or approved. Fails with `record_full` if its record has reached its limit.',
+      params: CandidatePath,
+      response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_dismissed', 'record_full') },
+    }),
     async (request) => {
       const state = await reopenCandidate(ctx, callerOf(request), request.params.id)
       return state
@@ -207,69 +189,57 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
 
   app.post(
     '/queue/candidates/:id/request-changes',
-    {
-      config: { roles: curators },
-      schema: {
-        tags,
-        operationId: 'requestChanges',
-        summary: 'Request changes of a candidate',
-        description:
-          'Records what has to change. The candidate stays pending, and its sender is told; a new version of it answers the ' +
-          'request. Takes back an approval of the caller that waits for others. Idempotent: the same request of the ' +
-          'caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has ' +
-          'changed since `head`, and with `record_full` if its record has reached its limit.',
-        params: CandidatePath,
-        body: ChangeRequest,
-        response: {
-          200: CandidateState,
-          ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
-        },
+    forCurators({
+      operationId: 'requestChanges',
+      summary: 'Request changes of a candidate',
+      description:
+        'Records what has to change. The candidate stays pending, and its sender is told; a new version of it answers the ' +
+        'request. Takes back an approval of the caller that waits for others. Idempotent: the same request of the ' +
+        'caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has ' +
+        'changed since `head`, and with `record_full` if its record has reached its limit.',
+      params: CandidatePath,
+      body: ChangeRequest,
+      response: {
+        200: CandidateState,
+        ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
       },
-    },
+    }),
     (request) => requestChanges(ctx, callerOf(request), request.params.id, request.body),
   )
 
   app.post(
     '/queue/candidates/:id/assign',
-    {
-      config: { roles: curators },
-      schema: {
-        tags,
-        operationId: 'assignCandidate',
-        summary: 'Assign a candidate',
-        description:
-          'Records who is to decide on a pending candidate; others may decide all the same. Idempotent. Fails with 400 if ' +
-          'there is no such curator, with `not_pending` if the candidate is decided, and with `record_full` if its record ' +
-          'has reached its limit.',
-        params: CandidatePath,
-        body: Assignment,
-        response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_pending', 'record_full') },
-      },
-    },
+    forCurators({
+      operationId: 'assignCandidate',
+      summary: 'Assign a candidate',
+      description:
+        'Records who is to decide on a pending candidate; others may decide all the same. Idempotent. Fails with 400 if ' +
+        'there is no such curator, with `not_pending` if the candidate is decided, and with `record_full` if its record ' +
+        'has reached its limit.',
+      params: CandidatePath,
+      body: Assignment,
+      response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_pending', 'record_full') },
+    }),
     (request) => assignCandidate(ctx, callerOf(request), request.params.id, request.body),
   )
 
   app.post(
     '/queue/candidates/:id/comment',
-    {
-      config: { roles: curators },
-      schema: {
-        tags,
-        operationId: 'commentCandidate',
-        summary: 'Comment on a candidate',
-        description:
-          'Adds a comment to the record of a candidate; its status does not change. Idempotent with an `Idempotency-Key`. ' +
-          'Fails with `stale_head` if a pending candidate has changed since `head`, with `record_full` if its record has ' +
-          'reached its limit, and with `idempotency_key_reused` if the key was used for another request.',
-        params: CandidatePath,
-        headers: IdempotencyHeader,
-        body: CandidateComment,
-        response: {
-          201: CandidateState,
-          ...writeErrors('insufficient_role', 'stale_head', 'record_full', 'idempotency_key_reused'),
-        },
+    forCurators({
+      operationId: 'commentCandidate',
+      summary: 'Comment on a candidate',
+      description:
+        'Adds a comment to the record of a candidate; its status does not change. Idempotent with an `Idempotency-Key`. ' +
+        'Fails with `stale_head` if a pending candidate has changed since `head`, with `record_full` if its record has ' +
+        'reached its limit, and with `idempotency_key_reused` if the key was used for another request.',
+      params: CandidatePath,
+      headers: IdempotencyHeader,
+      body: CandidateComment,
+      response: {
+        201: CandidateState,
+        ...writeErrors('insufficient_role', 'stale_head', 'record_full', 'idempotency_key_reused'),
       },
-    },
+    }),
     async (request, reply) => {
       const { params, body, headers } = request
       const state = await commentCandidate(ctx, callerOf(request), params.id, body, idempotencyOf(headers))
@@ -279,37 +249,29 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
 
   app.get(
     '/queue/candidates',
-    {
-      config: { roles: curators },
-      schema: {
-        tags,
-        operationId: 'listCandidates',
-        summary: 'List candidates',
-        description:
-          'Returns a page of the queue. Fails with `not_found` if `kb` does not exist, and with 400 if no response had ' +
-          'this `cursor`.',
-        querystring: CandidateQuery,
-        response: { 200: CandidatePage, ...readErrors('insufficient_role') },
-      },
-    },
+    forCurators({
+      operationId: 'listCandidates',
+      summary: 'List candidates',
+      description:
+        'Returns a page of the queue. Fails with `not_found` if `kb` does not exist, and with 400 if no response had ' +
+        'this `cursor`.',
+      querystring: CandidateQuery,
+      response: { 200: CandidatePage, ...readErrors('insufficient_role') },
+    }),
     (request) => listCandidates(ctx, callerOf(request), request.query),
   )
 
   app.get(
     '/queue/candidates/:id',
-    {
-      config: { roles: curators },
-      schema: {
-        tags,
-        operationId: 'readCandidate',
-        summary: 'Read a candidate',
-        description:
-          'Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results ' +
-          'of the answer tests. Fails with `not_found` if it does not exist.',
-        params: CandidatePath,
-        response: { 200: CandidateDetail, ...readErrors('insufficient_role') },
-      },
-    },
+    forCurators({
+      operationId: 'readCandidate',
+      summary: 'Read a candidate',
+      description:
+        'Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results ' +
+        'of the answer tests. Fails with `not_found` if it does not exist.',
+      params: CandidatePath,
+      response: { 200: CandidateDetail, ...readErrors('insufficient_role') },
+    }),
     (request) => readCandidateEffects(ctx, callerOf(request), request.params.id),
   )
 }

@@ -16,23 +16,24 @@ import { callerOf } from '../access/auth.ts'
 import { readErrors, writeErrors } from '../response/error-answer.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
+import { describing } from './describing.ts'
+
+const forAll = describing('Search')
+const forReads = describing('Search', { rate: 'read' })
 
 export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
   app.get(
     '/knowledge-bases/:kbId/search',
-    {
-      schema: {
-        tags: ['Search'],
-        operationId: 'search',
-        summary: 'Search by keywords',
-        description:
-          'Returns the Neurons and Sources of a knowledge base that match the query and that the caller may see. Fails ' +
-          'with 400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
-        params: KbPath,
-        querystring: SearchQuery,
-        response: { ...taggedAnswers(SearchAnswer), ...readErrors('not_pending') },
-      },
-    },
+    forAll({
+      operationId: 'search',
+      summary: 'Search by keywords',
+      description:
+        'Returns the Neurons and Sources of a knowledge base that match the query and that the caller may see. Fails ' +
+        'with 400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
+      params: KbPath,
+      querystring: SearchQuery,
+      response: { ...taggedAnswers(SearchAnswer), ...readErrors('not_pending') },
+    }),
     async (request, reply) => {
       const [caller, { kbId }] = [callerOf(request), request.params]
       const shown = await previewing(ctx, caller, request.query.preview, kbId)
@@ -43,19 +44,16 @@ export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.get(
     '/search',
-    {
-      schema: {
-        tags: ['Search'],
-        operationId: 'searchTenant',
-        summary: 'Search by keywords and count all matches',
-        description:
-          'Works like `GET /api/v1/knowledge-bases/{kbId}/search`, and also returns the number of all matches. Without `kb`, ' +
-          'searches every knowledge base of the tenant: documents are ranked within each and merged by rank. Fails with ' +
-          '400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
-        querystring: TenantSearchQuery,
-        response: { ...taggedAnswers(TenantSearchAnswer), ...readErrors('not_pending') },
-      },
-    },
+    forAll({
+      operationId: 'searchTenant',
+      summary: 'Search by keywords and count all matches',
+      description:
+        'Works like `GET /api/v1/knowledge-bases/{kbId}/search`, and also returns the number of all matches. Without `kb`, ' +
+        'searches every knowledge base of the tenant: documents are ranked within each and merged by rank. Fails with ' +
+        '400 if the query cannot be parsed, and with `unavailable` if the search takes too long.',
+      querystring: TenantSearchQuery,
+      response: { ...taggedAnswers(TenantSearchAnswer), ...readErrors('not_pending') },
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const shown = await previewing(ctx, caller, request.query.preview, request.query.kb)
@@ -66,21 +64,17 @@ export function searchRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post(
     '/knowledge-bases/:kbId/retrieve',
-    {
-      config: { rate: 'read' },
-      schema: {
-        tags: ['Search'],
-        operationId: 'retrieve',
-        summary: 'Retrieve passages for a question',
-        description:
-          'Returns the passages of a knowledge base that bear on a question, for the prompt of a language model. ' +
-          'Idempotent: changes nothing. Fails with `not_found` if the knowledge base does not exist, and with ' +
-          '`unavailable` if the search takes too long.',
-        params: KbPath,
-        body: RetrieveInput,
-        response: { 200: RetrieveAnswer, ...writeErrors('not_pending') },
-      },
-    },
+    forReads({
+      operationId: 'retrieve',
+      summary: 'Retrieve passages for a question',
+      description:
+        'Returns the passages of a knowledge base that bear on a question, for the prompt of a language model. ' +
+        'Idempotent: changes nothing. Fails with `not_found` if the knowledge base does not exist, and with ' +
+        '`unavailable` if the search takes too long.',
+      params: KbPath,
+      body: RetrieveInput,
+      response: { 200: RetrieveAnswer, ...writeErrors('not_pending') },
+    }),
     async (request) => {
       const [caller, { kbId }] = [callerOf(request), request.params]
       const shown = await previewing(ctx, caller, request.body.preview, kbId)

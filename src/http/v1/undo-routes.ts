@@ -5,27 +5,26 @@ import { proposeUndo } from '../../review/propose-undo.ts'
 import { callerOf } from '../access/auth.ts'
 import { writeErrors } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
+import { describing } from './describing.ts'
+
+const forCurators = describing('Queue', { roles: ['curator'] })
 
 export function undoRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/knowledge-bases/:kbId/undo',
-    {
-      config: { roles: ['curator'] },
-      schema: {
-        tags: ['Queue'],
-        operationId: 'proposeUndo',
-        summary: 'Propose to take back what one writer wrote',
-        description:
-          'Adds a reversal to the queue for each Neuron that one key, person, connector, Source or model has changed on `main` ' +
-          'since a time. A curator decides on all of them as one. What others changed since stays, or conflicts. ' +
-          'Idempotent: a reversal that is pending is not proposed again. Fails with `not_found` if the knowledge base or ' +
-          'the Source does not exist, with 400 if more than 500 Neurons were changed, and with `queue_full` if 10,000 ' +
-          'candidates of the knowledge base would be pending.',
-        params: KbPath,
-        body: UndoInput,
-        response: { 200: UndoAnswer, ...writeErrors('insufficient_role', 'queue_full') },
-      },
-    },
+    forCurators({
+      operationId: 'proposeUndo',
+      summary: 'Propose to take back what one writer wrote',
+      description:
+        'Adds a reversal to the queue for each Neuron that one key, person, connector, Source or model has changed on `main` ' +
+        'since a time. A curator decides on all of them as one. What others changed since stays, or conflicts. ' +
+        'Idempotent: a reversal that is pending is not proposed again. Fails with `not_found` if the knowledge base or ' +
+        'the Source does not exist, with 400 if more than 500 Neurons were changed, and with `queue_full` if 10,000 ' +
+        'candidates of the knowledge base would be pending.',
+      params: KbPath,
+      body: UndoInput,
+      response: { 200: UndoAnswer, ...writeErrors('insufficient_role', 'queue_full') },
+    }),
     (request) => proposeUndo(ctx, callerOf(request), request.params.kbId, request.body),
   )
 }

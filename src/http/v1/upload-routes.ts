@@ -17,7 +17,6 @@ import {
 } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { KbPath } from '../../contract/search.ts'
-import type { Role } from '../../contract/vocabulary.ts'
 import { uploadSource } from '../../sources/receive/upload-source.ts'
 import { abandonUpload } from '../../sources/receive/uploads/abandon-upload.ts'
 import { beginUpload } from '../../sources/receive/uploads/begin-upload.ts'
@@ -29,9 +28,10 @@ import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.
 import { formOptions, maxFormBytes, readForm } from '../request/upload-form.ts'
 import { readErrors, writeErrors } from '../response/error-answer.ts'
 import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
+import { describing } from './describing.ts'
 
-const tags = ['Sources']
-const roles: readonly Role[] = ['app', 'curator']
+const forBytes = describing('Sources', { roles: ['app', 'curator'], upload: true })
+const forWriters = describing('Sources', { roles: ['app', 'curator'] })
 
 /** Leaves parts of a request to the route to check: a streamed body, or a header that counts only if the upload exists. */
 const unchecked =
@@ -58,10 +58,8 @@ function formUpload(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/knowledge-bases/:kbId/documents/upload',
     {
-      config: { roles, upload: true },
       bodyLimit: maxFormBytes,
-      schema: {
-        tags,
+      ...forBytes({
         operationId: 'uploadSource',
         summary: 'Upload a Source',
         description:
@@ -80,7 +78,7 @@ function formUpload(app: ZodFastify, ctx: AppContext): void {
           ...writeErrors('insufficient_role', 'no_file', 'file_type_not_allowed', 'idempotency_key_reused'),
           409: DuplicateSource,
         },
-      },
+      }),
     },
     async (request, reply) => {
       const options = { ...request.query, ...idempotencyOf(request.headers) }
@@ -94,10 +92,8 @@ function chunkUpload(app: ZodFastify, ctx: AppContext): void {
   app.patch(
     '/uploads/:uploadId/chunk',
     {
-      config: { roles, upload: true },
       bodyLimit: maxChunkBytes,
-      schema: {
-        tags,
+      ...forBytes({
         operationId: 'uploadChunk',
         summary: 'Upload a chunk',
         description:
@@ -121,7 +117,7 @@ function chunkUpload(app: ZodFastify, ctx: AppContext): void {
             'range_not_satisfiable',
           ),
         },
-      },
+      }),
     },
     async (request) => {
       const range = readContentRange(request.raw.headers['content-range'])
@@ -140,29 +136,25 @@ function chunkUpload(app: ZodFastify, ctx: AppContext): void {
 function wholeUploads(app: ZodFastify, ctx: AppContext): void {
   app.post(
     '/knowledge-bases/:kbId/documents/upload/init',
-    {
-      config: { roles },
-      schema: {
-        tags,
-        operationId: 'beginUpload',
-        summary: 'Begin an upload in chunks',
-        description:
-          'Registers a file of at most 2 GB whose bytes follow in chunks within 24 hours. Idempotent with an ' +
-          '`Idempotency-Key`. Fails with `file_type_not_allowed` if the knowledge base does not accept the extension, ' +
-          'with `payload_too_large` above the limit, with `too_many_uploads` if 10 uploads of the tenant are active, with ' +
-          '`duplicate_source` if the knowledge base already has these bytes and `force` is not set (with `contentHash`), ' +
-          'and with `idempotency_key_reused` if the key was used for another request.',
-        params: KbPath,
-        querystring: UploadQuery,
-        headers: IdempotencyHeader,
-        body: UploadInput,
-        response: {
-          201: UploadTicket,
-          ...writeErrors('insufficient_role', 'file_type_not_allowed', 'too_many_uploads', 'idempotency_key_reused'),
-          409: DuplicateSource,
-        },
+    forWriters({
+      operationId: 'beginUpload',
+      summary: 'Begin an upload in chunks',
+      description:
+        'Registers a file of at most 2 GB whose bytes follow in chunks within 24 hours. Idempotent with an ' +
+        '`Idempotency-Key`. Fails with `file_type_not_allowed` if the knowledge base does not accept the extension, ' +
+        'with `payload_too_large` above the limit, with `too_many_uploads` if 10 uploads of the tenant are active, with ' +
+        '`duplicate_source` if the knowledge base already has these bytes and `force` is not set (with `contentHash`), ' +
+        'and with `idempotency_key_reused` if the key was used for another request.',
+      params: KbPath,
+      querystring: UploadQuery,
+      headers: IdempotencyHeader,
+      body: UploadInput,
+      response: {
+        201: UploadTicket,
+        ...writeErrors('insufficient_role', 'file_type_not_allowed', 'too_many_uploads', 'idempotency_key_reused'),
+        409: DuplicateSource,
       },
-    },
+    }),
     async (request, reply) => {
       const options = { ...request.query, ...idempotencyOf(request.headers) }
       const { kbId } = request.params
@@ -172,66 +164,54 @@ function wholeUploads(app: ZodFastify, ctx: AppContext): void {
 
   app.post(
     '/uploads/:uploadId/finalize',
-    {
-      config: { roles },
-      schema: {
-        tags,
-        operationId: 'finalizeUpload',
-        summary: 'Finalize an upload',
-        description:
-          'Makes a Source of the chunks and queues its ingest. Idempotent: finalizing again returns the same Source. ' +
-          'Fails with `incomplete` if bytes are missing, with `hash_mismatch` if the bytes do not have `contentHash`, ' +
-          'with `duplicate_source` if the knowledge base already has these bytes and `force` is not set, and with ' +
-          '`upload_expired` after 24 hours.',
-        params: UploadPath,
-        querystring: UploadQuery,
-        response: {
-          201: SourceAnswer,
-          ...writeErrors('insufficient_role', 'upload_expired', 'incomplete', 'hash_mismatch'),
-          409: DuplicateSource,
-        },
+    forWriters({
+      operationId: 'finalizeUpload',
+      summary: 'Finalize an upload',
+      description:
+        'Makes a Source of the chunks and queues its ingest. Idempotent: finalizing again returns the same Source. ' +
+        'Fails with `incomplete` if bytes are missing, with `hash_mismatch` if the bytes do not have `contentHash`, ' +
+        'with `duplicate_source` if the knowledge base already has these bytes and `force` is not set, and with ' +
+        '`upload_expired` after 24 hours.',
+      params: UploadPath,
+      querystring: UploadQuery,
+      response: {
+        201: SourceAnswer,
+        ...writeErrors('insufficient_role', 'upload_expired', 'incomplete', 'hash_mismatch'),
+        409: DuplicateSource,
       },
-    },
+    }),
     async (request, reply) =>
       reply.code(201).send(await finalizeUpload(ctx, callerOf(request), request.params.uploadId, request.query)),
   )
 
   app.get(
     '/uploads/:uploadId',
-    {
-      config: { roles },
-      schema: {
-        tags,
-        operationId: 'readUpload',
-        summary: 'Read the progress of an upload',
-        description:
-          'Returns the number of received bytes and the status of an upload. Fails with `not_found` if it does not exist ' +
-          'or another caller began it, and with `upload_expired` after 24 hours.',
-        params: UploadPath,
-        response: { 200: UploadStatus, ...readErrors('insufficient_role', 'upload_expired') },
-      },
-    },
+    forWriters({
+      operationId: 'readUpload',
+      summary: 'Read the progress of an upload',
+      description:
+        'Returns the number of received bytes and the status of an upload. Fails with `not_found` if it does not exist ' +
+        'or another caller began it, and with `upload_expired` after 24 hours.',
+      params: UploadPath,
+      response: { 200: UploadStatus, ...readErrors('insufficient_role', 'upload_expired') },
+    }),
     (request) => readUpload(ctx, callerOf(request), request.params.uploadId),
   )
 
   app.delete(
     '/uploads/:uploadId',
-    {
-      config: { roles },
-      schema: {
-        tags,
-        operationId: 'abandonUpload',
-        summary: 'Abandon an upload',
-        description:
-          'Removes an upload and its bytes. A Source that it has become stays. Not idempotent: a second request fails ' +
-          'with `not_found`. Fails with `upload_expired` after 24 hours.',
-        params: UploadPath,
-        response: {
-          204: z.null().describe('The upload is removed.'),
-          ...writeErrors('insufficient_role', 'upload_expired'),
-        },
+    forWriters({
+      operationId: 'abandonUpload',
+      summary: 'Abandon an upload',
+      description:
+        'Removes an upload and its bytes. A Source that it has become stays. Not idempotent: a second request fails ' +
+        'with `not_found`. Fails with `upload_expired` after 24 hours.',
+      params: UploadPath,
+      response: {
+        204: z.null().describe('The upload is removed.'),
+        ...writeErrors('insufficient_role', 'upload_expired'),
       },
-    },
+    }),
     async (request, reply) => {
       await abandonUpload(ctx, callerOf(request), request.params.uploadId)
       return reply.code(204).send(null)
