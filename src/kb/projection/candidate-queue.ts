@@ -86,11 +86,9 @@ function matching({
     ${zone === undefined ? nothing : query`AND coalesce(zone, 'none') = ${zone}`}
     ${
       bundles
-        ? query`AND NOT EXISTS (SELECT 1 FROM candidates AS mate WHERE mate.id >= substr(candidates.id, 1, ${timeLength})
-          AND mate.id < candidates.id AND candidates.connector IN ('git', 'console', ${undoConnector}) AND candidates.status = 'pending'
-          AND +mate.connector = candidates.connector AND +mate.status = 'pending' AND mate.zone IS candidates.zone
-          AND mate.fingerprint IS NOT NULL AND candidates.fingerprint IS NOT NULL
-          AND mate.created_at = candidates.created_at AND mate.created_by = candidates.created_by)`
+        ? query`AND (connector NOT IN ${bundled} OR NOT EXISTS (
+            SELECT 1 FROM candidates AS one JOIN candidates AS mate USING (created_at, created_by)
+            WHERE one.id = candidates.id AND ${mates} AND mate.id >= substr(one.id, 1, ${timeLength}) AND mate.id < one.id))`
         : nothing
     }
     ${tag === undefined ? nothing : query`AND id IN (SELECT id FROM candidate_tags WHERE key = ${tagKey(tag)})`}
@@ -107,21 +105,26 @@ const timeLength = 14
 
 export const undoConnector = 'undo'
 
+/** Connectors whose candidates come together: of a push, of the console and of an undo. */
+const bundled = query`('git', 'console', ${undoConnector})`
+
+/** What is decided as one; what a client says is of a push has no fingerprint. */
+const mates = query`one.status = 'pending' AND one.connector IN ${bundled} AND +mate.connector = one.connector
+  AND +mate.status = one.status AND mate.zone IS one.zone AND mate.fingerprint IS NOT NULL AND one.fingerprint IS NOT NULL`
+
 /** `path`: where the page was pushed to, by which they are in order. `pushed`: the blob. */
 export type Mate = CandidateRow & { path: string; pushed: string }
 
 /**
  * What waits of a push or an undo, or was written together in the console, in the zone of one candidate of it: that is decided as one.
- * Those of one have its time. What a client says is of a push has no fingerprint.
+ * Those of one have its time.
  */
-export function bundleOf(sql: Sql, { id, connector, status }: CandidateRow): Mate[] {
-  if (!['git', 'console', undoConnector].includes(connector) || status !== 'pending') return []
+export function bundleOf(sql: Sql, { id }: CandidateRow): Mate[] {
   const time = id.slice(0, timeLength)
-  const rows = sql.all`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid
+  const found = query`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid
     FROM candidates AS one JOIN candidates AS mate USING (created_at, created_by)
-    WHERE one.id = ${id} AND +mate.connector = one.connector AND +mate.status = one.status AND mate.id >= ${time} AND mate.id < ${`${time}~`} AND mate.zone IS one.zone
-      AND mate.fingerprint IS NOT NULL AND one.fingerprint IS NOT NULL ORDER BY mate.fingerprint, mate.id`
-  return rows.map((row) => {
+    WHERE one.id = ${id} AND ${mates} AND mate.id >= ${time} AND mate.id < ${`${time}~`} ORDER BY mate.fingerprint, mate.id`
+  return allRows(sql, found).map((row) => {
     const fingerprint = String(row.fingerprint)
     const end = fingerprint.lastIndexOf(' ')
     return { ...toCandidateRow(row), path: fingerprint.slice(0, end), pushed: fingerprint.slice(end + 1) }

@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 28
+export const projectionVersion = 29
 
 export const projectionTables = [
   'meta',
@@ -133,7 +133,7 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
     // with all that the queue is filtered by
     {
       name: 'candidates_in_order',
-      sql: 'ON candidates (status, red DESC, impact DESC, id, zone, kind, connector, word_row)',
+      sql: 'ON candidates (status, red DESC, impact DESC, id, zone, kind, connector, assignee, word_row)',
     },
     { name: 'candidates_by_connector', sql: 'ON candidates (status, connector)' },
     { name: 'candidates_by_origin', sql: 'ON candidates (connector, origin) WHERE origin IS NOT NULL' },
