@@ -27,4 +27,4 @@ export const ObjectId = z
   .describe('Id of the commit: 40 or 64 hexadecimal digits.')
 
 /** ISO 8601 with an offset. */
-export const Timestamp = z.iso.datetime({ offset: true })
+export const Timestamp = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-26T08:00:00Z' })

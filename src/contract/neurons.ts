@@ -15,7 +15,7 @@ export const NeuronPath = z.object({
 export const StillTrue = z
   .object({
     until: z.iso
-      .date()
+      .date('must be a day such as 2027-05-26')
       .describe(
         'Last day on which the page counts as true. Default: by `verify` in `kb.yaml`; without a rule there, for ever.',
       )

@@ -1,9 +1,15 @@
 import type { z } from 'zod'
 import { ConnectionError, GanglionError } from '../../client/index.ts'
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
+import { oneLine } from '../../rules/text/lines.ts'
+import type { ApiServer } from './api-server.ts'
 
 /** Every command takes its key from the same place. */
 const ofKey: Sentences = { invalid_token: () => 'The server does not know the key in GANGLION_KEY.' }
+
+const maxSaid = 500
+/** Characters of a key that are worth hiding: all keys begin with `gng_`. */
+const keyPart = 6
 
 type Sentences = Partial<Record<string, (error: GanglionError) => string>>
 
@@ -11,27 +17,36 @@ type Sentences = Partial<Record<string, (error: GanglionError) => string>>
 export async function readAnswer<Schema extends z.ZodType>(
   asked: Promise<unknown>,
   schema: Schema,
-  { url, sentences }: { url: string; sentences?: Sentences },
+  server: ApiServer,
+  sentences?: Sentences,
 ): Promise<z.output<Schema>> {
   const answer = await asked.catch((error: unknown) => {
-    throw new Error(serverProblem(error, url, sentences))
+    throw new Error(serverProblem(error, server, sentences))
   })
   const { success, data } = schema.safeParse(answer)
   if (success) return data
-  throw new Error(`${url} answered, not as Ganglion does. Is it the server's own URL?`)
+  throw new Error(`${server.url} answered, not as Ganglion does. Is it the server's own URL?`)
 }
 
 /**
- * Says in one line why a request failed. None of the server's own words are in it: who else answers at its address may repeat the key.
+ * Says in one line why a request failed, in the server's words. Who else answers at its address may repeat the key, or a part of it: then in
+ * those of the table of errors.
  * @param sentences for codes that mean more here than in general
  */
-export function serverProblem(error: unknown, url: string, sentences: Sentences = {}): string {
+export function serverProblem(error: unknown, { url, key }: ApiServer, sentences: Sentences = {}): string {
   if (error instanceof ConnectionError) return error.message.replace(/\.$/, `${reasonOf(error)}.`)
   if (!(error instanceof GanglionError)) return error instanceof Error ? error.message : String(error)
   const { code, status } = error
   if (code === 'unknown') return `${url} answered ${status}, not as Ganglion does. Is it the server's own URL?`
   if (!isErrorCode(code)) return `${url} answered ${status}, with a code that this version of Ganglion does not know.`
-  return (sentences[code] ?? ofKey[code])?.(error) ?? errorTable[code].message
+  const said = typeof error.body.message === 'string' ? oneLine(error.body.message, maxSaid) : ''
+  const isSafe = said !== '' && !repeats(said, key)
+  return (sentences[code] ?? ofKey[code])?.(error) ?? (isSafe ? said : errorTable[code].message)
+}
+
+function repeats(text: string, key: string): boolean {
+  const parts = Array.from({ length: Math.max(1, key.length - keyPart + 1) }, (_, at) => key.slice(at, at + keyPart))
+  return parts.some((part) => text.includes(part))
 }
 
 /** What the network said, as `ECONNREFUSED`: fetch itself says no more than that it failed. */

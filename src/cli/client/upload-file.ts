@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { z } from 'zod'
-import { ConnectionError, DuplicateSourceError, Ganglion, type GanglionOptions } from '../../client/index.ts'
+import { ConnectionError, DuplicateSourceError, Ganglion } from '../../client/index.ts'
 import { fileTypes, type SourceAnswer } from '../../contract/documents.ts'
+import type { ApiServer } from './api-server.ts'
 import { serverProblem } from './server-problem.ts'
 
 export type Uploaded =
@@ -39,7 +40,7 @@ export function isUploadable(file: string): boolean {
 
 /** Uploads a file, and goes on where the connection broke. @throws {GanglionError} @throws {Error} with a sentence for people */
 export async function uploadFile(
-  server: GanglionOptions,
+  server: ApiServer,
   file: string,
   { kb, folder: path, tags, force, replace, resume, onProgress }: FileUpload,
 ): Promise<Uploaded> {
@@ -60,7 +61,7 @@ export async function uploadFile(
     if (error instanceof DuplicateSourceError)
       return { result: 'duplicate', documentId: z.uuid().safeParse(error.body.existingDocumentId).data }
     if (uploadId === undefined || !(error instanceof ConnectionError)) throw error
-    throw new Error(`${serverProblem(error, server.url)} To go on where it broke off: --resume ${uploadId}`)
+    throw new Error(`${serverProblem(error, server)} To go on where it broke off: --resume ${uploadId}`)
   }
 }
 

@@ -25,7 +25,7 @@ export function addAskCommands(program: Command): void {
   }
   addCommand(program, asking, async ({ words: message, kb, preview }, server) => {
     const asked = new Ganglion(server).kb(kb).chat({ message, ...(preview && { preview }) })
-    const answer = await readAnswer(asked, ChatAnswer, { url: server.url, sentences })
+    const answer = await readAnswer(asked, ChatAnswer, server, sentences)
     const cited = (answer.citations ?? []).map(pageLine)
     return { json: answer, text: [answer.answer, ...cited, ...remarks(answer)].join('\n') }
   })
@@ -36,7 +36,7 @@ export function addAskCommands(program: Command): void {
   addCommand(program, searching, async ({ words, kb, preview }, server) => {
     const query = preview === undefined ? {} : { preview: preview.join(',') }
     const found = new Ganglion(server).kb(kb).search(words, query)
-    const answer = await readAnswer(found, SearchAnswer, { url: server.url, sentences })
+    const answer = await readAnswer(found, SearchAnswer, server, sentences)
     const hits = answer.documents.flatMap((hit) => [
       pageLine(hit),
       `  ${oneLine(highlightText(hit.highlight, ''), 300)}`,

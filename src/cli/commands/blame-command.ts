@@ -20,8 +20,8 @@ export function addBlameCommand(program: Command): void {
   const example = 'ganglion blame neurons/leave.md --kb handbook'
   askServer(command, Options, { key: 'an API key', example }, async ({ page, kb }, server) => {
     const asked = new Ganglion(server).kb(kb).neurons.blame(await seqIdOf(page))
-    const sentences = { not_found: () => 'There is no such page for this key.' }
-    const blame = await readAnswer(asked, Blame, { url: server.url, sentences })
+    const sentences = { not_found: () => 'There is no such page or knowledge base for this key.' }
+    const blame = await readAnswer(asked, Blame, server, sentences)
     return { json: blame, text: blame.sentences.map(lineOf).join('\n') }
   })
 }

@@ -37,13 +37,17 @@ export function addMirrorCommand(program: Command): void {
         if (other) throw new Error(`Several tenants have a knowledge base ${name}: say whose with --tenant.`)
         const clone = async () => audienceClone(ctx, await ctx.kb(kb.tenantId, kb.id), audience)
         const { commit, change } = await inUse(async () => push(await clone(), remote))
-        const text = `${shown(remote)} ${changes[change]} what ${audience} sees of ${kb.slug}: ${commit ?? 'nothing'}`
+        const text = `${shown(remote)} ${changes[change]} what the audience ${audience} sees of ${kb.slug}: ${commit ?? 'nothing'}`
         return { json: { kb: kb.slug, audience, remote: shown(remote), commit, change }, text }
       }),
   )
 }
 
-const changes = { none: 'has already', forwarded: 'now has', replaced: 'lost what it had, and has' } as const
+const changes = {
+  none: 'already has',
+  forwarded: 'now has',
+  replaced: 'has lost what is hidden by now, and has',
+} as const
 
 /** Its main is replaced where something that it shows is hidden now; not where others wrote there. */
 async function push(gitDir: string, remote: string): Promise<{ commit: string | null; change: keyof typeof changes }> {

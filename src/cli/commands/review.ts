@@ -91,10 +91,10 @@ async function send(
 ): Promise<{ answer: unknown; text: string }> {
   // A person who waits for a verdict sees at once that the server is away.
   const { candidates } = new Ganglion({ ...server, timeout: 30_000, retries: 0 })
-  const options = { url: server.url, sentences: sentencesFor({ candidate, head }) }
+  const sentences = sentencesFor({ candidate, head })
   const recorded = comment === undefined ? '' : 'The comment is recorded, the verdict is not. '
   const verdictOf = <Schema extends z.ZodType>(asked: Promise<unknown>, schema: Schema) =>
-    readAnswer(asked, schema, options).catch((error: Error) => {
+    readAnswer(asked, schema, server, sentences).catch((error: Error) => {
       throw new Error(`${recorded}${error.message}`)
     })
   const said: string[] = []
@@ -103,7 +103,8 @@ async function send(
     const state = await readAnswer(
       candidates.comment(candidate, { comment, ...(head && { head }) }),
       CandidateState,
-      options,
+      server,
+      sentences,
     )
     said.push(`Commented on ${candidate}, which is ${state.status}.`)
     answer = state

@@ -8,6 +8,11 @@ import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
 import { seqIdOf } from './blame-command.ts'
 
+const sentences = {
+  not_found: () => 'There is no such page or knowledge base for this key.',
+  insufficient_role: () => 'The key in GANGLION_KEY is not that of a curator.',
+}
+
 const Options = z.object({ page: z.string(), kb: z.string().min(1), until: StillTrue.shape.until })
 
 export function addStillTrueCommand(program: Command): void {
@@ -21,8 +26,7 @@ export function addStillTrueCommand(program: Command): void {
   askServer(command, Options, { key: "a curator's API key", example }, async ({ page, kb, until }, server) => {
     const seqId = await seqIdOf(page)
     const asked = new Ganglion(server).kb(kb).neurons.stillTrue(seqId, until === undefined ? {} : { until })
-    const sentences = { not_found: () => 'There is no such page for this key.' }
-    const answer = await readAnswer(asked, Approval.or(AwaitedApproval), { url: server.url, sentences })
+    const answer = await readAnswer(asked, Approval.or(AwaitedApproval), server, sentences)
     const text =
       answer.status === 'approved'
         ? `${seqId} is still true: commit ${answer.commit}.`

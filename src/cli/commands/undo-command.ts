@@ -19,8 +19,6 @@ const Since = z
   .pipe(z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-26T08:00:00Z, or 30m, 4h or 2d' }))
 
 const sentences = {
-  malformed_request: () =>
-    'The server rejects it: since then more than 500 Neurons were changed, or several keys have this name.',
   not_found: () => 'There is no such knowledge base or Source for this key.',
   insufficient_role: () => 'The key in GANGLION_KEY is not that of a curator.',
 }
@@ -50,7 +48,7 @@ export function addUndoCommand(program: Command): void {
     if (chosen === undefined || other !== undefined)
       throw new UsageError(`one of ${kinds.map((kind) => `--${kind}`).join(', ')} is needed`)
     const asked = new Ganglion(server).kb(kb).undo({ ...chosen, since, dryRun })
-    const answer = await readAnswer(asked, UndoAnswer, { url: server.url, sentences })
+    const answer = await readAnswer(asked, UndoAnswer, server, sentences)
     return { json: answer, text: textOf(answer, server.url) }
   })
 }

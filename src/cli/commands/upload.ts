@@ -121,7 +121,7 @@ export async function uploadOne(server: ApiServer, file: string, options: FileUp
     return reportOf(file, await uploadFile(server, file, options))
   } catch (error) {
     const isTypeRefused = error instanceof FileTypeNotAllowedError
-    return { file, result: isTypeRefused ? 'skipped' : 'failed', error: sentence(error, server.url, file) }
+    return { file, result: isTypeRefused ? 'skipped' : 'failed', error: sentence(error, server, file) }
   }
 }
 
@@ -155,8 +155,8 @@ export function describeFile({ file, result, documentId, status, neurons, pendin
   return `uploaded   ${name}, ${documentId}: ${made}`
 }
 
-function sentence(error: unknown, url: string, file: string): string {
-  return serverProblem(error, url, {
+function sentence(error: unknown, server: ApiServer, file: string): string {
+  return serverProblem(error, server, {
     not_found: () => 'There is no such knowledge base, or upload, for this key.',
     insufficient_role: () => 'The key in GANGLION_KEY may not upload.',
     file_type_not_allowed: ({ body }) => typeRefused(body.allowedTypes, file),

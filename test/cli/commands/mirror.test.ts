@@ -34,7 +34,7 @@ test('a mirror gets what its audience sees, follows main, and loses what is hidd
   const { mirror, remote, there, write, data } = await served()
   expect(await mirror()).toMatchObject({
     code: 0,
-    stdout: `${remote} has already what public sees of handbook: nothing\n`,
+    stdout: `${remote} already has what the audience public sees of handbook: nothing\n`,
   })
   write({ 'neurons/a.md': page(1, 'Open'), 'neurons/b.md': page(2, 'Closed', ['internal']) })
   there(
@@ -45,9 +45,9 @@ test('a mirror gets what its audience sees, follows main, and loses what is hidd
 
   const { stdout } = await mirror()
   const first = there('rev-parse', main)
-  expect(stdout).toBe(`${remote} now has what public sees of handbook: ${first}\n`)
+  expect(stdout).toBe(`${remote} now has what the audience public sees of handbook: ${first}\n`)
   expect(there('ls-tree', '-r', '--name-only', main)).toBe('neurons/a.md')
-  expect((await mirror()).stdout).toContain('has already')
+  expect((await mirror()).stdout).toContain('already has')
 
   write({ 'neurons/c.md': page(3, 'Open for now') })
   const asJson = await ganglionJson(['mirror', remote, '--kb', 'handbook', '--tenant', 'acme', '--data', data])
@@ -56,7 +56,9 @@ test('a mirror gets what its audience sees, follows main, and loses what is hidd
   expect(there('rev-parse', `${main}^`)).toBe(first)
 
   write({ 'neurons/c.md': page(3, 'Closed', ['internal']) })
-  expect((await mirror()).stdout).toContain(`lost what it had, and has what public sees of handbook: ${first}`)
+  expect((await mirror()).stdout).toContain(
+    `has lost what is hidden by now, and has what the audience public sees of handbook: ${first}`,
+  )
   write({ 'neurons/a.md': page(1, 'Closed', ['internal']) })
   const refused = 'error: git push failed: remote: error: By default, deleting the current branch is denied'
   expect(await mirror()).toMatchObject({ code: 1, stderr: expect.stringContaining(refused) })

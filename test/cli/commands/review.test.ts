@@ -109,6 +109,7 @@ test('a refusal is exit code 1 and one clear sentence', async () => {
   expect(await refused([candidate, '--approve'], { url, key })).toBe(
     'error: The server does not know the key in GANGLION_KEY.\n',
   )
+  expect(await refused([candidate, '--assign', 'nobody@example.com'])).toBe('error: The assignee is no curator here.\n')
   expect(await refused([id, '--dismiss'])).toBe('error: There is no such candidate for this key.\n')
   expect(await read(candidate)).toMatchObject({ status: 'pending', decisions: [] })
 
@@ -184,6 +185,12 @@ test('whoever else answers is told apart, and the key is in no message and goes 
     ],
     [
       await echo('application/json', 400, (text) => JSON.stringify({ error: text, message: text })),
+      /could not be understood/,
+    ],
+    [
+      await echo('application/json', 400, (text) =>
+        JSON.stringify({ error: 'malformed_request', message: `No: ${text.slice(0, 18)}…` }),
+      ),
       /could not be understood/,
     ],
     [
