@@ -182,8 +182,8 @@ export interface paths {
          */
         get: operations["readMe"];
         /**
-         * Change how the caller is told
-         * @description Says how a person is told by e-mail of what concerns them, in all their tenants. Idempotent. Fails with `insufficient_role` for an API key.
+         * Choose when the caller gets e-mails
+         * @description Sets whether a person gets each e-mail at once, one a day with all of them, or none, for all their tenants. Idempotent. Fails with `insufficient_role` for an API key.
          */
         patch: operations["changeMe"];
     };
@@ -1457,7 +1457,7 @@ export interface components {
             /** @description Time when the key expires. Null if it does not, and for a person. */
             expiresAt: string | null;
             /**
-             * @description How the person is told by e-mail. Absent for a key.
+             * @description When the person gets e-mails. Absent for a key.
              * @enum {string}
              */
             notices?: "at-once" | "digest" | "off";
@@ -1470,7 +1470,7 @@ export interface components {
          */
         MeChange: {
             /**
-             * @description How the person is told by e-mail. Absent for a key.
+             * @description When the person gets e-mails. Absent for a key.
              * @enum {string}
              */
             notices: "at-once" | "digest" | "off";

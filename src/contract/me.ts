@@ -9,7 +9,7 @@ export const Me = z
     tenant: z.string().describe('Slug of the tenant.'),
     connectors: z.array(z.string()).describe('Connectors that the policy trusts this key to speak as.'),
     expiresAt: Timestamp.nullable().describe('Time when the key expires. Null if it does not, and for a person.'),
-    notices: NoticeMode.describe('How the person is told by e-mail. Absent for a key.').exactOptional(),
+    notices: NoticeMode.describe('When the person gets e-mails. Absent for a key.').exactOptional(),
   })
   .meta({
     id: 'Me',

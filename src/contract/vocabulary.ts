@@ -34,7 +34,7 @@ export type CandidateStatus = z.infer<typeof CandidateStatus>
 export const Role = z.enum(['reader', 'app', 'curator'])
 export type Role = z.infer<typeof Role>
 
-/** How a person is told by e-mail of what concerns them: at once, once a day in one mail, or not at all. */
+/** When a person gets e-mails about what concerns them: each at once, one a day with all of them, or never. */
 export const NoticeMode = z.enum(['at-once', 'digest', 'off'])
 export type NoticeMode = z.infer<typeof NoticeMode>
 

@@ -93,7 +93,7 @@ test('each is told of what concerns them, and not of their own acts', async () =
   await assignCandidate(ctx, bo.caller, id, { assignee: 'bo@example.com' })
   await assignCandidate(ctx, bo.caller, id, { assignee: 'cy@example.com' })
   await commentCandidate(ctx, cy.caller, id, { comment: 'Fine, @AdaLovelace, @bo@example.com and @cy? `@bo` @nobody' })
-  await requestChanges(ctx, bo.caller, id, { reason: 'Name the fee.' })
+  await requestChanges(ctx, bo.caller, id, { reason: 'Name the fee, @cy.' })
   await approveCandidate(ctx, cy.caller, id, {})
   const mails = (await work()).map(({ to, headers, text }) => [
     to[0],
@@ -106,9 +106,10 @@ test('each is told of what concerns them, and not of their own acts', async () =
       '[handbook] First',
       '“First” has a comment that mentions you (Cy, handbook) > Fine, @AdaLovelace, @bo@example.com and @cy? `@bo` @nobody',
     ],
-    ['ada@example.com', '[handbook] First', '“First” needs changes (Bo, handbook) > Name the fee.'],
+    ['ada@example.com', '[handbook] First', '“First” needs changes (Bo, handbook) > Name the fee, @cy.'],
     ['ada@example.com', '[handbook] First', expect.stringMatching(/^“First” was approved \(Cy, handbook\)/)],
     ['bo@example.com', '[handbook] First', expect.stringContaining('mentions you (Cy, handbook)')],
+    ['cy@example.com', '[handbook] First', '“First” needs changes (Bo, handbook) > Name the fee, @cy.'],
   ])
   expect(await work()).toEqual([])
 })

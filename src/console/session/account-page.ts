@@ -118,7 +118,7 @@ function noticesForm(visit: Visit, value: NoticeMode, sendsMail: boolean): Html 
   return html`<h2 id="mails">Mails</h2>
     <p>What is assigned to you, what became of your changes, what waits for your approval, comments that mention you, and your pages that are past their date.</p>
     ${!sendsMail && html`<p class="hint">This server sends no mails: its operator has not set <code>GANGLION_SMTP_URL</code>.</p>`}
-    ${form(visit, { action: '/account/notices' }, [selectField({ name: 'notices', label: 'How you are told', value, choices }), button('Save')])}`
+    ${form(visit, { action: '/account/notices' }, [selectField({ name: 'notices', label: 'When you get them', value, choices }), button('Save')])}`
 }
 
 function tenants(visit: Visit): Html {

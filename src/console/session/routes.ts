@@ -49,7 +49,7 @@ const Done = z.looseObject({ done: z.string().optional() })
 const notices: Readonly<Record<string, string>> = {
   name: 'Your name is saved.',
   password: 'Your password is saved. Your other sessions have ended.',
-  notices: 'Saved: that is how you are told from now on.',
+  notices: 'Saved. It holds from now on.',
   session: 'The session has ended.',
   agent: 'The agent is disconnected: its tokens are refused from now on.',
   sessions: 'All your other sessions have ended.',

@@ -24,8 +24,8 @@ export function stopMailsRoutes(app: ZodFastify, ctx: AppContext): void {
       if (method === 'POST') await ctx.users.setNotices(query.to, 'off')
       const main =
         method === 'POST'
-          ? html`<h1>Stopped</h1><p>No more mails are sent to you. <a href="/account#mails">Your account</a> has the setting.</p>`
-          : html`<h1>Stop mails</h1><form method="post"><button type="submit">Stop all mails to me</button></form>`
+          ? html`<h1>Stopped</h1><p>You get no more mails. To get them again, choose so in <a href="/account#mails">your account</a>.</p>`
+          : html`<h1>Stop mails</h1><p>You can choose one mail a day instead, in <a href="/account#mails">your account</a>.</p><form method="post"><button type="submit">Stop all mails to me</button></form>`
       return send(reply.header('cache-control', 'no-store'), barePage({ title: 'Mails', main }))
     },
   })

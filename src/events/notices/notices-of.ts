@@ -61,11 +61,13 @@ export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCau
   const curators = await ctx.users.curators(tenantId)
   // The names of a forge are of accounts there, and any of these may write one.
   const mentioned = new Set(via === undefined ? mentionedIn(quote, curators).values() : [])
+  const isRemark = told.kind === 'candidate.commented' || told.kind === 'candidate.changes-requested'
   const isConcerned = (user: User) => {
     if (without !== undefined) return !without.includes(user.id)
     if (awaiting !== undefined) return awaiting.owners.some((people) => goesByOneOf({ names: [user.email] }, people))
     if (told.kind === 'candidate.assigned') return row.status === 'pending' && user.email === assigneeOf(record)
-    return told.kind === 'candidate.commented' ? mentioned.has(user) : user.id === sender
+    const isToSender = told.kind !== 'candidate.commented' && user.id === sender
+    return isToSender || (isRemark && mentioned.has(user))
   }
   const text = `“${record.title}” ${did} (${actor.name}, ${kbTitle})`
   const notice = { subject: `[${kbTitle}] ${record.title}`, text, quote, path: candidatePage(record.id) }

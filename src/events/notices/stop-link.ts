@@ -10,12 +10,15 @@ export async function stopUrlOf({ users, urls }: Pick<Context, 'users' | 'urls'>
   return urls.page(`/notices/stop?${new URLSearchParams({ to, signature })}`)
 }
 
+const badLink = 'This link stops no mails. Choose “No mails” in your account, or open the link of a newer mail.'
+
 /** @throws {GanglionError} `link_expired` for a link that is not ours, or of a person who is gone */
 export async function requireStopLink({ users }: Pick<Context, 'users'>, { to, signature }: StopLink): Promise<void> {
   const isKnown = (await users.get(to)) !== undefined
   const own = Buffer.from(isKnown ? signatureOf(to, await users.noticeKey(to)) : '')
   const given = Buffer.from(signature)
-  if (!isKnown || own.length !== given.length || !timingSafeEqual(own, given)) throw new GanglionError('link_expired')
+  if (!isKnown || own.length !== given.length || !timingSafeEqual(own, given))
+    throw new GanglionError('link_expired', badLink)
 }
 
 function signatureOf(userId: string, key: string): string {

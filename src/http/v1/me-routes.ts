@@ -30,10 +30,10 @@ export function meRoutes(app: ZodFastify, ctx: AppContext): void {
     '/me',
     forAll({
       operationId: 'changeMe',
-      summary: 'Change how the caller is told',
+      summary: 'Choose when the caller gets e-mails',
       description:
-        'Says how a person is told by e-mail of what concerns them, in all their tenants. Idempotent. Fails with ' +
-        '`insufficient_role` for an API key.',
+        'Sets whether a person gets each e-mail at once, one a day with all of them, or none, for all their tenants. ' +
+        'Idempotent. Fails with `insufficient_role` for an API key.',
       body: MeChange,
       response: { 200: Me, ...writeErrors() },
     }),

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => console.close())
 
-test('a person chooses how they are told, and is told that the server sends nothing', async () => {
+test('a person chooses when they get mails, and reads that the server sends nothing', async () => {
   const browser = await console.browser('curator', { email: 'mails@example.com' })
   const page = await browser.get('/account')
   expect(page.texts('#mails ~ .hint')).toEqual([
@@ -32,6 +32,7 @@ test('a link stops mails without signing in: not by a look at it, nor with anoth
   for (const method of ['GET', 'POST'] as const) {
     const refused = await visit(console.app, { method, url: foreign, headers: { accept: 'text/html' } })
     expect([refused.status, await mode()]).toEqual([410, 'at-once'])
+    expect(refused.body).toContain('Choose “No mails” in your account')
   }
   // As a mail program sends it: in either form, from anywhere, without a cookie.
   const body = '--x\r\ncontent-disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n'
