@@ -46,12 +46,13 @@ export async function proposeUndo(
   { by, writer: name, since, dryRun }: UndoInput,
 ): Promise<UndoAnswer> {
   const kb = await ctx.kb(caller.tenantId, kbId)
+  const { writer, label } = await writerOf(ctx, caller, kb, { by, writer: name })
   const undoing = {
-    writer: await writerOf(ctx, caller, kb, { by, writer: name }),
+    writer,
     dryRun,
     // As precise as the time of a commit.
     since: new Date(Math.floor(Date.parse(since) / 1000) * 1000).toISOString(),
-    reason: `takes back what the ${by} ${name} wrote since ${since}`,
+    reason: `takes back what the ${by} ${label} wrote since ${since}`,
     actor: { id: `undo:${bareId(caller)}`, name: caller.name },
     at: ctx.now(),
   }
@@ -64,7 +65,7 @@ export async function proposeUndo(
     kbId: kb.identity.id,
     message:
       first === undefined
-        ? `There is nothing to take back: ${name} wrote nothing since ${since} that main still has.`
+        ? `There is nothing to take back: main has nothing that the ${by} ${label} wrote since ${since}.`
         : dryRun
           ? `In the queue, ${count.replace(/wait(s?)$/, 'would wait')}.`
           : `In the queue, ${count}.`,
@@ -88,19 +89,23 @@ async function writerOf(
   caller: Caller,
   kb: KnowledgeBase,
   { by, writer }: Pick<UndoInput, 'by' | 'writer'>,
-): Promise<Writer> {
-  if (by === 'connector') return { connector: writer }
-  if (by === 'model') return { model: writer }
-  if (by === 'person') return { sender: (await ctx.users.findByEmail(foldEmail(writer)))?.id ?? writer }
+): Promise<{ writer: Writer /** What people call it. */; label: string }> {
+  if (by === 'connector') return { writer: { connector: writer }, label: writer }
+  if (by === 'model') return { writer: { model: writer }, label: writer }
+  if (by === 'person') {
+    const person = await ctx.users.findByEmail(foldEmail(writer))
+    return { writer: { sender: person?.id ?? writer }, label: writer }
+  }
   if (by === 'key') {
-    const [key, other] = (await ctx.apiKeys.list(caller.tenantId)).filter(({ name }) => name === writer)
+    const keys = await ctx.apiKeys.list(caller.tenantId)
+    const [key, other] = keys.filter(({ id, name }) => name === writer || id === writer)
     if (other !== undefined)
       throw new ValidationError({ writer: ['is the name of several keys: give the UUID of one'] })
-    return { sender: key?.id ?? writer }
+    return { writer: { sender: key?.id ?? writer }, label: key?.name ?? writer }
   }
-  const { kbId, editionOf } = await findSource(ctx, caller, writer)
+  const { kbId, editionOf, filename } = await findSource(ctx, caller, writer)
   if (kbId !== kb.identity.id) throw new GanglionError('not_found')
-  return { connector: ingestConnector, prefix: originPrefix(editionOf) }
+  return { writer: { connector: ingestConnector, prefix: originPrefix(editionOf) }, label: filename }
 }
 
 async function recordUndo(

@@ -143,7 +143,9 @@ test('a connector or a person is undone as well; a Source or knowledge base that
   const of = (by: UndoInput['by'], writer: string) => undo(since, { by, writer })
   expect((await of('connector', 'api')).reversals).toHaveLength(1)
   expect((await of('connector', 'mcp')).reversals).toEqual([])
-  expect((await of('person', app.id)).message).toContain('nothing to take back')
+  expect((await of('person', app.id)).message).toBe(
+    `There is nothing to take back: main has nothing that the person ${app.id} wrote since ${since}.`,
+  )
   await expect(of('source', crypto.randomUUID())).rejects.toMatchObject({ code: 'not_found' })
   await expect(
     proposeUndo(ctx, curator, 'none', { by: 'key', writer: 'bot', since, dryRun: false }),
@@ -183,6 +185,9 @@ test('a person is undone by address, a key by its name, a model by what proposed
   expect(await of('key', twin)).toEqual(['Of a twin'])
   expect(await of('model', 'm-1')).toEqual(['Of a twin', 'Of the agent'])
   expect(await of('model', 'm')).toEqual([])
+  const ofAgent = await undo(since, { by: 'key', writer: agent })
+  const { entry } = await reviewCandidate(ctx, curator, ofAgent.reversals[0]?.candidateId ?? '', {})
+  expect(entry.reason).toContain('takes back what the key Agent wrote since')
   const { reversals } = await undo(since, { by: 'model', writer: 'm-1' })
   await approveAll()
   for (const { seqId } of reversals) await expect(content(seqId)).rejects.toMatchObject({ code: 'not_found' })

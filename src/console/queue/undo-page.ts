@@ -79,10 +79,10 @@ function undoPage(
         }),
         field({
           name: 'writer',
-          label: 'Which',
+          label: 'Name',
           value: writer,
           errors,
-          hint: 'The name of a key, connector or model, the e-mail address of a person, or the UUID of a Source.',
+          hint: 'Of a key, connector or model its name, of a person the e-mail address, of a Source the UUID.',
           attributes: { required: true, maxlength: 200 },
         }),
         field({
@@ -90,7 +90,7 @@ function undoPage(
           label: 'Since',
           value: since,
           errors,
-          hint: 'In UTC, such as 2026-11-26T08:00:00Z.',
+          hint: 'A time in UTC, such as 2026-11-26T08:00:00Z.',
           attributes: { required: true },
         }),
         button('Propose to undo it'),
