@@ -81,8 +81,10 @@ export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candid
 const nothingProposed = 'main says so already: nothing was proposed.'
 
 function nextStep(pushed: readonly ProposedNeuron[], hasRef: boolean): string[] {
-  if (pushed.some(({ state }) => state === 'new' || state === 'updated' || state === 'unchanged')) {
-    return [hasRef ? 'It waits for a curator; git fetch origin <ref> brings it for review.' : 'It waits for a curator.']
+  const waiting = pushed.filter(({ state }) => state === 'new' || state === 'updated' || state === 'unchanged').length
+  if (waiting > 0) {
+    const [waits, it] = waiting === 1 ? ['It waits', 'it'] : ['They wait', 'one']
+    return [`${waits} for a curator${hasRef ? `; git fetch origin <ref> brings ${it} for review` : ''}.`]
   }
   return pushed.some(({ state }) => state === 'approved') ? ['git pull --rebase brings it from main.'] : []
 }

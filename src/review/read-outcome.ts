@@ -16,6 +16,8 @@ export type ReviewOutcome = {
   isRemoval: boolean
   /** Whether an approval was the last thing that happened to it, and others have to approve it, too. */
   isVoted: boolean
+  /** Whether a new version was the last thing, as where others have to approve what an approval edits. */
+  isRevised: boolean
   /** The last decision, if there is one. */
   by?: string
   at?: string
@@ -26,10 +28,12 @@ export async function readOutcome(ctx: Context, caller: Caller, candidateId: str
   const { id, title, status, zone, approval, removes: isRemoval } = row
   const [approved] = await approvalDecision(kb, row)
   const verdict = lastVerdict(candidate)
+  const last = status === 'pending' ? candidate.decisions.at(-1)?.action : undefined
   const decision = approved ?? (verdict && { by: verdict.by.name, at: verdict.at })
   return {
     ...{ id, title, status, zone, isRemoval },
-    isVoted: status === 'pending' && candidate.decisions.at(-1)?.action === 'approve',
+    isVoted: last === 'approve',
+    isRevised: last === 'revise',
     kb: kb.identity.slug,
     ...(approval === undefined ? {} : { seqId: approval.seqId }),
     ...(decision === undefined ? {} : { by: decision.by, at: decision.at }),

@@ -73,7 +73,9 @@ export function mayBeAmong(authors: ReadonlySet<string>, { id }: Pick<Decider, '
 }
 
 export function awaitingText({ votes, owners }: Awaiting): string {
-  const more = votes === 0 ? [] : [votes === 1 ? '1 more approval' : `${votes} more approvals`]
-  const theirs = owners.map((people) => `the approval of ${people.join(' or ')}`)
-  return `It needs ${[...more, ...theirs].join(', and ')}.`
+  const theirs = owners.map((people) => `the approval of ${people.join(' or ')}`).join(', and ')
+  // That of an owner is one of the votes.
+  if (theirs !== '' && votes < 2) return `It needs ${theirs}.`
+  const more = votes === 1 ? '1 more approval' : `${votes} more approvals`
+  return theirs === '' ? `It needs ${more}.` : `It needs ${more}, among them ${theirs}.`
 }

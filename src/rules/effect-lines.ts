@@ -7,13 +7,11 @@ const maxShown = 5
 export function effectLines({ state, reason = '', tests, broken, mended, changed }: TestEffects): string[] {
   if (state === 'running') return ['The answer tests are still being run.']
   if (state === 'failed') return [`The answer tests could not be run: ${oneLine(reason, 300)}`]
-  const more = [
-    ...(mended.length > 0 ? [`mends ${mended.length}`] : []),
-    ...(changed.length > 0 ? [`changes other results of ${changed.length}`] : []),
-  ]
-  if (broken.length === 0 && more.length === 0) return []
-  const does = [broken.length > 0 ? `breaks ${broken.length}` : 'breaks none', ...more].join(', ')
-  return [`Its approval ${does} of ${tests} answer tests${broken.length > 0 ? ':' : '.'}`, ...failing(broken)]
+  if (broken.length + mended.length + changed.length === 0) return []
+  const mends = mended.length > 0 && `mends ${mended.length}`
+  const changes = changed.length > 0 && `changes other results of ${changed.length}`
+  const does = [`breaks ${broken.length || 'none'} of ${tests} answer tests`, mends, changes].filter(Boolean)
+  return [`Its approval ${does.join(', ')}${broken.length > 0 ? ':' : '.'}`, ...failing(broken)]
 }
 
 /** What fails on main; nothing where all passes. */

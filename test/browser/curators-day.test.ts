@@ -86,10 +86,10 @@ test('a curator tries ten pages, mends the answer that one breaks, decides with 
   await says(ada, 'Your approval of Leave is recorded.')
 
   await open(ada, 'Leave')
-  await effects(ada, 'None of 1 breaks.')
+  await effects(ada, 'Its approval breaks none of 1.')
   for (const [curator, outcome] of [
     [bob, 'others have to approve it, too'],
-    [ada, '10 of 10 decided'],
+    [ada, '10 of 10 done'],
   ] as const) {
     await open(curator, 'Leave')
     await curator.page.getByRole('button', { name: 'Approve all 10' }).click()
@@ -105,7 +105,7 @@ test('a curator tries ten pages, mends the answer that one breaks, decides with 
   await ada.visit(`/undo?kb=handbook&by=key&writer=Night+agent&since=${since}`)
   await ada.page.getByRole('button', { name: 'Propose' }).click()
   await ada.page.getByRole('button', { name: 'Approve all 10' }).click()
-  await says(ada, '10 of 10 decided')
+  await says(ada, '10 of 10 done')
   await owner.git('pull', '--quiet')
   expect(await owner.git('diff', '-I', '^candidate: ', morning, 'HEAD', '--', 'neurons')).toBe('')
   const [, seqId] = /^seqId: (\w+)$/m.exec(owner.read(leave)) ?? []

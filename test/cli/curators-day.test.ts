@@ -70,7 +70,7 @@ test('a curator tries ten pages in the terminal, mends the answer that one break
   for (const [ref, head] of await fetchCandidates()) {
     const said = await run(bob, ['review', ref, '--approve', '--head', head])
     expect(said.text).toMatch(
-      /^(Its approval breaks none, .*\n)?Your approval of .* is recorded\. It needs 1 more approval\.\n$/,
+      /^(Its approval breaks none of .*\n)?Your approval of .* is recorded\. It needs 1 more approval\.\n$/,
     )
   }
   await clone.git('checkout', '--quiet', 'main')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { goesByOneOf, isOwned } from '../../src/rules/deciding.ts'
+import { awaitingText, goesByOneOf, isOwned } from '../../src/rules/deciding.ts'
 
 test.each([
   ['ANN@example.com', true],
@@ -21,4 +21,14 @@ test.each([
   ['legal', 'neurons/legal-notes/a.md', false],
 ])('a rule for %s holds for %s: %s', (folder, path, holds) => {
   expect(isOwned({ paths: [folder], tags: [] }, { path, tags: [] })).toBe(holds)
+})
+
+test.each([
+  [1, [], 'It needs 1 more approval.'],
+  [2, [], 'It needs 2 more approvals.'],
+  [0, [['ann', 'bo']], 'It needs the approval of ann or bo.'],
+  [1, [['ann'], ['bo']], 'It needs the approval of ann, and the approval of bo.'],
+  [2, [['ann']], 'It needs 2 more approvals, among them the approval of ann.'],
+])('%i votes with the owners %j read: %s', (votes, owners, text) => {
+  expect(awaitingText({ votes, owners })).toBe(text)
 })

@@ -37,6 +37,7 @@ const kbCommands: readonly { label: string; path: string; least: PersonRole }[] 
   { label: 'Findings', path: '/findings', least: 'curator' },
   { label: 'Questions', path: '/questions', least: 'curator' },
   { label: 'Answer tests', path: '/tests', least: 'curator' },
+  { label: 'Pages to look at again', path: '/stale', least: 'reader' },
   { label: 'Settings of this knowledge base', path: '/settings', least: 'admin' },
 ]
 

@@ -47,6 +47,8 @@ const placesOfKb = (slug: string): readonly Link[] => {
     { href: `${base}/sources`, label: 'Sources', icon: 'file-text' },
     { href: `${base}/findings`, label: 'Findings', icon: 'triangle-alert', least: 'curator' },
     { href: `${base}/questions`, label: 'Questions', icon: 'search', least: 'curator' },
+    { href: `${base}/tests`, label: 'Answer tests', icon: 'check', least: 'curator' },
+    { href: `${base}/stale`, label: 'Pages to look at again', icon: 'history', least: 'curator' },
     { href: `${base}/sites`, label: 'Sites', icon: 'code', least: 'curator' },
     { href: `${base}/new`, label: 'New page', icon: 'plus', least: 'curator' },
     { href: `${base}/settings`, label: 'Settings', icon: 'settings', least: 'admin' },

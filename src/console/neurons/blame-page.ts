@@ -12,7 +12,7 @@ export function blamePage(visit: Visit, { kb, blame }: { kb: PageKb; blame: Blam
   const path = neuronPage(kb.slug, seqId)
   const main = html`
     <p class="crumbs"><a href="${path}" dir="auto">${title}</a> · <a href="${path}/history">History</a></p>
-    <h1>Who said <bdi>${title}</bdi></h1>
+    <h1>Who said so: <bdi>${title}</bdi></h1>
     <div class="scroll" tabindex="0" role="group" aria-label="Sentences">
     <table>
       <caption class="unseen">The sentences of the page, in order</caption>
@@ -20,7 +20,7 @@ export function blamePage(visit: Visit, { kb, blame }: { kb: PageKb; blame: Blam
         <th scope="col">Approved by</th><th scope="col">Came from</th></tr></thead>
       <tbody>${partsOf(sentences).map((part) => row(visit, { kb, seqId }, part))}</tbody>
     </table></div>`
-  return page(visit, { title: `Who said ${title}`, main, kb })
+  return page(visit, { title: `Who said so: ${title}`, main, kb })
 }
 
 function partsOf(sentences: readonly BlamedSentence[]): BlamedSentence[] {

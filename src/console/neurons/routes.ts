@@ -233,8 +233,9 @@ function staleListPage(visit: Visit, kb: PageKb, owner: string, { neurons, nextC
   const path = stalePage(kb.slug)
   const main = html`
     <h1>Pages to look at again</h1>
+    <p class="hint">They are past their date, or older than a document that they cite. A curator reads each, and changes it or says on it that it is still true.</p>
     <form action="${path}" method="get" role="search" aria-label="Owner">
-      ${field({ name: 'owner', label: 'Owned by', value: owner, type: 'search' })}
+      ${field({ name: 'owner', label: 'Owned by', hint: 'An e-mail, or the name of a key.', value: owner, type: 'search' })}
       <p class="row"><button class="second" type="submit">Show</button> <a href="${path}?owner=${encodeURIComponent(visit.session.user.email)}">Mine</a></p>
     </form>
     ${
@@ -242,7 +243,7 @@ function staleListPage(visit: Visit, kb: PageKb, owner: string, { neurons, nextC
         ? html`<p class="empty">No page is past its date, or older than a document that it cites.</p>`
         : html`<ul class="tree">${neurons.map(
             ({ seqId, title, updatedAt, verified, owner: own, newEdition }) =>
-              html`<li><a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a> <span class="hint">${verified === undefined ? html`changed ${when(updatedAt)}` : html`still true on ${verified.at}`}${newEdition !== undefined && html` · new edition of <bdi>${newEdition.filename}</bdi>`}${own !== undefined && html` · <bdi>${own}</bdi>`}</span></li>`,
+              html`<li><a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a> <span class="hint">${verified === undefined ? html`changed ${when(updatedAt)}` : html`still true on ${verified.at}${verified.until !== undefined && html`, until ${verified.until}`}`}${newEdition !== undefined && html` · new edition of <bdi>${newEdition.filename}</bdi>`}${own !== undefined && html` · <bdi>${own}</bdi>`}</span></li>`,
           )}</ul>`
     }
     ${nextCursor !== null && html`<p><a href="${path}?${String(new URLSearchParams({ owner, cursor: nextCursor }))}" rel="next">More</a></p>`}`

@@ -25,7 +25,7 @@ const verbs: Readonly<Record<ReviewStep['action'], string>> = {
   reopen: 'put back',
   comment: 'commented',
   revise: 'revised',
-  'request-changes': 'asked for changes of',
+  'request-changes': 'asked for changes to',
   assign: 'assigned',
 }
 
@@ -136,7 +136,7 @@ function talkSection(
     <h2 id="talk-title">Comments and history</h2>
     <ol class="steps">
       <li><bdi>${entry.createdBy}</bdi> proposed it ${when(entry.createdAt)}</li>
-      ${steps.map((step) => stepItem(step, step.action === 'comment' ? rendered.next().value : undefined))}
+      ${steps.map((step) => stepItem(step, isRemark(step) ? rendered.next().value : undefined))}
     </ol>
     ${form(
       visit,
@@ -145,7 +145,7 @@ function talkSection(
         errors,
         attributes: { id: 'comment', 'data-keep': `comment-${entry.id}` },
       },
-      html`${textArea({ name: 'comment', label: 'Comment', hint: 'Markdown. Other curators see it; those whom you mention, as @ada, are told by e-mail.', value: typed, errors, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
+      html`${textArea({ name: 'comment', label: 'Comment', hint: 'Markdown. Other curators see it; those whom you mention, as @ada, get an e-mail.', value: typed, errors, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
       <div class="row">${button('Comment', { class: 'second' })}
         ${entry.status === 'pending' && button('Ask for changes', { class: 'second', formaction: candidateUrl(entry.id, params, {}, 'request-changes') })}</div>`,
     )}
@@ -165,6 +165,11 @@ function assignForm(
       <div class="row">${button('Assign', { class: 'second' })}
         ${button('Assign to me', { class: 'second', name: 'me', value: '1' })}</div>`,
   )
+}
+
+/** What is written as Markdown, and may mention people. */
+export function isRemark({ action }: Pick<ReviewStep, 'action'>): boolean {
+  return action === 'comment' || action === 'request-changes'
 }
 
 function stepItem({ action, at, by, reason, to }: ReviewStep, comment: Rendered | undefined): Html {

@@ -107,7 +107,7 @@ export function togetherNotice(
 ): Html {
   const count = decided.filter(({ result }) => result === 'done').length
   const all = decided.length < maxResults ? html`${count} of ${decided.length}` : html`${count} or more`
-  return html`<h2>${all} decided</h2>
+  return html`<h2>${all} done</h2>
     <ul class="results">${decided.map(
       ({ outcome, result }) => html`<li class="row">
         <span><a href="${candidateUrl(outcome.id, params)}" dir="auto">${outcome.title}</a>: ${resultText(outcome, result)}</span>

@@ -19,8 +19,8 @@ function effectsText({ state, reason = '', tests, broken, mended, changed }: Tes
   if (state === 'running') return html`<p role="status">They are being run. <a href="">Look again</a></p>`
   if (state === 'failed') return html`<p class="warning">They could not be run: ${reason}</p>`
   if (broken.length > 0) return html`<p class="warning">Its approval breaks ${broken.length} of ${tests}.</p>`
-  if (mended.length + changed.length === 0) return html`<p class="empty">None of ${tests} changes.</p>`
-  return html`<p>None of ${tests} breaks.</p>`
+  if (mended.length + changed.length === 0) return html`<p class="empty">Its approval changes none of ${tests}.</p>`
+  return html`<p>Its approval breaks none of ${tests}.</p>`
 }
 
 function changeList(label: string, changes: readonly TestChange[], kb: string): Html | undefined {

@@ -16,7 +16,7 @@ export function fieldSection(fields: readonly FieldChange[]): Html | undefined {
   if (fields.length === 0) return undefined
   return html`<section aria-labelledby="fields-title">
     <h2 id="fields-title">Properties</h2>
-    ${changed.length === 0 ? html`<p class="empty">None of them changes.</p>` : fieldTable('Changed properties', changed)}
+    ${changed.length === 0 ? html`<p class="empty">No property changes.</p>` : fieldTable('Changed properties', changed)}
     ${same.length > 0 && html`<details><summary>${same.length} unchanged</summary>${fieldTable('Unchanged properties', same)}</details>`}
   </section>`
 }

@@ -2,6 +2,7 @@ import { neuronPage } from '../../contract/console-paths.ts'
 import { errorTable, type GanglionError } from '../../contract/errors.ts'
 import type { ReviewOutcome } from '../../review/read-outcome.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
+import { awaitingText } from '../../rules/deciding.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -10,8 +11,10 @@ import { statusLabels } from './entry-parts.ts'
 import { candidateUrl, type QueueParams } from './view.ts'
 
 /** Says what happens with a change that was proposed just now. It may have been decided since, in another tab. */
-export function proposedNotice({ entry }: Pick<CandidateReview, 'entry'>): Html | undefined {
+export function proposedNotice({ entry, awaiting }: Pick<CandidateReview, 'entry' | 'awaiting'>): Html | undefined {
   if (entry.status !== 'pending') return undefined
+  if (awaiting !== undefined)
+    return html`<p>Proposed. The page changes once this is approved. ${awaitingText(awaiting)}</p>`
   return html`<p>Proposed. The page changes once a curator approves this: you, or somebody else.</p>`
 }
 
@@ -20,6 +23,7 @@ export function outcomeNotice(visit: Visit, outcome: ReviewOutcome, params: Queu
   const { id, title, status } = outcome
   const name = html`<a href="${candidateUrl(id, params)}"><bdi>${title}</bdi></a>`
   if (outcome.isVoted) return html`<p>Your approval of ${name} is recorded. Others have to approve it, too.</p>`
+  if (outcome.isRevised) return html`<p>Your version of ${name} is saved. Others have to approve it.</p>`
   if (status === 'pending') return html`<p>${name} waits in the queue again.</p>`
   return html`<div class="row decided">
     <p>${statusLabels[status]} ${name}. ${seeIt(outcome)}</p>

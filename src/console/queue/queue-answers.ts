@@ -17,7 +17,7 @@ import { similarNeurons } from '../../review/similar-neurons.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
-import { candidateHtml, type ShownCandidate, type Typed } from './candidate-page.ts'
+import { candidateHtml, isRemark, type ShownCandidate, type Typed } from './candidate-page.ts'
 import { changeOf, changesOfTests, usualShow } from './change-section.ts'
 import { togetherNotice } from './decide-together.ts'
 import { type Similar, similarList } from './facts.ts'
@@ -125,7 +125,7 @@ export function answersOf(ctx: AppContext) {
   /** `people`: where those are listed who are mentioned, for who may list them. */
   async function commentsOf(caller: Caller, { steps, kb }: CandidateReview, people: string | undefined) {
     const curators = await ctx.users.curators(caller.tenantId)
-    const comments = steps.filter(({ action }) => action === 'comment')
+    const comments = steps.filter(isRemark)
     return Promise.all(
       comments.map(async ({ reason = '' }) => {
         const rendered = await renderMarkdown(ctx, caller, { kb: kb.slug, content: reason, idPrefix: null })

@@ -25,10 +25,15 @@ import { resultList } from './effects-section.ts'
 const Query = z.object({
   question: z.string().max(1000).default(''),
   refuses: z.enum(['', 'true', 'false']).catch(''),
-  added: z.literal('1').optional().catch(undefined),
+  did: z.enum(['added', 'dismissed']).optional().catch(undefined),
 })
 
 type TestsView = { kb: PageKb; report: TestReport; typed: FormFields; notice: HtmlPart; errors?: FormErrors }
+
+const didWords = {
+  added: 'The test is added, and committed to main.',
+  dismissed: 'The proposed test is dismissed.',
+}
 
 const voteWords = {
   up: 'A reader liked the answer',
@@ -46,8 +51,8 @@ export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'curator' } as const
 
   app.get('/kb/:kb/tests', { config, schema: { params: KbParams, querystring: Query } }, async (request, reply) => {
-    const { question, refuses, added } = request.query
-    const notice = added !== undefined && html`The test is added, and committed to main.`
+    const { question, refuses, did } = request.query
+    const notice = did !== undefined && didWords[did]
     return sendPage(request, reply, request.params.kb, { typed: { question, refuses }, notice })
   })
 
@@ -55,7 +60,7 @@ export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
     const { kb } = request.params
     try {
       await addAnswerTest(ctx, callerOf(request), kb, parseSent(AnswerTestInput, inputOf(request.body)))
-      return reply.redirect(withQuery(`${kbPage(kb)}/tests`, { added: '1' }), 303)
+      return reply.redirect(withQuery(`${kbPage(kb)}/tests`, { did: 'added' }), 303)
     } catch (error) {
       const { status, errors } = refusedForm(error)
       return sendPage(request, reply, kb, { typed: request.body, notice: undefined, errors }, status)
@@ -68,7 +73,7 @@ export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
     async (request, reply) => {
       const { kb } = request.params
       await dismissProposedTest(ctx, callerOf(request), kb, parseSent(TestDismissal, request.body))
-      return reply.redirect(`${kbPage(kb)}/tests#proposed`, 303)
+      return reply.redirect(`${withQuery(`${kbPage(kb)}/tests`, { did: 'dismissed' })}#proposed`, 303)
     },
   )
 
@@ -138,7 +143,7 @@ function proposedSection(visit: Visit, { kb, report: { proposed = [] } }: TestsV
   if (proposed.length === 0) return undefined
   const path = `${kbPage(kb.slug)}/tests`
   return html`<section aria-labelledby="proposed"><h2 id="proposed">Proposed tests</h2>
-    <p class="hint">Questions that readers voted on, which wait in the queue, and that chat refused. A test of one takes it from the list.</p>
+    <p class="hint">Questions that readers voted on, which wait in the queue, and that chat refused. Adding a test takes its question off the list.</p>
     <ul>${proposed.map(({ question, refused, feedback }) => {
       const isLiked = refused === 0 && feedback.every(({ vote }) => vote === 'up')
       return html`<li><bdi>${question}</bdi>

@@ -57,7 +57,7 @@ export async function sayStillTrue(
     const submitted = await submitPage(
       kb,
       staging,
-      { candidateId, neuron, base: before.blob },
+      { candidateId, neuron, base: before.blob, reason: 'says that the page is still true' },
       { actor: actorOf(caller), at: now, publish: true },
     )
     if (submitted.status === 'approved') return { ...approved, candidateId, commit: submitted.commit }

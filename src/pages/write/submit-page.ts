@@ -29,6 +29,8 @@ export type PageSubmission = {
   base: Oid | null
   /** What reviewers are told. */
   note?: string | undefined
+  /** Why it waits, where it does. */
+  reason?: string
 }
 
 /** Whether the page reached main, or waits in the queue; `refusal` says why main could not take it. */
@@ -89,7 +91,7 @@ function refusalOf(error: unknown): Refusal {
 async function putCandidate(
   kb: KnowledgeBase,
   staging: Staging,
-  { candidateId, neuron, base, note }: PageSubmission,
+  { candidateId, neuron, base, note, reason = 'written in the console' }: PageSubmission,
   { actor, at, publish }: { actor: Actor; at: Date; publish: boolean },
 ): Promise<string> {
   if (!candidateBelongsTo(candidateId, kb.identity.id)) throw new GanglionError('not_found')
@@ -119,7 +121,7 @@ async function putCandidate(
   if (!publish && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
   const id = known === undefined ? candidateId : candidateIdFor(kb.identity.id, { msecs: at.getTime() })
   const origin = { door: connector, by: actor.id } as const
-  const made = gitCandidate(kb.identity.id, neuron, { id, parts, origin, reason: 'written in the console', actor, at })
+  const made = gitCandidate(kb.identity.id, neuron, { id, parts, origin, reason, actor, at })
   const mate = waitingOfConsole(sql, actor.id, maxWaiting).find((one) => areTogether(one.id, id))
   const candidate = {
     ...awaitingReview(made, await kb.settings()),

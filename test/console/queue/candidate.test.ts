@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { sourceSection } from '../../../src/console/queue/facts.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { visit } from '../support.ts'
 import { deskForFile, follow, formOf, hostile } from './desk.ts'
 
@@ -97,6 +98,27 @@ test('a candidate is edited before it is approved; what was not touched stays as
   expect(row?.title).toBe('Final')
   expect(text).toMatch(/\nline one\n\nline three\n+$/)
   expect(text).toContain('tags: [a, c]')
+})
+
+test('where others have to approve it, “Still true” and an edit say what is missing', async () => {
+  const { curator, newKb, ctx, tenantId } = desk()
+  const kb = await newKb()
+  const seqId = await kb.add({ title: 'Old' })
+  const { identity } = await ctx.kb(tenantId, kb.slug)
+  const native = new NativeWriter(ctx.directory.repository(identity.id))
+  const settings = `${native.git('show', 'main:kb.yaml')}\nauthorMayApprove: false\n`
+  native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
+  const proposed = await follow(curator, await curator.post(`/kb/${kb.slug}/neurons/${seqId}/still-true`, {}))
+  expect(proposed.texts('.notice')).toEqual([
+    'Proposed. The page changes once this is approved. It needs 1 more approval.',
+  ])
+  expect(proposed.texts('#decide .soft')).toEqual(['Why it waits: says that the page is still true.'])
+
+  const id = await kb.submit({ title: 'Draft' })
+  const { fields } = formOf(await curator.get(`/queue/${id}?edit=1`), '/approve')
+  const edit = { seen: fields.seen ?? '', base: '', title: 'Draft', tags: '', content: 'Other.' }
+  const edited = await follow(curator, await curator.post(`/queue/${id}/approve`, edit))
+  expect(edited.texts('.notice')).toEqual(['Your version of Draft is saved. Others have to approve it.'])
 })
 
 test('an edit that is refused keeps what was typed, with the problem beside its field', async () => {

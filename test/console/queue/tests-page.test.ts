@@ -19,7 +19,7 @@ test('a curator adds tests, sees what fails since when, and what no test reaches
 
   const question = 'Who is paged for a VIP ticket?'
   const added = await curator.post(path, { question, contains: 'the lead\n\n' })
-  expect([added.status, added.headers.location]).toEqual([303, `${path}?added=1`])
+  expect([added.status, added.headers.location]).toEqual([303, `${path}?did=added`])
   expect((await curator.post(path, { question })).status).toBe(303)
   const green = await curator.get(path)
   expect(green.texts('tbody tr').map((row) => row.slice(0, 50))).toHaveLength(2)
@@ -125,7 +125,10 @@ test('what readers think of answers, and what chat refuses, are proposed tests',
   const candidate = await curator.get(`/queue/${first.candidateId}`)
   expect(candidate.texts('.steps')[0]).toContain('It became an answer test in tests/answers.yaml.')
   for (const question of ['which submarine', up])
-    expect((await curator.post(`${path}/dismiss`, { question })).status).toBe(303)
+    expect((await curator.post(`${path}/dismiss`, { question })).headers.location).toBe(
+      `${path}?did=dismissed#proposed`,
+    )
+  expect((await curator.get(`${path}?did=dismissed`)).texts('.notice')).toEqual(['The proposed test is dismissed.'])
   expect((await curator.get(path)).texts('[aria-labelledby=proposed] li')).toEqual([])
   expect((await curator.get(`/queue?kb=${slug}`)).texts('[data-entry]')).toEqual([])
 })
