@@ -37,7 +37,10 @@ export async function loadKb(
     requireServed,
     limitsOf: async (keyId) => (await apiKeys.find(keyId))?.limits,
     whoIs: (actorId) => whoIs(ctx, identity.tenantId, actorId),
-    onMoved: () => tellEvents(),
+    onMoved: () => {
+      kbPreviews(kb).dropOld()
+      return tellEvents()
+    },
   })
   // What cannot be told now, since the disk is full, is told when the refs move again.
   const onError = (error: unknown) => watch?.onError(error)

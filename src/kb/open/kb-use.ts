@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** What is kept open by uses. */
-export type Held = { users: number }
+export type Held = { users: number; onUnused?: () => void }
 
 const uses = new AsyncLocalStorage<KbUse>()
 
@@ -30,9 +30,23 @@ export class KbUse {
 
   end(): void {
     this.#hasEnded = true
-    for (const held of this.#held) held.users--
+    for (const held of this.#held) release(held)
     this.#held.clear()
   }
+}
+
+/** Keeps something open as long as the present use, or outside of any for some milliseconds. */
+export function holdForUse(held: Held, milliseconds: number): void {
+  const use = KbUse.current
+  use?.hold(held)
+  if (use !== undefined) return
+  held.users++
+  setTimeout(() => release(held), milliseconds).unref()
+}
+
+function release(held: Held): void {
+  held.users--
+  if (held.users === 0) held.onUnused?.()
 }
 
 /** Runs work as a use of its own, also within another one. */

@@ -4,7 +4,7 @@ import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import { openFilesLimit } from '../../system/open-files-limit.ts'
 import type { KbIdentity, KnowledgeBase } from '../knowledge-base.ts'
 import type { ReadableKb } from '../readable-kb.ts'
-import { type Held, KbUse } from './kb-use.ts'
+import { type Held, holdForUse } from './kb-use.ts'
 
 export type OpenKb = {
   /** Main can be read, see `isReadable`. */
@@ -34,8 +34,6 @@ type Entry = Held & {
   opening: Promise<OpenKb>
   kb?: KnowledgeBase
   usedAt: number
-  /** In use until then, since nobody says when that use ends. */
-  heldUntil: number
   closing?: Promise<void>
 }
 
@@ -95,13 +93,11 @@ export class OpenKbs {
     const known = this.#open.get(identity.id)
     if (known?.closing !== undefined || (known === undefined && this.#open.size >= this.most)) return undefined
     if (known !== undefined) Object.assign(known.identity, identity) // it may have been renamed
-    const entry = known ?? { identity, opening: this.#load(identity), users: 0, usedAt: 0, heldUntil: 0 }
+    const entry = known ?? { identity, opening: this.#load(identity), users: 0, usedAt: 0 }
     this.#open.delete(identity.id)
     this.#open.set(identity.id, entry)
     entry.usedAt = Date.now()
-    const use = KbUse.current
-    if (use === undefined) entry.heldUntil = entry.usedAt + idleMs
-    else use.hold(entry)
+    holdForUse(entry, idleMs)
     return entry
   }
 
@@ -117,7 +113,7 @@ export class OpenKbs {
         }
         if (now > Math.max(begin, this.#openedAt) + this.#patience)
           throw new GanglionError('unavailable', 'More knowledge bases are in use at once than the server may open.')
-        const idle = this.#entries().find((each) => isIdle(each) && Date.now() >= each.heldUntil)
+        const idle = this.#entries().find(isIdle)
         await (this.#open.get(identity.id)?.closing ?? (idle === undefined ? delay(lookAgainMs) : this.#close(idle)))
       }
     })
@@ -130,7 +126,7 @@ export class OpenKbs {
   /** Closes one that nobody uses. @returns whether it is closed */
   async closeUnused(id: string): Promise<boolean> {
     const entry = this.#open.get(id)
-    if (entry !== undefined && isIdle(entry) && Date.now() >= entry.heldUntil) await this.#close(entry)
+    if (entry !== undefined && isIdle(entry)) await this.#close(entry)
     return !this.#open.has(id)
   }
 

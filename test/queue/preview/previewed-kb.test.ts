@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { GanglionError } from '../../../src/contract/errors.ts'
 import type { Context } from '../../../src/kb/context.ts'
+import { inUse } from '../../../src/kb/open/kb-use.ts'
 import { everySeqId } from '../../../src/kb/projection/neuron-queries.ts'
 import type { MainTables } from '../../../src/kb/projection/projection.ts'
 import type { ReadableKb } from '../../../src/kb/readable-kb.ts'
@@ -188,6 +189,22 @@ test('a preview writes nothing, is kept while main stays, and is made anew when 
   expect(titles(first)).toBe(1)
   const second = await previewedKb(bed.ctx, bed.curator, kb, [id])
   expect(titles(second)).toBe(2)
+})
+
+test('a preview is closed once it is dropped and nobody reads it', async () => {
+  const bed = await linkedBed()
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const [id = '', other = ''] = await proposedIn(bed, [
+    { kind: 'change', number: 1, changes: { title: 'Renamed' } },
+    { kind: 'change', number: 2, changes: { title: 'Renamed, too' } },
+  ])
+  const [first] = await inUse(async () => {
+    const previewed = await previewedKb(bed.ctx, bed.curator, kb, [id])
+    await approveCandidate(bed.ctx, bed.curator, other, {})
+    expect(tablesOf(previewed.projection.read)).toBeDefined()
+    return [previewed]
+  })
+  await expect.poll(() => codeOf(Promise.try(() => tablesOf(first.projection.read)))).toMatch(/not open|finalized/)
 })
 
 test('a commit of the ref of a candidate stands for the candidate', async () => {
