@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { readableText } from '../rules/text/lines.ts'
 import { NegativeAnswer, UsageError } from './cli-errors.ts'
 import { type ApiServer, serverOf } from './client/api-server.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
@@ -9,14 +10,6 @@ import { addSettingsOfFiles } from './settings/setting-files.ts'
 export type CommandAnswer = { json: unknown; text: string; isNegative?: boolean }
 
 const DataOptions = z.object({ data: z.string().min(1).optional(), config: z.string().min(1).optional() })
-/** Control characters but tabs and the ends of lines, and marks that change the direction of text. */
-const unsafe = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu
-
-/** Text that a terminal shows, and takes for no order. */
-export function forTerminal(text: string): string {
-  return text.replace(unsafe, '\ufffd')
-}
-
 /**
  * Lets a command act, and gives it the options that all have: `--data`, `--config` and `--json`. The schema gets the command's options
  * and arguments by name; the answer is printed when `run` is done.
@@ -65,7 +58,7 @@ function answer<Schema extends z.ZodType>(
     const { json, text, isNegative } = await run(
       parse(schema, command, { ...command.opts(), ...Object.fromEntries(args) }),
     )
-    process.stdout.write(`${command.opts().json ? JSON.stringify(json) : forTerminal(text)}\n`)
+    process.stdout.write(`${command.opts().json ? JSON.stringify(json) : readableText(text)}\n`)
     if (isNegative) throw new NegativeAnswer()
   })
 }

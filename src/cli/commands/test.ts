@@ -4,11 +4,11 @@ import { testReportOf } from '../../answer-tests/read-test-report.ts'
 import { changesOf } from '../../answer-tests/test-effects.ts'
 import { AnswerTest, type TestReport } from '../../contract/answer-tests.ts'
 import { parentsOfCommit } from '../../git/objects/object.ts'
+import { readableText } from '../../rules/text/lines.ts'
 import { escapeXml } from '../../sources/extract/xml.ts'
 import { NegativeAnswer, UsageError } from '../cli-errors.ts'
 import { parseInput } from '../client/api-server.ts'
 import { type CloneAt, withClone } from '../clone-context.ts'
-import { forTerminal } from '../command.ts'
 
 const Options = z.object({
   at: z.string().min(1).optional(),
@@ -84,7 +84,7 @@ function toText({ commit, passed, failed, results, problems }: TestReport, chang
   const count = passed + failed
   const summary =
     count === 0 ? 'There are no answer tests.' : `${passed} of ${count} answer tests pass at ${commit.slice(0, 12)}.`
-  return forTerminal([...wrong, ...failing, ...changed, summary].join('\n'))
+  return readableText([...wrong, ...failing, ...changed, summary].join('\n'))
 }
 
 function toJunit({ results, failed }: TestReport): string {

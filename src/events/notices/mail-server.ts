@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { createTransport } from 'nodemailer'
 import { z } from 'zod'
-import { oneLine } from '../../rules/text/lines.ts'
+import { oneLine, readableText } from '../../rules/text/lines.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
 
 /** `quote`: what somebody wrote. */
@@ -22,8 +22,6 @@ const Failure = z.object({ code: z.string().catch(''), command: z.string().catch
 /** Milliseconds. */
 const patience = { connectionTimeout: 10_000, greetingTimeout: 10_000, dnsTimeout: 10_000, socketTimeout: 20_000 }
 const [maxLine, maxQuote] = [300, 2_000]
-/** But line ends, all that is not shown, or changes how text is. */
-const unseen = /[[\p{Cc}\p{Bidi_Control}]--[\n]]/gv
 
 /** Sends mails by SMTP, from an address. `url` has the name and the password, which go over TLS only, or to this machine. */
 export function mailServer({ url, from }: { url: string; from: string }): SendMail {
@@ -64,7 +62,7 @@ function mailText({ items, more, stopUrl, accountUrl }: OutgoingMail): { text: s
   const markup: unknown[] = []
   for (const { text: said, quote, url } of items) {
     const text = oneLine(said, maxLine)
-    const lines = quote === '' ? [] : cutText(quote.replaceAll(unseen, ''), maxQuote).split('\n')
+    const lines = quote === '' ? [] : cutText(readableText(quote, ''), maxQuote).split('\n')
     const quoted = lines.length > 0 && html`<blockquote>${lines.map((line) => html`${line}<br>`)}</blockquote>`
     plain.push([text, ...lines.map((line) => `> ${line}`), url].join('\n'))
     markup.push(html`<p><a href="${url}">${text}</a></p>${quoted}`)

@@ -3,6 +3,9 @@ import { cutText } from './whole-characters.ts'
 /** Control characters, line and paragraph separators, and marks that change the direction of text. */
 const unsafeInLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
+/** Control characters but tabs and the ends of lines, and marks that change the direction of text. */
+const unshown = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu
+
 /**
  * Text that stays on one line whatever shows it: a commit trailer, a log, a terminal.
  * Control, separator and bidi characters become spaces, white space is collapsed, and the result is cut to `max` UTF-16 units
@@ -11,6 +14,11 @@ const unsafeInLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 export function oneLine(text: string, max: number): string {
   const line = text.toWellFormed().replace(unsafeInLine, ' ').replace(/\s+/gu, ' ').trim()
   return line.length <= max ? line : cutText(line, max).trimEnd()
+}
+
+/** Text of several lines without what a reader does not see, or what would be an order to a terminal or turn text round. */
+export function readableText(text: string, instead = '\ufffd'): string {
+  return text.replace(unshown, instead)
 }
 
 /** Whether text holds what no store may be handed: NUL or half a surrogate pair. */
