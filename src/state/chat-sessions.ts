@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { ChatCitation } from '../contract/chat.ts'
 import type { Audience } from '../rules/access/audience.ts'
-import type { Schema } from './database/schema.ts'
+import type { ChatTurnRow, Schema } from './database/schema.ts'
 import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './life.ts'
@@ -148,7 +148,7 @@ export class ChatSessions extends Store {
   async turn(sessionId: string, id: string): Promise<PlacedTurn | undefined> {
     const row = await this.db
       .selectFrom('chat_turns')
-      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at', 'grounds'])
+      .selectAll()
       .where('session_id', '=', sessionId)
       .where('id', '=', id)
       .executeTakeFirst()
@@ -159,7 +159,7 @@ export class ChatSessions extends Store {
   async turnsBefore(sessionId: string, ordinal: number | undefined, limit: number): Promise<PlacedTurn[]> {
     const rows = await this.db
       .selectFrom('chat_turns')
-      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at', 'grounds'])
+      .selectAll()
       .where('session_id', '=', sessionId)
       .$if(ordinal !== undefined, (query) => query.where('ordinal', '<', ordinal ?? 0))
       .orderBy('ordinal', 'desc')
@@ -184,11 +184,8 @@ function expiry(now: Date): string {
   return new Date(now.getTime() - lifetime).toISOString()
 }
 
-function toTurn({
-  citations: cited,
-  grounds,
-  ...turn
-}: Omit<PlacedTurn, 'citations' | 'grounds'> & { citations: string; grounds: string | null }): PlacedTurn {
+function toTurn({ session_id: _, created_at: at, citations: cited, grounds, ...turn }: ChatTurnRow): PlacedTurn {
   const citations: ChatCitation[] = JSON.parse(cited)
-  return { ...turn, citations, grounds: grounds === null ? citations.map(({ seqId }) => seqId) : JSON.parse(grounds) }
+  const known: string[] = grounds === null ? citations.map(({ seqId }) => seqId) : JSON.parse(grounds)
+  return { ...turn, at, citations, grounds: known }
 }

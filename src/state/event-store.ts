@@ -3,7 +3,9 @@ import { z } from 'zod'
 import { EventData, type EventKind } from '../contract/events.ts'
 import { daysBefore } from './database/days-before.ts'
 import { Notifications } from './database/notifications.ts'
-import type { Schema } from './database/schema.ts'
+import { camelCase } from './database/row-names.ts'
+import type { EventRow, Schema } from './database/schema.ts'
+import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './life.ts'
 
@@ -49,8 +51,7 @@ const sweptAtOnce = 10_000
  * What has happened, tenant by tenant, in the order in which it is told. Ids have no holes, and none is used again: the last
  * event of a tenant stays, however old.
  */
-export class EventLog {
-  readonly #db: Kysely<Schema>
+export class EventLog extends Store {
   readonly #maxKept: number
   readonly #notifications: Notifications
   /** Who waits for a tenant's next event. */
@@ -62,7 +63,7 @@ export class EventLog {
   readonly #reading = new Map<string, Promise<StoredEvent[]>>()
 
   constructor(db: Kysely<Schema>, options: { maxKept?: number; notifications?: Notifications } = {}) {
-    this.#db = db
+    super(db)
     this.#maxKept = options.maxKept ?? maxKept
     this.#notifications = options.notifications ?? new Notifications()
     this.#notifications.listen('event', (tenantId) => {
@@ -72,12 +73,12 @@ export class EventLog {
   }
 
   async append(tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
-    await inTransaction(this.#db, (transaction) => this.insert(transaction, tenantId, events, now), 'read committed')
+    await inTransaction(this.db, (transaction) => this.insert(transaction, tenantId, events, now), 'read committed')
   }
 
   /** How far the events of a knowledge base have been told; undefined before {@link begin}. */
   async told(kbId: string): Promise<LoggedHeads | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('event_cursors')
       .select(['main', 'queue'])
       .where('kb_id', '=', kbId)
@@ -87,7 +88,7 @@ export class EventLog {
 
   /** From here on, the events of a knowledge base are told; nothing where they are already. */
   async begin(kbId: string, { main, queue }: LoggedHeads): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('event_cursors')
       .values({ kb_id: kbId, main: main ?? null, queue: queue ?? null })
       .onConflict((conflict) => conflict.doNothing())
@@ -111,7 +112,7 @@ export class EventLog {
       await this.insert(transaction, kb.tenantId, events, now)
       return true
     }
-    const isTold = await inTransaction(this.#db, tell, 'read committed')
+    const isTold = await inTransaction(this.db, tell, 'read committed')
     if (!isTold) this.wake(kb.tenantId) // another process told it
     return isTold
   }
@@ -128,12 +129,12 @@ export class EventLog {
   }
 
   async #read(tenantId: string, id: number, limit: number): Promise<StoredEvent[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('events')
-      .select(columns)
+      .selectAll()
       .where('tenant_id', '=', tenantId)
       .where('id', '>', id)
-      .where('kb_id', 'in', servedKbs(this.#db))
+      .where('kb_id', 'in', servedKbs(this.db))
       .orderBy('id')
       .limit(limit)
       .execute()
@@ -151,14 +152,14 @@ export class EventLog {
       limit,
     }: { before: number; from: number; kbId: string | undefined; kinds: readonly EventKind[]; limit: number },
   ): Promise<StoredEvent[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('events')
-      .select(columns)
+      .selectAll()
       .where('tenant_id', '=', tenantId)
       .where('id', '<', before)
       .where('id', '>=', from)
       .where('kind', 'in', kinds)
-      .where('kb_id', 'in', servedKbs(this.#db))
+      .where('kb_id', 'in', servedKbs(this.db))
       .$if(kbId !== undefined, (query) => query.where('kb_id', '=', kbId ?? ''))
       .orderBy('id', 'desc')
       .limit(limit)
@@ -168,7 +169,7 @@ export class EventLog {
 
   /** The ids of a tenant's first and last event that are kept; 1 and 0 where it has had none. */
   async range(tenantId: string): Promise<{ first: number; last: number }> {
-    return rangeOf(this.#db, tenantId)
+    return rangeOf(this.db, tenantId)
   }
 
   /** A number that changes whenever a tenant may have an event that it had not before. */
@@ -197,7 +198,7 @@ export class EventLog {
 
   /** Ends every wait for an arrival of a tenant, in all processes. */
   async wakeAll(tenantId: string): Promise<void> {
-    await this.#notifications.send(this.#db, 'event', tenantId)
+    await this.#notifications.send(this.db, 'event', tenantId)
   }
 
   #arriveAnywhere(): void {
@@ -209,9 +210,9 @@ export class EventLog {
   async sweep(now: Date, days = 7): Promise<number> {
     const expiry = daysBefore(now, days)
     let removed = 0
-    for (const { id } of await this.#db.selectFrom('tenants').select('id').execute()) {
-      const { first, last } = await rangeOf(this.#db, id)
-      const kept = await this.#db
+    for (const { id } of await this.db.selectFrom('tenants').select('id').execute()) {
+      const { first, last } = await rangeOf(this.db, id)
+      const kept = await this.db
         .selectFrom('events')
         .select('id')
         .where('tenant_id', '=', id)
@@ -221,7 +222,7 @@ export class EventLog {
         .executeTakeFirst()
       const end = kept?.id ?? last
       for (let from = first; from < end; from += sweptAtOnce) {
-        removed += await removeBefore(this.#db, id, Math.min(end, from + sweptAtOnce))
+        removed += await removeBefore(this.db, id, Math.min(end, from + sweptAtOnce))
       }
     }
     return removed
@@ -249,20 +250,9 @@ export class EventLog {
   }
 }
 
-const columns = ['id', 'kb_id as kbId', 'kind', 'at', 'curator_only', 'data', 'candidate'] as const
-
-function toEvent({
-  curator_only,
-  data,
-  candidate,
-  ...row
-}: Pick<StoredEvent, 'id' | 'kbId' | 'kind' | 'at'> & {
-  curator_only: number
-  data: string
-  candidate: string | null
-}): StoredEvent {
+function toEvent({ tenant_id: _, curator_only, data, candidate, ...row }: EventRow): StoredEvent {
   return {
-    ...row,
+    ...camelCase(row),
     isCuratorOnly: curator_only === 1,
     data: EventData.parse(JSON.parse(data)),
     ...(candidate === null ? {} : { candidate: EventCandidate.parse(JSON.parse(candidate)) }),

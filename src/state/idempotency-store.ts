@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { isPostgres } from './database/is-postgres.ts'
 import type { Schema } from './database/schema.ts'
+import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
 /** Whose `Idempotency-Key` it is. */
@@ -40,8 +41,7 @@ const longestPauseMs = 500
  * and `abandon` must follow: until then, further requests of the same key wait for it. Those of the same process wait in memory.
  * On PostgreSQL a request also holds a lease, which others look at, and which ends soon after its process did.
  */
-export class Idempotency {
-  readonly #db: Kysely<Schema>
+export class Idempotency extends Store {
   readonly #now: () => Date
   readonly #running = new Map<string, PromiseWithResolvers<void>>()
   /** Requests of this process that hold a lease. */
@@ -49,7 +49,7 @@ export class Idempotency {
   #heartbeat: NodeJS.Timeout | undefined
 
   constructor(db: Kysely<Schema>, now = () => new Date()) {
-    this.#db = db
+    super(db)
     this.#now = now
   }
 
@@ -72,7 +72,7 @@ export class Idempotency {
   /** The request succeeded: from now on this is the answer. */
   async finish(key: IdempotencyKey, answer: { status: number; body: unknown }): Promise<void> {
     try {
-      await this.#db
+      await this.db
         .updateTable('idempotency_keys')
         .set({ status: answer.status, answer: JSON.stringify(answer.body), leased_until: null })
         .where((where) => where.and(columns(key)))
@@ -85,7 +85,7 @@ export class Idempotency {
   /** The request failed and wrote nothing: the next one of this key is new. */
   async forget(key: IdempotencyKey): Promise<void> {
     try {
-      await this.#db
+      await this.db
         .deleteFrom('idempotency_keys')
         .where((where) => where.and(columns(key)))
         .execute()
@@ -105,7 +105,7 @@ export class Idempotency {
 
   /** Removes what has expired; answers how many entries. */
   async sweep(now: Date): Promise<number> {
-    const result = await this.#db
+    const result = await this.db
       .deleteFrom('idempotency_keys')
       .where('created_at', '<=', expiry(now))
       .executeTakeFirst()
@@ -123,7 +123,7 @@ export class Idempotency {
   }
 
   async #attempt(request: IdempotentRequest, now: Date): Promise<Attempt | 'elsewhere'> {
-    const isLeased = isPostgres(this.#db)
+    const isLeased = isPostgres(this.db)
     const leased_until = isLeased ? later(now, leaseMs) : null
     const fresh = {
       leased_until,
@@ -161,12 +161,12 @@ export class Idempotency {
       if (isLeased) await this.#lease(request, leased_until, transaction)
       return { state: 'retry', subjectId: row.subject_id } as const
     }
-    const result = await inTransaction(this.#db, attempt, 'read committed')
+    const result = await inTransaction(this.db, attempt, 'read committed')
     if (isLeased && result !== 'elsewhere' && (result.state === 'new' || result.state === 'retry')) this.#keep(request)
     return result
   }
 
-  async #lease(key: IdempotencyKey, leased_until: string | null, db: Kysely<Schema> = this.#db): Promise<void> {
+  async #lease(key: IdempotencyKey, leased_until: string | null, db: Kysely<Schema> = this.db): Promise<void> {
     await db
       .updateTable('idempotency_keys')
       .set({ leased_until })

@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kyse
 import { isPostgres } from './database/is-postgres.ts'
 import { Notifications } from './database/notifications.ts'
 import type { JobRow, Schema } from './database/schema.ts'
+import { Store } from './database/store.ts'
 import { within } from './database/transaction.ts'
 import { servedKbs } from './life.ts'
 
@@ -33,12 +34,11 @@ const jobOf = ['document_id as documentId', 'tenant_id as tenantId', 'kb_id as k
  * after its last one's, but none before the first that waits now; the lowest tag is first. Of one document, the oldest edition that has
  * a job is first, since each edition continues the one before: the next one cannot be claimed until that job is over.
  */
-export class Jobs {
-  readonly #db: Kysely<Schema>
+export class Jobs extends Store {
   readonly #notifications: Notifications
 
   constructor(db: Kysely<Schema>, notifications = new Notifications()) {
-    this.#db = db
+    super(db)
     this.#notifications = notifications
   }
 
@@ -49,7 +49,7 @@ export class Jobs {
 
   /** @returns false where the Source has a job already. */
   enqueue(job: NewJob, now: Date): Promise<boolean> {
-    return within(this.#db, async (transaction) => {
+    return within(this.db, async (transaction) => {
       const isNew = await insertJob(transaction, job, now)
       if (isNew) await this.wake(transaction)
       return isNew
@@ -60,7 +60,7 @@ export class Jobs {
     owner: string,
     { now, leaseMs, except = [] }: { now: Date; leaseMs: number; except?: readonly string[] },
   ): Promise<Job | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .updateTable('jobs')
       .set(({ eb }) => ({ owner, leased_until: later(now, leaseMs), starts: eb('starts', '+', 1) }))
       .where('document_id', '=', (where) =>
@@ -73,13 +73,13 @@ export class Jobs {
             return or([and([eb('owner', 'is', null), isPast('due_at')]), isPast('leased_until')])
           })
           .where(hasNoOlderEdition)
-          .where('kb_id', 'in', servedKbs(this.#db))
+          .where('kb_id', 'in', servedKbs(this.db))
           .$if(except.length > 0, (query) => query.where('document_id', 'not in', except))
           .orderBy('turn')
           .orderBy('document_id')
           .limit(1)
           // Of several that claim at once, each takes another.
-          .$if(isPostgres(this.#db), (query) => query.forUpdate('jobs').skipLocked()),
+          .$if(isPostgres(this.db), (query) => query.forUpdate('jobs').skipLocked()),
       )
       .returning(jobOf)
       .executeTakeFirst()
@@ -91,7 +91,7 @@ export class Jobs {
     owner: string,
     { now, leaseMs, documentIds }: { now: Date; leaseMs: number; documentIds: readonly string[] },
   ): Promise<string[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .updateTable('jobs')
       .set({ leased_until: later(now, leaseMs) })
       .where('owner', '=', owner)
@@ -103,7 +103,7 @@ export class Jobs {
 
   /** Ends a job, however it went. @returns false where it is no longer its owner's: then nothing may be told of it. */
   async complete({ documentId, owner }: Job): Promise<boolean> {
-    const result = await this.#db
+    const result = await this.db
       .deleteFrom('jobs')
       .where('document_id', '=', documentId)
       .where('owner', '=', owner)
@@ -123,7 +123,7 @@ export class Jobs {
 
   /** Ends the job of a Source, also one that runs. @returns false where it has none. */
   cancel(documentId: string): Promise<boolean> {
-    return within(this.#db, async (transaction) => {
+    return within(this.db, async (transaction) => {
       const result = await transaction.deleteFrom('jobs').where('document_id', '=', documentId).executeTakeFirst()
       await this.#notifications.send(transaction, 'job-cancelled', documentId)
       const isCancelled = result.numDeletedRows === 1n
@@ -134,7 +134,7 @@ export class Jobs {
 
   /** Frees the jobs of all owners: for a process that has the state for itself, when it starts. */
   async recover(): Promise<void> {
-    await this.#db.updateTable('jobs').set({ owner: null, leased_until: null }).where('owner', 'is not', null).execute()
+    await this.db.updateTable('jobs').set({ owner: null, leased_until: null }).where('owner', 'is not', null).execute()
   }
 
   /**
@@ -142,19 +142,19 @@ export class Jobs {
    * with the end of another one is left out: who ends that claims the next.
    */
   async nextDue(owner: string): Promise<Date | undefined> {
-    const { at } = await this.#db
+    const { at } = await this.db
       .selectFrom('jobs')
       .select(({ fn }) => fn.min(sql<string>`coalesce(leased_until, due_at)`).as('at'))
       .where('owner', 'is distinct from', owner)
       .where(hasNoOlderEdition)
-      .where('kb_id', 'in', servedKbs(this.#db))
+      .where('kb_id', 'in', servedKbs(this.db))
       .executeTakeFirstOrThrow()
     return at === null ? undefined : new Date(at)
   }
 
   /** How many jobs there are by their state, and since when the one that has been due for longest waits. */
   async figures(): Promise<{ waiting: number; running: number; retrying: number; dueSince: string | null }> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('jobs')
       .select(({ fn, eb }) => [
         fn.countAll<number>().as('count'),
@@ -173,7 +173,7 @@ export class Jobs {
   }
 
   /** Tells whoever runs jobs that there may be one, once the transaction is committed. */
-  async wake(db: Kysely<Schema> = this.#db): Promise<void> {
+  async wake(db: Kysely<Schema> = this.db): Promise<void> {
     await this.#notifications.send(db, 'job-waiting', '')
   }
 
@@ -189,7 +189,7 @@ export class Jobs {
   }
 
   #release({ documentId, owner }: Job, changes: Partial<JobRow>): Promise<boolean> {
-    return within(this.#db, async (transaction) => {
+    return within(this.db, async (transaction) => {
       const result = await transaction
         .updateTable('jobs')
         .set({ owner: null, leased_until: null, ...changes })

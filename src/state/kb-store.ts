@@ -2,8 +2,9 @@ import type { Kysely } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import type { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
+import { Store } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
-import { formerSlug, type Life, Lives, SlugTaken, servedKbs } from './life.ts'
+import { formerSlug, type Life, Lives, SlugTaken, servedKbs, toLife } from './life.ts'
 import { Tenants } from './tenants.ts'
 
 export type KbRecord = Life & {
@@ -13,18 +14,17 @@ export type KbRecord = Life & {
 }
 
 /** Which knowledge bases there are and whose they are. Their settings live in their repositories. */
-export class KnowledgeBases {
-  readonly #db: Kysely<Schema>
+export class KnowledgeBases extends Store {
   readonly life: Lives
 
   constructor(db: Kysely<Schema>, notifications?: Notifications) {
-    this.#db = db
+    super(db)
     this.life = new Lives(db, 'knowledge_bases', notifications)
   }
 
   /** By slug, former slug or UUID, within a tenant; no slug is shaped like a UUID. None that is disabled, unless they are asked for. */
   async find(tenantId: string, slugOrId: string, { disabled = false } = {}): Promise<KbRecord | undefined> {
-    const row = await select(this.#db)
+    const row = await select(this.db)
       .where('tenant_id', '=', tenantId)
       .where((where) =>
         where.or([
@@ -33,30 +33,30 @@ export class KnowledgeBases {
           where('former_slugs', 'like', formerSlug(slugOrId)),
         ]),
       )
-      .$if(!disabled, (query) => query.where('id', 'in', servedKbs(this.#db)))
+      .$if(!disabled, (query) => query.where('id', 'in', servedKbs(this.db)))
       .executeTakeFirst()
-    return row && toRecord(row)
+    return row && toLife(row)
   }
 
   /** Of one tenant, or of all; by slug. None that is disabled. */
   async list(tenantId?: string): Promise<KbRecord[]> {
-    const served = new Set((await servedKbs(this.#db).execute()).map(({ id }) => id))
+    const served = new Set((await servedKbs(this.db).execute()).map(({ id }) => id))
     return (await this.all(tenantId)).filter(({ id }) => served.has(id))
   }
 
   /** The same, with those that are disabled. */
   async all(tenantId?: string): Promise<KbRecord[]> {
-    const rows = await select(this.#db)
+    const rows = await select(this.db)
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('slug')
       .orderBy('id')
       .execute()
-    return rows.map(toRecord)
+    return rows.map(toLife)
   }
 
   /** The ids of those that are to be removed. */
   async deleted(): Promise<string[]> {
-    const query = this.#db.selectFrom('knowledge_bases').select('id').where('deleted_at', 'is not', null)
+    const query = this.db.selectFrom('knowledge_bases').select('id').where('deleted_at', 'is not', null)
     return (await query.execute()).map(({ id }) => id)
   }
 
@@ -64,7 +64,7 @@ export class KnowledgeBases {
   async create(knowledgeBase: Pick<KbRecord, 'id' | 'tenantId' | 'slug' | 'prefix'>, now: Date): Promise<KbRecord> {
     const { id, tenantId, slug, prefix } = knowledgeBase
     const createdAt = now.toISOString()
-    await inTransaction(this.#db, async (transaction) => {
+    await inTransaction(this.db, async (transaction) => {
       await lockRow(transaction, 'tenants', tenantId)
       const tenant = await new Tenants(transaction).get(tenantId)
       if (tenant === undefined || tenant.disabledAt !== null) throw new GanglionError('tenant_disabled')
@@ -87,13 +87,5 @@ export class KnowledgeBases {
 }
 
 function select(db: Kysely<Schema>) {
-  return db
-    .selectFrom('knowledge_bases')
-    .select(['id', 'tenant_id as tenantId', 'slug', 'prefix', 'created_at as createdAt'])
-    .select(['former_slugs as formerSlugs', 'disabled_at as disabledAt'])
-    .where('deleted_at', 'is', null)
-}
-
-function toRecord(row: Omit<KbRecord, 'formerSlugs'> & { formerSlugs: string }): KbRecord {
-  return { ...row, formerSlugs: JSON.parse(row.formerSlugs) }
+  return db.selectFrom('knowledge_bases').selectAll().where('deleted_at', 'is', null)
 }

@@ -1,7 +1,9 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import { Notifications } from './database/notifications.ts'
-import type { Schema } from './database/schema.ts'
+import { type Camel, camelCase } from './database/row-names.ts'
+import type { LifeRow, Schema } from './database/schema.ts'
+import { Store } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
 
 /** The slug is held by another tenant, or another knowledge base of the same one, or was once. */
@@ -16,16 +18,12 @@ export class SlugTaken extends Error {
 }
 
 /** What tenants and knowledge bases have alike. */
-export type Life = {
-  /** UUIDv7. */
-  id: string
-  slug: string
-  /** ISO 8601, UTC; so are the other times. */
-  createdAt: string
-  /** It is found by them, too. */
-  formerSlugs: string[]
-  /** Since when it is not served; null: it is. */
-  disabledAt: string | null
+export type Life = Omit<Camel<Selectable<LifeRow>>, 'formerSlugs' | 'deletedAt'> & { formerSlugs: string[] }
+
+/** A row of either. */
+export function toLife<Row extends Selectable<LifeRow>>({ deleted_at: _, former_slugs, ...row }: Row) {
+  const formerSlugs: string[] = JSON.parse(former_slugs)
+  return { ...camelCase(row), formerSlugs }
 }
 
 /**
@@ -51,13 +49,12 @@ export function formerSlug(name: string): string {
 }
 
 /** Changes names and states of tenants, or of knowledge bases. All processes hear of it. */
-export class Lives {
-  readonly #db: Kysely<Schema>
+export class Lives extends Store {
   readonly #table: 'tenants' | 'knowledge_bases'
   readonly #notifications: Notifications
 
   constructor(db: Kysely<Schema>, table: 'tenants' | 'knowledge_bases', notifications = new Notifications()) {
-    this.#db = db
+    super(db)
     this.#table = table
     this.#notifications = notifications
   }
@@ -68,7 +65,7 @@ export class Lives {
     to: string,
     holder: (db: Kysely<Schema>) => Promise<Life | undefined>,
   ): Promise<void> {
-    await inTransaction(this.#db, async (transaction) => {
+    await inTransaction(this.db, async (transaction) => {
       await lockRow(transaction, this.#table, id)
       if (((await holder(transaction))?.id ?? id) !== id) throw new SlugTaken(to)
       const row = await transaction
@@ -98,7 +95,7 @@ export class Lives {
   }
 
   #change(id: string, values: Record<string, string | null>): Promise<boolean> {
-    return inTransaction(this.#db, async (transaction) => {
+    return inTransaction(this.db, async (transaction) => {
       const { numUpdatedRows } = await transaction
         .updateTable(this.#table)
         .set(values)

@@ -1,20 +1,20 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
-import { formerSlug, type Life, Lives } from './life.ts'
+import { Store } from './database/store.ts'
+import { formerSlug, type Life, Lives, toLife } from './life.ts'
 
 /** What a tenant may have at most; null: as much as it likes. */
 export type Quotas = { sourceBytes: number | null; knowledgeBases: number | null }
 
 export type Tenant = Life & { quotas: Quotas }
 
-export class Tenants {
-  readonly #db: Kysely<Schema>
+export class Tenants extends Store {
   readonly life: Lives
 
   constructor(db: Kysely<Schema>, notifications?: Notifications) {
-    this.#db = db
+    super(db)
     this.life = new Lives(db, 'tenants', notifications)
   }
 
@@ -38,7 +38,7 @@ export class Tenants {
 
   /** The ids of those that are to be removed. */
   async deleted(): Promise<string[]> {
-    const query = this.#db.selectFrom('tenants').select('id').where('deleted_at', 'is not', null)
+    const query = this.db.selectFrom('tenants').select('id').where('deleted_at', 'is not', null)
     return (await query.execute()).map(({ id }) => id)
   }
 
@@ -46,7 +46,7 @@ export class Tenants {
   async ensure(slug: string, now: Date): Promise<Tenant> {
     const known = await this.find(slug)
     if (known !== undefined) return known
-    await this.#db
+    await this.db
       .insertInto('tenants')
       .values({ id: uuidv7(), slug, created_at: now.toISOString() })
       .onConflict((conflict) => conflict.column('slug').doNothing())
@@ -61,28 +61,14 @@ export class Tenants {
 
   async setQuotas({ id }: Pick<Tenant, 'id'>, { sourceBytes, knowledgeBases }: Quotas): Promise<void> {
     const quotas = { max_source_bytes: sourceBytes, max_kbs: knowledgeBases }
-    await this.#db.updateTable('tenants').set(quotas).where('id', '=', id).execute()
+    await this.db.updateTable('tenants').set(quotas).where('id', '=', id).execute()
   }
 
   #select() {
-    return this.#db
-      .selectFrom('tenants')
-      .select(['id', 'slug', 'created_at', 'former_slugs', 'disabled_at', 'max_source_bytes', 'max_kbs'])
-      .where('deleted_at', 'is', null)
+    return this.db.selectFrom('tenants').selectAll().where('deleted_at', 'is', null)
   }
 }
 
-type Row = Pick<Schema['tenants'], 'id' | 'slug' | 'created_at'> & {
-  former_slugs: string
-  disabled_at: string | null
-  max_source_bytes: number | null
-  max_kbs: number | null
-}
-
-function toTenant(row: Row): Tenant {
-  return {
-    ...{ id: row.id, slug: row.slug, createdAt: row.created_at, formerSlugs: JSON.parse(row.former_slugs) },
-    disabledAt: row.disabled_at,
-    quotas: { sourceBytes: row.max_source_bytes, knowledgeBases: row.max_kbs },
-  }
+function toTenant({ max_source_bytes, max_kbs, ...row }: Selectable<Schema['tenants']>): Tenant {
+  return { ...toLife(row), quotas: { sourceBytes: max_source_bytes, knowledgeBases: max_kbs } }
 }

@@ -1,34 +1,17 @@
-import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { KeyLimits } from '../../contract/administration.ts'
-import type { GitFetch, Role } from '../../contract/vocabulary.ts'
+import type { GitFetch } from '../../contract/vocabulary.ts'
 import type { Database } from '../database/database.ts'
-import type { ApiKeyRow, Schema } from '../database/schema.ts'
+import { type Camel, camelCase } from '../database/row-names.ts'
+import type { ApiKeyRow } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { createToken, hashToken, isToken } from './api-token.ts'
 import { RevisedCache } from './revised-cache.ts'
 
-export type ApiKey = {
-  /** UUIDv7. */
-  id: string
-  tenantId: string
-  name: string
-  role: Role
-  /** Connectors that the key may speak as. */
-  connectors: string[]
-  git: GitFetch
-  /** What it may propose; null: anything. */
-  limits: KeyLimits | null
-  /** ISO 8601, UTC; so are the other times. */
-  createdAt: string
-  expiresAt: string | null
-  revokedAt: string | null
-  lastUsedAt: string | null
-  /** Name of whoever made it; null: not known. */
-  createdBy: string | null
-  /** Of an agent: the person who let it in. */
-  userId: string | null
-}
+type Told = 'hash' | 'grantId' | 'connectors' | 'git' | 'limits'
+
+export type ApiKey = Omit<Camel<ApiKeyRow>, Told> & { connectors: string[]; git: GitFetch; limits: KeyLimits | null }
 
 /** `audience`: what a token of an agent is for. */
 type KnownKey = ApiKey & { isTenantDisabled: boolean; audience?: unknown }
@@ -51,15 +34,14 @@ const maxKnown = 1_000
 const Connectors = z.array(z.string())
 const Granted = z.object({ aud: z.unknown() })
 
-export class ApiKeys {
-  readonly #db: Kysely<Schema>
+export class ApiKeys extends Store {
   /** By the hash of their token. */
   readonly #known: RevisedCache<KnownKey>
   /** When the use of a key was last recorded, in milliseconds since the epoch. */
   readonly #lastUses = new Map<string, number>()
 
   constructor({ db, revision }: Pick<Database, 'db' | 'revision'>) {
-    this.#db = db
+    super(db)
     this.#known = new RevisedCache(revision, { max: maxKnown })
   }
 
@@ -83,7 +65,7 @@ export class ApiKeys {
       grant_id: key.grant?.id ?? null,
       user_id: key.grant?.userId ?? null,
     }
-    await this.#db.insertInto('api_keys').values(row).execute()
+    await this.db.insertInto('api_keys').values(row).execute()
     return { key: toApiKey(row), token }
   }
 
@@ -110,7 +92,7 @@ export class ApiKeys {
   }
 
   async #findUnrevoked(hash: string): Promise<KnownKey | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('api_keys')
       .innerJoin('tenants', 'tenants.id', 'api_keys.tenant_id')
       .selectAll('api_keys')
@@ -119,11 +101,13 @@ export class ApiKeys {
       .where('revoked_at', 'is', null)
       .where('tenants.deleted_at', 'is', null)
       .executeTakeFirst()
-    return row && { ...toApiKey(row), isTenantDisabled: row.tenantDisabledAt !== null }
+    if (row === undefined) return undefined
+    const { tenantDisabledAt, ...key } = row
+    return { ...toApiKey(key), isTenantDisabled: tenantDisabledAt !== null }
   }
 
   async #findGranted(hash: string): Promise<KnownKey | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('oauth_records as token')
       .innerJoin('api_keys', 'api_keys.grant_id', 'token.grant_id')
       .innerJoin('tenants', 'tenants.id', 'api_keys.tenant_id')
@@ -141,18 +125,16 @@ export class ApiKeys {
       .where('tenants.deleted_at', 'is', null)
       .executeTakeFirst()
     if (row === undefined) return undefined
-    const { aud } = Granted.parse(JSON.parse(row.payload))
+    const { tenantDisabledAt, endsAt: expiresAt, payload, personRole, ...own } = row
+    const { aud: audience } = Granted.parse(JSON.parse(payload))
     // What the person may no longer do, the agent may not either.
-    const role = row.personRole === 'reader' ? 'reader' : row.role
-    const key = { ...toApiKey(row), role, expiresAt: row.endsAt, audience: aud }
-    return { ...key, isTenantDisabled: row.tenantDisabledAt !== null }
+    const role = personRole === 'reader' ? 'reader' : own.role
+    return { ...toApiKey(own), role, expiresAt, audience, isTenantDisabled: tenantDisabledAt !== null }
   }
 
   /** Of one tenant, or of all; oldest first, revoked and expired ones included. */
   async list(tenantId?: string): Promise<ApiKey[]> {
-    const rows = await this.#db
-      .selectFrom('api_keys')
-      .selectAll()
+    const rows = await this.#select()
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('id')
       .execute()
@@ -160,15 +142,13 @@ export class ApiKeys {
   }
 
   async find(id: string): Promise<ApiKey | undefined> {
-    const row = await this.#db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
+    const row = await this.#select().where('id', '=', id).executeTakeFirst()
     return row && toApiKey(row)
   }
 
   /** A tenant's keys, newest first, revoked and expired ones included; those that were made before the key `before`. */
   async page(tenantId: string, { before, limit }: { before?: string | undefined; limit: number }): Promise<ApiKey[]> {
-    const rows = await this.#db
-      .selectFrom('api_keys')
-      .selectAll()
+    const rows = await this.#select()
       .where('tenant_id', '=', tenantId)
       .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
       .orderBy('id', 'desc')
@@ -179,9 +159,7 @@ export class ApiKeys {
 
   /** The agents that a person has let in and that are not revoked, newest first. */
   async agentsOf(userId: string): Promise<ApiKey[]> {
-    const rows = await this.#db
-      .selectFrom('api_keys')
-      .selectAll()
+    const rows = await this.#select()
       .where('user_id', '=', userId)
       .where('revoked_at', 'is', null)
       .orderBy('id', 'desc')
@@ -191,7 +169,7 @@ export class ApiKeys {
 
   /** The tenant's key with other limits; undefined where there is none. */
   async limit(id: string, limits: KeyLimits | null, tenantId: string): Promise<ApiKey | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .updateTable('api_keys')
       .set({ limits: limits && JSON.stringify(limits) })
       .where('id', '=', id)
@@ -202,7 +180,7 @@ export class ApiKeys {
   }
 
   async revokeGrant(grantId: string, now: Date): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('api_keys')
       .set({ revoked_at: now.toISOString() })
       .where('grant_id', '=', grantId)
@@ -212,7 +190,7 @@ export class ApiKeys {
 
   /** The tenant's key that is revoked; undefined where there is none. Again: it keeps its first time. */
   async revoke(id: string, now: Date, tenantId: string): Promise<ApiKey | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .updateTable('api_keys')
       .set((set) => ({ revoked_at: set.fn.coalesce('revoked_at', set.val(now.toISOString())) }))
       .where('id', '=', id)
@@ -220,8 +198,12 @@ export class ApiKeys {
       .returningAll()
       .executeTakeFirst()
     // Else the agent could go on to ask for tokens.
-    if (row?.grant_id) await this.#db.deleteFrom('oauth_records').where('grant_id', '=', row.grant_id).execute()
+    if (row?.grant_id) await this.db.deleteFrom('oauth_records').where('grant_id', '=', row.grant_id).execute()
     return row && toApiKey(row)
+  }
+
+  #select() {
+    return this.db.selectFrom('api_keys').selectAll()
   }
 
   /** After the request's own work, since it costs a flush to disk. */
@@ -230,7 +212,7 @@ export class ApiKeys {
     if (last !== undefined && now.getTime() - last < LAST_USE_INTERVAL) return
     this.#lastUses.set(id, now.getTime())
     setImmediate(() => {
-      this.#db
+      this.db
         .updateTable('api_keys')
         .set({ last_used_at: now.toISOString() })
         .where('id', '=', id)
@@ -247,20 +229,11 @@ export class ApiKeys {
   }
 }
 
-function toApiKey(row: ApiKeyRow): ApiKey {
+function toApiKey({ hash: _, grant_id: __, connectors, git, limits, ...row }: ApiKeyRow): ApiKey {
   return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    name: row.name,
-    role: row.role,
-    connectors: Connectors.parse(JSON.parse(row.connectors)),
-    git: row.git === 'all' ? 'all' : 'shown',
-    limits: row.limits === null ? null : KeyLimits.parse(JSON.parse(row.limits)),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-    createdBy: row.created_by,
-    userId: row.user_id,
+    ...camelCase(row),
+    connectors: Connectors.parse(JSON.parse(connectors)),
+    git: git === 'all' ? 'all' : 'shown',
+    limits: limits === null ? null : KeyLimits.parse(JSON.parse(limits)),
   }
 }

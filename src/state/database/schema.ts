@@ -44,7 +44,7 @@ export type Schema = {
 }
 
 /** What tenants and knowledge bases have alike. */
-type LifeRow = {
+export type LifeRow = {
   id: string
   slug: string
   created_at: string
@@ -134,7 +134,7 @@ type ChatSessionRow = {
   owner_id: string | null
 }
 
-type ChatTurnRow = {
+export type ChatTurnRow = {
   id: string
   session_id: string
   /** Within the session, from 1. */
@@ -148,7 +148,7 @@ type ChatTurnRow = {
   grounds: string | null
 }
 
-type EventRow = {
+export type EventRow = {
   tenant_id: string
   /** Within the tenant, from 1, without holes. */
   id: number
@@ -507,16 +507,25 @@ export type ForgeLinkRow = {
 
 export type ForgePullRow = {
   link_id: string
+  /** The branch that was made for it; of one that a person opened, its ref there. */
   branch: string
+  /** Null from before it is opened until that is known to have happened. */
   number: number | null
   /** JSON array of candidates' ids. */
   candidates: string
+  /** As both sides had it last: a side that has it otherwise since has changed it. */
   state: 'open' | 'closed' | 'merged'
+  /** The commit that was last pushed to its branch, or read from it. */
   head: string | null
+  /** A digest of what that commit changes: the branch is pushed again only if it differs. */
   change: string | null
+  /** Of what its text was made. */
   seen: string | null
+  /** A digest of the text that it was last given. */
   text: string | null
+  /** What was last reported of it, and for which commit. */
   reported: string | null
+  /** How many comments of the candidate are there. */
   comments: number
 }
 

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Notifications } from '../database/notifications.ts'
 import type { Schema } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { inTransaction } from '../database/transaction.ts'
 
 /** A pack in the store of packs: `key` is its place there, `name` its checksum, by which git names it. `size` in bytes. */
@@ -31,23 +32,22 @@ class MovedByOther extends Error {}
 const readAttempts = 20
 
 /** The refs and packs of repositories that several machines share, by knowledge base. */
-export class Repositories {
-  readonly #db: Kysely<Schema>
+export class Repositories extends Store {
   readonly #notifications: Notifications
 
   /** @param notifications of `refs` that moved */
   constructor(db: Kysely<Schema>, notifications: Notifications) {
-    this.#db = db
+    super(db)
     this.#notifications = notifications
   }
 
   /** The ids of their knowledge bases. */
   async list(): Promise<string[]> {
-    return (await this.#db.selectFrom('repositories').select('kb_id').execute()).map((row) => row.kb_id)
+    return (await this.db.selectFrom('repositories').select('kb_id').execute()).map((row) => row.kb_id)
   }
 
   async version(kbId: string): Promise<number> {
-    const query = this.#db.selectFrom('repositories').select('version').where('kb_id', '=', kbId)
+    const query = this.db.selectFrom('repositories').select('version').where('kb_id', '=', kbId)
     return (await query.executeTakeFirst())?.version ?? 0
   }
 
@@ -56,8 +56,8 @@ export class Repositories {
     for (let attempt = 1; ; attempt++) {
       const version = await this.version(kbId)
       const [refs, packs] = await Promise.all([
-        this.#db.selectFrom('repository_refs').select(['ref', 'oid']).where('kb_id', '=', kbId).execute(),
-        this.#db
+        this.db.selectFrom('repository_refs').select(['ref', 'oid']).where('kb_id', '=', kbId).execute(),
+        this.db
           .selectFrom('repository_packs')
           .select(['key', 'name', 'size'])
           .where('kb_id', '=', kbId)
@@ -116,18 +116,18 @@ export class Repositories {
 
   /** Keys of packs that were replaced before a time. */
   async replacedBefore(time: Date): Promise<string[]> {
-    const query = this.#db.selectFrom('repository_packs').select('key').where('replaced_at', '<', time.toISOString())
+    const query = this.db.selectFrom('repository_packs').select('key').where('replaced_at', '<', time.toISOString())
     return (await query.execute()).map(({ key }) => key)
   }
 
   async forgetPack(key: string): Promise<void> {
-    await this.#db.deleteFrom('repository_packs').where('key', '=', key).where('replaced_at', 'is not', null).execute()
+    await this.db.deleteFrom('repository_packs').where('key', '=', key).where('replaced_at', 'is not', null).execute()
   }
 
   /** Those of some keys whose packs are named, be they replaced. */
   async named(keys: readonly string[]): Promise<Set<string>> {
     if (keys.length === 0) return new Set()
-    const query = this.#db.selectFrom('repository_packs').select('key').where('key', 'in', keys)
+    const query = this.db.selectFrom('repository_packs').select('key').where('key', 'in', keys)
     return new Set((await query.execute()).map(({ key }) => key))
   }
 
@@ -137,7 +137,7 @@ export class Repositories {
       await empty(transaction, kbId)
       await transaction.deleteFrom('repositories').where('kb_id', '=', kbId).execute()
     }
-    await inTransaction(this.#db, work, 'read committed')
+    await inTransaction(this.db, work, 'read committed')
   }
 
   /** Puts other refs and packs in the place of all that a repository has. May be repeated. */
@@ -146,12 +146,12 @@ export class Repositories {
       await empty(transaction, repository.kbId)
       await insertRepository(transaction, repository)
     }
-    await inTransaction(this.#db, work, 'read committed')
+    await inTransaction(this.db, work, 'read committed')
   }
 
   /** Where a ref points, by knowledge base, in those that have it. */
   async refEverywhere(ref: string): Promise<ReadonlyMap<string, string>> {
-    const query = this.#db.selectFrom('repository_refs').select(['kb_id', 'oid']).where('ref', '=', ref)
+    const query = this.db.selectFrom('repository_refs').select(['kb_id', 'oid']).where('ref', '=', ref)
     return new Map((await query.execute()).map(({ kb_id, oid }) => [kb_id, oid]))
   }
 
@@ -162,12 +162,12 @@ export class Repositories {
       const query = transaction.selectFrom('repository_packs').select('key').where('key', '=', key)
       return (await query.executeTakeFirst()) !== undefined
     }
-    return inTransaction(this.#db, work, 'read committed')
+    return inTransaction(this.db, work, 'read committed')
   }
 
   async #unlessMoved<Result>(work: (transaction: Transaction<Schema>) => Promise<Result>): Promise<Result | undefined> {
     try {
-      return await inTransaction(this.#db, work, 'read committed')
+      return await inTransaction(this.db, work, 'read committed')
     } catch (error) {
       if (error instanceof MovedByOther) return undefined
       throw error

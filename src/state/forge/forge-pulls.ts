@@ -1,31 +1,9 @@
-import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import type { ForgePullRow } from '../database/schema.ts'
 import { Store } from '../database/store.ts'
 
 /** A pull request that stands for candidates, and what was last agreed on with the forge. */
-export type ForgePull = {
-  /** The branch that was made for it; of one that a person opened, its ref there. */
-  branch: string
-  /** Null from before it is opened until that is known to have happened. */
-  number: number | null
-  /** Ids. */
-  candidates: string[]
-  /** As both sides had it last: a side that has it otherwise since has changed it. */
-  state: 'open' | 'closed' | 'merged'
-  /** The commit that was last pushed to its branch, or read from it. */
-  head: string | null
-  /** A digest of what that commit changes: the branch is pushed again only if it differs. */
-  change: string | null
-  /** Of what its text was made. */
-  seen: string | null
-  /** A digest of the text that it was last given. */
-  text: string | null
-  /** What was last reported of it, and for which commit. */
-  reported: string | null
-  /** How many comments of the candidate are there. */
-  comments: number
-}
+export type ForgePull = Omit<ForgePullRow, 'link_id' | 'candidates'> & { candidates: string[] }
 
 const Ids = z.array(z.string())
 
@@ -55,6 +33,6 @@ export class ForgePulls extends Store {
   }
 }
 
-function toPull({ link_id: _, candidates, ...row }: Selectable<ForgePullRow>): ForgePull {
+function toPull({ link_id: _, candidates, ...row }: ForgePullRow): ForgePull {
   return { ...row, candidates: Ids.parse(JSON.parse(candidates)) }
 }

@@ -1,7 +1,9 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import type { SourceStatus } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
+import { snakeCase } from '../database/row-names.ts'
 import type { Schema } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import type { EventLog } from '../event-store.ts'
 import { servedKbs } from '../life.ts'
@@ -10,15 +12,9 @@ import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from 
 import { type Source, toSource } from './source.ts'
 
 /** What an ingest may change of a Source. */
-export type SourceChange = {
-  status?: SourceStatus
-  errorMessage?: string | null
-  extractedAt?: string
-  /** Separated by commas. */
-  tags?: string
-  attempt?: number
-  warnings?: string[]
-}
+export type SourceChange = Partial<
+  Pick<Source, 'status' | 'errorMessage' | 'extractedAt' | 'tags' | 'attempt' | 'warnings'>
+>
 
 /** Which Sources a listing shows. */
 export type SourceFilter = {
@@ -35,12 +31,11 @@ export type SourceFilter = {
 const maxFolders = 200
 
 /** The uploaded files of every knowledge base. None is ever removed, since Neurons name them. */
-export class Sources {
-  readonly #db: Kysely<Schema>
+export class Sources extends Store {
   readonly #events: EventLog
 
   constructor(db: Kysely<Schema>, events: EventLog) {
-    this.#db = db
+    super(db)
     this.#events = events
   }
 
@@ -69,19 +64,19 @@ export class Sources {
       await options.together?.(transaction)
       return row
     }
-    return inTransaction(this.#db, add, 'read committed')
+    return inTransaction(this.db, add, 'read committed')
   }
 
   async find(tenantId: string, id: string): Promise<Source | undefined> {
     const source = await this.get(id)
     if (source?.tenantId !== tenantId) return undefined
-    const isServed = await servedKbs(this.#db).where('knowledge_bases.id', '=', source.kbId).executeTakeFirst()
+    const isServed = await servedKbs(this.db).where('knowledge_bases.id', '=', source.kbId).executeTakeFirst()
     return isServed && source
   }
 
   /** Whosever it is. */
   get(id: string): Promise<Source | undefined> {
-    return sourceOf(this.#db, id)
+    return sourceOf(this.db, id)
   }
 
   /** The first Source of a knowledge base with these bytes that is not archived, of those that are visible. */
@@ -90,22 +85,22 @@ export class Sources {
     contentHash: string,
     isVisible: (source: Source) => boolean,
   ): Promise<Source | undefined> {
-    return (await sourcesWithBytes(this.#db, kbId, contentHash)).find(isVisible)
+    return (await sourcesWithBytes(this.db, kbId, contentHash)).find(isVisible)
   }
 
   /** How many Sources a tenant has, and how large they are together, in bytes; archived ones included. */
   totalSize(tenantId: string): Promise<{ count: number; size: number }> {
-    return totalSize(this.#db, tenantId)
+    return totalSize(this.db, tenantId)
   }
 
   /** @throws {GanglionError} `quota_exceeded` if a tenant would have more bytes of Sources than it may. */
   requireRoom(tenantId: string, bytes: number): Promise<void> {
-    return requireRoom(this.#db, tenantId, bytes)
+    return requireRoom(this.db, tenantId, bytes)
   }
 
   /** How many Sources of a tenant have failed and are not archived, by knowledge base. */
   async countFailed(tenantId: string): Promise<Map<string, number>> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('sources')
       .select((select) => ['kb_id', select.fn.countAll<number>().as('count')])
       .where('tenant_id', '=', tenantId)
@@ -118,7 +113,7 @@ export class Sources {
 
   /** How many Sources of a knowledge base are not archived. */
   async countOf(kbId: string): Promise<number> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('sources')
       .select((select) => select.fn.countAll<number>().as('count'))
       .where('kb_id', '=', kbId)
@@ -132,9 +127,7 @@ export class Sources {
     kbId: string,
     { below, limit, statuses, folder, fileType, text }: SourceFilter & { below?: number | undefined; limit: number },
   ): Promise<Source[]> {
-    const rows = await this.#db
-      .selectFrom('sources')
-      .selectAll()
+    const rows = await this.#select()
       .where('kb_id', '=', kbId)
       .where('archived_at', 'is', null)
       .$if(below !== undefined, (query) => query.where('seq', '<', below ?? 0))
@@ -153,12 +146,10 @@ export class Sources {
     { tenantId, uploader }: { tenantId: string; uploader: string },
     { status, below, limit }: { status?: SourceStatus | undefined; below?: string | undefined; limit: number },
   ): Promise<Source[]> {
-    const rows = await this.#db
-      .selectFrom('sources')
-      .selectAll()
+    const rows = await this.#select()
       .where('tenant_id', '=', tenantId)
       .where('uploader_id', '=', uploader)
-      .where('kb_id', 'in', servedKbs(this.#db))
+      .where('kb_id', 'in', servedKbs(this.db))
       .where('archived_at', 'is', null)
       .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'pending'))
       .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
@@ -175,26 +166,19 @@ export class Sources {
         UNION ALL
         SELECT (SELECT min(path) FROM sources WHERE kb_id = ${kbId} AND path > folders.path), nth + 1 FROM folders
         WHERE folders.path IS NOT NULL AND nth < ${maxFolders}
-      ) SELECT path FROM folders WHERE path IS NOT NULL`.execute(this.#db)
+      ) SELECT path FROM folders WHERE path IS NOT NULL`.execute(this.db)
     return rows.map(({ path }) => path)
   }
 
   /** Every edition of a document, archived ones too, the newest first. */
   async editions(editionOf: string): Promise<Source[]> {
-    const rows = await this.#db
-      .selectFrom('sources')
-      .selectAll()
-      .where('edition_of', '=', editionOf)
-      .orderBy('seq', 'desc')
-      .execute()
+    const rows = await this.#select().where('edition_of', '=', editionOf).orderBy('seq', 'desc').execute()
     return rows.map(toSource)
   }
 
   /** Sources whose ingest is due or was cut off: those that are archived are not. The oldest first. */
   async unfinished(): Promise<Source[]> {
-    const rows = await this.#db
-      .selectFrom('sources')
-      .selectAll()
+    const rows = await this.#select()
       .where('status', 'in', ['pending', 'ready', 'processing'])
       .where('archived_at', 'is', null)
       .orderBy('id')
@@ -210,19 +194,12 @@ export class Sources {
     id: string,
     from: readonly SourceStatus[],
     change: SourceChange,
-    db: Kysely<Schema> = this.#db,
+    db: Kysely<Schema> = this.db,
   ): Promise<boolean> {
-    const { status, errorMessage, extractedAt, tags, attempt, warnings } = change
+    const { warnings, ...values } = change
     const result = await db
       .updateTable('sources')
-      .set({
-        ...(status !== undefined && { status }),
-        ...(errorMessage !== undefined && { error_message: errorMessage }),
-        ...(extractedAt !== undefined && { extracted_at: extractedAt }),
-        ...(tags !== undefined && { tags }),
-        ...(attempt !== undefined && { attempt }),
-        ...(warnings !== undefined && { warnings: JSON.stringify(warnings) }),
-      })
+      .set({ ...snakeCase(values), ...(warnings !== undefined && { warnings: JSON.stringify(warnings) }) })
       .where('id', '=', id)
       .where('status', 'in', from)
       .where('archived_at', 'is', null)
@@ -231,7 +208,7 @@ export class Sources {
   }
 
   /** Archives a Source; one that is archived stays as it is. @returns false while it is processed, and where there is none. */
-  async archive(tenantId: string, id: string, now: Date, db: Kysely<Schema> = this.#db): Promise<boolean> {
+  async archive(tenantId: string, id: string, now: Date, db: Kysely<Schema> = this.db): Promise<boolean> {
     const result = await db
       .updateTable('sources')
       .set((row) => ({ archived_at: row.fn.coalesce('archived_at', row.val(now.toISOString())) }))
@@ -244,9 +221,7 @@ export class Sources {
 
   /** Sources of every knowledge base that were ingested, archived ones last. */
   async ingested(): Promise<Source[]> {
-    const rows = await this.#db
-      .selectFrom('sources')
-      .selectAll()
+    const rows = await this.#select()
       .where('status', '=', 'success')
       .orderBy(sql`archived_at is not null`)
       .orderBy('id')
@@ -256,16 +231,12 @@ export class Sources {
 
   /** Every Source of a knowledge base. */
   async all(kbId: string): Promise<Source[]> {
-    return (await this.#db.selectFrom('sources').selectAll().where('kb_id', '=', kbId).orderBy('seq').execute()).map(
-      toSource,
-    )
+    return (await this.#select().where('kb_id', '=', kbId).orderBy('seq').execute()).map(toSource)
   }
 
   /** Sources of a knowledge base that are not archived and whose text was read. */
   async read(kbId: string): Promise<Source[]> {
-    const rows = await this.#db
-      .selectFrom('sources')
-      .selectAll()
+    const rows = await this.#select()
       .where('kb_id', '=', kbId)
       .where('extracted_at', 'is not', null)
       .where('archived_at', 'is', null)
@@ -275,7 +246,7 @@ export class Sources {
 
   /** A mark that changes whenever {@link read} returns other Sources, or their texts change. */
   async readMark(kbId: string): Promise<string> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('sources')
       .select(({ fn }) => [
         fn.countAll<number>().as('count'),
@@ -288,26 +259,30 @@ export class Sources {
     return `${row.count} ${row.archived} ${row.latest}`
   }
 
-  /** Whether a Source of any tenant has these bytes; those of an archived one are kept as well. */
   /** Some that were archived then or before. */
   async archivedBefore(at: string): Promise<{ id: string }[]> {
-    const query = this.#db.selectFrom('sources').select('id').where('archived_at', '<=', at)
+    const query = this.db.selectFrom('sources').select('id').where('archived_at', '<=', at)
     return query.orderBy('id').limit(500).execute()
   }
 
   /** Forgets a Source. Its bytes are left to the sweep. */
   async remove({ id }: { id: string }): Promise<void> {
-    await this.#db.deleteFrom('sources').where('id', '=', id).execute()
+    await this.db.deleteFrom('sources').where('id', '=', id).execute()
   }
 
+  /** Whether a Source of any tenant has these bytes; those of an archived one are kept as well. */
   async hasBytes(contentHash: string): Promise<boolean> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('sources')
       .select('id')
       .where('content_hash', '=', contentHash)
       .limit(1)
       .executeTakeFirst()
     return row !== undefined
+  }
+
+  #select() {
+    return this.db.selectFrom('sources').selectAll()
   }
 }
 

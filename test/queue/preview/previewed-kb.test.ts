@@ -204,7 +204,9 @@ test('a preview is closed once it is dropped and nobody reads it', async () => {
     expect(tablesOf(previewed.projection.read)).toBeDefined()
     return [previewed]
   })
-  await expect.poll(() => codeOf(Promise.try(() => tablesOf(first.projection.read)))).toMatch(/not open|finalized/)
+  await expect
+    .poll(() => codeOf(Promise.resolve().then(() => tablesOf(first.projection.read))))
+    .toMatch(/not open|finalized/)
 })
 
 test('a commit of the ref of a candidate stands for the candidate', async () => {
