@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import type { DismissedTest, ProposedTest } from '../contract/answer-tests.ts'
 import { GanglionError } from '../contract/errors.ts'
+import { SeqId } from '../contract/vocabulary.ts'
+import { type KbView, viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { queuePage } from '../kb/projection/candidate-queue.ts'
+import { accessOf } from '../kb/projection/neuron-queries.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { dismissCandidate } from '../queue/decide-candidate.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { parseMetadata } from '../rules/candidates/metadata.ts'
-import { oneLine } from '../rules/text/lines.ts'
+import { compareText, oneLine } from '../rules/text/lines.ts'
 import { forgetQuestions, questionKey } from '../search/kb/note-question.ts'
 import { readTestFiles } from './test-files.ts'
 
@@ -23,18 +26,20 @@ const Feedback = z.object({
     .transform((text) => oneLine(text, 1000))
     .pipe(z.string().min(1)),
   reason: z.string().exactOptional(),
+  shouldCite: SeqId.exactOptional(),
 })
 
 /**
- * Questions that readers voted on and that wait in the queue, and those that chat refused, where no test of main asks them. They are
- * derived: nothing is kept of them but the candidates and the counts. For curators. @throws {GanglionError} `not_found`
+ * Questions that readers voted on and that wait in the queue, and those that chat refused, where no test of main asks them; of one for
+ * which a page was named, where no test wants that cited. They are derived: nothing is kept of them but the candidates and the counts.
+ * For curators. @throws {GanglionError} `not_found`
  */
 export async function listProposedTests(ctx: Context, { tenantId }: Caller, kbName: string): Promise<ProposedTest[]> {
   const kb = await ctx.kb(tenantId, kbName)
   await forgetQuestions(ctx, kb)
   const { tests } = await readTestFiles(kb.projection.read, kb.repository)
-  const asked = new Set(tests.map(({ test }) => questionKey(test.question)))
-  const proposed = new Map<string, ProposedTest>()
+  const asked = Map.groupBy(tests, ({ test }) => questionKey(test.question))
+  const proposed = new Map<string, Omit<ProposedTest, 'test'>>()
   for (const { question, ...feedback } of await feedbackOf(kb)) {
     const known = proposed.get(questionKey(question))
     if (known !== undefined) known.feedback.push(feedback)
@@ -45,7 +50,29 @@ export async function listProposedTests(ctx: Context, { tenantId }: Caller, kbNa
     const one = proposed.get(question) ?? { question, feedback: [] }
     proposed.set(question, { ...one, refused: times })
   }
-  return [...proposed].flatMap(([key, test]) => (asked.has(key) ? [] : [test]))
+  const view = await viewAs(kb, { audience: 'tool' })
+  return [...proposed].flatMap(([key, one]) => {
+    const test = testOf(one, kb, view)
+    const [page] = test.cites ?? []
+    const held = asked.get(key)?.some((known) => page === undefined || known.test.cites?.includes(page))
+    return held ? [] : [{ ...one, test }]
+  })
+}
+
+/** A page that is gone is no longer wished for; one that tools do not see is asked for as a curator. */
+function testOf(
+  { question, refused, feedback }: Omit<ProposedTest, 'test'>,
+  { projection }: KnowledgeBase,
+  view: KbView,
+): ProposedTest['test'] {
+  const isThere = (seqId: string | undefined) => seqId !== undefined && accessOf(projection.read, seqId) !== undefined
+  const named = feedback.filter(({ shouldCite }) => isThere(shouldCite))
+  const page = named.toSorted((a, b) => compareText(a.candidateId, b.candidateId)).at(-1)?.shouldCite
+  const asked = { question, audience: 'tool' as const, top: 5 }
+  if (page !== undefined)
+    return { ...asked, cites: [page], ...(!view.seesNeuron(page) && { audience: 'curator' as const }) }
+  const isLiked = refused === 0 && feedback.every(({ vote }) => vote === 'up')
+  return isLiked ? asked : { ...asked, refuses: false }
 }
 
 async function feedbackOf(kb: KnowledgeBase): Promise<(ProposedTest['feedback'][number] & { question: string })[]> {

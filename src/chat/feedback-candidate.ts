@@ -19,7 +19,7 @@ export function feedbackCandidate(
   knowledgeBaseId: string,
   feedback: FeedbackInput,
   cited: readonly CitedDocument[],
-  { zone }: { zone?: 'red' | 'yellow' | undefined } = {},
+  { zone, shouldCite }: { zone?: 'red' | 'yellow' | undefined; shouldCite?: CitedDocument | undefined } = {},
 ): CandidateInput {
   const { vote, question } = feedback
   const subject = shorten(question, 100)
@@ -27,7 +27,7 @@ export function feedbackCandidate(
     knowledgeBaseId,
     kind: 'reader-feedback',
     title: subject === '' ? 'Feedback' : `Feedback: ${subject}`,
-    content: bodyOf(feedback, cited),
+    content: bodyOf(feedback, cited, shouldCite),
     metadata: JSON.stringify({ ...metadataOf(feedback), actionZone: zone }),
     confidence: confidence[vote],
     impactEstimate: null,
@@ -43,6 +43,7 @@ function metadataOf({
   reason,
   category,
   pageUrl,
+  shouldCite,
 }: FeedbackInput): Record<string, unknown> {
   return {
     connector,
@@ -57,12 +58,14 @@ function metadataOf({
     conversationId: sessionId && oneLine(sessionId, maxName),
     sourceTurnId: turnId && oneLine(turnId, maxName),
     pageUrl: pageUrl && oneLine(pageUrl, maxPart),
+    shouldCite: vote === 'up' ? undefined : shouldCite,
   }
 }
 
 function bodyOf(
   { vote, question, answer, reason, category, pageUrl }: FeedbackInput,
   cited: readonly CitedDocument[],
+  shouldCite: CitedDocument | undefined,
 ): string {
   const facts = [
     `- Vote: ${vote}`,
@@ -75,6 +78,7 @@ function bodyOf(
     section('Question', quote(question)),
     section('Answer', quote(answer)),
     section('Citations', cited.map(linkTo)),
+    section('Should cite', shouldCite === undefined ? [] : [linkTo(shouldCite)]),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }

@@ -6,22 +6,25 @@ import { noteQuestion } from '../search/kb/note-question.ts'
 import { readChatTurn, type TurnAddress } from './past-chats.ts'
 import { submitFeedback } from './submit-feedback.ts'
 
-export type Rating = Pick<FeedbackInput, 'vote' | 'reason' | 'category' | 'pageUrl'>
+export type Rating = Pick<FeedbackInput, 'vote' | 'reason' | 'category' | 'pageUrl' | 'shouldCite'>
 
 /** Characters of a question and of an answer that feedback may have. */
 const maxQuestion = 2000
 const maxAnswer = 50_000
 
 /**
- * Puts what somebody thinks of an answer into the queue, once for each kind of vote.
+ * Puts what somebody thinks of an answer into the queue, once for each kind of vote. Who names a Neuron to cite may name another one
+ * later: that is once for each `form` that was sent.
  * @throws {GanglionError} `not_found`, `reason_required_for_negative_vote`, `queue_full`, and `idempotency_key_reused` for another
  *   reason than was given before
+ * @throws {ValidationError} as {@link submitFeedback}
  */
 export async function rateAnswer(
   ctx: Context,
   caller: Caller,
   { kb, id, turnId }: TurnAddress,
   rating: Rating,
+  { form }: { form?: string | undefined } = {},
 ): Promise<FeedbackReceipt> {
   const { question, answer, citations } = await readChatTurn(ctx, caller, { kb, id, turnId })
   if (answer === null) throw new GanglionError('not_found')
@@ -33,7 +36,9 @@ export async function rateAnswer(
     sessionId: id,
     turnId,
   }
-  const receipt = await submitFeedback(ctx, caller, kb, feedback, { idempotencyKey: `turn:${turnId}:${rating.vote}` })
+  const receipt = await submitFeedback(ctx, caller, kb, feedback, {
+    idempotencyKey: `turn:${turnId}:${rating.vote}${rating.shouldCite && form ? `:${form}` : ''}`,
+  })
   if (rating.vote !== 'up')
     await noteQuestion(ctx, caller, await ctx.readableKb(caller.tenantId, kb), question, { down: 1 })
   return receipt

@@ -17,6 +17,10 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['mcp'], load: async () => (await import('./commands/mcp.ts')).addMcpCommand },
   { words: ['check'], load: async () => (await import('./commands/check.ts')).addCheckCommand },
   { words: ['test'], load: async () => (await import('./commands/test.ts')).addTestCommand },
+  {
+    words: ['proposed-tests'],
+    load: async () => (await import('./commands/proposed-tests-command.ts')).addProposedTestsCommand,
+  },
   { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
   { words: ['ask', 'search'], load: async () => (await import('./commands/ask-command.ts')).addAskCommands },
   { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },

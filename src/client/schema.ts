@@ -1302,6 +1302,8 @@ export interface components {
             category?: "wrong-info" | "missing-info" | "irrelevant" | "tone" | "other";
             /** @description URL of the page with the answer; at most 500 characters. */
             pageUrl?: string;
+            /** @description seqId of the Neuron that the answer should cite, which the caller must see: it becomes a proposed answer test. Ignored if `vote` is `up`. */
+            shouldCite?: string;
         };
         /**
          * @description The candidate that holds the feedback.
@@ -2586,7 +2588,7 @@ export interface components {
             candidateId?: string;
             /** @description In the order of the files and of the tests in them. */
             results: components["schemas"]["TestResult"][];
-            /** @description Questions that readers voted on and that chat refused, and no test asks. Absent with `candidate`. */
+            /** @description Questions that readers voted on or named a Neuron for, and that chat refused, and no test holds yet. Absent with `candidate`. */
             proposed?: {
                 /** @description What was asked; of a refused question without case and accents. */
                 question: string;
@@ -2606,7 +2608,42 @@ export interface components {
                     vote: "up" | "down" | "flag";
                     /** @description What the reader says is wrong. */
                     reason?: string;
+                    /** @description The Neuron that the answer should cite, as the reader says. */
+                    shouldCite?: string;
                 }[];
+                /** @description The test to add: that the answer cites what the latest feedback with a Neuron names; else that there is an answer; after votes up alone, today’s answer. */
+                test: {
+                    /** @description Question as a reader asks it; one line of at most 1,000 characters. */
+                    question: string;
+                    /**
+                     * @description Who asks: what this audience may not see is not found.
+                     * @default tool
+                     * @enum {string}
+                     */
+                    audience: "curator" | "tool" | "public" | "student";
+                    /**
+                     * @description How many of the first results `retrieves` looks at.
+                     * @default 5
+                     */
+                    top: number;
+                    /** @description Neurons that the question must find among the first `top`. */
+                    retrieves?: string[];
+                    /** @description Neurons that the answer must cite. */
+                    cites?: string[];
+                    /** @description Texts that the answer must contain; case and spaces do not count. */
+                    contains?: string[];
+                    /** @description Texts that the answer must not contain. */
+                    notContains?: string[];
+                    /** @description `true`: nothing may be found that answers the question. `false`: something must be. */
+                    refuses?: boolean;
+                    /** @description A search, and what comes first in it. */
+                    search?: {
+                        /** @description Query of a search. */
+                        q: string;
+                        /** @description Neuron that the search must list first. */
+                        first: string;
+                    };
+                };
             }[];
             /** @description What cannot be run. */
             problems: {

@@ -150,9 +150,13 @@ const ProposedTest = z.object({
         candidateId: z.uuid().describe('The candidate that waits.'),
         vote: z.enum(['up', 'down', 'flag']).describe('What a reader thinks of the answer.'),
         reason: z.string().describe('What the reader says is wrong.').exactOptional(),
+        shouldCite: SeqId.describe('The Neuron that the answer should cite, as the reader says.').exactOptional(),
       }),
     )
     .describe('Feedback on answers to it that waits in the queue.'),
+  test: sent.describe(
+    'The test to add: that the answer cites what the latest feedback with a Neuron names; else that there is an answer; after votes up alone, today’s answer.',
+  ),
 })
 export type ProposedTest = z.output<typeof ProposedTest>
 
@@ -163,7 +167,9 @@ export const TestReport = TestRun.omit({ at: true })
     results: z.array(TestResult).describe('In the order of the files and of the tests in them.'),
     proposed: z
       .array(ProposedTest)
-      .describe('Questions that readers voted on and that chat refused, and no test asks. Absent with `candidate`.')
+      .describe(
+        'Questions that readers voted on or named a Neuron for, and that chat refused, and no test holds yet. Absent with `candidate`.',
+      )
       .exactOptional(),
     problems: z.array(TestProblem).describe('What cannot be run.'),
     coverage: z

@@ -170,6 +170,9 @@ export const FeedbackInput = z
       .describe('What is wrong with the answer.')
       .exactOptional(),
     pageUrl: text(500).describe('URL of the page with the answer; at most 500 characters.').exactOptional(),
+    shouldCite: SeqId.describe(
+      'seqId of the Neuron that the answer should cite, which the caller must see: it becomes a proposed answer test. Ignored if `vote` is `up`.',
+    ).exactOptional(),
   })
   .meta({
     id: 'FeedbackInput',

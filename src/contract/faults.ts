@@ -21,6 +21,7 @@ const fieldWords: Readonly<Record<string, string>> = {
   origins: 'address',
   perMinute: 'number of questions in a minute',
   perDay: 'number of questions in a day',
+  shouldCite: 'seqId',
 }
 
 /** Parses what somebody sent. @throws {ValidationError} that says what is wrong as the rest of a sentence: `must be text` */

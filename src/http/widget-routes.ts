@@ -139,7 +139,9 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
     return (await answer(request, reply, question)) ?? reply
   })
 
-  app.post(`${siteUrl}/feedback`, { schema: { ...schema, body: FeedbackInput } }, async (request, reply) => {
+  // Visitors propose no answer tests.
+  const body = FeedbackInput.omit({ shouldCite: true })
+  app.post(`${siteUrl}/feedback`, { schema: { ...schema, body } }, async (request, reply) => {
     // What was asked and answered is what was kept, not what a page says that it was.
     const { sessionId: id, turnId, question: _, answer: __, citations: ___, ...rating } = request.body
     if (id === undefined || turnId === undefined) throw new ValidationError({ turnId: ['must be given'] })

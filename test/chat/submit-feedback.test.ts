@@ -87,6 +87,20 @@ test('feedback waits in the queue as a bundle that a curator can read', async ()
 `)
 })
 
+test('a page that should be cited is in the bundle, by its title where readers of it may know that', async () => {
+  const bed = await newTestBed()
+  const open = await addNeuron(bed, 'VIP escalation policy')
+  const hidden = await addNeuron(bed, 'Salaries of the board', ['internal'])
+  const said = await submitted(bed, { ...down, shouldCite: open.seqId })
+  expect(said.metadata.shouldCite).toBe(open.seqId)
+  expect(said.content).toContain(`\n\n## Should cite\n\n- [[${open.seqId}|VIP escalation policy]]\n`)
+  const { candidateId } = await submitFeedback(bed.ctx, bed.curator, 'handbook', { ...down, shouldCite: hidden.seqId })
+  const { content } = await readCandidate(bed.ctx, bed.curator, candidateId)
+  expect(content.split('\n').at(-2)).toBe(`- ${hidden.seqId.replace('_', '\\_')}`)
+  const liked = await submitted(bed, { ...up, shouldCite: open.seqId })
+  expect([liked.content, liked.metadata.shouldCite]).toEqual([expect.not.stringContaining('Should'), undefined])
+})
+
 test('a flag is for a curator in any case', async () => {
   const detail = await submitted(await newTestBed(), { ...down, vote: 'flag' })
   expect(detail).toMatchObject({ status: 'pending', zone: 'red', confidence: 0.3, metadata: { actionZone: 'red' } })

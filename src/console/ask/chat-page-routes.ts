@@ -6,14 +6,16 @@ import type { PastChat, TurnAddress } from '../../chat/past-chats.ts'
 import { deleteChat, listChats, readChat, readChatTurn } from '../../chat/past-chats.ts'
 import { rateAnswer } from '../../chat/rate-answer.ts'
 import type { ChatAnswer } from '../../contract/chat.ts'
-import { GanglionError } from '../../contract/errors.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { withPrefix } from '../../http/path-prefix.ts'
 import { prefersEventStream } from '../../http/request/accept.ts'
 import { whenClientGone } from '../../http/request/client-gone.ts'
 import { EventStreams } from '../../http/response/event-stream.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { isUnavailable } from '../../kb/failure.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
+import { retrieve } from '../../search/kb/retrieve.ts'
 import type { FormErrors } from '../layout/form.ts'
 import { KbParams } from '../layout/page-query.ts'
 import { send } from '../layout/send.ts'
@@ -46,6 +48,8 @@ const Opinion = z.object({
   vote: z.enum(['up', 'down', 'flag']),
   reason: z.string().default(''),
   category: z.enum(['', 'wrong-info', 'missing-info', 'irrelevant', 'tone', 'other']).default(''),
+  shouldCite: z.string().trim().max(200).default(''),
+  form: z.uuid().optional(),
 })
 const notices = {
   deleted: 'The conversation is deleted.',
@@ -141,18 +145,20 @@ function opinionRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post(path, { schema: { params: TurnPath, body: Opinion } }, async (request, reply) => {
     const { kb, id } = request.params
-    const { vote, category, ...typed } = request.body
+    const { vote, category, form, ...typed } = request.body
     const reason = typed.reason.trim()
     try {
       if ([...reason].length > maxReason)
         throw new GanglionError('malformed_request', `At most ${maxReason} characters.`)
-      await rateAnswer(ctx, callerOf(request), request.params, {
+      const rating = {
         vote,
         ...(reason === '' ? {} : { reason }),
         ...(category === '' ? {} : { category }),
-      })
+        ...(typed.shouldCite === '' ? {} : { shouldCite: typed.shouldCite }),
+      }
+      await rateAnswer(ctx, callerOf(request), request.params, rating, { form })
     } catch (error) {
-      const errors = { fieldErrors: { reason: [opinionProblem(error)] } }
+      const errors = error instanceof ValidationError ? error : { fieldErrors: { reason: [opinionProblem(error)] } }
       const view = await readFeedback(ctx, request, request.params)
       return send(reply, feedbackFormPage(visitOf(request), { ...view, typed: { ...typed, category, errors } }), 400)
     }
@@ -172,7 +178,15 @@ async function readFeedback(
   ])
   const [turn] = await showTurns(ctx, caller, kbName, [found])
   if (turn === undefined) throw new GanglionError('not_found')
-  return { kb, chatId: id, turn }
+  const asked = { query: turn.question, audience: 'curator' as const, topK: 10, maxChars: 10_000 }
+  const pages = await retrieve(ctx, caller, kbName, asked).then(
+    ({ chunks }) => chunks,
+    (error: unknown) => {
+      if (!isUnavailable(error)) throw error
+      return []
+    },
+  )
+  return { kb, chatId: id, turn, pages }
 }
 
 /** What a person can do about; throws everything else. */

@@ -1,5 +1,5 @@
 import { content } from '../layout/content.ts'
-import { button, type FormErrors, form, selectField, textArea } from '../layout/form.ts'
+import { button, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -10,8 +10,10 @@ export type FeedbackView = {
   kb: PageKb
   chatId: string
   turn: ShownTurn
+  /** Pages that say something on the question. */
+  pages: readonly { seqId: string; title: string }[]
   /** What was typed and refused, and why. */
-  typed?: { reason: string; category: string; errors: FormErrors } | undefined
+  typed?: { reason: string; category: string; shouldCite: string; errors: FormErrors } | undefined
 }
 
 const categories = [
@@ -23,7 +25,7 @@ const categories = [
   { value: 'other', label: 'Something else' },
 ]
 
-export function feedbackFormPage(visit: Visit, { kb, chatId, turn, typed }: FeedbackView): Html {
+export function feedbackFormPage(visit: Visit, { kb, chatId, turn, pages, typed }: FeedbackView): Html {
   const { id, question, rendered } = turn
   const main = html`<h1>What is wrong with this answer?</h1>
     <blockquote><p class="verbatim" dir="auto">${question}</p></blockquote>
@@ -37,6 +39,18 @@ export function feedbackFormPage(visit: Visit, { kb, chatId, turn, typed }: Feed
         attributes: { required: true, maxlength: 2000, dir: 'auto' },
       })}
       ${selectField({ name: 'category', label: 'Kind', value: typed?.category ?? '', choices: categories })}
+      ${field({
+        ...{
+          name: 'shouldCite',
+          label: 'Page that it should rest on',
+          value: typed?.shouldCite,
+          errors: typed?.errors,
+        },
+        hint: 'The seqId, if you know one. It becomes a proposed answer test.',
+        attributes: { list: 'pages', autocomplete: 'off', maxlength: 200 },
+      })}
+      <datalist id="pages">${pages.map(({ seqId, title }) => html`<option value="${seqId}">${title}</option>`)}</datalist>
+      <input type="hidden" name="form" value="${crypto.randomUUID()}">
       <div class="row">
         ${button('Send', { name: 'vote', value: 'down' })}
         ${button('Send, and flag as harmful', { name: 'vote', value: 'flag', class: 'danger' })}

@@ -24,6 +24,8 @@ import { resultList } from './effects-section.ts'
 
 const Query = z.object({
   question: z.string().max(1000).default(''),
+  audience: z.string().max(20).default(''),
+  cites: z.string().max(1000).default(''),
   refuses: z.enum(['', 'true', 'false']).catch(''),
   did: z.enum(['added', 'dismissed']).optional().catch(undefined),
 })
@@ -51,9 +53,9 @@ export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
   const config = { people: 'curator' } as const
 
   app.get('/kb/:kb/tests', { config, schema: { params: KbParams, querystring: Query } }, async (request, reply) => {
-    const { question, refuses, did } = request.query
+    const { did, ...typed } = request.query
     const notice = did !== undefined && didWords[did]
-    return sendPage(request, reply, request.params.kb, { typed: { question, refuses }, notice })
+    return sendPage(request, reply, request.params.kb, { typed, notice })
   })
 
   app.post('/kb/:kb/tests', { config, schema: { params: KbParams, body: FormFields } }, async (request, reply) => {
@@ -92,14 +94,16 @@ export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
 }
 
 /** Without a field that was left empty. */
-function inputOf({ question, audience, retrieves = '', contains = '', refuses }: FormFields): unknown {
-  const [seqIds, texts] = [retrieves.split(/[\s,]+/), contains.split(/\r?\n/)].map((parts) =>
+function inputOf({ question, audience, retrieves = '', cites = '', contains = '', refuses }: FormFields): unknown {
+  const words = /[\s,]+/
+  const [seqIds, cited, texts] = [retrieves.split(words), cites.split(words), contains.split(/\r?\n/)].map((parts) =>
     parts.map((part) => part.trim()).filter((part) => part !== ''),
   )
   return {
     question,
     ...(audience && { audience }),
     ...(seqIds?.length && { retrieves: seqIds }),
+    ...(cited?.length && { cites: cited }),
     ...(texts?.length && { contains: texts }),
     ...(refuses && { refuses: refuses === 'true' }),
   }
@@ -144,12 +148,16 @@ function proposedSection(visit: Visit, { kb, report: { proposed = [] } }: TestsV
   const path = `${kbPage(kb.slug)}/tests`
   return html`<section aria-labelledby="proposed"><h2 id="proposed">Proposed tests</h2>
     <p class="hint">Questions that readers voted on, which wait in the queue, and that chat refused. Adding a test takes its question off the list.</p>
-    <ul>${proposed.map(({ question, refused, feedback }) => {
-      const isLiked = refused === 0 && feedback.every(({ vote }) => vote === 'up')
+    <ul>${proposed.map(({ question, refused, feedback, test: { audience, cites, refuses } }) => {
+      const typed = {
+        question,
+        ...(cites && { audience, cites: cites.join(', ') }),
+        ...(refuses === false && { refuses: 'false' }),
+      }
       return html`<li><bdi>${question}</bdi>
       ${refused > 0 && html`<span class="soft">refused ${refused === 1 ? 'once' : `${refused} times`}</span>`}
-      ${feedback.map(({ candidateId, vote, reason }) => html`<br><a href="/queue/${candidateId}">${voteWords[vote]}</a>${reason !== undefined && html`: <bdi>${reason}</bdi>`}`)}
-      <div class="row"><a class="button second" href="${withQuery(path, { question, ...(!isLiked && { refuses: 'false' }) })}#add-title">Make a test…</a>
+      ${feedback.map(({ candidateId, vote, reason, shouldCite }) => html`<br><a href="/queue/${candidateId}">${voteWords[vote]}</a>${reason !== undefined && html`: <bdi>${reason}</bdi>`}${shouldCite && html` It should cite <a href="${neuronPage(kb.slug, shouldCite)}">${shouldCite}</a>.`}`)}
+      <div class="row"><a class="button second" href="${withQuery(path, typed)}#add-title">Make a test…</a>
       ${form(visit, { action: `${path}/dismiss` }, html`<input type="hidden" name="question" value="${question}">${button('Dismiss', { class: 'second' })}`)}</div></li>`
     })}</ul></section>`
 }
@@ -172,6 +180,13 @@ function addForm(visit: Visit, { kb, typed, errors }: TestsView): Html {
         label: 'Pages that are among the first five',
         hint: 'seqIds, with commas between.',
         value: value('retrieves'),
+        errors,
+      }),
+      field({
+        name: 'cites',
+        label: 'Pages that the answer cites',
+        hint: 'seqIds, with commas between.',
+        value: value('cites'),
         errors,
       }),
       textArea({

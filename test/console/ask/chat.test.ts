@@ -155,6 +155,37 @@ test('a thumb down needs a reason, which is kept where it is refused', async () 
   expect(await feedbackCount()).toBe(before + 1)
 })
 
+test('who names another page to cite proposes a test, once for each form, and may think again', async () => {
+  await approve(candidate({ title: 'Warden', content: 'At night the warden is paged.' }))
+  const page = await curator.get(await ask(curator, 'Who is paged, cite?'))
+  const link = page.document.querySelector('.opinion a')?.getAttribute('href') ?? ''
+  const form = await curator.get(link)
+  const pages = [...form.document.querySelectorAll('datalist option')].map((each) => each.getAttribute('value') ?? '')
+  const [first = '', second = ''] = pages
+  expect(pages.length).toBeGreaterThan(1)
+  const formOf = ({ document }: typeof form) => document.querySelector('[name=form]')?.getAttribute('value') ?? ''
+  const typed = { vote: 'down', reason: 'It is an old page.', category: '' }
+  const refused = await curator.post(link, { ...typed, form: formOf(form), shouldCite: 'VIPs' })
+  expect([refused.status, ...refused.texts('.problems li')]).toEqual([400, 'The seqId names no Neuron that you see.'])
+  expect(refused.document.querySelector('[name=shouldCite]')?.getAttribute('value')).toBe('VIPs')
+  expect(formOf(refused)).not.toBe(formOf(form))
+
+  const before = await feedbackCount()
+  const proposed = async () => {
+    const tests = await curator.get('/kb/handbook/tests')
+    const item = [...tests.document.querySelectorAll('#proposed ~ ul > li')].find((each) =>
+      each.textContent?.includes('Who is paged, cite?'),
+    )
+    return new URL(item?.querySelector('a.button')?.getAttribute('href') ?? '', 'http://x').searchParams.get('cites')
+  }
+  for (const [at, shouldCite] of [first, second, first].entries()) {
+    const form = formOf(await curator.get(link))
+    for (let times = 0; times < 2; times++)
+      expect((await curator.post(link, { ...typed, form, shouldCite: ` ${shouldCite} ` })).status).toBe(303)
+    expect([await feedbackCount(), await proposed()]).toEqual([before + at + 1, shouldCite])
+  }
+})
+
 test('a conversation is deleted once that is confirmed', async () => {
   const chat = await ask(curator, 'To be deleted?')
   expect((await curator.get(`${chat}/delete`)).texts('main q')).toEqual(['To be deleted?'])

@@ -99,6 +99,9 @@ test('a visitor of a site asks what is public, reads what is cited, and votes', 
     (await sent(page, 'feedback', { ...vote, turnId: undefined }, { token })).status,
     (await sent(page, 'feedback', { ...vote, vote: 'down' }, { token })).json.error,
   ]).toEqual([404, 404, 400, 'reason_required_for_negative_vote'])
+  const down = { ...vote, vote: 'down', reason: 'No.', shouldCite: 'handbook_00000002' }
+  const { json } = await sent(page, 'feedback', down, { token })
+  expect((await curator.get(`/queue/${json.candidateId}`)).body).not.toContain('handbook_00000002')
   const stream = await sent(
     page,
     'chat',

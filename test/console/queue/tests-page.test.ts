@@ -132,3 +132,28 @@ test('what readers think of answers, and what chat refuses, are proposed tests',
   expect((await curator.get(path)).texts('[aria-labelledby=proposed] li')).toEqual([])
   expect((await curator.get(`/queue?kb=${slug}`)).texts('[data-entry]')).toEqual([])
 })
+
+test('a page that was named for an answer fills in the form, with who sees it', async () => {
+  const { curator, newKb, ctx, tenantId } = desk()
+  const { slug, add } = await newKb()
+  const hidden = await add({ title: 'VIP escalation policy', content: policy, metadata: '{"tags":["internal"]}' })
+  const ada = { id: 'user:ada', name: 'Ada', tenantId, role: 'curator', connectors: [] } as const
+  const question = 'Who is paged for a VIP ticket?'
+  await submitFeedback(ctx, ada, slug, { vote: 'down', question, answer: 'A.', reason: hostile, shouldCite: hidden })
+  const path = `/kb/${slug}/tests`
+  const shown = await curator.get(path)
+  expect(shown.texts('[aria-labelledby=proposed] li')).toEqual([expect.stringContaining(`It should cite ${hidden}.`)])
+  const link = shown.document.querySelector('[aria-labelledby=proposed] a.button')?.getAttribute('href') ?? ''
+  const form = await curator.get(link)
+  const typed = Object.fromEntries(
+    [...form.document.querySelectorAll('[aria-labelledby=add-title] :is(input, option[selected])')].map((each) => [
+      each.getAttribute('name') ?? each.parentElement?.getAttribute('name'),
+      each.getAttribute('value'),
+    ]),
+  )
+  expect(typed).toMatchObject({ question, cites: hidden, audience: 'curator', retrieves: '', refuses: '' })
+  expect((await curator.post(path, typed)).status).toBe(303)
+  const added = await curator.get(path)
+  expect(added.texts('tbody tr')).toEqual([expect.stringMatching(/asked as curator\s*passes/)])
+  expect(added.texts('[aria-labelledby=proposed] li')).toEqual([])
+})

@@ -1,0 +1,60 @@
+import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import { Ganglion } from '../../client/index.ts'
+import { AddedTest, DismissedTest, type ProposedTest, TestDismissal, TestReport } from '../../contract/answer-tests.ts'
+import { readAnswer } from '../client/server-problem.ts'
+import { askServer } from '../command.ts'
+
+const question = TestDismissal.shape.question.optional()
+const Options = z.object({ kb: z.string().min(1), accept: question, dismiss: question })
+
+const sentences = {
+  not_found: () => 'There is no such knowledge base for this key.',
+  insufficient_role: () => 'The key in GANGLION_KEY is not that of a curator.',
+}
+
+export function addProposedTestsCommand(program: Command): void {
+  const command = program
+    .command('proposed-tests')
+    .description('list the proposed answer tests, accept or dismiss one, through the API of a running server')
+    .requiredOption('--kb <slug>', 'the knowledge base')
+    .addOption(new Option('--accept <question>', 'add the test of a question as it is listed').conflicts('dismiss'))
+    .option('--dismiss <question>', 'dismiss what proposes a test of a question')
+  const example = 'ganglion proposed-tests --kb handbook --accept "Who is paged for a VIP ticket?"'
+  askServer(
+    command,
+    Options,
+    { key: "a curator's API key", example },
+    async ({ kb: name, accept, dismiss }, server) => {
+      const kb = new Ganglion(server).kb(name)
+      if (dismiss !== undefined) {
+        const json = await readAnswer(kb.dismissTest({ question: dismiss }), DismissedTest, server, sentences)
+        return { json, text: `Dismissed: ${dismiss}` }
+      }
+      const { proposed = [] } = await readAnswer(kb.tests(), TestReport, server, sentences)
+      if (accept === undefined)
+        return { json: proposed, text: proposed.map(textOf).join('\n') || 'There are no proposed tests.' }
+      const accepted = proposed.find((one) => one.question === accept)
+      if (accepted === undefined) throw new Error(`No test of this question is proposed: ${accept}`)
+      const json = await readAnswer(kb.addTest(accepted.test), AddedTest, server, sentences)
+      return { json, text: `Added to ${json.file}: commit ${json.commit}.` }
+    },
+  )
+}
+
+function textOf({ question, refused, feedback, test: { cites, refuses, audience } }: ProposedTest): string {
+  const holds = cites
+    ? `the answer cites ${cites.join(', ')}${audience === 'tool' ? '' : `, asked as ${audience}`}`
+    : refuses === false
+      ? 'something answers it'
+      : 'it is answered as today'
+  return [
+    question,
+    `  test: ${holds}`,
+    ...(refused > 0 ? [`  refused: ${refused}`] : []),
+    ...feedback.map(({ vote, reason, shouldCite }) => {
+      const said = [reason, shouldCite && `It should cite ${shouldCite}.`].filter(Boolean)
+      return `  vote ${[vote, ...said].join(': ')}`
+    }),
+  ].join('\n')
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { dismissProposedTest, listProposedTests } from '../../src/answer-tests/proposed-tests.ts'
+import { submitFeedback } from '../../src/chat/submit-feedback.ts'
+import type { FeedbackInput } from '../../src/contract/chat.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { candidate, correction } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
+import { testedBed } from './tested-bed.ts'
+
+const question = 'Who is paged for a VIP ticket?'
+
+async function corrected() {
+  const bed = await testedBed()
+  const { ctx, curator, app, take } = bed
+  const warden = await take(candidate({ title: 'Warden', content: 'The warden answers at night.' }))
+  const vote = (feedback: Partial<FeedbackInput>, caller = curator) =>
+    submitFeedback(ctx, caller, 'handbook', { vote: 'down', question, answer: 'A.', reason: 'Old page.', ...feedback })
+  const proposed = () => listProposedTests(ctx, curator, 'handbook')
+  return { ...bed, app, warden, vote, proposed }
+}
+
+test('a page that a curator names is what the proposed test wants to see cited; the latest one counts', async () => {
+  const { vip, warden, hidden, vote, proposed, app } = await corrected()
+  const sameWith = { question: 'who is paged for a VIP ticket' }
+  await vote({ vote: 'flag', shouldCite: vip })
+  await vote({ ...sameWith, shouldCite: warden }, app)
+  await vote({ vote: 'up', shouldCite: hidden })
+  await vote(sameWith)
+  const asTool = { question, audience: 'tool', top: 5 }
+  expect(await proposed()).toMatchObject([
+    {
+      feedback: [
+        { vote: 'flag', shouldCite: vip },
+        { vote: 'down', shouldCite: warden },
+        expect.not.objectContaining({ shouldCite: expect.anything() }),
+        expect.not.objectContaining({ shouldCite: expect.anything() }),
+      ],
+      test: { ...asTool, cites: [warden] },
+    },
+  ])
+  for (const shouldCite of [vip, warden, vip]) await vote({ shouldCite })
+  expect((await proposed()).map((one) => one.test)).toEqual([{ ...asTool, cites: [vip] }])
+  await vote({ shouldCite: hidden })
+  expect((await proposed()).map((one) => one.test)).toEqual([{ ...asTool, audience: 'curator', cites: [hidden] }])
+})
+
+test('a page that is gone is not asked for, and what was named before counts again', async () => {
+  const { ctx, curator, vip, warden, vote, proposed } = await corrected()
+  await vote({ shouldCite: vip })
+  await vote({ shouldCite: warden })
+  const remove = async (seqId: string) => {
+    const { candidateId } = await submitCandidate(ctx, curator, correction(seqId, 'Gone.'), { removes: true })
+    await approveCandidate(ctx, curator, candidateId, {})
+  }
+  await remove(warden)
+  expect((await proposed()).map((one) => one.test)).toMatchObject([{ cites: [vip] }])
+  await remove(vip)
+  expect((await proposed()).map((one) => one.test)).toEqual([{ question, audience: 'tool', top: 5, refuses: false }])
+  await expect(vote({ shouldCite: vip })).rejects.toMatchObject({
+    fieldErrors: { shouldCite: ['names no Neuron that you see'] },
+  })
+})
+
+test('nobody names a page that they do not see, and such a vote is not recorded', async () => {
+  const { hidden, vip, vote, proposed, app } = await corrected()
+  for (const shouldCite of [hidden, 'handbook_00009999'])
+    await expect(vote({ shouldCite }, app)).rejects.toMatchObject({
+      fieldErrors: { shouldCite: ['names no Neuron that you see'] },
+    })
+  expect(await proposed()).toEqual([])
+  await vote({ shouldCite: vip }, app)
+  expect(await proposed()).toHaveLength(1)
+})
+
+test('a question that is tested otherwise is proposed with its page until a test cites that', async () => {
+  const { ctx, curator, vip, warden, vote, proposed, add, report } = await corrected()
+  await add({ question, cites: [vip] })
+  await vote({})
+  expect(await proposed()).toEqual([])
+  await vote({ shouldCite: vip })
+  expect(await proposed()).toEqual([])
+  await vote({ shouldCite: warden })
+  const [one] = await proposed()
+  expect(one?.feedback).toHaveLength(3)
+  const added = await add(one?.test)
+  expect(added.test).toMatchObject({ question, cites: [warden] })
+  expect(await report()).toMatchObject({ passed: 1, failed: 1, proposed: [] })
+
+  await vote({ question: 'Why?', shouldCite: warden })
+  const { candidates } = await dismissProposedTest(ctx, curator, 'handbook', { question: 'why' })
+  expect([candidates.length, await proposed()]).toEqual([1, []])
+})
