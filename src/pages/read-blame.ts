@@ -22,12 +22,13 @@ type Origin = {
 /**
  * Says who said each sentence of a Neuron: the version that brought it, through edits, moves, merges, renames, removals and editions.
  * Versions that the caller may not see are passed over. Only curators are told who proposed.
+ * `within`: as in {@link sentenceOrigins}.
  * @throws {GanglionError} `not_found`
  */
 export async function readBlame(
   ctx: Context,
   caller: Caller,
-  { kb: kbName, seqId }: { kb: string; seqId: string },
+  { kb: kbName, seqId, within }: { kb: string; seqId: string; within?: string },
 ): Promise<Blame> {
   const kb = await ctx.kb(caller.tenantId, kbName)
   const view = await viewFor(caller, kb)
@@ -38,7 +39,7 @@ export async function readBlame(
   const { language } = await kb.settings()
   const origins = new Map<number, Promise<Origin>>()
   const sentences: BlamedSentence[] = []
-  for (const { sentence, origin: at, said: text } of await sentenceOrigins(versions, language, pauses())) {
+  for (const { sentence, origin: at, said: text } of await sentenceOrigins(versions, language, pauses(), within)) {
     const version = versions[at]
     if (version === undefined) continue
     const known = origins.get(at) ?? originOf({ ctx, caller, view }, version)

@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff'
-import { type Sentence, sentencesOf } from '../text/sentences.ts'
+import { type Line, linesIn, type Sentence, sentencesOf } from '../text/sentences.ts'
 
 /** Sentences that two versions may differ by before they are compared by their text alone. */
 const maxDistance = 2000
@@ -14,38 +14,68 @@ export type BroughtSentence = { sentence: Sentence; origin: number; said: string
  * The sentences of the last version. One that moves within the text, or that goes and comes back, keeps its origin.
  * @param versions oldest first
  * @param pause is called after each version
+ * @param within a passage of the last version: others than its sentences may be left out
  */
 export async function sentenceOrigins(
   versions: readonly TextVersion[],
   language: string,
   pause: () => Promise<void>,
+  within?: string,
 ): Promise<BroughtSentence[]> {
+  const last = versions.at(-1)?.text ?? ''
+  // How a sentence was written before its links followed a rename is known by its place among all.
+  const isPart = within !== undefined && !versions.some(({ isFollowing }) => isFollowing)
+  const sentences = isPart ? sentencesWithin(last, within, language) : sentencesOf(last, language)
+  const wanted = textsOf(sentences)
   let before: Omit<BroughtSentence, 'sentence'>[] = []
   let texts: string[] = []
   const gone = new Map<string, Omit<BroughtSentence, 'sentence'>>()
   const known = new Map<string, string[]>()
+  // Versions share most of their lines, and each line has its own sentences.
+  const textsIn = ({ line }: Line) => {
+    const said = known.get(line) ?? textsOf(sentencesOf(line, language))
+    known.set(line, said)
+    return said
+  }
   for (const [at, { text, isFollowing }] of versions.entries()) {
-    // Versions share most of their lines, and each line has its own sentences.
-    const fresh = text.split(/[\r\n]+/).flatMap((line) => {
-      const sentences = known.get(line) ?? sentencesOf(line, language).map((sentence) => sentence.text)
-      known.set(line, sentences)
-      return sentences
-    })
+    const fresh = text === last ? wanted : (isPart ? linesHolding(text, wanted) : linesIn(text)).flatMap(textsIn)
     const { from, taken } = keptSentences(texts, fresh, isFollowing)
     for (const [index, left] of before.entries()) if (!taken.has(index)) gone.set(texts[index] ?? '', left)
-    const last = before
+    const old = before
     before = fresh.map((said, index) => {
       const was = from.get(index)
-      return (was === undefined ? gone.get(said) : last[was]) ?? { origin: at, said }
+      return (was === undefined ? gone.get(said) : old[was]) ?? { origin: at, said }
     })
     texts = fresh
     await pause()
   }
-  const sentences = sentencesOf(versions.at(-1)?.text ?? '', language)
   return before.flatMap((brought, at) => {
     const sentence = sentences[at]
     return sentence === undefined ? [] : [{ ...brought, sentence }]
   })
+}
+
+function textsOf(sentences: readonly Sentence[]): string[] {
+  return sentences.map(({ text }) => text)
+}
+
+function sentencesWithin(text: string, passage: string, language: string): Sentence[] {
+  const lines = linesHolding(text, textsOf(sentencesOf(passage, language)))
+  return sentencesOf(text, language, lines).filter((sentence) => passage.includes(sentence.text))
+}
+
+/** The lines of a text that hold one of some texts, which are of one line each. */
+function linesHolding(text: string, parts: readonly string[]): Line[] {
+  const lines = new Map<number, Line>()
+  for (const part of new Set(parts)) {
+    for (let [at, end] = [text.indexOf(part), 0]; at !== -1; at = text.indexOf(part, end)) {
+      const start = text.lastIndexOf('\n', at) + 1
+      end = text.indexOf('\n', at)
+      if (end === -1) end = text.length
+      lines.set(start, { start, line: text.slice(start, end) })
+    }
+  }
+  return [...lines.values()].sort((a, b) => a.start - b.start)
 }
 
 /** From which sentence before each sentence comes, by index, and which of those before are one of these. */

@@ -4,6 +4,8 @@ export type Range = { start: number; end: number }
 
 export type Sentence = Range & { text: string }
 
+export type Line = { start: number; line: string }
+
 /** Abbreviations that a sentence goes on after, whatever follows; Unicode's rules end it where a capital does. */
 const beforeName = /(?:^|[\s(])(?:Capt|Col|Dr|Gen|Lt|Mr|Mrs|Ms|Prof|Rep|Sen|Sgt|St|cf|e\.g|i\.e|vs)\.\s*$/
 
@@ -16,10 +18,11 @@ const segmenters = new Map<string, Intl.Segmenter>()
 /**
  * The sentences of a text by Unicode's rules (UAX 29) for a language (BCP 47), without the space around them. The end of a
  * line ends one too, the number of a list's item does not. `start` and `end` are UTF-16 offsets.
+ * @param lines those of the text that are read
  */
-export function sentencesOf(text: string, language: string): Sentence[] {
+export function sentencesOf(text: string, language: string, lines: readonly Line[] = linesIn(text)): Sentence[] {
   const segmenter = segmenterFor(primaryLanguage(language))
-  return Array.from(text.matchAll(/[^\r\n]+/g)).flatMap(({ 0: line, index }) => {
+  return lines.flatMap(({ start: index, line }) => {
     let start = 0
     return Array.from(segmenter.segment(line)).flatMap((segment): Sentence[] => {
       const end = segment.index + segment.segment.length
@@ -31,6 +34,11 @@ export function sentencesOf(text: string, language: string): Sentence[] {
       return trimmed === '' ? [] : [{ start: from, end: from + trimmed.length, text: trimmed }]
     })
   })
+}
+
+/** The lines of a text that are not empty. */
+export function linesIn(text: string): Line[] {
+  return Array.from(text.matchAll(/[^\r\n]+/g), ({ 0: line, index: start }) => ({ start, line }))
 }
 
 function goesOn(sentence: string, next: string): boolean {

@@ -14,7 +14,7 @@ export async function blameOf(
   { seqId, content }: Pick<Passage, 'seqId' | 'content'>,
 ): Promise<BlamedSentence[]> {
   const reader: Caller = audience === 'curator' ? caller : { ...caller, role: 'reader' }
-  const blame = await readBlame(ctx, reader, { kb, seqId }).catch((error: unknown) => {
+  const blame = await readBlame(ctx, reader, { kb, seqId, within: content }).catch((error: unknown) => {
     if (error instanceof GanglionError && error.code === 'not_found') return undefined
     throw error
   })

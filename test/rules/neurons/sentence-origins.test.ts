@@ -33,6 +33,9 @@ test('each sentence has the version that brought it, however sentences are added
       const found = await sentenceOrigins(versions, 'en', async () => {})
       expect(found.map(({ sentence }) => sentence.text)).toEqual(sentences)
       for (const { sentence, origin } of found) expect(sentence.text).toContain(`Version ${origin} says`)
+      const passage = sentences.filter((_, at) => at % 4 !== 1).join('\n')
+      const within = await sentenceOrigins(versions, 'en', async () => {}, passage)
+      expect(within).toEqual(found.filter(({ sentence }) => passage.includes(sentence.text)))
     }),
     { numRuns: 200 },
   )
@@ -42,7 +45,9 @@ test('a sentence whose links follow a rename keeps its origin, one that another 
   const first = { text: 'See [[Old]]. Stay.', isFollowing: false }
   const second = { text: 'See [[New]]. Stay.' }
   const origins = async (isFollowing: boolean) => {
-    const found = await sentenceOrigins([first, { ...second, isFollowing }], 'en', async () => {})
+    const versions = [first, { ...second, isFollowing }]
+    const found = await sentenceOrigins(versions, 'en', async () => {})
+    expect(await sentenceOrigins(versions, 'en', async () => {}, second.text)).toEqual(found)
     return found.map(({ origin }) => origin)
   }
   expect(await origins(true)).toEqual([0, 0])
