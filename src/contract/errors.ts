@@ -253,7 +253,6 @@ export class GanglionError extends Error {
 
   constructor(code: ErrorCode, message?: string, details: Record<string, unknown> = {}) {
     super(message ?? errorTable[code].message)
-    this.name = 'GanglionError'
     this.code = code
     this.status = errorTable[code].status
     this.details = details
@@ -267,7 +266,6 @@ export class ValidationError extends Error {
 
   constructor(fieldErrors: Record<string, string[]>, formErrors: string[] = []) {
     super('The request is not valid.')
-    this.name = 'ValidationError'
     this.fieldErrors = fieldErrors
     this.formErrors = formErrors
   }

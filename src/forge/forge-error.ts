@@ -17,7 +17,6 @@ export class ForgeError extends Error {
     { until, cause }: { until?: Date | undefined; cause?: unknown } = {},
   ) {
     super(message, { cause })
-    this.name = 'ForgeError'
     this.code = code
     this.until = until
   }

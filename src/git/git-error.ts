@@ -19,7 +19,6 @@ export class GitError extends Error {
 
   constructor(code: Code, message: string, options?: ErrorOptions) {
     super(message, options)
-    this.name = 'GitError'
     this.code = code
   }
 }

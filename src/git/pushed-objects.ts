@@ -9,12 +9,7 @@ import type { Repository, TreeChange } from './repository.ts'
 export type PushRange = { from: Oid; to: Oid }
 
 /** A push that would take too much time or memory to look into, or that was made to. The message is for the pusher. */
-export class PushTooLarge extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'PushTooLarge'
-  }
-}
+export class PushTooLarge extends Error {}
 
 const mb = 1024 * 1024
 const maxCommits = 30_000

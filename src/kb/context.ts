@@ -57,11 +57,7 @@ export function onePer<Owner extends object, Rest extends unknown[], Value>(
   make: (owner: Owner, ...rest: Rest) => Value,
 ): (owner: Owner, ...rest: Rest) => Value {
   const made = new WeakMap<Owner, { value: Value }>()
-  return (owner, ...rest) => {
-    const known = made.get(owner) ?? { value: make(owner, ...rest) }
-    made.set(owner, known)
-    return known.value
-  }
+  return (owner, ...rest) => made.getOrInsertComputed(owner, () => ({ value: make(owner, ...rest) })).value
 }
 
 /** Emits an act on a candidate, and returns the answer to it. */

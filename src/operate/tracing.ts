@@ -59,7 +59,9 @@ export async function startTracing(env: Variables, warn: (message: string) => vo
       const span = spans.get(work)
       if (work.attributes !== undefined) span?.setAttributes(work.attributes)
       // Its message may have a user's text, and is in the log.
-      if (work.error instanceof Error) span?.recordException({ name: work.error.name })
+      const { error } = work
+      if (error instanceof Error)
+        span?.recordException({ name: error.name === 'Error' ? error.constructor.name : error.name })
       if (work.error !== undefined || work.hasFailed) span?.setStatus({ code: api.SpanStatusCode.ERROR })
       span?.end()
     },

@@ -138,7 +138,6 @@ export interface SearchIndex {
 export class SearchTimeout extends Error {
   constructor() {
     super('The search took too long; use fewer or longer words.')
-    this.name = 'SearchTimeout'
   }
 }
 
@@ -146,6 +145,5 @@ export class SearchTimeout extends Error {
 export class StaleIndex extends Error {
   constructor() {
     super('The search index has changed.')
-    this.name = 'StaleIndex'
   }
 }

@@ -124,7 +124,6 @@ export class SearchPool {
 export class SearchInterrupted extends Error {
   constructor(options?: ErrorOptions) {
     super('The search was interrupted.', options)
-    this.name = 'SearchInterrupted'
   }
 }
 

@@ -74,7 +74,6 @@ export class ExtractionError extends Error {
 
   constructor(problem: ExtractionProblem, message: string, options?: ErrorOptions) {
     super(message, options)
-    this.name = 'ExtractionError'
     this.problem = problem
   }
 }

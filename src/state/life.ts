@@ -12,7 +12,6 @@ export class SlugTaken extends Error {
 
   constructor(slug: string) {
     super(`The name ${slug} is taken.`)
-    this.name = 'SlugTaken'
     this.slug = slug
   }
 }

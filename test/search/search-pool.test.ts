@@ -84,7 +84,7 @@ test('what exhausts the memory of the thread fails, and nothing else does', asyn
   const huge = page('x_1', 'word '.repeat(2_000_000))
   await expect(
     pool.ask(address, 'apply', { stamp: 'one', newStamp: 'two', put: [huge], remove: [] }),
-  ).rejects.toMatchObject({ name: 'SearchInterrupted', cause: { code: 'ERR_WORKER_OUT_OF_MEMORY' } })
+  ).rejects.toMatchObject({ constructor: SearchInterrupted, cause: { code: 'ERR_WORKER_OUT_OF_MEMORY' } })
   expect((await search(pool, address, 'one')).total).toBe(2)
 })
 

@@ -65,7 +65,6 @@ export type Environment = {
 export class EnvironmentError extends Error {
   constructor(problems: readonly string[]) {
     super(['The environment is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
-    this.name = 'EnvironmentError'
   }
 }
 

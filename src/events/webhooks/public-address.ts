@@ -9,7 +9,6 @@ export type Resolve = (hostname: string) => Promise<Address[]>
 export class PrivateAddress extends Error {
   constructor(hostname: string) {
     super(`${hostname} has no public address.`)
-    this.name = 'PrivateAddress'
   }
 }
 

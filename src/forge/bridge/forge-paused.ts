@@ -7,6 +7,5 @@ export class ForgePaused extends Error {
   /** @param remedy a sentence for a person, without a full stop */
   constructor(what: string, remedy: string) {
     super(`Paused, nothing is changed on either side: ${what}. ${remedy}.`)
-    this.name = 'ForgePaused'
   }
 }

@@ -12,7 +12,6 @@ const maxSecretBytes = 64 * 1024
 class SecretMissing extends Error {
   constructor(where: string, options?: ErrorOptions) {
     super(`There is no secret at ${where}`, options)
-    this.name = 'SecretMissing'
   }
 }
 

@@ -4,7 +4,6 @@ export class GitSlotError extends Error {
 
   constructor(reason: GitSlotError['reason']) {
     super(`No git process can be started: ${reason}`)
-    this.name = 'GitSlotError'
     this.reason = reason
   }
 }

@@ -12,12 +12,7 @@ export type PackLimits = {
 }
 
 /** A push that git is not to see: its pack would take too much memory or time to unpack, or is corrupt. The message is for the pusher. */
-export class PackRefused extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'PackRefused'
-  }
-}
+export class PackRefused extends Error {}
 
 const headerBytes = 12
 const oidBytes = 20

@@ -1,12 +1,7 @@
 /** A packet of git's wire protocol (gitprotocol-common(5)): a line, or one of the marks that part lines. */
 export type Packet = { kind: 'line'; payload: Buffer } | { kind: 'flush' | 'delimiter' | 'response-end' }
 
-export class PktLineError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'PktLineError'
-  }
-}
+export class PktLineError extends Error {}
 
 const lengthBytes = 4
 const maxLength = 65_520

@@ -29,7 +29,6 @@ export class RemoteError extends Error {
     { cause, retryAfter = null }: { cause?: unknown; retryAfter?: string | null } = {},
   ) {
     super(message, { cause })
-    this.name = 'RemoteError'
     this.code = code
     this.retryAfter = retryAfter
   }

@@ -11,7 +11,6 @@ export const sharedRefs = [erasedRef, queueRef, mainRef]
 export class RepositoryMissing extends Error {
   constructor(path: string, options?: ErrorOptions) {
     super(`${path} is gone; to put it back: ganglion restore`, options)
-    this.name = 'RepositoryMissing'
   }
 }
 
@@ -19,6 +18,5 @@ export class RepositoryMissing extends Error {
 export class RefMissing extends Error {
   constructor(gitDir: string, ref: string, lastSeen: Oid) {
     super(`${ref} is gone; to put it back: git --git-dir=${gitDir} update-ref ${ref} ${lastSeen}`)
-    this.name = 'RefMissing'
   }
 }

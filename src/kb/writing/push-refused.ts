@@ -7,7 +7,6 @@ export class PushRefused extends Error {
 
   constructor(reason: string, findings: readonly Finding[] = []) {
     super(reason)
-    this.name = 'PushRefused'
     this.findings = findings
   }
 }

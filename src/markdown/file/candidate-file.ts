@@ -9,7 +9,6 @@ import { fileLayout, formatFrontMatter } from './front-matter.ts'
 export class CandidateFileError extends Error {
   constructor(message: string) {
     super(`The candidate's file is damaged: ${message}`)
-    this.name = 'CandidateFileError'
   }
 }
 

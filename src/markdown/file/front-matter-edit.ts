@@ -21,7 +21,6 @@ export class FrontMatterError extends Error {
 
   constructor(problems: readonly FrontMatterProblem[]) {
     super(`The front matter cannot be edited: ${problems.map(({ message }) => message).join(' ')}`)
-    this.name = 'FrontMatterError'
     this.problems = problems
   }
 }

@@ -136,7 +136,6 @@ export class ParserPool {
 export class ParserClosed extends Error {
   constructor() {
     super('The Markdown parser is closed.')
-    this.name = 'ParserClosed'
   }
 }
 

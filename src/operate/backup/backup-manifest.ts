@@ -6,12 +6,7 @@ import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { migrations } from '../../state/database/migrations/migrations.ts'
 
 /** Why a backup cannot be made where it was asked for, or cannot be restored. */
-export class BackupError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'BackupError'
-  }
-}
+export class BackupError extends Error {}
 
 const Oid = z.string().regex(/^[0-9a-f]{40}$/)
 

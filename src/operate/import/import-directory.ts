@@ -205,7 +205,6 @@ class NothingToRead extends Error {
       first === undefined ? '' : ` Skipped: ${skipped.length}, such as ${first.path}, which ${first.reason}.`
     const found = notes === 0 ? 'The folder has no notes (.md, .markdown).' : `None of the ${notes} notes can be read.`
     super(`${found} Other files: ${others}.${reason} Nothing was imported.`)
-    this.name = 'NothingToRead'
   }
 }
 

@@ -1,7 +1,2 @@
 /** What keeps a folder from being checked. */
-export class CheckError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'CheckError'
-  }
-}
+export class CheckError extends Error {}

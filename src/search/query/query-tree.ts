@@ -57,9 +57,4 @@ function partsOf(query: Exclude<Query, { type: 'not' }>, leaves: (query: Query) 
 }
 
 /** A query beyond the limits; the message is for who typed it. */
-export class QueryError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'QueryError'
-  }
-}
+export class QueryError extends Error {}

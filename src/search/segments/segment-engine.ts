@@ -95,15 +95,12 @@ export class SegmentEngine implements TermEngine {
     const sought = everyLeafOf(deciding)
     const [only, ...others] = sought
     const matched = new Map<OpenSegment, Uint32Array>()
-    const pagesIn = (open: OpenSegment) => {
-      const known = matched.get(open)
-      if (known !== undefined) return known
+    const match = (open: OpenSegment) => {
       deadline.check()
       const lists = new Map([...found].flatMap(([leaf, { lists: all }]) => pairs(leaf, all.get(open))))
-      const pages = passing(matchPages(deciding, { lists, catalog: this.#catalog }), among)
-      matched.set(open, pages)
-      return pages
+      return passing(matchPages(deciding, { lists, catalog: this.#catalog }), among)
     }
+    const pagesIn = (open: OpenSegment) => matched.getOrInsertComputed(open, match)
     // Then every page that scores matches.
     const isAnyScored =
       isAnyOf(deciding) && scoring.every(([leaf], index) => leaf.isBonus || !scoring[index - 1]?.[0].isBonus)

@@ -59,11 +59,7 @@ const analysers = new Map<string, Analyser>()
 /** The analyser of a language, by its BCP 47 tag; of one that is not known, one that folds but does not stem. */
 export function analyserFor(language: string): Analyser {
   const primary = primaryLanguage(language)
-  const known = analysers.get(primary)
-  if (known !== undefined) return known
-  const analyser = new LanguageAnalyser(primary)
-  analysers.set(primary, analyser)
-  return analyser
+  return analysers.getOrInsertComputed(primary, () => new LanguageAnalyser(primary))
 }
 
 class LanguageAnalyser implements Analyser {

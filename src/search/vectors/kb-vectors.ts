@@ -14,7 +14,6 @@ export type VectorsAddress = { file: string; model: string; mostWhole?: number }
 export class VectorsFailed extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
-    this.name = 'VectorsFailed'
   }
 }
 

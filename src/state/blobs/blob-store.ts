@@ -6,7 +6,6 @@ import type { Schema } from '../database/schema.ts'
 export class BlobNotFound extends Error {
   constructor(sha256: string) {
     super(`There is no blob ${sha256}.`)
-    this.name = 'BlobNotFound'
   }
 }
 

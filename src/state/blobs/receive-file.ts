@@ -7,7 +7,6 @@ import type { ReceivedFile } from '../../system/received-file.ts'
 export class TooManyBytes extends Error {
   constructor(maxBytes: number) {
     super(`There are more than ${maxBytes} bytes.`)
-    this.name = 'TooManyBytes'
   }
 }
 

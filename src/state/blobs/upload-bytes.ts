@@ -5,7 +5,6 @@ import type { Upload } from '../sources/upload-store.ts'
 export class ChunkDiffers extends Error {
   constructor() {
     super('The chunk differs from the received bytes.')
-    this.name = 'ChunkDiffers'
   }
 }
 
@@ -13,7 +12,6 @@ export class ChunkDiffers extends Error {
 export class UploadChanged extends Error {
   constructor(id: string) {
     super(`The bytes of the upload ${id} have changed.`)
-    this.name = 'UploadChanged'
   }
 }
 

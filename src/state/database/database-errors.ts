@@ -6,7 +6,6 @@ export class DatabaseTooNew extends Error {
       `${name} was written by a newer version of Ganglion (unknown migrations: ${unknown.join(', ')}). ` +
         'Run that version, or restore a backup made by this one.',
     )
-    this.name = 'DatabaseTooNew'
   }
 }
 
@@ -18,7 +17,6 @@ export class DatabaseTooOld extends Error {
       `This data directory is older: ${name} was written by an older version of Ganglion (missing migrations: ${missing.join(', ')}). ` +
         'Nothing was changed. Use the older version, or start the server or run "ganglion migrate": an older version cannot open it afterwards.',
     )
-    this.name = 'DatabaseTooOld'
   }
 }
 
@@ -30,7 +28,6 @@ export class DatabaseOutdated extends Error {
       `${name} was written by a version of Ganglion that is too old to be migrated by this one. Nothing was changed. ` +
         `First run "ganglion migrate" of a version whose last migration is ${firstSchema} (such as commit 29c1e6b7), then this one.`,
     )
-    this.name = 'DatabaseOutdated'
   }
 }
 
@@ -42,7 +39,6 @@ export class MigrationFailed extends Error {
    */
   constructor(name: string, copy: string, cause: unknown) {
     super([`${name} could not be migrated, and is unchanged: ${reasonOf(cause)}`, copy].join('\n').trim(), { cause })
-    this.name = 'MigrationFailed'
   }
 }
 
@@ -50,7 +46,6 @@ export class MigrationFailed extends Error {
 export class ErasureUnfinished extends Error {
   constructor() {
     super('An erasure is under way or was cut off. Wait for it, or run "ganglion erase --resume".')
-    this.name = 'ErasureUnfinished'
   }
 }
 
@@ -60,7 +55,6 @@ export class RestoreUnfinished extends Error {
     super(
       'A restore into the database is under way or was cut off. Wait for it, or run "ganglion restore" again with the same backup and settings.',
     )
-    this.name = 'RestoreUnfinished'
   }
 }
 
@@ -68,7 +62,6 @@ export class RestoreUnfinished extends Error {
 export class DatabaseUnreachable extends Error {
   constructor(cause: unknown) {
     super(`The database cannot be reached: ${reasonOf(cause)}`, { cause })
-    this.name = 'DatabaseUnreachable'
   }
 }
 
@@ -80,9 +73,4 @@ export function reasonOf(cause: unknown): string {
 }
 
 /** The connection broke while a statement was under way: it may have been executed, or not. */
-export class ConnectionLost extends DatabaseUnreachable {
-  constructor(cause: unknown) {
-    super(cause)
-    this.name = 'ConnectionLost'
-  }
-}
+export class ConnectionLost extends DatabaseUnreachable {}

@@ -7,7 +7,6 @@ import { inTransaction } from './transaction.ts'
 class DatabaseNotVacant extends Error {
   constructor() {
     super('The database is not empty: restore into a new one.')
-    this.name = 'DatabaseNotVacant'
   }
 }
 

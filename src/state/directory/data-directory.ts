@@ -86,7 +86,6 @@ class ForeignDataDirectory extends Error {
       `${root} belongs to the user ${uid}, who could not write what root leaves there. Nothing was changed. ` +
         `Run the command as that user: runuser -u "$(id -nu ${uid})" -- ganglion …`,
     )
-    this.name = 'ForeignDataDirectory'
   }
 }
 

@@ -10,7 +10,6 @@ export class DataDirectoryInUse extends Error {
     super(
       `The data directory ${directory} is in use by another Ganglion process. Stop it, or choose another directory.`,
     )
-    this.name = 'DataDirectoryInUse'
   }
 }
 

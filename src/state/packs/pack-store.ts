@@ -6,7 +6,6 @@ export type StoredPack = { key: string; storedAt: Date }
 export class PackNotFound extends Error {
   constructor(key: string) {
     super(`There is no pack ${key}.`)
-    this.name = 'PackNotFound'
   }
 }
 

@@ -26,7 +26,6 @@ export type S3Options = {
 export class S3Error extends Error {
   constructor(problem: string, options?: ErrorOptions) {
     super(`The bucket ${problem}.`, options)
-    this.name = 'S3Error'
   }
 }
 

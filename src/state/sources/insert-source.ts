@@ -15,7 +15,6 @@ export class SourceExists extends Error {
 
   constructor(existing: Source) {
     super(`Source ${existing.id} has the same bytes.`)
-    this.name = 'SourceExists'
     this.existing = existing
   }
 }

@@ -21,7 +21,6 @@ export type NewUpload = Omit<Upload, 'bytesReceived' | 'expiresAt' | 'isFinalize
 export class TooManyUploads extends Error {
   constructor() {
     super(`${maxOpen} uploads are open.`)
-    this.name = 'TooManyUploads'
   }
 }
 

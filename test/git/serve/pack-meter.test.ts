@@ -17,7 +17,10 @@ async function metered(pack: Buffer, bounds = limits, sizes = [65_536]): Promise
     for await (const chunk of meterPack(inChunks(pack, sizes), bounds)) passed.push(chunk)
     return { passed: Buffer.concat(passed) }
   } catch (error) {
-    return { passed: Buffer.concat(passed), refused: error instanceof Error ? `${error.name}: ${error.message}` : '' }
+    return {
+      passed: Buffer.concat(passed),
+      refused: error instanceof Error ? `${error.constructor.name}: ${error.message}` : '',
+    }
   }
 }
 

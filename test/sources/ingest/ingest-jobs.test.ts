@@ -145,7 +145,7 @@ test('what may be better next time is tried three times', async () => {
   })
   expect(errors.map(String).toSorted()).toEqual([
     ...Array(3).fill('Error: secret path'),
-    'ExtractionError: The file is password-protected.',
+    'Error: The file is password-protected.',
   ])
   const kinds = (await eventsOf(ctx, source)).map(({ kind }) => kind)
   expect(kinds.filter((kind) => kind === 'ingest.started')).toHaveLength(1)

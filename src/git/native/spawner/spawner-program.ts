@@ -47,11 +47,8 @@ function endAll(): void {
 }
 
 function callOf(id: string): Call {
-  const known = calls.get(id)
-  if (known !== undefined) return known
-  const call: Call = { connections: new Map(), timer: setTimeout(() => forget(id), patience), isComplete: false }
-  calls.set(id, call)
-  return call
+  const begin = () => ({ connections: new Map(), timer: setTimeout(() => forget(id), patience), isComplete: false })
+  return calls.getOrInsertComputed(id, begin)
 }
 
 function forget(id: string): void {

@@ -26,7 +26,6 @@ export interface SegmentSink {
 export class DamagedSegment extends Error {
   constructor(file: string) {
     super(`${file} is damaged`)
-    this.name = 'DamagedSegment'
   }
 }
 
