@@ -32,7 +32,7 @@ const apart = filesOf('faults', 'client', 'browser', 'cluster/postgres', 'cluste
 const areas: Suite[] = [
   {
     name: 'test-git',
-    include: [...filesOf('http/git'), 'test/e2e/{git/*,forge/forge-{answer-tests,bundles,faults}}.test.ts'],
+    include: [...filesOf('http/git'), 'test/e2e/{git/*,forge/forge-{answer-tests,bundles,erasure,faults}}.test.ts'],
     setupFiles: [closeShared],
   },
   { name: 'test-http', include: filesOf('http'), setupFiles: [withoutGit, closeShared] },

@@ -136,6 +136,8 @@ export async function writeAll(product: Product, twin: Twin): Promise<string[]> 
     })
   for (const targetNeuron of twin.seqIds.slice(1)) {
     for (const kind of ['user-correction', 'external-feed']) await submit({ kind, metadata: { targetNeuron } })
+    const vote = { vote: 'down', question: 'Who?', answer: 'Me.', reason: 'No.', shouldCite: targetNeuron }
+    await ask('POST', `${kb}/reader-feedback`, { body: vote })
   }
   for (const title of twin.names) {
     const { body } = await submit({ kind: 'external-feed', title, content: `See [[${title}]] and [[desk]].` })
