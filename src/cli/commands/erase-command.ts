@@ -143,8 +143,10 @@ function summary({ seqIds, candidates, texts, sources, people, forge }: ErasureP
 
 /** Without the words that go: it is kept in the audit. */
 function textOf({ seqIds, candidates, texts, sources, people }: ErasurePlan, verb: string): string {
-  const counts = { Neurons: seqIds, candidates, texts, Sources: sources, people }
-  const parts = Object.entries(counts).flatMap(([name, { length }]) => (length > 0 ? [`${length} ${name}`] : []))
+  const counts = { Neuron: seqIds, candidate: candidates, text: texts, Source: sources, account: people }
+  const parts = Object.entries(counts).flatMap(([noun, { length }]) =>
+    length > 0 ? [`${length} ${noun}${length === 1 ? '' : 's'}`] : [],
+  )
   return `${parts.join(', ')} ${verb}: ${seqIds.join(', ')}`.replace(/: $/, '')
 }
 

@@ -19,7 +19,7 @@ import type { KbRecord } from '../../state/kb-store.ts'
 import { syncDirectory, syncTree } from '../../system/durable-file.ts'
 import { eraseRows } from './erase-rows.ts'
 import { Erasing } from './erasing.ts'
-import { type ErasurePlan, type ErasureRequest, planErasure } from './plan-erasure.ts'
+import { type ErasurePlan, type ErasureRequest, planErasure, requireDeciders } from './plan-erasure.ts'
 import { HistoryRewrite } from './rewrite-history.ts'
 
 /** An erasure that is decided: the new history is whole, and the rest follows whatever happens. */
@@ -72,6 +72,7 @@ export function prepareErasure(
     const { plan, ...written } = await inUse(async () => {
       const kb = await ctx.kbs.open(identity)
       await kb.writesEnded()
+      await requireDeciders(ctx, kb, request)
       const plan = await planErasure(ctx, kb, request)
       return { plan, ...(await writeHistory(kb.repository, gitDir, { erasing: new Erasing(plan), at: ctx.now() })) }
     })

@@ -41,7 +41,6 @@ const leastContent = 20
 
 /** Finds what a request is about. @throws {Error} with a sentence for a person */
 export async function planErasure(ctx: Context, kb: KnowledgeBase, request: ErasureRequest): Promise<ErasurePlan> {
-  await requireDeciders(ctx, kb, request)
   const { read: sql } = kb.projection
   const editions = await editionsOf(ctx, kb, request.sources)
   const people = await Promise.all(request.people.map((email) => personOf(ctx, email)))
@@ -101,8 +100,8 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
   }
 }
 
-/** As many people as `kb.yaml` asks for what is red: nothing is redder. */
-async function requireDeciders(ctx: Context, kb: KnowledgeBase, { decidedBy }: ErasureRequest): Promise<void> {
+/** As many people as `kb.yaml` asks for what is red: nothing is redder. @throws {Error} with a sentence for a person */
+export async function requireDeciders(ctx: Context, kb: KnowledgeBase, { decidedBy }: ErasureRequest): Promise<void> {
   const { deciding } = await kb.settings()
   const needed = deciding?.approvals.red ?? 2
   const deciders = new Set<string>()
@@ -115,7 +114,7 @@ async function requireDeciders(ctx: Context, kb: KnowledgeBase, { decidedBy }: E
   }
   if (needed > 1 && deciders.size < needed)
     throw new Error(
-      `kb.yaml asks for ${needed} people (approvals.red): name the administrators who decided it with --by.`,
+      `kb.yaml asks for ${needed} people (approvals.red): name ${needed} administrators who decided it, each with --by.`,
     )
 }
 

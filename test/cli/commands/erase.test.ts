@@ -41,7 +41,7 @@ test('erases pages and texts for the operator, says what still holds them, and r
     const { code, stderr } = await run('erase', '--kb', 'handbook', ...args)
     expect([code > 0, stderr]).toEqual([true, expect.stringContaining(says)])
   }
-  expect((await run('erase', '--kb', 'handbook', '--text', 'Quist', '--dry-run')).stdout).toBe('1 texts would go\n')
+  expect((await run('erase', '--kb', 'handbook', '--text', 'Quist', '--dry-run')).stdout).toBe('1 text would go\n')
   const read = () =>
     use(async (ctx, tenantId) => {
       const { repository, projection } = await ctx.kb(tenantId, 'handbook')
@@ -76,7 +76,7 @@ test('erases pages and texts for the operator, says what still holds them, and r
     await ctx.forgeLinks.create({ ...link, webhookSecret: null, maxOpen: 5 }, ctx.now())
   })
   const both = by('ann', 'ben')
-  const tried = await run('erase', '--kb', 'handbook', '--text', 'Quist', '--dry-run', ...both)
+  const tried = await run('erase', '--kb', 'handbook', '--text', 'Quist', '--dry-run')
   expect(tried.stdout).toContain(`The link to ${url} goes, too`)
   const erased = await run('erase', '--kb', 'handbook', '--text', 'Quist', '--json', ...both)
   expect(JSON.parse(erased.stdout)).toEqual({
@@ -98,8 +98,8 @@ test('erases pages and texts for the operator, says what still holds them, and r
   expect((await run('erase', '--resume')).stdout).toBe('There is none to finish.\n')
   const acts = await use((ctx, tenantId) => ctx.audit.list(tenantId, { limit: 2 }))
   expect(acts.map(({ action, detail }) => `${action}: ${detail}`)).toEqual([
-    'kb.erased: 1 Neurons, 1 candidates went: handbook_00000001; decided by ann@example.org; decided by ben@example.org',
-    'kb.erased: 1 texts went; decided by ann@example.org; decided by ben@example.org',
+    'kb.erased: 1 Neuron, 1 candidate went: handbook_00000001; decided by ann@example.org; decided by ben@example.org',
+    'kb.erased: 1 text went; decided by ann@example.org; decided by ben@example.org',
   ])
   expect((await run('verify')).code).toBe(0)
 })
