@@ -1,8 +1,9 @@
 import { isPastDate } from '../../rules/freshness.ts'
-import { pauses } from '../../system/pauses.ts'
 import { PerCommit } from '../per-commit.ts'
+import { type LinkRow, linksToRenewed } from '../projection/link-queries.ts'
 import type { NeuronRow } from '../projection/neuron-queries.ts'
-import { isUnchangedSince, pagesNaming, renewedPages } from '../projection/renewed-pages.ts'
+import type { MainTables } from '../projection/projection.ts'
+import { isUnchangedSince, pagesNamingRenewed, type RenewedPage, renewedPages } from '../projection/renewed-pages.ts'
 import type { KbView } from './kb-view.ts'
 import { LinkView } from './link-view.ts'
 
@@ -10,32 +11,49 @@ type AskedPage = Pick<NeuronRow, 'seqId' | 'path' | 'tags' | 'updatedAt' | 'veri
 /** `newEdition`: id of the latest edition of a Source that the page cites, where it came after the page. */
 type Staleness = { stale?: true; newEdition?: string }
 
-const outdated = new PerCommit<ReadonlyMap<string, string>>()
+/** `links`, `named`: by page, those that may cite renewed pages. `known`: the answers so far. */
+type Citations = {
+  renewed: ReadonlyMap<string, RenewedPage>
+  links: ReadonlyMap<string, LinkRow[]>
+  named: ReadonlyMap<string, { named: string }[]>
+  known: Map<string, string | undefined>
+}
+
+const citations = new PerCommit<Citations>()
 
 /** Says which pages of a view are stale: past their date, or older than an edition of a Source that they cite. */
 export async function stalenessIn(view: KbView, now: Date): Promise<(page: AskedPage) => Staleness> {
   const { verify } = await view.kb.settings()
-  const editions = await outdated.get(view.kb, view.audience, () => outdatedPages(view))
+  const cited = await citations.get(view.kb, view.audience, async () => citationsIn(view))
+  const links = new LinkView(view)
   return (page) => {
-    const newEdition = editions.get(page.seqId)
+    const { seqId } = page
+    if (!cited.known.has(seqId)) cited.known.set(seqId, newEditionFor(seqId, view, { cited, links }))
+    const newEdition = cited.known.get(seqId)
     if (newEdition !== undefined) return { stale: true, newEdition }
     return isPastDate(page, verify, now) ? { stale: true } : {}
   }
 }
 
-/** The editions that pages which only cite their Source do not know, by seqId. */
-async function outdatedPages(view: KbView): Promise<ReadonlyMap<string, string>> {
-  const links = new LinkView(view)
-  const pause = pauses()
-  const editions = new Map<string, string>()
-  for (const { seqId, source, position } of [...view.rows(renewedPages)]) {
-    await pause()
-    const linking = links.edgesTo(seqId, Number.POSITIVE_INFINITY).filter(({ type }) => type === 'cites')
-    const naming = view.rows((sql) => pagesNaming(sql, seqId))
-    for (const citing of [...linking.map((edge) => edge.source), ...Array.from(naming, (page) => page.seqId)]) {
-      if (source <= (editions.get(citing) ?? '')) continue
-      if (view.about(citing, (sql) => isUnchangedSince(sql, citing, position))) editions.set(citing, source)
-    }
-  }
-  return editions
+function citationsIn(view: KbView): Citations {
+  const renewed = new Map(Array.from(view.rows(renewedPages), (page) => [page.seqId, page]))
+  const rows = <Row extends { seqId: string }>(query: (sql: MainTables) => Row[]) =>
+    Map.groupBy(renewed.size === 0 ? [] : view.rows(query), ({ seqId }) => seqId)
+  return { renewed, links: rows(linksToRenewed), named: rows(pagesNamingRenewed), known: new Map() }
+}
+
+/** The latest edition that a page which only cites its Source does not know. */
+function newEditionFor(
+  seqId: string,
+  view: KbView,
+  { cited, links }: { cited: Citations; links: LinkView },
+): string | undefined {
+  const targets = (cited.links.get(seqId) ?? []).flatMap((link) => links.edgeOf(link)?.target ?? [])
+  const named = (cited.named.get(seqId) ?? []).map((page) => page.named)
+  const editions = [...targets, ...named].flatMap((target) => {
+    const { source, position } = cited.renewed.get(target) ?? {}
+    if (source === undefined || position === undefined) return []
+    return view.about(seqId, (sql) => isUnchangedSince(sql, seqId, position)) ? [source] : []
+  })
+  return editions.sort().at(-1)
 }

@@ -43,6 +43,17 @@ export function* linksByBareKey(sql: Sql, key: string): Generator<LinkRow> {
     yield toLink(row)
 }
 
+/**
+ * Links of the type `cites` to names of pages that a later edition of a Source has changed, from pages that are not made of a Source and are
+ * older than one of these changes.
+ */
+export function linksToRenewed(sql: Sql): LinkRow[] {
+  return sql.all`WITH renewed_names AS (SELECT key FROM names JOIN neurons USING (seq_id) WHERE renewed IS NOT NULL)
+    SELECT links.*, path FROM links JOIN neurons USING (seq_id)
+    WHERE (key IN renewed_names OR bare_key IN renewed_names) AND type = 'cites' AND source IS NULL
+      AND position < (SELECT max(renewed) FROM neurons)`.map(toLink)
+}
+
 /** Every name under which a Neuron answers to this key. */
 export function namesByKey(sql: Sql, key: string): NamedNeuron[] {
   return sql.all`SELECT seq_id, kind, exact, path, since, yields FROM names JOIN neurons USING (seq_id)

@@ -1,15 +1,21 @@
 import type { MainTables } from './projection.ts'
 
-/** Pages of Sources that a later edition has changed: its id, and the commit's position. */
-export function* renewedPages(sql: MainTables): Generator<{ seqId: string; source: string; position: number }> {
+/** A page of a Source that a later edition has changed: its id, and the commit's position. */
+export type RenewedPage = { seqId: string; source: string; position: number }
+
+export function* renewedPages(sql: MainTables): Generator<RenewedPage> {
   for (const row of sql.iterate`SELECT seq_id, source, renewed FROM neurons WHERE renewed IS NOT NULL ORDER BY seq_id`)
     yield { seqId: String(row.seq_id), source: String(row.source), position: Number(row.renewed) }
 }
 
-/** Other pages whose front matter names an edition that a page was ever made of. */
-export function pagesNaming(sql: MainTables, seqId: string): { seqId: string }[] {
-  return sql.all`SELECT DISTINCT named.seq_id FROM page_sources AS own JOIN page_sources AS named USING (source)
-    WHERE own.seq_id = ${seqId} AND named.seq_id <> own.seq_id`.map((row) => ({ seqId: String(row.seq_id) }))
+/** Pages that are not made of a Source, and whose front matter names an edition that a renewed page was ever made of. */
+export function pagesNamingRenewed(sql: MainTables): { seqId: string; named: string }[] {
+  return sql.all`SELECT DISTINCT citing.seq_id, renewed.seq_id AS named FROM neurons AS renewed
+    JOIN page_sources AS own ON own.seq_id = renewed.seq_id JOIN page_sources AS other ON other.source = own.source
+    JOIN neurons AS citing ON citing.seq_id = other.seq_id
+    WHERE renewed.renewed IS NOT NULL AND citing.source IS NULL`.map((row) => {
+    return { seqId: String(row.seq_id), named: String(row.named) }
+  })
 }
 
 /** Whether a page, which is not made of a Source itself, is as it was before a commit. */
