@@ -15,7 +15,7 @@ import { compareText, oneLine } from '../rules/text/lines.ts'
 import { forgetQuestions, questionKey } from '../search/kb/note-question.ts'
 import { readTestFiles } from './test-files.ts'
 
-/** Feedback that is looked at, and refused questions. */
+/** Feedback that is looked at, the latest before flags, and refused questions. */
 const maxOfEach = 50
 
 /** What `feedbackCandidate` says of the answer that it is on. */
@@ -76,7 +76,9 @@ function testOf(
 }
 
 async function feedbackOf(kb: KnowledgeBase): Promise<(ProposedTest['feedback'][number] & { question: string })[]> {
-  const rows = queuePage(kb.projection.read, { status: 'pending', kind: 'reader-feedback' }, undefined, maxOfEach)
+  const filter = { status: 'pending', kind: 'reader-feedback' } as const
+  // The latest: who names a page shall find it proposed.
+  const rows = queuePage(kb.projection.read, filter, { before: { red: 0, impact: 0, id: '~' } }, maxOfEach)
   const found = rows.map(async ({ id: candidateId, blob }) => {
     const { metadata } = parseCandidate(await kb.repository.readTextOnce(blob))
     const said = Feedback.safeParse(parseMetadata(metadata).data)

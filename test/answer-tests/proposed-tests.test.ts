@@ -90,3 +90,12 @@ test('a question that is tested otherwise is proposed with its page until a test
   const { candidates } = await dismissProposedTest(ctx, curator, 'handbook', { question: 'why' })
   expect([candidates.length, await proposed()]).toEqual([1, []])
 })
+
+test('of many votes the latest are looked at', async () => {
+  const { vip, vote, proposed } = await corrected()
+  for (let n = 0; n < 51; n++) await vote({ vote: n === 0 ? 'flag' : 'down', question: `Question ${n}?` })
+  await vote({ shouldCite: vip })
+  const questions = (await proposed()).map((one) => one.question)
+  expect(questions).toHaveLength(50)
+  expect(questions.slice(-2)).toEqual(['Question 50?', question])
+})
