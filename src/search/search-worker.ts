@@ -6,7 +6,7 @@ import { IndexHost } from './index-host.ts'
 export type SearchCall = { id: number; request: Parameters<IndexHost['handle']>[0] }
 export type SearchReply = { id: number; result: unknown } | { id: number; error: PlainError }
 
-/** What an error is outside of its thread; beside the name and the message, what SQLite and the file system say. */
+/** What an error is outside of its thread; beside the name of its class and the message, what SQLite and the file system say. */
 export type PlainError = Pick<Error, 'name' | 'message' | 'stack'> & { details: Record<string, unknown> }
 
 const host = new IndexHost()
@@ -21,7 +21,8 @@ function reply(id: number, request: SearchCall['request']): SearchReply {
     return { id, result: host.handle(request) }
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-    const { name, message, stack } = error
+    const { name } = error.constructor
+    const { message, stack } = error
     return { id, error: { name, message, ...(stack === undefined ? {} : { stack }), details: { ...error } } }
   }
 }

@@ -144,8 +144,8 @@ test('what may be better next time is tried three times', async () => {
     ...{ status: 'failed', errorMessage: 'Something went wrong while compiling; try again.', attempt: 1 },
   })
   expect(errors.map(String).toSorted()).toEqual([
-    ...Array(3).fill('Error: secret path'),
     'Error: The file is password-protected.',
+    ...Array(3).fill('Error: secret path'),
   ])
   const kinds = (await eventsOf(ctx, source)).map(({ kind }) => kind)
   expect(kinds.filter((kind) => kind === 'ingest.started')).toHaveLength(1)
