@@ -298,7 +298,7 @@ test('a page and a change of another are proposed together, and decided as one',
   await propose({ content: 'Park in the yard. [[Bicycles]] go into the hall.' })
   expect(await page.innerText('.bundle')).toContain('Adds 1 page · Changes 1 page')
   await page.getByRole('button', { name: 'Approve all 2' }).click()
-  await page.locator('.notices', { hasText: '2 of 2 decided' }).waitFor()
+  await page.locator('.notices', { hasText: '2 of 2 done' }).waitFor()
   await visit(pathname)
   expect(await page.innerText('article')).toContain('Bicycles go into the hall.')
   expect(alarms).toEqual([])

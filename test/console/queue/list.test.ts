@@ -93,7 +93,7 @@ test('several are decided together, each on its own, and the page says what beca
   await kb.approve(gone)
   const answer = await curator.post(`/queue?kb=${kb.slug}`, { decision: 'approve', pick: picks(page), reason: '' })
   const result = await follow(curator, answer)
-  expect(result.texts('.notice h2')).toEqual(['2 of 4 decided'])
+  expect(result.texts('.notice h2')).toEqual(['2 of 4 done'])
   const texts = result.texts('.notice li')
   expect(texts).toContainEqual('Fine: approved.')
   expect(texts).toContainEqual('First change: approved.')
@@ -168,7 +168,7 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   ])
   const before = nativeGit(kb.repository.gitDir, ['rev-parse', 'main'])
   const approved = await follow(curator, await decide('approve', picks(await curator.get(path))))
-  expect(approved.texts('.notice h2')).toEqual(['3 of 3 decided'])
+  expect(approved.texts('.notice h2')).toEqual(['3 of 3 done'])
   expect(titles(approved)).toEqual([])
   const log = nativeGit(kb.repository.gitDir, [
     'log',
@@ -193,7 +193,7 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   const removal = await curator.get(path)
   expect(titles(removal)).toEqual(['Removes 2 pages from neurons/new/'])
   expect((await follow(curator, await decide('dismiss', picks(removal)))).texts('.notice h2')).toEqual([
-    '2 of 2 decided',
+    '2 of 2 done',
   ])
   const queue = ['log', '-1', '--format=%s', 'refs/ganglion/queue']
   expect(nativeGit(kb.repository.gitDir, queue)).toBe('Dismiss 2 changes of Neurons')
@@ -243,7 +243,7 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   git('add', '.')
   await propose()
   const many = await follow(curator, await decide('dismiss', picks(await curator.get(path)).slice(-1)))
-  expect(many.texts('.notice h2')).toEqual(['50 or more decided'])
+  expect(many.texts('.notice h2')).toEqual(['50 or more done'])
 })
 
 test('the red zone is asked about before it is approved with others', async () => {
