@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DismissedTest, ProposedTest } from '../contract/answer-tests.ts'
-import { GanglionError } from '../contract/errors.ts'
+import { unless } from '../contract/errors.ts'
 import { SeqId } from '../contract/vocabulary.ts'
 import { type KbView, viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
@@ -101,13 +101,9 @@ export async function dismissProposedTest(
   const feedback = (await feedbackOf(kb)).filter((one) => questionKey(one.question) === questionKey(question))
   const candidates: string[] = []
   for (const { candidateId } of feedback) {
-    try {
-      await dismissCandidate(ctx, caller, candidateId, reason === undefined ? {} : { reason })
-      candidates.push(candidateId)
-    } catch (error) {
-      // Somebody else has decided on it meanwhile.
-      if (!(error instanceof GanglionError && error.code === 'not_pending')) throw error
-    }
+    const dismissing = dismissCandidate(ctx, caller, candidateId, reason === undefined ? {} : { reason })
+    // Somebody else may decide on it meanwhile.
+    if ((await dismissing.catch(unless('not_pending'))) !== undefined) candidates.push(candidateId)
   }
   await ctx.askedQuestions.remove(kb.identity.id, questionKey(question))
   return { candidates }

@@ -259,6 +259,13 @@ export class GanglionError extends Error {
   }
 }
 
+/** For `catch`: a refusal with one of these codes, or with any, is undefined; what else went wrong is thrown. */
+export function unless(...codes: readonly ErrorCode[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!(error instanceof GanglionError && (codes.length === 0 || codes.includes(error.code)))) throw error
+  }
+}
+
 /** Input that does not match its schema. The response is 400 with `{error: {formErrors, fieldErrors}}`. */
 export class ValidationError extends Error {
   readonly fieldErrors: Readonly<Record<string, string[]>>

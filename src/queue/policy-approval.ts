@@ -1,5 +1,5 @@
 import type { TestEffects } from '../contract/answer-tests.ts'
-import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { GanglionError, unless, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
@@ -66,10 +66,8 @@ async function objectionTo(
 ): Promise<Objection | undefined> {
   const { onBreak: zone } = await kb.settings()
   if (zone === 'allow') return undefined
-  const effects = await ctx.tests.effects(kb, [candidateId])?.catch((error: unknown): undefined => {
-    // Somebody decided meanwhile.
-    if (!(error instanceof GanglionError && error.code === 'not_pending')) throw error
-  })
+  // Somebody may decide meanwhile.
+  const effects = await ctx.tests.effects(kb, [candidateId])?.catch(unless('not_pending'))
   const objection = effects && objectionIn(effects)
   return objection && { ...objection, zone }
 }

@@ -1,4 +1,4 @@
-import { GanglionError } from '../contract/errors.ts'
+import { unless } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
@@ -36,15 +36,11 @@ export async function similarNeurons(
   const { content } = candidate
   const { title, tags, target, approval } = row
   const query = [title, ...tellingWords(content)].join(' ')
-  try {
-    const { passages } = await retrievePassages(ctx, kb, { query, audience: 'curator', limit: maxPassages })
-    const seqIds = [...new Set(passages.map(({ seqId }) => seqId))]
-    const others = seqIds.filter((seqId) => seqId !== target && seqId !== approval?.seqId)
-    return await explained(kb, { title, content, tags }, others.slice(0, 2 * maxShown))
-  } catch (error) {
-    if (error instanceof GanglionError && error.code === 'unavailable') return undefined
-    throw error
-  }
+  const asked = { query, audience: 'curator', limit: maxPassages } as const
+  const found = await retrievePassages(ctx, kb, asked).catch(unless('unavailable'))
+  const seqIds = new Set(found?.passages.map(({ seqId }) => seqId))
+  const others = [...seqIds].filter((seqId) => seqId !== target && seqId !== approval?.seqId)
+  return found && explained(kb, { title, content, tags }, others.slice(0, 2 * maxShown))
 }
 
 /** The longest words of a text: mostly the rarest, by which search is quick. */

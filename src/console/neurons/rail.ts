@@ -1,6 +1,6 @@
 import type { AppContext } from '../../app/open-context.ts'
 import { neuronPage, tagPage, treePage } from '../../contract/console-paths.ts'
-import { GanglionError } from '../../contract/errors.ts'
+import { unless } from '../../contract/errors.ts'
 import { countedTags } from '../../pages/read-tags.ts'
 import { readTree, type TreeEntry, type TreePage } from '../../pages/read-tree.ts'
 import type { Caller } from '../../rules/access/caller.ts'
@@ -18,7 +18,8 @@ export async function kbRail(ctx: AppContext, caller: Caller, kb: string, { fold
   const levels: TreePage[] = []
   for (let depth = 0; depth <= folders.length; depth++) {
     const folder = folders.slice(0, depth).join('/')
-    const level = await readTree(ctx, caller, kb, { folder, limit: most.entries }).catch(nothingThere)
+    // A version that is read may stand in a folder that is gone.
+    const level = await readTree(ctx, caller, kb, { folder, limit: most.entries }).catch(unless('not_found'))
     if (level === undefined) break
     levels.push(level)
   }
@@ -31,11 +32,6 @@ export async function kbRail(ctx: AppContext, caller: Caller, kb: string, { fold
       html`<nav aria-label="Most used tags"><strong class="rail-title">Tags</strong><ul class="tags">
         ${used.map(({ tag }) => html`<li><a class="badge" href="${tagPage(slug, tag)}" dir="auto">${tag}</a></li>`)}</ul></nav>`
     }`
-}
-
-/** A version that is read may stand in a folder that is gone. */
-function nothingThere(error: unknown): undefined {
-  if (!(error instanceof GanglionError) || error.code !== 'not_found') throw error
 }
 
 function branch([level, ...deeper]: readonly TreePage[], seqId: string | undefined): Html | undefined {

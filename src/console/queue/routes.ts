@@ -8,7 +8,7 @@ import {
   ChangeRequest,
   Dismissal,
 } from '../../contract/candidates.ts'
-import { GanglionError } from '../../contract/errors.ts'
+import { unless } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -158,12 +158,8 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
 
   app.post('/queue/:id/reopen', { config, schema: ofOne }, async (request, reply) => {
     const { id } = request.params
-    try {
-      await reopenCandidate(ctx, callerOf(request), id)
-    } catch (error) {
-      // Somebody else has put it back, or it was approved since: its page says so.
-      if (!(error instanceof GanglionError) || error.code !== 'not_dismissed') throw error
-    }
+    // Somebody else has put it back, or it was approved since: its page says so.
+    await reopenCandidate(ctx, callerOf(request), id).catch(unless('not_dismissed'))
     return reply.redirect(candidateUrl(id, request.query, { done: id }), 303)
   })
 

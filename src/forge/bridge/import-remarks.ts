@@ -1,4 +1,4 @@
-import { GanglionError } from '../../contract/errors.ts'
+import { unless } from '../../contract/errors.ts'
 import { decide } from '../../queue/decide-candidate.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import type { Remark } from '../forge-adapter.ts'
@@ -41,17 +41,14 @@ async function importRemark(
   for (const candidateId of reason === '' ? [] : candidates) {
     const caller = callerOfAccount(linked, author.id)
     const isHeard = ({ via }: { via?: string }) => via === url
-    try {
-      await decide(linked.ctx, caller, { candidateId, verb: 'Comment on' }, (_, by, now, { decisions }) => {
-        if (decisions.some(isHeard)) return undefined
-        const heard = decisions.filter(({ via }) => via !== undefined)
-        const bytes = Buffer.byteLength([...heard, { reason }].map((said) => said.reason ?? '').join(''))
-        if (heard.length >= maxHeard || bytes > maxHeardBytes) return undefined
-        return { action: 'comment', at: at < now ? new Date(at).toISOString() : now, by, reason, via: url }
-      })
-    } catch (error) {
-      // A record that is full takes no more; one that a restore has lost takes none.
-      if (!(error instanceof GanglionError && (error.code === 'record_full' || error.code === 'not_found'))) throw error
-    }
+    const commenting = decide(linked.ctx, caller, { candidateId, verb: 'Comment on' }, (_, by, now, { decisions }) => {
+      if (decisions.some(isHeard)) return undefined
+      const heard = decisions.filter(({ via }) => via !== undefined)
+      const bytes = Buffer.byteLength([...heard, { reason }].map((said) => said.reason ?? '').join(''))
+      if (heard.length >= maxHeard || bytes > maxHeardBytes) return undefined
+      return { action: 'comment', at: at < now ? new Date(at).toISOString() : now, by, reason, via: url }
+    })
+    // A record that is full takes no more; one that a restore has lost takes none.
+    await commenting.catch(unless('record_full', 'not_found'))
   }
 }

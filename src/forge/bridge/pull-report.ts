@@ -1,4 +1,4 @@
-import { GanglionError } from '../../contract/errors.ts'
+import { unless } from '../../contract/errors.ts'
 import { mergeBase } from '../../git/history/ancestry.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
@@ -25,7 +25,8 @@ export async function reportOf(
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const found = `${errors} errors, ${warnings} warnings`
-  const effects = await ctx.tests.effects(kb, [candidate.id])?.catch(unlessDecided)
+  // Somebody may decide meanwhile.
+  const effects = await ctx.tests.effects(kb, [candidate.id])?.catch(unless())
   const broken = effects?.broken.length ?? 0
   const breaks = broken === 0 ? '' : `; it breaks ${broken} of ${effects?.tests} answer tests`
   const isBroken = errors > 0 || (broken > 0 && (await kb.settings()).onBreak !== 'allow')
@@ -47,11 +48,6 @@ export async function reportOf(
       .map(({ path, line, severity, message }) => ({ path, line, severity, message })),
     url: publicUrl(ctx.urls.candidate(candidate.id)),
   }
-}
-
-/** Somebody may decide meanwhile. */
-function unlessDecided(error: unknown): undefined {
-  if (!(error instanceof GanglionError)) throw error
 }
 
 /** The commit of main on which a head stands, or a branch that was made of one: where its commits left main. */

@@ -1,4 +1,4 @@
-import { GanglionError } from '../../contract/errors.ts'
+import { unless } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { findQueued } from '../../queue/find-queued.ts'
@@ -82,7 +82,7 @@ function withoutPrivate(review: CandidateReview): CandidateReview {
 async function describe(ctx: Context, caller: Caller, id: string, review: CandidateReview): Promise<string[]> {
   const { entry } = review
   const { diff, diffTruncated } = await readCandidate(ctx, caller, id)
-  const similar = await similarNeurons(ctx, caller, id).catch(unlessGone)
+  const similar = await similarNeurons(ctx, caller, id).catch(unless())
   const alike = review.duplicates.map(({ entry: other, why }) => `${literal(other.title)} (${why.join(', ')})`)
   return [
     proposedBy(entry),
@@ -101,7 +101,7 @@ async function describe(ctx: Context, caller: Caller, id: string, review: Candid
 /** What its approval changes in the results of answer tests. */
 async function effectsText(ctx: Context, caller: Caller, id: string): Promise<string[]> {
   const { kb } = await findQueued(ctx, caller, id)
-  const effects = await ctx.tests.effects(kb, [id])?.catch(unlessGone)
+  const effects = await ctx.tests.effects(kb, [id])?.catch(unless())
   return effects === undefined ? [] : effectLines(effects).map((line) => literal(line.trim()))
 }
 
@@ -117,10 +117,6 @@ function cut(text: string, room: number): string {
 function linkTo(ctx: Context, id: string): string {
   const url = publicUrl(ctx.urls.candidate(id))
   return url === undefined ? `Decide in Ganglion, candidate ${literal(id)}` : `[Decide in Ganglion](${url})`
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof GanglionError)) throw error
 }
 
 function verbOf({ intent }: QueueEntry): string {

@@ -1,4 +1,4 @@
-import { GanglionError } from '../../contract/errors.ts'
+import { unless } from '../../contract/errors.ts'
 import { isAncestor } from '../../git/history/ancestry.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
@@ -112,7 +112,8 @@ async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, u
   const isLeft = (id: string) => findCandidate(kb.projection.read, id)?.status === 'pending'
   for (const id of labels.includes(dismissRestLabel) ? row.candidates.filter(isLeft) : []) {
     const reason = `Left out when ${url} was merged.`
-    await unlessDecided(() => dismissCandidate(ctx, callerOfLink(linked), id, { reason }))
+    // Somebody here may be faster: the next comparison sees it.
+    await dismissCandidate(ctx, callerOfLink(linked), id, { reason }).catch(unless())
   }
   await agree(linked, row, { state: 'merged', candidates: row.candidates.filter((id) => !isLeft(id)) })
 }
@@ -123,7 +124,7 @@ async function dismissAsThere(linked: Linked, row: ForgePull, pull: PullRequest 
   const said = pull && (await lastWordOn(linked, pull))
   const reason = (said ?? `Closed on the forge: ${pull?.url ?? linked.link.url}`).slice(0, maxReason).toWellFormed()
   for (const candidateId of row.candidates) {
-    await unlessDecided(() => dismissCandidate(linked.ctx, caller, candidateId, { reason }))
+    await dismissCandidate(linked.ctx, caller, candidateId, { reason }).catch(unless())
   }
   await agree(linked, row, { state: 'closed' })
 }
@@ -145,7 +146,7 @@ async function lastWordOn({ forge }: Linked, { number, author }: PullRequest): P
 async function reopenAsThere(linked: Linked, row: ForgePull): Promise<void> {
   const caller = callerOfLink(linked)
   for (const candidateId of row.candidates) {
-    await unlessDecided(() => reopenCandidate(linked.ctx, caller, candidateId))
+    await reopenCandidate(linked.ctx, caller, candidateId).catch(unless())
   }
   await agree(linked, row, { state: 'open' })
 }
@@ -193,13 +194,4 @@ async function reopenAsHere(linked: Linked, row: ForgePull, number: number): Pro
 async function recordOf({ kb }: Linked, candidateId: string): Promise<Candidate | undefined> {
   const row = findCandidate(kb.projection.read, candidateId)
   return row && parseCandidate(await kb.repository.readText(row.blob))
-}
-
-/** Somebody here was faster: the next comparison sees it. */
-async function unlessDecided(work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    if (!(error instanceof GanglionError)) throw error
-  }
 }

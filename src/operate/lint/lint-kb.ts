@@ -1,4 +1,4 @@
-import { GanglionError } from '../../contract/errors.ts'
+import { unless } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidateOfFingerprint, neuronsOfConnector } from '../../kb/projection/candidate-index.ts'
@@ -80,15 +80,11 @@ async function propose(ctx: Context, kb: KnowledgeBase, open: readonly Found[]):
       related,
     })
     const service = { actor, fingerprint: result.fingerprint }
-    const receipt = await submitCandidate(ctx, caller, input, { service }).catch(unlessFull)
+    // What has no room now is found again.
+    const receipt = await submitCandidate(ctx, caller, input, { service }).catch(unless('queue_full'))
     if (receipt !== undefined) Object.assign(result, { status: 'proposed', candidateId: receipt.candidateId })
   })
   await Promise.all(submissions)
-}
-
-/** What has no room now is found again. */
-function unlessFull(error: unknown): undefined {
-  if (!(error instanceof GanglionError && error.code === 'queue_full')) throw error
 }
 
 /** Looks for findings now, and puts those that are new into the queue. For curators. @throws {GanglionError} `not_found` */

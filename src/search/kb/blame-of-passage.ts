@@ -1,5 +1,5 @@
 import type { BlamedSentence } from '../../contract/blame.ts'
-import { GanglionError } from '../../contract/errors.ts'
+import { unless } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import { readBlame } from '../../pages/read-blame.ts'
 import type { Audience } from '../../rules/access/audience.ts'
@@ -14,9 +14,6 @@ export async function blameOf(
   { seqId, content }: Pick<Passage, 'seqId' | 'content'>,
 ): Promise<BlamedSentence[]> {
   const reader: Caller = audience === 'curator' ? caller : { ...caller, role: 'reader' }
-  const blame = await readBlame(ctx, reader, { kb, seqId, within: content }).catch((error: unknown) => {
-    if (error instanceof GanglionError && error.code === 'not_found') return undefined
-    throw error
-  })
+  const blame = await readBlame(ctx, reader, { kb, seqId, within: content }).catch(unless('not_found'))
   return blame?.sentences.filter(({ text }) => content.includes(text)) ?? []
 }
