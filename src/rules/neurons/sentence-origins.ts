@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff'
-import { type Line, linesIn, type Sentence, sentencesOf } from '../text/sentences.ts'
+import { type LineAt, linesIn, type Sentence, sentencesOf } from '../text/sentences.ts'
 
 /** Sentences that two versions may differ by before they are compared by their text alone. */
 const maxDistance = 2000
@@ -32,7 +32,7 @@ export async function sentenceOrigins(
   const gone = new Map<string, Omit<BroughtSentence, 'sentence'>>()
   const known = new Map<string, string[]>()
   // Versions share most of their lines, and each line has its own sentences.
-  const textsIn = ({ line }: Line) => {
+  const textsIn = ({ line }: LineAt) => {
     const said = known.get(line) ?? textsOf(sentencesOf(line, language))
     known.set(line, said)
     return said
@@ -65,8 +65,8 @@ function sentencesWithin(text: string, passage: string, language: string): Sente
 }
 
 /** The lines of a text that hold one of some texts, which are of one line each. */
-function linesHolding(text: string, parts: readonly string[]): Line[] {
-  const lines = new Map<number, Line>()
+function linesHolding(text: string, parts: readonly string[]): LineAt[] {
+  const lines = new Map<number, LineAt>()
   for (const part of new Set(parts)) {
     for (let [at, end] = [text.indexOf(part), 0]; at !== -1; at = text.indexOf(part, end)) {
       const start = text.lastIndexOf('\n', at) + 1

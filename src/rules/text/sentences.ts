@@ -4,7 +4,7 @@ export type Range = { start: number; end: number }
 
 export type Sentence = Range & { text: string }
 
-export type Line = { start: number; line: string }
+export type LineAt = { start: number; line: string }
 
 /** Abbreviations that a sentence goes on after, whatever follows; Unicode's rules end it where a capital does. */
 const beforeName = /(?:^|[\s(])(?:Capt|Col|Dr|Gen|Lt|Mr|Mrs|Ms|Prof|Rep|Sen|Sgt|St|cf|e\.g|i\.e|vs)\.\s*$/
@@ -20,7 +20,7 @@ const segmenters = new Map<string, Intl.Segmenter>()
  * line ends one too, the number of a list's item does not. `start` and `end` are UTF-16 offsets.
  * @param lines those of the text that are read
  */
-export function sentencesOf(text: string, language: string, lines: readonly Line[] = linesIn(text)): Sentence[] {
+export function sentencesOf(text: string, language: string, lines: readonly LineAt[] = linesIn(text)): Sentence[] {
   const segmenter = segmenterFor(primaryLanguage(language))
   return lines.flatMap(({ start: index, line }) => {
     let start = 0
@@ -37,7 +37,7 @@ export function sentencesOf(text: string, language: string, lines: readonly Line
 }
 
 /** The lines of a text that are not empty. */
-export function linesIn(text: string): Line[] {
+export function linesIn(text: string): LineAt[] {
   return Array.from(text.matchAll(/[^\r\n]+/g), ({ 0: line, index: start }) => ({ start, line }))
 }
 

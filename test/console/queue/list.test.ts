@@ -192,9 +192,7 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   await propose()
   const removal = await curator.get(path)
   expect(titles(removal)).toEqual(['Removes 2 pages from neurons/new/'])
-  expect((await follow(curator, await decide('dismiss', picks(removal)))).texts('.notice h2')).toEqual([
-    '2 of 2 done',
-  ])
+  expect((await follow(curator, await decide('dismiss', picks(removal)))).texts('.notice h2')).toEqual(['2 of 2 done'])
   const queue = ['log', '-1', '--format=%s', 'refs/ganglion/queue']
   expect(nativeGit(kb.repository.gitDir, queue)).toBe('Dismiss 2 changes of Neurons')
 
