@@ -4,6 +4,8 @@ import type { NoticeMode, PersonRole } from '../../src/contract/vocabulary.ts'
 import { mailServer } from '../../src/events/notices/mail-server.ts'
 import { makeNotices } from '../../src/events/notices/make-notices.ts'
 import { type NoticeOptions, sendNotices } from '../../src/events/notices/start-notices.ts'
+import { pushedChanges } from '../../src/git/pushed-objects.ts'
+import { proposePush } from '../../src/push/push-proposals.ts'
 import { approveCandidate as vote } from '../../src/queue/approve-candidate.ts'
 import { commentCandidate } from '../../src/queue/comment-candidate.ts'
 import { assignCandidate, decide, dismissCandidate, requestChanges } from '../../src/queue/decide-candidate.ts'
@@ -163,8 +165,10 @@ test('owners, and all who vote where several have to, are told what waits; the d
   })
   await add('di@example.com', 'Di', 'reader')
   await ctx.users.setNotices(cy.userId, 'digest')
-  const sent = (metadata: object, title: string) =>
-    submitCandidate(ctx, ada.caller, candidate({ title, metadata: JSON.stringify(metadata) }))
+  const sent = (metadata: object, title: string) => {
+    later(1)
+    return submitCandidate(ctx, ada.caller, candidate({ title, metadata: JSON.stringify(metadata) }))
+  }
   await sent({ tags: ['contracts'] }, 'Owned')
   const red = await sent({ actionZone: 'red' }, 'Red')
   const gone = await sent({ actionZone: 'red' }, 'Gone')
@@ -219,6 +223,26 @@ test('so many mails an hour are sent; the rest comes in the digest', async () =>
   expect(await work({ maxHourly: 2 })).toEqual([])
   later(18 * hour)
   expect((await work({ maxHourly: 2 })).map(({ headers }) => headers.subject)).toEqual(['Ganglion: 3 notices'])
+})
+
+test('what waits of one push is one mail', async () => {
+  const settings = 'approvals: { yellow: 2 }\nzones: { connectors: { git: yellow } }\n'
+  const { ctx, bo, work, gitDir } = await start({ settings })
+  const kb = await ctx.kb(bo.caller.tenantId, 'handbook')
+  const native = new NativeWriter(gitDir)
+  const pages = [1, 2, 3].map((n) => [`neurons/${n}.md`, `---\ntitle: Room ${n}\n---\n\nBlue.\n`] as const)
+  native.commit('refs/heads/rooms', new Map(pages), { parents: ['refs/heads/main'] })
+  const [from, to] = [native.git('rev-parse', 'main'), native.git('rev-parse', 'rooms')]
+  const changes = await pushedChanges(kb.repository, from, to)
+  const proposer = { id: 'git:key:agent', name: 'Agent' }
+  await proposePush(kb, { changes, range: { from, to }, proposer, origin: { door: 'for', by: 'agent' } }, ctx.now)
+  const mails = await work()
+  expect(mails.map(({ to: [to] }) => to).toSorted()).toEqual(['ada', 'bo', 'cy'].map((name) => `${name}@example.com`))
+  for (const { headers, text } of mails) {
+    expect(headers.subject).toMatch(/^\[handbook\] Room \d and 2 more$/)
+    expect(text.match(/“Room \d” waits for your approval/g)).toHaveLength(3)
+  }
+  expect(await work()).toEqual([])
 })
 
 test('a digest names fifty things, and counts the others', async () => {

@@ -1,4 +1,5 @@
 import type { Context } from '../../kb/context.ts'
+import { timeOfBundle } from '../../kb/projection/candidate-queue.ts'
 import type { StoredNotice } from '../../state/notices.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { type ObservedWork, observed } from '../../system/work.ts'
@@ -29,19 +30,25 @@ export function startNotices(ctx: Context, options: NoticeOptions): () => Promis
 }
 
 /**
- * Makes notices of what has happened, and sends those that are due: one in a mail, or all of a person's digest. Each is kept until the
- * mail server has taken it or never will; what is sent again after a crash has the same `Message-ID`.
+ * Makes notices of what has happened, and sends those that are due: one in a mail, what waits of one push in one, or all of a person's
+ * digest. Each is kept until the mail server has taken it or never will; what is sent again after a crash has the same `Message-ID`.
  */
 export async function sendNotices(ctx: Context, options: NoticeOptions, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return
   await makeNotices(ctx)
   const due = await ctx.notices.due(ctx.now(), atOnce)
-  const mails = Map.groupBy(due, ({ id, isDigest, userId, tenantId }) => (isDigest ? `${userId} ${tenantId}` : id))
+  const mails = Map.groupBy(due, mailOf)
   for (const mail of mails.values()) {
     if (signal?.aborted) return
     const isTaking = await sendMail(ctx, options, mail).catch(ctx.onError)
     if (isTaking === false) return
   }
+}
+
+/** Names the mail that a notice is in. */
+function mailOf({ id, isDigest, userId, tenantId, kbId, kind, candidateId, decision }: StoredNotice): string {
+  if (isDigest) return `${userId} ${tenantId}`
+  return candidateId === null ? id : [userId, kbId, kind, decision, timeOfBundle(candidateId)].join(' ')
 }
 
 /** @returns false where the mail server takes none now */
@@ -64,9 +71,11 @@ async function sendMail(ctx: Context, options: NoticeOptions, all: readonly Stor
   const { user, subject } = notice
   if (first.isDigest === 0 && user.notices === 'digest') return putOff()
   const more = all.length - looked
-  const count = found.length + more === 1 ? '1 notice' : `${found.length + more} notices`
+  const others = found.length + more - 1
   const about =
-    first.isDigest === 0 ? { subject, thread: first.candidateId } : { subject: `Ganglion: ${count}`, thread: null }
+    first.isDigest === 0
+      ? { subject: others === 0 ? subject : `${subject} and ${others} more`, thread: first.candidateId }
+      : { subject: `Ganglion: ${others === 0 ? '1 notice' : `${others + 1} notices`}`, thread: null }
   const links = { stopUrl: await stopUrlOf(ctx, user.id), accountUrl: urls.page('/account#mails') }
   const items = found.map(({ path, ...item }) => ({ ...item, url: urls.page(path) }))
   const work = { kind: 'mail', name: 'send mail', use: 'sent' } as ObservedWork

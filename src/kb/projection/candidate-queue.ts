@@ -120,7 +120,7 @@ export type Mate = CandidateRow & { path: string; pushed: string }
  * Those of one have its time.
  */
 export function bundleOf(sql: Sql, { id }: CandidateRow): Mate[] {
-  const time = id.slice(0, timeLength)
+  const time = timeOfBundle(id)
   const found = query`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid
     FROM candidates AS one JOIN candidates AS mate USING (created_at, created_by)
     WHERE one.id = ${id} AND ${mates} AND mate.id >= ${time} AND mate.id < ${`${time}~`} ORDER BY mate.fingerprint, mate.id`
@@ -147,9 +147,14 @@ export function waitingOfConsole(
   }))
 }
 
+/** What the ids of a bundle have in common. */
+export function timeOfBundle(id: string): string {
+  return id.slice(0, timeLength)
+}
+
 /** Whether ids are of one time, as those of a bundle are. */
 export function areTogether(id: string, other: string): boolean {
-  return id.slice(0, timeLength) === other.slice(0, timeLength)
+  return timeOfBundle(id) === timeOfBundle(other)
 }
 
 /** How many candidates of a status pass a filter, by zone; of more than {@link maxCounted} in all, some are left out. */
