@@ -75,7 +75,7 @@ export interface paths {
     "/api/v1/queue/candidates/{id}/request-changes": {
         /**
          * Request changes of a candidate
-         * @description Records what has to change. The candidate stays pending, and its sender is told; a new version of it answers the request. Takes back an approval of the caller that waits for others. Idempotent: the same request of the caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has changed since `head`, and with `record_full` if its record has reached its limit.
+         * @description Records what has to change. The candidate stays pending, and its sender reads it at `GET /me/candidates`; a new version answers the request. Takes back an approval of the caller that waits for others. Idempotent: the same request of the caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has changed since `head`, and with `record_full` if its record has reached its limit.
          */
         post: operations["requestChanges"];
     };

@@ -21,6 +21,10 @@ const fieldWords: Readonly<Record<string, string>> = {
   origins: 'address',
   perMinute: 'number of questions in a minute',
   perDay: 'number of questions in a day',
+  until: 'last day',
+  since: 'start',
+  writer: 'name',
+  retrieves: 'seqIds',
   shouldCite: 'seqId',
 }
 

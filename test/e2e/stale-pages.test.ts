@@ -86,7 +86,7 @@ test('who says so must be a curator, of a day to come, and the owners’ approva
   writeFileSync(file, `---\nseqId: ${seqId}\n---\n`)
   const environment = { GANGLION_URL: url, GANGLION_KEY: tokens.curator }
   for (const [until, says] of [
-    ['2020-01-01', 'The until must not be past.'],
+    ['2020-01-01', 'The last day must not be past.'],
     ['tomorrow', '--until: must be a day such as 2027-05-26'],
   ] as const)
     expect((await ganglion(['still-true', file, '--kb', 'handbook', '--until', until], environment)).stderr).toContain(

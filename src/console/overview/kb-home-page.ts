@@ -62,7 +62,7 @@ export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, tes
       ${latestSection(latest, now, false, slug)}
       <section aria-labelledby="clone">
         <h2 id="clone">As files</h2>
-        <p>All of it is a git repository. With an API key as the password:</p>
+        <p>${isCurator ? 'All of it' : 'What you may see of it'} is a git repository. With an API key as the password:</p>
         <pre tabindex="0"><code>git clone ${cloneUrl}</code></pre>
       </section>`,
   })

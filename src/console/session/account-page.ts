@@ -116,7 +116,7 @@ const noticeLabels = { 'at-once': 'A mail each, at once', digest: 'One mail a da
 function noticesForm(visit: Visit, value: NoticeMode, sendsMail: boolean): Html {
   const choices = NoticeMode.options.map((mode) => ({ value: mode, label: noticeLabels[mode] }))
   return html`<h2 id="mails">Mails</h2>
-    <p>What is assigned to you, what became of your changes, what waits for your approval, comments that mention you, and your pages that are past their date.</p>
+    <p>For curators and administrators: what is assigned to you, what became of your changes, what waits for your approval, comments that mention you, and your pages that are past their date.</p>
     ${!sendsMail && html`<p class="hint">This server sends no mails: its operator has not set <code>GANGLION_SMTP_URL</code>.</p>`}
     ${form(visit, { action: '/account/notices' }, [selectField({ name: 'notices', label: 'When you get them', value, choices }), button('Save')])}`
 }

@@ -68,6 +68,7 @@ test('a reader sees how many pages there are for it, and nothing of the queue', 
   const kb = await reader.get('/kb/handbook')
   expect(kb.texts('.figures div')).toEqual(['Pages1 page'])
   expect(kb.texts('.cards strong')).toEqual(['Browse the pages', 'Tags', 'Search', 'Ask', 'Sources'])
+  expect(kb.texts('[aria-labelledby=clone] p')[0]).toMatch(/^What you may see of it is a git repository\./)
   expect(kb.texts('main').join()).not.toMatch(/waiting|broken links|queue|hidden|proposed/i)
 })
 

@@ -23,5 +23,5 @@ test('a curator undoes from the page of a candidate what its connector wrote', a
   expect([nothing.status, nothing.body]).toEqual([200, expect.stringContaining('nothing to take back')])
   const wrong = await curator.post('/undo', { ...sent, since: 'yesterday' })
   expect([wrong.status, wrong.body]).toEqual([400, expect.stringContaining('yesterday')])
-  expect(wrong.texts('.problems')[0]).toContain('The since must be a time such as 2026-11-26T08:00:00Z.')
+  expect(wrong.texts('.problems')[0]).toContain('The start must be a time such as 2026-11-26T08:00:00Z.')
 })
