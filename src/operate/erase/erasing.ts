@@ -4,9 +4,13 @@ import { formatCandidate, parseCandidate, tryParseCandidate } from '../../markdo
 import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { type Candidate, followsRename } from '../../rules/candidates/candidate.ts'
+import { fileSlug } from '../../rules/paths/slug.ts'
 
 /** What stands in the place of what is erased. */
 export const erasedWord = 'Erased'
+
+/** Shorter slugs of texts may be anything. */
+const leastSlug = 6
 
 export type FileKind = 'page' | 'record' | 'file'
 
@@ -45,6 +49,7 @@ export class Erasing {
   readonly #things: ErasedThings
   readonly #pending: ReadonlySet<string>
   readonly #pattern: RegExp | undefined
+  readonly #slugs: ReadonlySet<string>
   /** Versions of erased pages, so that different ones stay different. */
   readonly #versions = new Map<string, number>()
 
@@ -54,11 +59,13 @@ export class Erasing {
     this.candidates = new Set(things.candidates)
     this.#pending = new Set(things.pending)
     this.#pattern = patternOf(things.texts)
+    this.#slugs = new Set(things.texts.flatMap(({ text }) => slugsOf(text)))
   }
 
-  /** A text without the texts that are to go, also as JSON writes them. */
+  /** A text without the texts that are to go, also as JSON, YAML, addresses and names of files write them, and broken over lines. */
   replace(text: string): string {
-    return this.#pattern === undefined ? text : text.replace(this.#pattern, erasedWord)
+    if (this.#pattern === undefined) return text
+    return text.replace(this.#pattern, (found) => (this.#slugs.has(found) ? erasedWord.toLowerCase() : erasedWord))
   }
 
   /**
@@ -161,14 +168,38 @@ function requireSame(before: unknown[], after: unknown[]): void {
   throw new Error('The text is part of ids that Ganglion itself writes: give more of it.')
 }
 
+/** A space, or the end of a line, also as JSON writes it, with what begins the next one. */
+const gap = String.raw`[^\S\r\n]*(?:[^\S\r\n]|(?:\r?\n|(?:\\r)?\\n)[^\S\r\n]*(?:>[^\S\r\n]*)*)`
+
 function patternOf(texts: ErasedThings['texts']): RegExp | undefined {
-  const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, gap)
   const forms = texts.flatMap(({ text, isWord }) =>
-    [...new Set([text, JSON.stringify(text).slice(1, -1)])].map((form) =>
-      isWord ? `(?<![\\p{L}\\p{N}])${escaped(form)}(?![\\p{L}\\p{N}])` : escaped(form),
-    ),
+    formsOf(text).map((form) => {
+      // Who writes an e-mail address does not mind its case.
+      const pattern = text.includes('@') ? `(?i:${escaped(form)})` : escaped(form)
+      return { form, pattern: isWord ? `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])` : pattern }
+    }),
   )
+  // The prefix of ids may be such a slug.
+  for (const slug of texts.flatMap(({ text }) => slugsOf(text)))
+    forms.push({ form: slug, pattern: `(?<![\\p{L}\\p{N}])${escaped(slug)}(?![\\p{L}\\p{N}_])` })
   // The longest first: one may hold another.
-  forms.sort((a, b) => b.length - a.length)
-  return forms.length === 0 ? undefined : new RegExp(forms.join('|'), 'gu')
+  forms.sort((a, b) => b.form.length - a.form.length)
+  return forms.length === 0 ? undefined : new RegExp(forms.map(({ pattern }) => pattern).join('|'), 'gu')
+}
+
+/** The ways in which files and rows write a text; JSON also holds JSON. */
+function formsOf(text: string): string[] {
+  const inJson = (one: string) => JSON.stringify(one).slice(1, -1)
+  const forms = [text, text.normalize('NFC'), text.normalize('NFD')].flatMap((one) => [
+    ...[one, inJson(one), inJson(inJson(one)), one.replaceAll("'", "''")],
+    ...(one.isWellFormed() ? [encodeURI(one), encodeURIComponent(one)] : []),
+  ])
+  return [...new Set(forms)]
+}
+
+/** What a text is in the names of files that are made of titles; not of what may be another word, or a part of an id or a date. */
+function slugsOf(text: string): string[] {
+  const slug = fileSlug(text)
+  return slug.length >= leastSlug && /.-/.test(slug) && /\p{L}{2}/u.test(slug) ? [slug] : []
 }

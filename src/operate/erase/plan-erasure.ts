@@ -7,7 +7,7 @@ import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { ingestConnector } from '../../rules/candidates/candidate.ts'
 import { originPrefix } from '../../sources/ingest/source-candidate.ts'
-import type { ErasedThings } from './erasing.ts'
+import { type ErasedThings, Erasing } from './erasing.ts'
 
 /** What an administrator wants erased. */
 export type ErasureRequest = {
@@ -90,11 +90,11 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
     return typeof holder === 'string' && !seqIds.includes(holder) && holder !== plan.paths[path]
   })
   if (contested !== undefined) delete plan.paths[contested]
+  const things = { ...plan, candidates: [...plan.candidates] }
   return {
-    ...plan,
-    candidates: [...plan.candidates],
+    ...things,
     sources: await soleBytes(ctx, editions),
-    extracts: await extractsOf(ctx, { ids: editions.map(({ id }) => id), texts: texts.map(({ text }) => text) }),
+    extracts: await extractsOf(ctx, { kb, ids: editions.map(({ id }) => id), things }),
     people: people.map(({ id }) => id),
     forge: (await ctx.forgeLinks.ofKb(kb.identity.id))?.url ?? null,
   }
@@ -149,15 +149,20 @@ async function soleBytes(ctx: Context, editions: readonly { id: string; contentH
  */
 async function extractsOf(
   ctx: Context,
-  { ids, texts }: { ids: readonly string[]; texts: readonly string[] },
+  { kb, ids, things }: { kb: KnowledgeBase; ids: readonly string[]; things: ErasedThings },
 ): Promise<string[]> {
+  const erasing = new Erasing(things)
+  const ofOthers = new Set<string>()
+  for (const { id: kbId } of await ctx.knowledgeBases.all()) {
+    if (kbId !== kb.identity.id) for (const { id } of await ctx.sources.all(kbId)) ofOthers.add(id)
+  }
   const found: string[] = []
   for (const name of await ctx.texts.names()) {
     const isDraft = name.endsWith('-draft.json')
     if (ids.some((id) => name.startsWith(`${id}-`)) || (isDraft && ids.length > 0)) found.push(name)
-    else if (texts.length > 0) {
+    else if (things.texts.length > 0 && !ofOthers.has(name.slice(0, 36))) {
       const json = JSON.stringify(await ctx.texts.find(name))
-      if (json !== undefined && !texts.some((each) => json.includes(JSON.stringify(each).slice(1, -1)))) continue
+      if (json !== undefined && erasing.replace(json) === json) continue
       if (json !== undefined && !isDraft) {
         throw new Error(`The Source ${name.slice(0, 36)} holds a text that is to be erased: erase the Source, too.`)
       }

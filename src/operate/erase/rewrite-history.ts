@@ -1,12 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { trailersOf } from '../../git/history/trailers.ts'
-import {
-  hashObject,
-  messageOfCommit,
-  type ObjectType,
-  type Oid,
-  parentsOfCommit,
-  treeOfCommit,
-} from '../../git/objects/object.ts'
+import { hashObject, type ObjectType, type Oid, parentsOfCommit, treeOfCommit } from '../../git/objects/object.ts'
 import { folderMode, fromBinaryName, submoduleMode, Tree, toBinaryName } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
@@ -42,6 +36,7 @@ export class HistoryRewrite {
   readonly #write: (type: ObjectType, data: Buffer) => Promise<void>
   readonly #trees = new Map<string, Rewritten>()
   readonly #files = new Map<string, RewrittenFile>()
+  readonly #newNames = new Map<string, string>()
   readonly #commits = new Map<Oid, Oid>()
   readonly #made = new Map<Oid, Buffer>()
   readonly #pause = pauses()
@@ -68,9 +63,11 @@ export class HistoryRewrite {
     const { oid: newTree, erased } = await this.#tree(tree, '')
     const parents = parentsOfCommit(data)
     const newParents = parents.map((parent) => this.newId(parent))
-    const text = data.toString('utf8')
+    // Other bytes stay as they are.
+    const encoding = isUtf8(data) ? 'utf8' : 'latin1'
+    const text = data.toString(encoding)
     const end = text.indexOf('\n\n')
-    const [header, message] = [text.slice(0, end), messageOfCommit(data)]
+    const [header, message] = [text.slice(0, end), text.slice(end + 2)]
     const newHeader = this.#erasing.replace(header)
     const newMessage = (await this.#isOfErased(message, erased, parents[0]))
       ? withoutSubject(this.#erasing.replace(message))
@@ -83,7 +80,7 @@ export class HistoryRewrite {
       .split('\n')
       .filter((line) => !/^(?:tree|parent) /.test(line) && line !== '')
     const lines = [`tree ${newTree}`, ...newParents.map((parent) => `parent ${parent}`), ...others]
-    return this.#put('commit', oid, Buffer.from(`${lines.join('\n')}\n\n${newMessage}`))
+    return this.#put('commit', oid, Buffer.from(`${lines.join('\n')}\n\n${newMessage}`, encoding))
   }
 
   /** Whether a commit says something of what is erased: the server's names it, others changed it. */
@@ -119,7 +116,7 @@ export class HistoryRewrite {
       }
       if (is !== undefined && fromBinaryName(newName) === name) {
         const replaced = this.#erasing.replace(name)
-        if (replaced !== name) newName = toBinaryName(replaced)
+        if (replaced !== name) newName = toBinaryName(this.#newName(path, prefix + replaced).slice(prefix.length))
       }
       if (is === entry.oid && newName === entry.name) continue
       if (newName !== entry.name) tree = tree.with(entry.name, undefined).tree
@@ -133,6 +130,18 @@ export class HistoryRewrite {
     const rewritten = { oid: newId, erased }
     this.#trees.set(key, rewritten)
     return rewritten
+  }
+
+  /** The new path of what loses a text in its name: the same in all commits, and another for each. */
+  #newName(path: string, replaced: string): string {
+    const known = this.#newNames.get(path)
+    if (known !== undefined) return known
+    const [, stem = '', extension = ''] = /^(.*?)(\.[^./]*)?$/s.exec(replaced) ?? []
+    const taken = new Set(this.#newNames.values())
+    let name = replaced
+    for (let n = 2; taken.has(name); n++) name = `${stem}-${n}${extension}`
+    this.#newNames.set(path, name)
+    return name
   }
 
   async #withFile(tree: Tree, path: string, blob: Oid): Promise<Tree> {

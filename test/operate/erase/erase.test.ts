@@ -5,11 +5,13 @@ import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import { recordAct } from '../../../src/kb/access/audit.ts'
+import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
 import { signatureOf } from '../../../src/kb/refs/commit-message.ts'
 import { mainRef } from '../../../src/kb/refs/kb-refs.ts'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import type { ErasureStep } from '../../../src/operate/erase/erase.ts'
+import { verify } from '../../../src/operate/verify/verify.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { checkPush } from '../../../src/push/checks/check-push.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
@@ -130,6 +132,59 @@ test('a Source goes with all its editions, its bytes and text, and the pages mad
   await house.sound()
   await house.reopen()
   expect(holders(dataDir, house.gitDir, needles)).toEqual([])
+})
+
+test('a text goes however files write it, two from names of files in one folder, and a Source of another knowledge base does not keep it', async () => {
+  const house = await newHouse()
+  const texts = ["Zeb O'Quist", 'Ann Leeds', 'zeb@example.org']
+  const contents = [
+    "Asked\nZeb\nO'Quist, and:\n\n> wrote to Zeb  \n> O'Quist of Zeb@Example.ORG\n",
+    "See [him](../people/Zeb%20O'Quist.md), [[zeb-oquist]] and https://x.example/?q=ann%20leeds&n=Ann%20Leeds\n",
+  ]
+  for (const [at, title] of texts.slice(0, 2).entries()) {
+    const frontMatter = `author: 'Zeb O''Quist'\nnote: "said \\"Ann Leeds\\""`
+    const page = candidate({ title, content: contents[at] ?? '', frontMatter })
+    await house.approve(await house.propose(page))
+    await house.approve(await house.propose(candidate({ title: `Talk with ${title}`, content: `The talk ${at}.` })))
+  }
+  const pictures = texts
+    .slice(0, 2)
+    .map((name): [string, string] => [`assets/${name}.svg`, `<svg><!-- ${name} --></svg>\n`])
+  new NativeWriter(house.gitDir).commit(mainRef, new Map(pictures))
+  const { id: kbId } = await createKnowledgeBase(house.ctx(), { tenant: 'globex', slug: 'other' })
+  const other = await addSource(house.ctx(), { kbId, filename: 'other.md' })
+  const said = { title: undefined, markdown: "Zeb O'Quist", anchors: [], warnings: [] }
+  await sourceTexts(house.ctx()).keep(other, said)
+  await house.prepare({ texts })
+  await house.finish()
+  const paths = nativeGit(house.gitDir, ['ls-tree', '-r', '--name-only', 'main', 'neurons/', 'assets/']).split('\n')
+  expect(paths.filter((path) => path.includes('/talk-with-erased')).length).toBe(2)
+  expect(paths).toEqual(expect.arrayContaining(['assets/Erased-2.svg', 'assets/Erased.svg']))
+  expect(await sourceTexts(house.ctx()).has(other)).toBe(true)
+  const handbook = (await house.ctx().knowledgeBases.all()).filter(({ slug }) => slug === 'handbook')
+  expect((await verify(house.ctx(), handbook)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+  await sourceTexts(house.ctx()).remove(other)
+  await house.reopen()
+  expect(
+    holders(house.dataDir, house.gitDir, ['Quist', 'quist', 'Leeds', 'ann-leeds', 'xample.org', 'xample.ORG']),
+  ).toEqual([])
+})
+
+test('a message that is no UTF-8 keeps its bytes', async () => {
+  const house = await newHouse()
+  await house.approve(await house.propose(candidate({ title: 'Page', content: 'A page.' })))
+  const raw = join(tempDir(), 'commit')
+  const tree = nativeGit(house.gitDir, ['rev-parse', 'main^{tree}'])
+  const by = 'Zeb Quist <z@example.org> 1700000000 +0000'
+  const message = `Grüße von Zeb Quist`
+  writeFileSync(raw, `tree ${tree}\nauthor ${by}\ncommitter ${by}\nencoding ISO-8859-1\n\n${message}\n`, 'latin1')
+  const foreign = nativeGit(house.gitDir, ['hash-object', '-t', 'commit', '-w', raw])
+  const merge = nativeGit(house.gitDir, ['commit-tree', tree, '-p', 'main', '-p', foreign, '-m', 'Merge'])
+  nativeGit(house.gitDir, ['update-ref', mainRef, merge])
+  await house.prepare({ texts: ['Zeb Quist'] })
+  await house.finish()
+  expect(nativeGit(house.gitDir, ['log', '-1', '--format=%an: %s', 'main^2'])).toBe('Erased: Grüße von Erased')
+  await house.sound()
 })
 
 test('answer tests that a candidate carries go with its page, and lose a text as the files of main do', async () => {
