@@ -142,15 +142,13 @@ test('a text goes however files write it, two from names of files in one folder,
     "See [him](../people/Zeb%20O'Quist.md), [[zeb-oquist]] and https://x.example/?q=ann%20leeds&n=Ann%20Leeds\n",
   ]
   for (const [at, title] of texts.slice(0, 2).entries()) {
-    const frontMatter = `author: 'Zeb O''Quist'\nnote: "said \\"Ann Leeds\\""`
-    const page = candidate({ title, content: contents[at] ?? '', frontMatter })
+    const page = candidate({ title, content: contents[at] ?? '' })
     await house.approve(await house.propose(page))
     await house.approve(await house.propose(candidate({ title: `Talk with ${title}`, content: `The talk ${at}.` })))
   }
-  const pictures = texts
-    .slice(0, 2)
-    .map((name): [string, string] => [`assets/${name}.svg`, `<svg><!-- ${name} --></svg>\n`])
-  new NativeWriter(house.gitDir).commit(mainRef, new Map(pictures))
+  const yaml = `- 'Zeb O''Quist'\n- "said \\"Ann\\n  Leeds\\""\n`
+  const files = texts.slice(0, 2).map((name): [string, string] => [`assets/${name}.yaml`, yaml])
+  new NativeWriter(house.gitDir).commit(mainRef, new Map(files))
   const { id: kbId } = await createKnowledgeBase(house.ctx(), { tenant: 'globex', slug: 'other' })
   const other = await addSource(house.ctx(), { kbId, filename: 'other.md' })
   const said = { title: undefined, markdown: "Zeb O'Quist", anchors: [], warnings: [] }
@@ -159,7 +157,7 @@ test('a text goes however files write it, two from names of files in one folder,
   await house.finish()
   const paths = nativeGit(house.gitDir, ['ls-tree', '-r', '--name-only', 'main', 'neurons/', 'assets/']).split('\n')
   expect(paths.filter((path) => path.includes('/talk-with-erased')).length).toBe(2)
-  expect(paths).toEqual(expect.arrayContaining(['assets/Erased-2.svg', 'assets/Erased.svg']))
+  expect(paths).toEqual(expect.arrayContaining(['assets/Erased-2.yaml', 'assets/Erased.yaml']))
   expect(await sourceTexts(house.ctx()).has(other)).toBe(true)
   const handbook = (await house.ctx().knowledgeBases.all()).filter(({ slug }) => slug === 'handbook')
   expect((await verify(house.ctx(), handbook)).kbs.flatMap(({ problems }) => problems)).toEqual([])
