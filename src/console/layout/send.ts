@@ -9,7 +9,6 @@ type Problem = { status: number; message: string }
 const errorTitles: Readonly<Record<number, string>> = {
   403: 'You may not do that',
   404: 'There is nothing here',
-  409: 'Somebody was faster',
   429: 'Too many requests',
   503: 'Not ready',
   507: 'The disk is nearly full',

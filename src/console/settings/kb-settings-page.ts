@@ -143,7 +143,7 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
           'Owners',
           'On each line paths and tags, and those of whom one must approve: “legal, #contracts = legal@example.com, Legal desk”.',
         ),
-        text('approvals.yellow', 'Approvals that the yellow zone needs'),
+        text('approvals.yellow', 'Approvals that the yellow zone needs', 'What has no zone needs one.'),
         text('approvals.red', 'Approvals that the red zone needs'),
         flag('authorMayApprove', 'Who wrote a candidate may approve it'),
         lines(

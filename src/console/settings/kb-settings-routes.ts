@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { kbPage } from '../../contract/console-paths.ts'
-import { ValidationError } from '../../contract/errors.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import {
@@ -81,7 +81,9 @@ export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
     } catch (error) {
       if (error instanceof SettingsChanged) return again(overtaken(now, values, error), 409)
       if (error instanceof ValidationError) return again({ errors: error }, 400)
-      throw error
+      if (!(error instanceof GanglionError) || error.code !== 'approval_needed') throw error
+      const problem = `Nothing is changed. ${error.message} Ask one of them to make this change.`
+      return again({ errors: { formErrors: [problem] } }, 409)
     }
   })
 }

@@ -82,6 +82,20 @@ test('who was slower keeps what was typed, sees what others changed, and may go 
   expect(kbYaml()).toMatch(/language: de\n.*\ntone: mine/)
 })
 
+test('who does not own the settings keeps what was typed, and reads whom to ask', async () => {
+  const before = kbYaml()
+  const owned = `${before}\nowners: [{ paths: [kb.yaml], people: [ann@example.com] }]\n`
+  native.commit('refs/heads/main', new Map([['kb.yaml', owned]]))
+  const shown = await preview({ ...fieldsOf(await admin.get(path)), tone: 'of Ann' })
+  const refused = await admin.post(path, { ...fieldsOf(shown), do: 'commit' })
+  expect(refused.status).toBe(409)
+  expect(refused.texts('.problems')[0]).toContain(
+    'It needs the approval of ann@example.com. Ask one of them to make this change.',
+  )
+  expect(fieldsOf(refused)).toMatchObject({ tone: 'of Ann' })
+  native.commit('refs/heads/main', new Map([['kb.yaml', before]]))
+})
+
 test('synonyms are a group on each line', async () => {
   const typed = 'vpn = virtual private network\n\n k8s  =  Kubernetes = k, 8, s \na=b = c'
   const shown = await preview({ ...fieldsOf(await admin.get(path)), 'search.synonyms': typed })
