@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { Catalog } from './index/catalog.ts'
 import { IndexStore } from './index/index-store.ts'
 import { pageTerms } from './index/page-terms.ts'
@@ -69,8 +70,7 @@ export class KbIndex implements SearchIndex {
   #stamp: string
   readonly #writer: PageWriter
   readonly #reader: IndexReader
-  /** The least recently used first. */
-  readonly #layers = new Map<string, Layer>()
+  readonly #layers = new LRUCache<string, Layer>({ max: maxLayers, dispose: ({ close }) => close() })
 
   constructor(directory: string, options: IndexOptions) {
     this.options = options
@@ -191,8 +191,6 @@ export class KbIndex implements SearchIndex {
       store.close()
     }
     this.#layers.set(name, { reader, close })
-    const [oldest] = this.#layers
-    if (oldest !== undefined && this.#layers.size > maxLayers) this.#removeLayer(oldest)
     return true
   }
 
@@ -200,14 +198,7 @@ export class KbIndex implements SearchIndex {
   withLayer(name: string): IndexReader {
     const layer = this.#layers.get(name)
     if (layer === undefined) throw new StaleIndex()
-    this.#layers.delete(name)
-    this.#layers.set(name, layer)
     return layer.reader
-  }
-
-  #removeLayer([name, { close }]: [string, Layer]): void {
-    this.#layers.delete(name)
-    close()
   }
 
   save(): void {
@@ -230,7 +221,7 @@ export class KbIndex implements SearchIndex {
   }
 
   close(): void {
-    for (const layer of this.#layers) this.#removeLayer(layer)
+    this.#layers.clear()
     this.vectors?.close()
     this.#engine.terms.close()
     this.#store.close()
@@ -242,7 +233,7 @@ export class KbIndex implements SearchIndex {
 
   /** @throws {StaleIndex} */
   #change(newStamp: string, work: (engine: TermEngine) => void): void {
-    for (const layer of this.#layers) this.#removeLayer(layer)
+    this.#layers.clear()
     this.#store.transaction(() => {
       if (!this.isCurrent) throw new StaleIndex()
       const before = this.#writer.changedChunks

@@ -21,7 +21,7 @@ const idleTimeout = 30_000
 /** Does tasks that take a while in a thread, one after the other. The thread starts with the first and ends when idle. */
 export class TaskPool<Task, Result> {
   readonly #options: TaskPoolOptions
-  #pool: Piscina<Task, Result> | undefined
+  #pool: Promise<Piscina<Task, Result>> | undefined
   #tasks = 0
   /** Ends with the last task that was given. */
   #last: Promise<unknown> = Promise.resolve()
@@ -37,11 +37,9 @@ export class TaskPool<Task, Result> {
     if (this.#tasks >= maxTasks) throw new TaskFailed('too many tasks wait')
     this.#tasks++
     try {
-      // Loaded with the first task: most commands have none.
-      const library = await import('piscina')
+      this.#pool ??= startPool({ worker, maxThreads: 1, idleTimeout })
+      const pool = await this.#pool
       if (this.#isClosed) throw new Error('The pool is closed.')
-      this.#pool ??= startPool(library, worker)
-      const pool = this.#pool
       const begin = performance.now()
       const done = this.#last.then(() => {
         if (performance.now() - begin > waitLimitMs) throw new Error('The task waited too long.')
@@ -58,19 +56,26 @@ export class TaskPool<Task, Result> {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#pool?.destroy()
+    await (await this.#pool)?.destroy()
   }
 }
 
-function startPool<Task, Result>(
-  library: Pick<typeof import('piscina'), 'Piscina'>,
-  worker: URL,
-): Piscina<Task, Result> {
+/** Threads start with their first task. `name`: of the worker's function; `idleTimeout`: milliseconds after which one without work ends. */
+export async function startPool<Task, Result>({
+  worker,
+  ...options
+}: {
+  worker: URL
+  name?: string
+  maxThreads: number
+  idleTimeout: number
+}): Promise<Piscina<Task, Result>> {
+  // Loaded with the first task: most commands have none.
+  const library = await import('piscina')
   const pool = new library.Piscina<Task, Result>({
+    ...options,
     filename: worker.href,
     minThreads: 0,
-    maxThreads: 1,
-    idleTimeout,
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
   })

@@ -1,23 +1,16 @@
 import type { Piscina } from 'piscina'
+import { startPool } from '../../system/task-pool.ts'
 import type { BudgetTask } from './budget-task.ts'
 
-type BudgetPoolOptions = {
-  worker: URL
-  /** The worker's function. */
-  name: string
-  maxThreads: number
-  /** Milliseconds after which a thread without work ends. */
-  idleTimeout: number
-}
+type BudgetPoolOptions = Parameters<typeof startPool>[0]
 
 /** How often the CPU time of a thread is looked at, in milliseconds. */
 const watchInterval = 250
-const heapLimitMb = 256
 
 /** Worker threads whose tasks are stopped when they have used their CPU time. Threads start with the first task. */
 export class BudgetPool<Request, Result> {
   readonly #options: BudgetPoolOptions
-  #pool: Piscina<BudgetTask<Request>, Result[]> | undefined
+  #pool: Promise<Piscina<BudgetTask<Request>, Result[]>> | undefined
   #isClosed = false
 
   constructor(options: BudgetPoolOptions) {
@@ -29,11 +22,9 @@ export class BudgetPool<Request, Result> {
    * when the thread fails.
    */
   async run(requests: readonly Request[], budget: number): Promise<Result[]> {
-    // Loaded with the first task: most commands have none.
-    const library = await import('piscina')
+    this.#pool ??= startPool(this.#options)
+    const pool = await this.#pool
     if (this.#isClosed) throw new Error('The pool is closed.')
-    this.#pool ??= startPool(library, this.#options)
-    const pool = this.#pool
     const started = new Int32Array(new SharedArrayBuffer(8))
     const limit = new AbortController()
     let timer: NodeJS.Timeout | undefined
@@ -61,22 +52,6 @@ export class BudgetPool<Request, Result> {
   /** Ends all threads. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#pool?.destroy()
+    await (await this.#pool)?.destroy()
   }
-}
-
-function startPool<Request, Result>(
-  library: Pick<typeof import('piscina'), 'Piscina'>,
-  { worker, ...options }: BudgetPoolOptions,
-): Piscina<BudgetTask<Request>, Result[]> {
-  const pool = new library.Piscina<BudgetTask<Request>, Result[]>({
-    ...options,
-    filename: worker.href,
-    minThreads: 0,
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
-  })
-  // A thread that dies with a task rejects the task; one that dies idle is replaced when needed, and nobody waits for it.
-  pool.on('error', () => undefined)
-  return pool
 }

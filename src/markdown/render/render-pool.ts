@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { LRUCache } from 'lru-cache'
 import { cutText } from '../../rules/text/whole-characters.ts'
 import { BudgetPool } from '../pool/budget-pool.ts'
 import type { RenderedParts, RenderRequest } from './render-markdown.ts'
@@ -34,16 +35,16 @@ export class RenderPool {
     maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)),
     idleTimeout,
   })
-  /** The least recently used first. */
-  readonly #kept = new Map<string, Rendered>()
-  #keptSize = 0
+  readonly #kept = new LRUCache<string, Rendered>({
+    maxSize: maxKept,
+    sizeCalculation: ({ blocks }) => 1 + sizeOf(blocks),
+  })
   #tasks = 0
 
   async render(request: RenderRequest): Promise<Rendered> {
     const key = keyOf(request)
-    const kept = this.#kept.get(key)
-    const rendered = kept ?? (await this.#work(request))
-    this.#keep(key, rendered)
+    const rendered = this.#kept.get(key) ?? (await this.#work(request))
+    if (!rendered.isPlain) this.#kept.set(key, rendered)
     return rendered
   }
 
@@ -61,17 +62,6 @@ export class RenderPool {
       return plain(content, tooComplex)
     } finally {
       this.#tasks--
-    }
-  }
-
-  #keep(key: string, rendered: Rendered): void {
-    if (rendered.isPlain) return
-    if (!this.#kept.delete(key)) this.#keptSize += sizeOf(rendered.blocks)
-    this.#kept.set(key, rendered)
-    for (const [oldest, { blocks }] of this.#kept) {
-      if (this.#keptSize <= maxKept) return
-      this.#kept.delete(oldest)
-      this.#keptSize -= sizeOf(blocks)
     }
   }
 

@@ -1,5 +1,6 @@
 import { closeSync, fdatasyncSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import { ByteWriter } from '../../bytes/byte-writer.ts'
 
 /** Bytes that share a checksum. */
@@ -122,7 +123,7 @@ export class SegmentFile implements SegmentBytes {
   readonly #size: number
   readonly #sums: Uint32Array
   /** By where they begin: those that were read last. */
-  readonly #pages = new Map<number, Uint8Array>()
+  readonly #pages = new LRUCache<number, Uint8Array>({ max: maxPages })
   #isOpen = true
 
   constructor(file: string, size: number, sums: Uint32Array) {
@@ -137,11 +138,9 @@ export class SegmentFile implements SegmentBytes {
     const start = offset - (offset % sumSize)
     if (offset + length > start + sumSize) return this.#readSound(offset, length)
     // Terms that are sought together are often beside each other.
-    const page = this.#pages.get(start) ?? this.#readSound(start, Math.min(sumSize, this.#size - start))
-    this.#pages.delete(start)
-    this.#pages.set(start, page)
-    const [oldest] = this.#pages.keys()
-    if (this.#pages.size > maxPages && oldest !== undefined) this.#pages.delete(oldest)
+    const known = this.#pages.get(start)
+    const page = known ?? this.#readSound(start, Math.min(sumSize, this.#size - start))
+    if (known === undefined) this.#pages.set(start, page)
     return page.subarray(offset - start, offset - start + length)
   }
 
