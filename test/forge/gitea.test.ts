@@ -7,7 +7,6 @@ import {
   GiteaPull,
   GiteaRepository,
   GiteaReview,
-  GiteaReviewComment,
   GiteaUser,
 } from '../../src/forge/gitea/gitea-answers.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'
@@ -175,7 +174,7 @@ const answers = [
   ['get', `${repository}/pulls/{base}/{head}`, 200, GiteaPull],
   ['patch', `${repository}/pulls/{index}`, 201, GiteaPull],
   ['get', `${repository}/pulls/{index}/reviews`, 200, GiteaReview.array()],
-  ['get', `${repository}/pulls/{index}/reviews/{id}/comments`, 200, GiteaReviewComment.array()],
+  ['get', `${repository}/pulls/{index}/reviews/{id}/comments`, 200, Comment.array()],
   ['get', `${repository}/issues/comments`, 200, Comment.array()],
   ['get', `${repository}/issues/{index}/comments`, 200, Comment.array()],
   ['post', `${repository}/issues/{index}/comments`, 201, Comment],

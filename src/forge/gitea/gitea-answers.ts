@@ -35,6 +35,7 @@ export const GiteaPull = z.object({
 
 export const GiteaPermission = z.object({ permission: z.string() })
 
+/** On a pull request, or on a line of it. */
 export const Comment = z.object({
   id: z.number().int(),
   html_url: z.string(),
@@ -54,14 +55,6 @@ export const GiteaReview = z.object({
   user: GiteaUser.nullish(),
   submitted_at: Time,
   comments_count: z.number().int().nullish(),
-})
-
-export const GiteaReviewComment = z.object({
-  id: z.number().int(),
-  html_url: z.string(),
-  body: z.string(),
-  user: GiteaUser.nullish(),
-  created_at: Time,
 })
 
 export const GiteaLabel = z.object({ id: z.number().int(), name: z.string() })

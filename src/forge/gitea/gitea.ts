@@ -14,7 +14,6 @@ import {
   GiteaPull,
   GiteaRepository,
   GiteaReview,
-  GiteaReviewComment,
   GiteaUser,
   giteaAccount,
 } from './gitea-answers.ts'
@@ -81,10 +80,11 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     const remarks: Remark[] = []
     for (const review of await http.list(`${base}/pulls/${number}/reviews?limit=${pageSize}`, GiteaReview)) {
       if (review.state === 'PENDING' || isReport(review.body)) continue
-      remarks.push(...reviewRemark(number, review))
+      const { body, submitted_at: created_at } = review
+      if (body?.trim()) remarks.push(remarkOf('review', number, { ...review, body, created_at }))
       if (!review.comments_count) continue
-      const inline = await http.list(`${base}/pulls/${number}/reviews/${review.id}/comments`, GiteaReviewComment)
-      remarks.push(...inline.map((comment) => lineRemark(number, comment)))
+      const inline = await http.list(`${base}/pulls/${number}/reviews/${review.id}/comments`, Comment)
+      remarks.push(...inline.map((comment) => remarkOf('line', number, comment)))
     }
     return remarks
   }
@@ -138,16 +138,16 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     reopen: (number) => setState(number, 'open'),
     comment: async (number, text) => {
       const said = await http.send('POST', `${base}/issues/${number}/comments`, { body: text }, Comment)
-      return commentRemark(number, said)
+      return remarkOf('comment', number, said)
     },
     remarksOf: async (number) => {
       const comments = await http.list(`${base}/issues/${number}/comments`, Comment)
-      return byTime([...comments.map((each) => commentRemark(number, each)), ...(await reviewsOf(number))])
+      return byTime([...comments.map((each) => remarkOf('comment', number, each)), ...(await reviewsOf(number))])
     },
     remarksSince: async (since, pulls) => {
       const query = new URLSearchParams({ limit: String(pageSize), ...(since === undefined ? {} : { since }) })
       const remarks = (await http.list(`${base}/issues/comments?${query}`, Comment)).flatMap((comment) =>
-        comment.pull_request_url ? [commentRemark(numberIn(comment.pull_request_url), comment)] : [],
+        comment.pull_request_url ? [remarkOf('comment', numberIn(comment.pull_request_url), comment)] : [],
       )
       // Reviews are listed for one pull request only.
       const touched = pulls.filter(({ updatedAt }) => since === undefined || updatedAt >= since)
@@ -187,23 +187,12 @@ function toPull(pull: z.output<typeof GiteaPull>): PullRequest {
   }
 }
 
-function commentRemark(number: number, { id, html_url: url, body, user, created_at: at }: z.output<typeof Comment>) {
-  return { id: `comment:${id}`, number, author: giteaAccount(user), text: body, at, url }
-}
-
-function lineRemark(
+function remarkOf(
+  sort: 'comment' | 'line' | 'review',
   number: number,
-  { id, html_url: url, body, user, created_at: at }: z.output<typeof GiteaReviewComment>,
-) {
-  return { id: `line:${id}`, number, author: giteaAccount(user), text: body, at, url }
-}
-
-function reviewRemark(
-  number: number,
-  { id, html_url: url, body, user, ...review }: z.output<typeof GiteaReview>,
-): Remark[] {
-  if (!body?.trim()) return []
-  return [{ id: `review:${id}`, number, author: giteaAccount(user), text: body, at: review.submitted_at, url }]
+  { id, html_url: url, body: text, user, created_at: at }: Omit<z.output<typeof Comment>, 'pull_request_url'>,
+): Remark {
+  return { id: `${sort}:${id}`, number, author: giteaAccount(user), text, at, url }
 }
 
 /** Whether a review is a report of findings, and so nothing that anybody said. */

@@ -34,32 +34,21 @@ export const GithubPull = z.object({
 
 export const GithubPermission = z.object({ permission: z.string() })
 
-export const IssueComment = z.object({
+const Said = z.object({
   id: z.number().int(),
   html_url: z.string(),
   body: z.string().optional(),
   user: User.nullable(),
   created_at: z.string(),
-  issue_url: z.string(),
 })
+export type Said = z.output<typeof Said>
 
-export const GithubReviewComment = z.object({
-  id: z.number().int(),
-  html_url: z.string(),
-  body: z.string(),
-  user: User.nullable(),
-  created_at: z.string(),
-  pull_request_url: z.string(),
-})
+export const IssueComment = Said.extend({ issue_url: z.string() })
 
-export const GithubReview = z.object({
-  id: z.number().int(),
-  html_url: z.string(),
-  body: z.string(),
-  user: User.nullable(),
-  /** None while it is a draft of its author's. */
-  submitted_at: z.string().optional(),
-})
+export const GithubReviewComment = Said.extend({ pull_request_url: z.string() })
+
+/** `submitted_at`: none while it is a draft of its author's. */
+export const GithubReview = Said.omit({ created_at: true }).extend({ submitted_at: z.string().optional() })
 
 /** GitHub shows the account `ghost` for one that is gone. */
 export function githubAccount(user: z.output<typeof User> | null | undefined): ForgeAccount {

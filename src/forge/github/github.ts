@@ -13,6 +13,7 @@ import {
   GithubReviewComment,
   githubAccount,
   IssueComment,
+  type Said,
 } from './github-answers.ts'
 import { GithubAuth, type GithubCredential } from './github-auth.ts'
 
@@ -61,7 +62,9 @@ export function openGithub(options: GithubOptions): Forge {
   }
   const reviewsOf = async (number: number) => {
     const reviews = await http.list(`${base}/pulls/${number}/reviews?per_page=100`, GithubReview)
-    return reviews.flatMap((review) => reviewRemark(number, review))
+    return reviews.flatMap(({ submitted_at: at, ...review }) =>
+      at === undefined || !review.body?.trim() ? [] : [remarkOf('review', number, { ...review, created_at: at })],
+    )
   }
 
   return {
@@ -168,36 +171,16 @@ function toPull(pull: z.output<typeof GithubPull>): PullRequest {
   }
 }
 
-function issueRemark({
-  id,
-  html_url: url,
-  body,
-  user,
-  created_at: at,
-  issue_url: issue,
-}: z.output<typeof IssueComment>) {
-  return { id: `comment:${id}`, number: numberIn(issue), author: githubAccount(user), text: body ?? '', at, url }
+function remarkOf(sort: string, number: number, { id, html_url: url, body, user, created_at: at }: Said): Remark {
+  return { id: `${sort}:${id}`, number, author: githubAccount(user), text: body ?? '', at, url }
 }
 
-function lineRemark({
-  id,
-  html_url: url,
-  body,
-  user,
-  created_at: at,
-  ...comment
-}: z.output<typeof GithubReviewComment>) {
-  const number = numberIn(comment.pull_request_url)
-  return { id: `line:${id}`, number, author: githubAccount(user), text: body, at, url }
+function issueRemark(comment: z.output<typeof IssueComment>): Remark {
+  return remarkOf('comment', numberIn(comment.issue_url), comment)
 }
 
-function reviewRemark(
-  number: number,
-  { id, html_url: url, body, user, ...review }: z.output<typeof GithubReview>,
-): Remark[] {
-  const { submitted_at: at } = review
-  if (at === undefined || body.trim() === '') return []
-  return [{ id: `review:${id}`, number, author: githubAccount(user), text: body, at, url }]
+function lineRemark(comment: z.output<typeof GithubReviewComment>): Remark {
+  return remarkOf('line', numberIn(comment.pull_request_url), comment)
 }
 
 function checkRunOf({ head, outcome, title, summary, findings, url }: Report) {
