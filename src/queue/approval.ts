@@ -25,7 +25,7 @@ import { fileLayout, hasReadableSize } from '../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
-import { type Actor, type Candidate, followsRename, queueStatus } from '../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, followsRename, isReversal, queueStatus } from '../rules/candidates/candidate.ts'
 import { awaitingText, isOpenToCurators, votesOn } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
@@ -90,6 +90,7 @@ async function renamed(
     parser: kb.parser,
     rewriteLinks,
     sight,
+    isTakenBack: () => isReversal(candidate),
   })
   const [own = page, ...others] = pages
   const known = parseNeuronFile(text).fields.aliases

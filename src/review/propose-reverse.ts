@@ -12,7 +12,7 @@ import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
-import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, takesBack } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { waitingReversal } from './waiting-reversal.ts'
 
@@ -71,7 +71,7 @@ async function reverseOf(
   const verdict = (warnings: string[]) => ({
     approve: false,
     zone: null,
-    reason: `takes back "${row.title}"`,
+    reason: `${takesBack} "${row.title}"`,
     warnings,
   })
   if (typeof before?.blob === 'string') {

@@ -19,7 +19,7 @@ import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import { bareId, type Caller } from '../rules/access/caller.ts'
-import { type Actor, type Candidate, ingestConnector } from '../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, ingestConnector, takesBack } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { findSource } from '../sources/find-source.ts'
 import { originPrefix } from '../sources/ingest/source-candidate.ts'
@@ -52,7 +52,7 @@ export async function proposeUndo(
     dryRun,
     // As precise as the time of a commit.
     since: new Date(Math.floor(Date.parse(since) / 1000) * 1000).toISOString(),
-    reason: `takes back what the ${by} ${label} wrote since ${since}`,
+    reason: `${takesBack} what the ${by} ${label} wrote since ${since}`,
     actor: { id: `undo:${bareId(caller)}`, name: caller.name },
     at: ctx.now(),
   }

@@ -58,6 +58,11 @@ async function newDesk() {
     },
     pages: async () => {
       const { neurons } = await listNeurons(ctx, curator, 'handbook', { limit: 100 })
+      const { projection } = await ctx.kb(curator.tenantId, 'handbook')
+      const aliases = (seqId: string) =>
+        projection.read.all`SELECT exact FROM names WHERE seq_id = ${seqId} AND kind = 'alias'`.map(
+          ({ exact }) => exact,
+        )
       return Promise.all(
         neurons.map(async ({ seqId, title, path, tags }) => ({
           seqId,
@@ -65,6 +70,7 @@ async function newDesk() {
           path,
           tags,
           content: await content(seqId),
+          aliases: aliases(seqId),
         })),
       )
     },

@@ -4,7 +4,7 @@ import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import type { Actor, Candidate, Decision } from '../../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, type Decision, isReversal } from '../../rules/candidates/candidate.ts'
 import { isFirstCome } from '../../rules/neurons/first-come.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
@@ -94,13 +94,16 @@ export async function takeNeurons(
 async function followed(kb: KnowledgeBase, pushed: readonly PushedNeuron[], options: TakeOptions): Promise<Followed> {
   const { rewriteLinks, defaultAudience } = await kb.settings()
   const moved = await withTheirFiles(kb, pushed, options)
-  const limited = new Set<string | undefined>()
+  const [limited, reversed] = [new Set<string | undefined>(), new Set<string | undefined>()]
   for (const neuron of moved) {
     const named = neuron.before === undefined ? undefined : namedCandidate(kb.projection.write, neuron, options.lost)
-    if (named !== undefined && isFirstCome(parseCandidate(await options.readText(named.blob))))
-      limited.add(neuron.seqId)
+    const record = named && parseCandidate(await options.readText(named.blob))
+    if (record && isFirstCome(record)) limited.add(neuron.seqId)
+    if (record && isReversal(record)) reversed.add(neuron.seqId)
   }
-  let result = await followRenames(kb, moved, { ...options, rewriteLinks, isFollowed: (seqId) => !limited.has(seqId) })
+  const isTakenBack = (seqId: string) => reversed.has(seqId)
+  const isFollowed = (seqId: string) => !limited.has(seqId)
+  let result = await followRenames(kb, moved, { ...options, rewriteLinks, isFollowed, isTakenBack })
   for (const one of limited) {
     const sight = sightOf(kb.projection.write, one ?? '', defaultAudience)
     const isFollowed = (seqId: string) => seqId === one

@@ -89,6 +89,13 @@ export type Candidate = {
 /** Reason, in the audit trail, for a page that nobody changed but the server, whose links follow a rename. */
 export const followsRename = 'links follow a rename'
 
+/** The reason of a candidate that takes back what was written begins so. */
+export const takesBack = 'takes back'
+
+export function isReversal({ verdict }: Pick<Candidate, 'verdict'>): boolean {
+  return verdict.reason.startsWith(`${takesBack} `)
+}
+
 /** Status by the queue alone; `approved` is derived from `main`, and wins. */
 export function queueStatus(candidate: Pick<Candidate, 'decisions'>): Exclude<CandidateStatus, 'approved'> {
   return lastVerdict(candidate)?.action === 'dismiss' ? 'dismissed' : 'pending'

@@ -26,6 +26,7 @@ export async function followRenames(
     rewriteLinks,
     sight,
     isFollowed = () => true,
+    isTakenBack = () => false,
   }: {
     readText: (oid: Oid) => Promise<string>
     parser: ParserPool
@@ -33,12 +34,17 @@ export async function followRenames(
     sight?: LinkSight | undefined
     /** Of a Neuron, whether its rename is followed. */
     isFollowed?: (seqId: string) => boolean
+    /** Whether its rename takes another back. */
+    isTakenBack?: (seqId: string) => boolean
   },
 ): Promise<Followed> {
   const renames = neurons.flatMap(renameOf).filter(({ seqId }) => isFollowed(seqId))
   if (!rewriteLinks || renames.length === 0) {
-    const kept = renames.map(({ seqId, after }) => [seqId, aliasesToKeep(kb, seqId, after, { sight })] as const)
-    return { neurons: [...neurons], aliases: new Map(kept) }
+    const aliases = new Map<string, string[]>()
+    for (const { seqId, after } of renames) {
+      aliases.set(seqId, aliasesToKeep(kb, seqId, after, { sight, isTakenBack: isTakenBack(seqId) }))
+    }
+    return { neurons: [...neurons], aliases }
   }
   const changed = new Map(neurons.flatMap(({ path, before, text }) => contentsOf(path, before?.path, text)))
   const { pages, aliases } = await rewriteInboundLinks(kb, { readText }, parser, { renames, changed, sight })

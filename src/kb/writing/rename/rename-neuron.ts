@@ -35,7 +35,7 @@ export function lostNames(
 }
 
 /**
- * Aliases to add, so that no link breaks: the old title where it changes, and each target, as it is written, by which a link
+ * Aliases to add, so that no link breaks: the old title where it changes, unless that takes it back, and each target, as it is written, by which a link
  * of this knowledge base would no longer lead here, where an alias helps. An alias that is taken away on purpose is not put
  * back. Within a group commit, before it is staged; or by what has been committed.
  */
@@ -43,7 +43,11 @@ export function aliasesToKeep(
   kb: KnowledgeBase,
   seqId: string,
   after: NeuronIdentity,
-  { sql = kb.projection.write, sight }: { sql?: Sql; sight?: LinkSight | undefined } = {},
+  {
+    sql = kb.projection.write,
+    sight,
+    isTakenBack = false,
+  }: { sql?: Sql; sight?: LinkSight | undefined; isTakenBack?: boolean } = {},
 ): string[] {
   const lost = lostNames(kb, seqId, after, sql)
   if (lost.length === 0) return []
@@ -52,7 +56,7 @@ export function aliasesToKeep(
   const isRetitled = title.trim() !== '' && ![after.title, ...after.aliases].map(exactKey).includes(exactKey(title))
   const withAliases = (kept: readonly string[]) =>
     new NameChange(sql, [{ seqId, after: { ...after, aliases: [...after.aliases, ...kept] } }], { sight })
-  let kept = isRetitled ? [title] : []
+  let kept = isRetitled && !isTakenBack ? [title] : []
   let change = withAliases(kept)
   for (const link of linksToNamesOf(kb, seqId, sql)) {
     const { target } = link
