@@ -579,7 +579,7 @@ export interface components {
              * @description Time of that commit.
              */
             at: string;
-            /** @description Name of who approved it, or of who wrote it around the server. */
+            /** @description Names of those who approved it, with commas between, or of who wrote it around the server. */
             approvedBy: string;
             /** @description UUID of the candidate that brought it. Null if none did. */
             candidateId: string | null;

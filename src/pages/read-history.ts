@@ -1,5 +1,6 @@
 import { GanglionError, ValidationError } from '../contract/errors.ts'
-import { authorOfCommit } from '../git/objects/object.ts'
+import { trailersOf } from '../git/history/trailers.ts'
+import { authorOfCommit, messageOfCommit } from '../git/objects/object.ts'
 import { type KbView, openView, type ViewedKb } from '../kb/access/kb-view.ts'
 import { accessIn } from '../kb/access/neuron-access.ts'
 import type { Context } from '../kb/context.ts'
@@ -130,7 +131,10 @@ async function versionText(view: KbView, row: Version): Promise<VersionText | un
   return { ...shown, title: neuronTitle(file, path), by, content, text: isCurator ? unixLines(text) : content }
 }
 
-/** Commits on main are made in the name of who approved them. */
+/** Commits on main are made in the name of who approved them last; of the others they have a trailer each. */
 export async function approverOf(kb: ViewedKb, { commit }: Pick<VersionRow, 'commit'>): Promise<string> {
-  return authorOfCommit((await kb.repository.read(commit)).data).name
+  const { data } = await kb.repository.read(commit)
+  const votes = trailersOf(messageOfCommit(data)).filter(([name]) => name === 'Approved-By')
+  const others = votes.slice(0, -1).map(([, by]) => by.replace(/ <[^<>]*>$/, ''))
+  return [...others, authorOfCommit(data).name].join(', ')
 }

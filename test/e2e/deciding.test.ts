@@ -35,8 +35,13 @@ test('the red zone takes two people, and the commit names both', async () => {
   const { body } = await request('GET', `/api/v1/queue/candidates/${id}`, { as: tokens.curator })
   expect(body.decisions).toMatchObject([{ action: 'approve' }])
   const second = await newKey('acme', 'curator')
-  expect(await act(id, 'approve', second)).toMatchObject({ status: 200, body: { status: 'approved' } })
-  expect(nativeGit(gitDir, ['log', '-1', '--format=%B', main]).match(/^Approved-By: /gm)).toHaveLength(2)
+  const approved = await act(id, 'approve', second)
+  expect(approved).toMatchObject({ status: 200, body: { status: 'approved' } })
+  const message = nativeGit(gitDir, ['log', '-1', '--format=%B', main])
+  const names = Array.from(message.matchAll(/^Approved-By: (.*) </gm), ([, name]) => name)
+  expect(names).toHaveLength(2)
+  const blame = await request('GET', `/api/v1/neurons/handbook/${approved.body.seqId}/blame`, { as: second })
+  expect(blame.body.sentences).toMatchObject([{ approvedBy: names.join(', ') }])
 })
 
 test('a vote is for a candidate as it was: putting it back begins anew', async () => {

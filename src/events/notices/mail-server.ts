@@ -68,9 +68,9 @@ function mailText({ items, more, stopUrl, accountUrl }: OutgoingMail): { text: s
     markup.push(html`<p><a href="${url}">${text}</a></p>${quoted}`)
   }
   const rest = more > 0 ? [`And ${more} more.`] : []
-  const links = html`<a href="${accountUrl}">Choose which mails you get</a> · <a href="${stopUrl}">Stop these mails</a>`
+  const links = html`<a href="${accountUrl}">Choose when you get mails</a> · <a href="${stopUrl}">Stop these mails</a>`
   return {
-    text: [...plain, ...rest, `-- \nChoose which mails you get: ${accountUrl}\nStop these mails: ${stopUrl}\n`].join(
+    text: [...plain, ...rest, `-- \nChoose when you get mails: ${accountUrl}\nStop these mails: ${stopUrl}\n`].join(
       '\n\n',
     ),
     html: `<!doctype html><html lang="en"><body>${markup.join('')}${rest.join()}<hr><p>${links}</p></body></html>`,
