@@ -13,7 +13,9 @@ export const BlamedSentence = z
     version: z.int().positive().describe('Version of the Neuron that brought it.'),
     commit: ObjectId.describe('Commit of that version.'),
     at: Timestamp.describe('Time of that commit.'),
-    approvedBy: z.string().describe('Names of those who approved it, with commas between, or of who wrote it around the server.'),
+    approvedBy: z
+      .string()
+      .describe('Names of those who approved it, with commas between, or of who wrote it around the server.'),
     candidateId: z.string().nullable().describe('UUID of the candidate that brought it. Null if none did.'),
     proposedBy: z
       .string()
