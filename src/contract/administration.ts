@@ -38,24 +38,6 @@ export const NewApiKey = z.object({
 })
 export type NewApiKey = z.input<typeof NewApiKey>
 
-/** An API key without its token. Times are ISO 8601, UTC. */
-export type ApiKeySummary = {
-  id: string
-  name: string
-  role: Role
-  connectors: string[]
-  git: GitFetch
-  limits: KeyLimits | null
-  createdAt: string
-  /** Null if it is unknown. */
-  createdBy: string | null
-  expiresAt: string | null
-  revokedAt: string | null
-  lastUsedAt: string | null
-  /** It is that of an agent of its name, which a person has let in with OAuth. */
-  isAgent: boolean
-}
-
 /** URL that receives the messages of a webhook. */
 const ReceiverUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
@@ -76,26 +58,6 @@ export const NewWebhook = z.object({
 })
 export type NewWebhook = z.input<typeof NewWebhook>
 
-/** A webhook without its secret. */
-export type WebhookSummary = {
-  id: string
-  url: string
-  /** UUID and slug of the knowledge base whose events are sent; null for all. */
-  kbId: string | null
-  kb: string | null
-  kinds: EventKind[]
-  format: WebhookFormat
-  isEnabled: boolean
-  note: string | null
-  /** Id of the last delivered event; `lastEvent` is the newest one. */
-  cursor: number
-  lastEvent: number
-  failures: number
-  failingSince: string | null
-  dueAt: string | null
-  createdAt: string
-}
-
 /** Where pages are, as a browser names it in `Origin`. */
 const WebOrigin = z
   .string()
@@ -114,19 +76,3 @@ export const NewSite = z.object({
   perDay: z.int().min(1).max(1_000_000),
 })
 export type NewSite = z.output<typeof NewSite>
-
-/** The delivery of one message of a webhook. */
-export type WebhookDelivery = {
-  /** Null for a test message. */
-  eventId: number | null
-  /** Kind of the event, or `webhook.test`. */
-  kind: string
-  /** ISO 8601, UTC. */
-  at: string
-  /** HTTP status of the response; null without a response. */
-  status: number | null
-  /** Cause of a failed delivery; null after a success. */
-  note: string | null
-  /** Milliseconds. */
-  duration: number
-}

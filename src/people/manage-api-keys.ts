@@ -1,10 +1,13 @@
-import { type ApiKeySummary, type KeyLimits, limitsOrNone, type NewApiKey } from '../contract/administration.ts'
+import { type KeyLimits, limitsOrNone, type NewApiKey } from '../contract/administration.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
 import { bareId } from '../rules/access/caller.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import type { ApiKey } from '../state/accounts/api-keys.ts'
+
+/** An API key without its token. `isAgent`: it is that of an agent of its name, which a person has let in with OAuth. */
+export type ApiKeySummary = Omit<ApiKey, 'tenantId' | 'userId'> & { isAgent: boolean }
 
 export type ApiKeyPage = { keys: ApiKeySummary[]; next: string | null }
 

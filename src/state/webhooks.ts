@@ -2,16 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
-import type { WebhookDelivery } from '../contract/administration.ts'
 import { EventKind } from '../contract/events.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
-import type { Schema, WebhookRow } from './database/schema.ts'
+import type { Schema, WebhookDeliveryRow, WebhookRow } from './database/schema.ts'
 import { Store } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './life.ts'
 
 /** Where a tenant's events are sent: those after `cursor`, of some kinds and of one knowledge base only if it names them. */
 export type Webhook = Omit<Camel<WebhookRow>, 'kinds' | 'enabled'> & { kinds: EventKind[]; isEnabled: boolean }
+
+/** The delivery of one message of a webhook. */
+export type WebhookDelivery = Omit<Camel<WebhookDeliveryRow>, 'id' | 'webhookId'>
 
 export type WebhookRecord = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'> &
   Partial<Pick<Webhook, 'format'>>

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { NewWebhook, type WebhookSummary } from '../../contract/administration.ts'
+import { NewWebhook } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { EventKind } from '../../contract/events.ts'
 import { WebhookFormat } from '../../contract/vocabulary.ts'
@@ -10,6 +10,7 @@ import {
   removeWebhook,
   replayWebhook,
   testWebhook,
+  type WebhookSummary,
 } from '../../events/webhooks/manage-webhooks.ts'
 import type { Acting } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'

@@ -1,5 +1,4 @@
-import type { ApiKeySummary } from '../../contract/administration.ts'
-import type { ApiKeyPage } from '../../people/manage-api-keys.ts'
+import type { ApiKeyPage, ApiKeySummary } from '../../people/manage-api-keys.ts'
 import { button, checkbox, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'

@@ -1,4 +1,5 @@
-import type { WebhookDelivery, WebhookSummary } from '../../contract/administration.ts'
+import type { WebhookSummary } from '../../events/webhooks/manage-webhooks.ts'
+import type { WebhookDelivery } from '../../state/webhooks.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'

@@ -1,6 +1,6 @@
-import type { WebhookSummary } from '../../contract/administration.ts'
 import { EventKind } from '../../contract/events.ts'
 import type { WebhookFormat } from '../../contract/vocabulary.ts'
+import type { WebhookSummary } from '../../events/webhooks/manage-webhooks.ts'
 import { button, checkbox, type FormErrors, field, form, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'

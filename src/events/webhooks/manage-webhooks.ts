@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { NewWebhook, WebhookDelivery, WebhookSummary } from '../../contract/administration.ts'
+import type { NewWebhook } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { EventKind } from '../../contract/events.ts'
 import { type Acting, recordAct } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
-import type { Webhook } from '../../state/webhooks.ts'
+import type { Webhook, WebhookDelivery } from '../../state/webhooks.ts'
 import { withinPatience } from '../../system/concurrency/within-patience.ts'
 import { EventView } from '../event-view.ts'
 import type { PostOptions } from './post-message.ts'
@@ -57,6 +57,9 @@ async function checkReceiver(url: string, { allowPrivate, resolve = resolveHost 
     throw new ValidationError({ url: [`${hostname} has no public address.`] })
   }
 }
+
+/** `kb`: slug of the knowledge base whose events are sent; null for all. `lastEvent`: id of the newest one. */
+export type WebhookSummary = Omit<Webhook, 'secret' | 'tenantId'> & { kb: string | null; lastEvent: number }
 
 export async function listWebhooks(ctx: Context, { tenantId }: Owner): Promise<WebhookSummary[]> {
   const slugs = await kbSlugs(ctx, tenantId)

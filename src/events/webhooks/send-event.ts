@@ -1,7 +1,6 @@
-import type { WebhookDelivery } from '../../contract/administration.ts'
 import type { LoggedEvent } from '../../contract/events.ts'
 import type { Context } from '../../kb/context.ts'
-import type { Webhook } from '../../state/webhooks.ts'
+import type { Webhook, WebhookDelivery } from '../../state/webhooks.ts'
 import { chatBody, chatMessage } from './chat-message.ts'
 import { type PostedMessage, type PostOptions, postMessage, type Receipt } from './post-message.ts'
 

@@ -1,7 +1,6 @@
-import type { WebhookDelivery } from '../../contract/administration.ts'
 import type { LoggedEvent } from '../../contract/events.ts'
 import type { Context } from '../../kb/context.ts'
-import type { Webhook } from '../../state/webhooks.ts'
+import type { Webhook, WebhookDelivery } from '../../state/webhooks.ts'
 import { EventView } from '../event-view.ts'
 import type { PostOptions } from './post-message.ts'
 import { isRetryDue, nextAttempt } from './retry-schedule.ts'

@@ -376,7 +376,7 @@ export type AuditRow = {
   address: string | null
 }
 
-type WebhookDeliveryRow = {
+export type WebhookDeliveryRow = {
   id: Generated<number>
   webhook_id: string
   /** Null: a test. */
