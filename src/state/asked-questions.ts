@@ -1,23 +1,14 @@
 import { sql } from 'kysely'
+import type { Camel } from './database/row-names.ts'
+import type { AskedQuestionRow } from './database/schema.ts'
 import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
-/** How often something happened to a question. */
-export type QuestionCounts = {
-  asked: number
-  /** Searches that found nothing, answers that refused, and answers that somebody was not content with. */
-  empty: number
-  refused: number
-  down: number
-}
-
 /** A question as a list shows it; `opened`: the results that people went to, most often first. */
-export type AskedQuestion = QuestionCounts & {
-  question: string
-  /** ISO 8601, UTC. */
-  askedAt: string
-  opened: { seqId: string; times: number }[]
-}
+export type AskedQuestion = Omit<Camel<AskedQuestionRow>, 'kbId'> & { opened: { seqId: string; times: number }[] }
+
+/** How often something happened to a question. */
+export type QuestionCounts = Pick<AskedQuestionRow, QuestionOrder>
 
 export const questionOrders = ['asked', 'empty', 'refused', 'down'] as const
 export type QuestionOrder = (typeof questionOrders)[number]

@@ -1,7 +1,7 @@
 import type { Oid } from '../../git/objects/object.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import type { Actor, Candidate, Decision } from '../../rules/candidates/candidate.ts'
+import type { Candidate, Decision } from '../../rules/candidates/candidate.ts'
 import { lastVerdict } from '../../rules/candidates/candidate.ts'
 import { doorOf, isFirstCome } from '../../rules/neurons/first-come.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
@@ -15,16 +15,15 @@ import {
 import type { Projection } from '../projection/projection.ts'
 import {
   connectorOf,
+  type GitCandidateOptions,
   gitCandidate,
   gitFingerprint,
   gitMetadata,
   gitOriginOf,
   madeAgain,
   namedCandidate,
-  type Origin,
   pageParts,
   revised,
-  type WrittenParts,
 } from './git-candidate.ts'
 import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
@@ -40,17 +39,10 @@ type ChosenCandidate = {
   dismissal?: Decision | undefined
 }
 
-type ChooseOptions = {
-  parts: WrittenParts
+/** `actor`: who made the candidates that are new. `used`: ids that other Neurons of the same commit took. */
+export type ChooseOptions = Omit<GitCandidateOptions, 'id'> & {
   readText: (oid: Oid) => Promise<string>
-  /** Who made the candidates that are new. */
-  actor: Actor
-  origin: Origin
-  /** For the audit trail. */
-  reason: string
-  at: Date
   lost?: LostHistory
-  /** Ids that other Neurons of the same commit took. */
   used: ReadonlySet<string>
 }
 

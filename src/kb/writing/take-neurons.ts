@@ -1,19 +1,17 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { Oid } from '../../git/objects/object.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import { type Actor, type Candidate, type Decision, isReversal } from '../../rules/candidates/candidate.ts'
+import { type Candidate, type Decision, isReversal } from '../../rules/candidates/candidate.ts'
 import { isFirstCome } from '../../rules/neurons/first-come.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
 import { documentOfSeqId } from '../projection/version-queries.ts'
 import type { Removal } from '../refs/removal-trailer.ts'
-import { chooseCandidate } from './choose-candidate.ts'
-import { namedCandidate, type Origin, pageParts } from './git-candidate.ts'
-import type { LostHistory } from './lost-history.ts'
+import { type ChooseOptions, chooseCandidate } from './choose-candidate.ts'
+import { namedCandidate, pageParts } from './git-candidate.ts'
 import { PushRefused } from './push-refused.ts'
 import { movedFrom, type PushedNeuron } from './pushed-neurons.ts'
 import { type ChangedFiles, followFiles } from './rename/follow-files.ts'
@@ -45,21 +43,13 @@ export type Taking = {
   neurons: TakenNeuron[]
 }
 
-export type TakeOptions = {
+/** `actor`: the author of the candidates. `lost`: the ids which, as the push shows, were assigned before a restore. */
+export type TakeOptions = Omit<ChooseOptions, 'parts' | 'used'> & {
   parser: ParserPool
-  readText: (oid: Oid) => Promise<string>
-  /** The author of the candidates, and the key by which they are found again. */
-  actor: Actor
-  origin: Origin
-  /** For the audit trail. */
-  reason: string
-  at: Date
   /** Other files that come in with them. */
   files?: FileContents
   /** By seqId, aliases that Neurons must have in addition to those that their renames need. */
   aliases?: ReadonlyMap<string, readonly string[]>
-  /** The ids which, as the push shows, were assigned before a restore. */
-  lost?: LostHistory
 }
 
 /**

@@ -5,7 +5,13 @@ import { GitError } from '../../git/git-error.ts'
 import { GitSlots, type SlotLimits } from '../../git/native/git-slots.ts'
 import { Advertisements } from '../../git/serve/advertisements.ts'
 import { answerLsRefs, type LsRefs, peekLsRefs } from '../../git/serve/ls-refs.ts'
-import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/serve/smart-http.ts'
+import {
+  type GitService,
+  isVersion2,
+  serveTransfer,
+  type TransferLimits,
+  type TransferRequest,
+} from '../../git/serve/smart-http.ts'
 import { takeSlot } from '../../kb/take-slot.ts'
 import type { GitDoor } from './git-door.ts'
 
@@ -16,15 +22,8 @@ export type GitLimits = TransferLimits &
     stallTime: number
   }
 
-export type GitRequest = {
-  service: GitService
-  /** What the client sends as `Git-Protocol`. */
-  protocol: string | undefined
-  body?: AsyncIterable<Buffer>
-  signal: AbortSignal
-  /** Is told what failed and is not for the client. */
-  onError(error: unknown): void
-}
+/** `onError` is told what failed and is not for the client. */
+export type GitRequest = Pick<TransferRequest, 'service' | 'protocol' | 'body' | 'signal' | 'onError'>
 
 const noPush = 'This repository shows a part of the knowledge base and takes no push: push to that of all of it.'
 const mebibyte = 1024 * 1024

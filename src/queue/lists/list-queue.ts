@@ -1,4 +1,4 @@
-import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
+import { type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KbLabel } from '../../kb/kb-label.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
@@ -28,27 +28,14 @@ export type QueueQuery = QueueView & { after?: string | undefined; before?: stri
 /** What a candidate does to main. `title`: of the Neuron as it is called now; none where it is not there. */
 export type Intent = { does: 'add' } | { does: 'change' | 'remove'; seqId: string; title: string | undefined }
 
-export type QueueEntry = {
-  id: string
+/** What an entry has of its candidate as it stands. */
+type Told = 'id' | 'title' | 'kind' | 'status' | 'connector' | 'confidence' | 'impact' | 'zone' | 'tags' | 'warnings'
+
+export type QueueEntry = Pick<CandidateRow, Told | 'reason' | 'createdAt' | 'createdBy' | 'assignee' | 'asked'> & {
   kb: string
-  title: string
-  kind: CandidateKind
-  status: CandidateStatus
-  connector: string
-  confidence: number | null
-  impact: number | null
-  zone: Zone | null
-  tags: string[]
-  warnings: string[]
-  /** What the policy said. */
-  reason: string
   /** Whether the policy would have approved it, and a rule kept it for a curator. */
   isHeldBack: boolean
-  createdAt: string
-  createdBy: string
   intent: Intent
-  assignee: string | null
-  asked: CandidateRow['asked']
   /** The Neuron that it became. */
   seqId?: string
   /** What it stands for, where it is the first of what waits of a push. */
@@ -122,14 +109,13 @@ export async function listQueue(
 
 export function toEntry({ slug }: KbIdentity, sql: AllTables, row: CandidateRow): QueueEntry {
   const { id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason, approval } = row
+  const { createdAt, createdBy, assignee } = row
+  const isPending = status === 'pending'
   return {
     ...{ id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason },
-    kb: slug,
-    isHeldBack: row.approvedByPolicy && status === 'pending',
-    createdAt: row.createdAt,
-    createdBy: row.createdBy,
+    ...{ kb: slug, createdAt, createdBy, assignee, asked: isPending ? row.asked : null },
+    isHeldBack: row.approvedByPolicy && isPending,
     intent: intentOf(sql, row),
-    ...{ assignee: row.assignee, asked: status === 'pending' ? row.asked : null },
     ...(approval === undefined ? {} : { seqId: approval.seqId }),
     seen: seenOf(sql, row),
   }

@@ -1,26 +1,15 @@
+import type { Selectable } from 'kysely'
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import { daysBefore } from '../database/days-before.ts'
+import type { Camel } from '../database/row-names.ts'
+import type { AuditRow } from '../database/schema.ts'
 import { Store } from '../database/store.ts'
 
 /** An action of somebody on a tenant. Changes of its knowledge are in git, and not here. */
-export type AuditEntry = {
+export type StoredAuditEntry = Omit<Camel<Selectable<AuditRow>>, 'tenantId' | 'actorId' | 'actorName'> & {
   actor: Actor
-  /** `<what>.<done>`, e.g. `user.disabled`. */
-  action: string
-  /** Whom or what it was done to, in words. */
-  subject: string
-  /** In words; empty if the action says it all. */
-  detail: string
-  /** The client's address; null for commands on the server's machine. */
-  address: string | null
 }
-
-export type StoredAuditEntry = AuditEntry & {
-  /** Grows. */
-  id: number
-  /** ISO 8601, UTC. */
-  at: string
-}
+export type AuditEntry = Omit<StoredAuditEntry, 'id' | 'at'>
 
 export class Audit extends Store {
   async record(tenantId: string, { actor, action, subject, detail, address }: AuditEntry, now: Date): Promise<void> {
@@ -39,12 +28,9 @@ export class Audit extends Store {
       .orderBy('id', 'desc')
       .limit(limit)
       .execute()
-    return rows.map(
-      ({ id, at, actor_id, actor_name, action, subject, detail, address }): StoredAuditEntry => ({
-        ...{ id, at, action, subject, detail, address },
-        actor: { id: actor_id, name: actor_name },
-      }),
-    )
+    return rows.map(({ tenant_id: _, actor_id: id, actor_name: name, ...row }): StoredAuditEntry => {
+      return { ...row, actor: { id, name } }
+    })
   }
 
   /** Removes what is older than some days, by default somewhat more than a year; answers how many entries. */

@@ -421,10 +421,11 @@ type TourMarkRow = {
 }
 
 /** A question that people asked a knowledge base, as it is compared with others, and how often. */
-type AskedQuestionRow = {
+export type AskedQuestionRow = {
   kb_id: string
   question: string
   asked: number
+  /** Searches that found nothing, answers that refused, and answers that somebody was not content with. */
   empty: number
   refused: number
   down: number
