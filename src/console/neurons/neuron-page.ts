@@ -51,7 +51,7 @@ export function neuronView(
       ${crumbs(kb, foldersOf(neuron.path))}
       <div class="headline"><h1 dir="auto">${neuron.title}</h1>${actions(visit, view)}</div>
       ${facts(view)}
-      ${pastNotice(view)}${staleNotice(view)}
+      ${pastNotice(view)}${staleNotice(visit, view)}
     </header>
     ${headingList(rendered)}
     <article class="page">
@@ -81,14 +81,15 @@ function facts({ kb, neuron, approvedBy }: NeuronView): Html {
   </p>`
 }
 
-function staleNotice({ kb, neuron, current }: NeuronView): Html | undefined {
+function staleNotice(visit: Visit, { kb, neuron, current }: NeuronView): Html | undefined {
   if (neuron.stale !== true || current !== neuron.version) return undefined
   const { newEdition } = neuron
   const why =
     newEdition?.id === undefined
       ? 'This page is past its date, or older than a document that it cites: nobody has said since that it is still true.'
       : html`A document that this page cites has a new edition: <a href="${sourcePage(kb.slug, newEdition.id)}"><bdi>${newEdition.filename}</bdi></a>. Nobody has said since that the page is still true.`
-  return html`<p class="warning">${why} <a href="${stalePage(kb.slug)}">All such pages</a></p>`
+  const next = reaches(visit.session.role, 'curator') && 'Change it, or choose “Still true”.'
+  return html`<p class="warning">${why} ${next} <a href="${stalePage(kb.slug)}">All such pages</a></p>`
 }
 
 function actions(visit: Visit, { kb, neuron, current }: NeuronView): Html | undefined {

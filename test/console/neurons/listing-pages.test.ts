@@ -114,6 +114,8 @@ test('pages past their date are listed by owner, and a curator says that one is 
   const path = `/kb/handbook/neurons/${seq(900)}`
   expect((await reader.get(path)).texts('.warning')[0]).toContain('past its date')
   expect((await reader.get(path)).document.querySelector('form[action$="/still-true"]')).toBeNull()
+  expect((await reader.get(path)).texts('.warning')[0]).not.toContain('Still true')
+  expect((await curator.get(path)).texts('.warning')[0]).toContain('Change it, or choose “Still true”.')
   const action =
     (await curator.get(path)).document.querySelector('form[action$="/still-true"]')?.getAttribute('action') ?? ''
   expect((await curator.post(action, {})).headers.location).toContain('done=verified')

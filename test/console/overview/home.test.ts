@@ -80,6 +80,8 @@ test('the home of a knowledge base leads everywhere in it', async () => {
     '/kb/handbook/tree',
     ...['tags', 'search', 'chat', 'sources', 'tests', 'new'].map((place) => `/kb/handbook/${place}`),
   ])
+  const rail = hrefs(page, '.rail a')
+  for (const place of ['findings', 'tests', 'stale']) expect(rail).toContain(`/kb/handbook/${place}`)
   expect(page.texts('pre')).toEqual(['git clone http://localhost/git/acme/handbook.git'])
   expect((await curator.get(`/kb/${started.kbId}`)).texts('h1')).toEqual([hostile])
 })
