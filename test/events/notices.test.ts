@@ -142,6 +142,21 @@ test('a mail has a name of its own, one for its candidate, and a link that stops
   })
 })
 
+test('a long title leaves room for what happened, and a reminder has a line for each page', async () => {
+  const long = '🎉 استراحة '.repeat(60).slice(0, 480)
+  const settings = `title: ${long}\nowners: [{ paths: [neurons], people: [bo@example.com] }]\nverify: [{ paths: [neurons], days: 1 }]\n`
+  const { ctx, ada, bo, work, later, id } = await start({ settings })
+  await approveCandidate(ctx, bo.caller, id, {})
+  const sent = await submitCandidate(ctx, ada.caller, candidate({ title: `Rest\n${long}`, content: 'Rest at noon.' }))
+  await approveCandidate(ctx, bo.caller, sent.candidateId, {})
+  const told = (await work()).find(({ text }) => text.includes('Rest'))
+  expect(told?.text.split('\n')[0]).toMatch(/^“Rest 🎉 .{100,120}” was approved \(Bo, 🎉 .{40,60}\)$/u)
+  expect(told?.headers.subject).toMatch(/^\[🎉 .{40,60}\] Rest 🎉 .{100,120}$/u)
+  later(8 * 24 * hour)
+  const lines = (await work()).flatMap(({ text }) => text.split('\n')).filter((line) => line.startsWith('> '))
+  expect(lines.map((line) => line.slice(0, 7)).sort()).toEqual(['> First', '> Rest '])
+})
+
 test('what people wrote adds no header, no line and no markup', async () => {
   const evil = 'Bo\r\nBcc: eve@example.com <script>'
   const { ctx, ada, bo, work } = await start()

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { Ganglion } from '../../client/index.ts'
 import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import { UsageError } from '../cli-errors.ts'
 import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
@@ -56,7 +57,7 @@ export function addUndoCommand(program: Command): void {
 function textOf({ message, reversals, kept, queueUrl }: UndoAnswer, server: string): string {
   return [
     ...reversals.map(({ seqId, action, title, warnings }) =>
-      [`${action} ${seqId}  ${title}`, ...warnings].join('\n  '),
+      [`${action} ${seqId}  ${oneLine(title, 200)}`, ...warnings].join('\n  '),
     ),
     ...kept.map(({ seqId, reason }) => `keep ${seqId}  ${reason}`),
     message,

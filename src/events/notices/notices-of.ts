@@ -15,6 +15,7 @@ import { awaitingOf } from '../../queue/approval.ts'
 import { type Actor, assigneeOf, type Candidate } from '../../rules/candidates/candidate.ts'
 import { authorsOf, goesByOneOf, votesOn } from '../../rules/deciding.ts'
 import { ownersOfPage } from '../../rules/freshness.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import type { User } from '../../state/accounts/users.ts'
 import type { StoredNotice } from '../../state/notices.ts'
 
@@ -22,6 +23,9 @@ export type NoticeCause = Pick<StoredNotice, 'kind' | 'candidateId' | 'decision'
 
 /** `quote`: what somebody wrote. `path`: of the page where more is to be seen. */
 export type PersonalNotice = { user: User; subject: string; text: string; quote: string; path: string }
+
+/** So that a line has room for what happened. */
+const [maxTitle, maxName] = [120, 60]
 
 const waits = 'waits for your approval'
 const texts: Partial<Record<NoticeCause['kind'], string>> = {
@@ -38,7 +42,8 @@ const texts: Partial<Record<NoticeCause['kind'], string>> = {
  * curators, who may see all of a knowledge base. Nobody hears of what they did themselves, nor of what the policy did at once.
  */
 export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCause): Promise<PersonalNotice[]> {
-  const { title: kbTitle, slug } = await kbLabel(kb)
+  const { title: kbName, slug } = await kbLabel(kb)
+  const kbTitle = oneLine(kbName, maxName)
   const { tenantId } = kb.identity
   const did = texts[told.kind]
   if (did === undefined) {
@@ -69,8 +74,9 @@ export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCau
     const isToSender = told.kind !== 'candidate.commented' && user.id === sender
     return isToSender || (isRemark && mentioned.has(user))
   }
-  const text = `“${record.title}” ${did} (${actor.name}, ${kbTitle})`
-  const notice = { subject: `[${kbTitle}] ${record.title}`, text, quote, path: candidatePage(record.id) }
+  const title = oneLine(record.title, maxTitle)
+  const text = `“${title}” ${did} (${oneLine(actor.name, maxName)}, ${kbTitle})`
+  const notice = { subject: `[${kbTitle}] ${title}`, text, quote, path: candidatePage(record.id) }
   return curators.filter((user) => user.id !== self && isConcerned(user)).map((user) => ({ user, ...notice }))
 }
 
@@ -96,7 +102,7 @@ async function stalePages(kb: KnowledgeBase, now: Date, people: readonly User[])
   for (const page of view.rows((sql) => neuronsInOrder(sql))) {
     const owners = stalenessOf(page).stale ? ownersOfPage(page, deciding?.owners ?? []) : []
     for (const user of people.filter(({ email }) => goesByOneOf({ names: [email] }, owners)))
-      titles.getOrInsertComputed(user, () => []).push(page.title)
+      titles.getOrInsertComputed(user, () => []).push(oneLine(page.title, maxTitle))
   }
   return Array.from(titles, ([user, all]) => [user, all.join('\n')])
 }

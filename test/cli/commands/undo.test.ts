@@ -6,11 +6,17 @@ test('proposes to take back what a writer wrote, or only says what it would prop
   const { url, tokens, request } = await startProduct()
   const undo = (args: string, key = tokens.curator) =>
     ganglion(['undo', '--kb', 'handbook', ...args.split(' ')], { GANGLION_URL: url, GANGLION_KEY: key })
-  const body = { kb: 'handbook', kind: 'external-feed', title: 'Spam', content: 'Buy.', metadata: { model: 'm-1' } }
+  const body = {
+    kb: 'handbook',
+    kind: 'external-feed',
+    title: 'Spam\n\u202eof all',
+    content: 'Buy.',
+    metadata: { model: 'm-1' },
+  }
   const { body: sent } = await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body })
   await request('POST', `/api/v1/queue/candidates/${sent.candidateId}/approve`, { as: tokens.curator })
 
-  const reversal = 'remove handbook_00000001  Spam\n'
+  const reversal = 'remove handbook_00000001  Spam of all\n'
   expect(await undo('--model m-1 --since 1h --dry-run')).toEqual({
     code: 0,
     stdout: `${reversal}In the queue, a reversal of 1 Neuron would wait.\n`,
