@@ -1,21 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { EdgeType } from '../../contract/vocabulary.ts'
 import { fileNameKey } from '../links/file-target.ts'
 import { type LinkMeaning, yieldsToFile } from '../links/link-meaning.ts'
 import { doesYield, type NameClaim, type NeuronName, wasBefore } from '../links/link-target.ts'
-import type { LinkForm } from '../links/written-link.ts'
+import type { WrittenLink } from '../links/written-link.ts'
 
 /** A link with what it means. No meaning: it leads into another knowledge base. */
-export type LintedLink = {
+export type LintedLink = Pick<WrittenLink, 'type' | 'target' | 'embed' | 'form' | 'line'> & {
   seqId: string
-  type: EdgeType
-  target: string
   /** The links of one key are links to one thing. */
   key: string
-  embed: boolean
-  form: LinkForm
-  /** Null in the front matter. */
-  line: number | null
   meaning: LinkMeaning | undefined
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { bridged } from '../forge/forge-support.ts'
+import type { Product } from '../support.ts'
 import { Clone, page } from './git-clone.ts'
 import {
   approve,
@@ -14,12 +15,25 @@ import {
 
 const question = 'Who is paged for a VIP ticket?'
 const policy = 'When a VIP customer raises a ticket, page the lead.'
+const testOf = (text: string) => `- question: ${question}\n  contains: [${text}]\n`
 
-test('answer tests ride in pushes, and the terminal shows what a push breaks', async () => {
+/** A product with the policy as a page, and a curator's clone, where the page is at `path`. */
+async function withPolicy(): Promise<{ product: Product; seqId: string; clone: Clone; path: string }> {
   const product = await soundProduct()
   const seqId = await approved(product, 'VIP policy', policy)
   const clone = await Clone.of(product, product.tokens.curator)
   const path = (await clone.git('ls-files', 'neurons')).split('\n').find((name) => name.endsWith('.md')) ?? ''
+  return { product, seqId, clone, path }
+}
+
+/** What the terminal shows of a proposal. Who does not wait is answered without effects; the same push again has them. */
+async function propose(clone: Clone): Promise<string> {
+  const { stderr } = await clone.push('HEAD:refs/for/main')
+  return stderr.includes('still being run') ? propose(clone) : stderr
+}
+
+test('answer tests ride in pushes, and the terminal shows what a push breaks', async () => {
+  const { seqId, clone, path } = await withPolicy()
   await clone.commit({ 'tests/answers.yaml': `- question: ${question}\n  must: hold\n` })
   const refused = await clone.push('main')
   expect(refused.code).not.toBe(0)
@@ -32,12 +46,7 @@ test('answer tests ride in pushes, and the terminal shows what a push breaks', a
   await clone.git('pull', '--quiet')
 
   await clone.commit({ [path]: clone.read(path).replace('the lead', 'nobody') })
-  // Who does not wait is answered without; the same push again has them.
-  const propose = async (): Promise<string> => {
-    const { stderr } = await clone.push('HEAD:refs/for/main')
-    return stderr.includes('still being run') ? propose() : stderr
-  }
-  const proposed = await propose()
+  const proposed = await propose(clone)
   expect(proposed).toContain('Its approval breaks 1 of 1 answer tests:')
   expect(proposed).toContain(`tests/answers.yaml:1: "${question}" The answer does not contain "the lead"`)
   const pushed = await clone.push('main')
@@ -62,31 +71,23 @@ test('a pull request and its check say what the candidate breaks', async () => {
 })
 
 test('answer tests come with the pages of a proposal', async () => {
-  const product = await soundProduct()
-  const seqId = await approved(product, 'VIP policy', policy)
-  const clone = await Clone.of(product, product.tokens.curator)
-  const file = (await clone.git('ls-files', 'neurons')).split('\n').find((name) => name.endsWith('.md')) ?? ''
-  const testOf = (text: string) => `- question: ${question}\n  contains: [${text}]\n`
+  const { product, seqId, clone, path } = await withPolicy()
   await clone.commit({ 'tests/answers.yaml': testOf('the warden') })
   const alone = await clone.push('HEAD:refs/for/main')
   expect(alone.stderr).toContain('Only Neurons can be proposed, and answer tests with them')
 
   await clone.commit({
-    [file]: clone.read(file).replace('the lead', 'the warden'),
+    [path]: clone.read(path).replace('the lead', 'the warden'),
     'neurons/lunch.md': page('Lunch', 'At noon.'),
     'tests/answers.yaml': testOf('the warden') + testOf('the gardener'),
   })
-  const propose = async (): Promise<string> => {
-    const { stderr } = await clone.push('HEAD:refs/for/main')
-    return stderr.includes('still being run') ? propose() : stderr
-  }
-  const proposed = await propose()
+  const proposed = await propose(clone)
   expect(proposed).toContain('tests/answers.yaml comes with the first that is approved')
   expect(proposed).toContain('Its approval breaks 1 of 2 answer tests, mends 1:')
   expect(proposed).toContain('tests/answers.yaml:3')
 
   await clone.commit({ 'tests/answers.yaml': testOf('the warden') })
-  expect(await propose()).toMatch(/updated "VIP policy"[\s\S]*breaks none of 1 answer tests, mends 1\./)
+  expect(await propose(clone)).toMatch(/updated "VIP policy"[\s\S]*breaks none of 1 answer tests, mends 1\./)
   const waiting = await candidates(product, 'pending')
   const id = String(waiting.find(({ title }) => title === 'VIP policy')?.candidateId)
   const detail = await candidateDetail(product, id)
@@ -96,7 +97,7 @@ test('answer tests come with the pages of a proposal', async () => {
   })
   await clone.git('fetch', '--quiet', 'origin', `refs/candidates/${id}/head`)
   expect((await clone.git('diff', '--name-only', 'origin/main..FETCH_HEAD')).split('\n').sort()).toEqual([
-    file,
+    path,
     'tests/answers.yaml',
   ])
 
@@ -131,10 +132,7 @@ test('answer tests leave room in the record for decisions, and are not copied in
 })
 
 test('answer tests that conflict with those of main are proposed again', async () => {
-  const product = await soundProduct()
-  await approved(product, 'VIP policy', policy)
-  const clone = await Clone.of(product, product.tokens.curator)
-  const testOf = (text: string) => `- question: ${question}\n  contains: [${text}]\n`
+  const { product, clone } = await withPolicy()
   await clone.commit({ 'tests/answers.yaml': testOf('the lead') })
   await clone.push('main')
   await clone.git('pull', '--quiet')
