@@ -62,8 +62,10 @@ export class KbPreviews<Value extends Kept> {
   }
 
   async close(): Promise<void> {
+    const open = [...this.#open]
+    this.#open.clear()
     this.#kept.clear()
-    for (const entry of this.#open) await closed(entry)
+    for (const entry of open) await closed(entry)
   }
 
   /** Undefined where not all are pending. */
@@ -87,8 +89,7 @@ export class KbPreviews<Value extends Kept> {
 
   #closeUnused(entry: Entry<Value>): void {
     if (entry.users > 0 || [...this.#kept.values()].includes(entry)) return
-    this.#open.delete(entry)
-    void closed(entry)
+    if (this.#open.delete(entry)) void closed(entry)
   }
 }
 

@@ -209,6 +209,22 @@ test('a preview is closed once it is dropped and nobody reads it', async () => {
     .toMatch(/not open|finalized/)
 })
 
+test('a preview that is read while its knowledge base is closed is closed once', async () => {
+  const bed = await linkedBed()
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const [id = ''] = await proposedIn(bed, [{ kind: 'change', number: 1, changes: { title: 'Renamed' } }])
+  const failures: unknown[] = []
+  const note = (error: unknown) => failures.push(error)
+  process.on('unhandledRejection', note)
+  await inUse(async () => {
+    await previewedKb(bed.ctx, bed.curator, kb, [id])
+    await bed.ctx.close()
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', note)
+  expect(failures).toEqual([])
+})
+
 test('a commit of the ref of a candidate stands for the candidate', async () => {
   const bed = await linkedBed()
   const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
