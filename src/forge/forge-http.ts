@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import { inert } from '../rules/text/inert.ts'
+import { hasCode } from '../system/error-code.ts'
 import { ForgeError } from './forge-error.ts'
 import { limitedUntil, retryAfter } from './rate-limit.ts'
 
@@ -141,9 +142,16 @@ export class ForgeHttp {
 }
 
 async function exchange(url: string, init: RequestInit): Promise<{ response: Response; text: string }> {
-  try {
+  const once = async () => {
     const response = await fetch(url, init)
     return { response, text: await readText(response) }
+  }
+  try {
+    // A server may close an idle connection while a request is on its way (RFC 9112, section 9.3.1).
+    return await once().catch((error: unknown) => {
+      if (init.method === 'GET' && error instanceof Error && hasCode(error.cause, 'ECONNRESET')) return once()
+      throw error
+    })
   } catch (cause) {
     if (cause instanceof ForgeError) throw cause
     const { host } = new URL(url)

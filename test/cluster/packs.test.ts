@@ -18,7 +18,7 @@ async function written(bed: Awaited<ReturnType<typeof clusterBed>>): Promise<Wri
 }
 
 function consolidated(bed: Awaited<ReturnType<typeof clusterBed>>, { repository }: Writer, now = new Date()) {
-  return consolidateShared(bed, { kbId, gitDir: repository.gitDir, now }, AbortSignal.timeout(10_000))
+  return consolidateShared(bed, { kbId, gitDir: repository.gitDir, now }, AbortSignal.timeout(60_000))
 }
 
 const packsIn = ({ repository }: Writer) =>

@@ -35,3 +35,17 @@ test.each([
   const http = new ForgeHttp({ apiUrl: await listening(server), headers: {}, authorize: async () => ({}) })
   await expect(http.get('/items', z.number())).rejects.toMatchObject({ code, message: expect.stringMatching(told) })
 })
+
+test('what a server reset is read once more, and never written twice', async () => {
+  const methods: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    if (methods.push(request.method) === 2) response.end('[1]')
+    else request.socket.resetAndDestroy()
+  })
+  const http = new ForgeHttp({ apiUrl: await listening(server), headers: {}, authorize: async () => ({}) })
+  expect(await http.get('/items', z.array(z.number()))).toEqual([1])
+  const lost = { code: 'unreachable' }
+  await expect(http.get('/items', z.array(z.number()))).rejects.toMatchObject(lost)
+  await expect(http.send('POST', '/items', {}, z.array(z.number()))).rejects.toMatchObject(lost)
+  expect(methods).toEqual(['GET', 'GET', 'GET', 'GET', 'POST'])
+})

@@ -1,8 +1,9 @@
-import { rename } from 'node:fs/promises'
+import { rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeSynced } from '../../system/durable-file.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
 import type { Oid } from '../objects/object.ts'
+import { unlessMissing } from './stale-lock.ts'
 
 const oidLength = 40
 
@@ -30,6 +31,8 @@ export async function removePackedRefs(gitDir: string, refs: ReadonlySet<string>
   })
   if (kept.length === lines.length) return
   const path = join(gitDir, 'packed-refs.new')
+  // Who holds the lock is the only one who may have it: this is of a writer that was killed.
+  await unlink(path).catch(unlessMissing)
   await writeSynced(path, kept.map((line) => `${line}\n`).join(''))
   await rename(path, join(gitDir, 'packed-refs'))
 }

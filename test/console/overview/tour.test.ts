@@ -68,7 +68,7 @@ test('an administrator is led through five steps, each ticked by what has been d
     sessionId: undefined,
     audience: undefined,
   }
-  const answer = chat(ctx, ctx.threads.of(ExtractPool), ada, question, AbortSignal.timeout(10_000))
+  const answer = chat(ctx, ctx.threads.of(ExtractPool), ada, question, AbortSignal.timeout(60_000))
   while (!(await answer.next()).done);
   await createApiKey(ctx, ada, { name: 'mine', role: 'app', connectors: [], expiresAt: null })
   const end = await admin.get('/')

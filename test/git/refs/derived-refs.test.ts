@@ -56,6 +56,7 @@ test('refs are made, moved and removed, packed or loose, and the others stay as 
   expect(await listRefs(dir, folder)).toEqual(new Map([...expected].slice(0, 4)))
   expect(nativeGit(dir, ['rev-parse', 'v1^{}'])).toBe(a)
   expect(readFileSync(join(dir, 'packed-refs'), 'utf8')).toContain(`^${a}`)
+  writeFileSync(join(dir, 'packed-refs.new'), 'of a writer that was killed')
   await moveDerivedRefs(dir, folder, new Map([`${folder}/1/head`, `${folder}/5/head`].map((ref) => [ref, undefined])))
   expect(existsSync(join(dir, folder, '5'))).toBe(false)
   expect(readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => /lock/.test(name))).toEqual([])
