@@ -1,6 +1,6 @@
 import { runningTests, type TestEffects } from '../contract/answer-tests.ts'
 import type { CandidateDetail } from '../contract/candidates.ts'
-import { GanglionError } from '../contract/errors.ts'
+import { unless } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { QueueEntry } from '../queue/lists/list-queue.ts'
 import { readCandidate } from '../queue/read-candidate.ts'
@@ -25,11 +25,9 @@ export async function readEffects(
   { id, kb, status }: Pick<QueueEntry, 'id' | 'kb' | 'status'>,
 ): Promise<TestEffects | undefined> {
   if (status !== 'pending') return undefined
-  try {
+  const find = async () => {
     const finding = testEffects(ctx, await ctx.kb(tenantId, kb), [id])
-    return finding && (await withinPatience(patience, finding, () => runningTests))
-  } catch (error) {
-    if (error instanceof GanglionError && (error.code === 'not_pending' || error.code === 'not_found')) return undefined
-    throw error
+    return finding && withinPatience(patience, finding, () => runningTests)
   }
+  return find().catch(unless('not_pending', 'not_found'))
 }

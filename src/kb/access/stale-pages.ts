@@ -27,9 +27,9 @@ export async function stalenessIn(view: KbView, now: Date): Promise<(page: Asked
   const cited = await citations.get(view.kb, view.audience, async () => citationsIn(view))
   const links = new LinkView(view)
   return (page) => {
-    const { seqId } = page
-    if (!cited.known.has(seqId)) cited.known.set(seqId, newEditionFor(seqId, view, { cited, links }))
-    const newEdition = cited.known.get(seqId)
+    const newEdition = cited.known.getOrInsertComputed(page.seqId, (seqId) =>
+      newEditionFor(seqId, view, { cited, links }),
+    )
     if (newEdition !== undefined) return { stale: true, newEdition }
     return isPastDate(page, verify, now) ? { stale: true } : {}
   }

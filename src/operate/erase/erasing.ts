@@ -58,8 +58,8 @@ export class Erasing {
     this.seqIds = new Set(things.seqIds)
     this.candidates = new Set(things.candidates)
     this.#pending = new Set(things.pending)
-    this.#pattern = patternOf(things.texts)
     this.#slugs = new Set(things.texts.flatMap(({ text }) => slugsOf(text)))
+    this.#pattern = patternOf(things.texts, this.#slugs)
   }
 
   /** A text without the texts that are to go, also as JSON, YAML, addresses and names of files write them, and broken over lines. */
@@ -171,7 +171,7 @@ function requireSame(before: unknown[], after: unknown[]): void {
 /** A space, or the end of a line, also as JSON writes it, with what begins the next one. */
 const gap = String.raw`[^\S\r\n]*(?:[^\S\r\n]|(?:\r?\n|(?:\\r)?\\n)[^\S\r\n]*(?:>[^\S\r\n]*)*)`
 
-function patternOf(texts: ErasedThings['texts']): RegExp | undefined {
+function patternOf(texts: ErasedThings['texts'], slugs: ReadonlySet<string>): RegExp | undefined {
   const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, gap)
   const forms = texts.flatMap(({ text, isWord }) =>
     formsOf(text).map((form) => {
@@ -181,7 +181,7 @@ function patternOf(texts: ErasedThings['texts']): RegExp | undefined {
     }),
   )
   // The prefix of ids may be such a slug.
-  for (const slug of texts.flatMap(({ text }) => slugsOf(text)))
+  for (const slug of slugs)
     forms.push({ form: slug, pattern: `(?<![\\p{L}\\p{N}])${escaped(slug)}(?![\\p{L}\\p{N}_])` })
   // The longest first: one may hold another.
   forms.sort((a, b) => b.form.length - a.form.length)

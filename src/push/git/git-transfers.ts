@@ -22,7 +22,7 @@ export type GitLimits = TransferLimits &
     stallTime: number
   }
 
-/** `onError` is told what failed and is not for the client. */
+/** `onError` gets the errors that the client does not get. */
 export type GitRequest = Pick<TransferRequest, 'service' | 'protocol' | 'body' | 'signal' | 'onError'>
 
 const noPush = 'This repository shows a part of the knowledge base and takes no push: push to that of all of it.'

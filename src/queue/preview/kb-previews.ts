@@ -83,7 +83,7 @@ export class KbPreviews<Value extends Kept> {
       const bytes = () => [...this.#kept.values()].reduce((sum, { size }) => sum + size, 0)
       while (this.#kept.size > 1 && bytes() > mostBytes) this.#kept.pop()
     })
-    opened.catch(() => this.#kept.delete(key)) // told to whoever asked for it
+    opened.catch(() => this.#kept.delete(key)) // who opens the preview gets the error
     return entry
   }
 

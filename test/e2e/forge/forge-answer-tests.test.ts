@@ -52,7 +52,7 @@ test.for(methods)('pages with tests that were proposed here are merged there by 
   await expectMerged(product, github.git.dir)
 })
 
-test('a test that nobody can run is told at the pull request, and not taken', async () => {
+test('a pull request says which test cannot be run, and that is not taken', async () => {
   const { product, github, sync } = await bridged()
   await sync()
   const ours = nativeGit(product.gitDir, ['rev-parse', 'main'])
