@@ -147,6 +147,7 @@ test('a long title leaves room for what happened, and a reminder has a line for 
   const settings = `title: ${long}\nowners: [{ paths: [neurons], people: [bo@example.com] }]\nverify: [{ paths: [neurons], days: 1 }]\n`
   const { ctx, ada, bo, work, later, id } = await start({ settings })
   await approveCandidate(ctx, bo.caller, id, {})
+  later(1)
   const sent = await submitCandidate(ctx, ada.caller, candidate({ title: `Rest\n${long}`, content: 'Rest at noon.' }))
   await approveCandidate(ctx, bo.caller, sent.candidateId, {})
   const told = (await work()).find(({ text }) => text.includes('Rest'))
@@ -268,7 +269,7 @@ test('a digest names fifty things, and counts the others', async () => {
   later(18 * hour)
   const [digest, ...others] = await work()
   expect([digest?.headers.subject, others]).toEqual(['Ganglion: 53 notices', []])
-  expect(digest?.text.match(/^> \d+ @ada$/gm)).toHaveLength(50)
+  expect(digest?.text.match(/^> \d+ @ada$/gm)).toEqual(Array.from({ length: 50 }, (_, n) => `> ${n} @ada`))
   expect(digest?.text).toContain('\nAnd 3 more.\n')
   expect(await work()).toEqual([])
 })
