@@ -50,7 +50,9 @@ export class Notices extends Store {
   /** Those whose time has come, the oldest first and those of one moment by candidate; none of a knowledge base that is not served. */
   async due(now: Date, limit: number): Promise<StoredNotice[]> {
     const served = this.db.selectFrom('notices').selectAll().where('kb_id', 'in', servedKbs(this.db))
-    const due = served.where('due_at', '<=', now.toISOString()).orderBy(['due_at', 'at', 'candidate_id', 'decision', 'id'])
+    const due = served
+      .where('due_at', '<=', now.toISOString())
+      .orderBy(['due_at', 'at', 'candidate_id', 'decision', 'id'])
     return (await due.limit(limit).execute()).map(camelCase)
   }
 
