@@ -1,8 +1,9 @@
-import { neuronPage, versionPage } from '../../contract/console-paths.ts'
+import { candidatePage, neuronPage, versionPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { BlockDiff, LineDiff } from '../../pages/compare-pages.ts'
 import type { PageHistory, PageVersion, VersionText } from '../../pages/read-history.ts'
 import { pageDiff, textDiff } from '../layout/diff.ts'
+import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -14,7 +15,7 @@ export function historyPage(visit: Visit, { kb, seqId, title, isRemoved, version
   const main = html`
     <p class="crumbs"><a href="${path}" dir="auto">${title}</a></p>
     <h1>History of <bdi>${title}</bdi></h1>
-    ${isRemoved && html`<p class="warning">This page was removed.</p>`}
+    ${isRemoved && removalNotice(visit, latest)}
     <form action="${path}/history" method="get">
       <div class="scroll" tabindex="0" role="group" aria-label="Versions">
       <table>
@@ -27,6 +28,21 @@ export function historyPage(visit: Visit, { kb, seqId, title, isRemoved, version
     </form>
     ${next !== null && html`<p><a href="${path}/history?before=${next}" rel="next">Older versions</a></p>`}`
   return page(visit, { title: `History of ${title}`, main, kb })
+}
+
+function removalNotice(visit: Visit, latest: PageVersion | undefined): Html {
+  if (latest?.title !== null) return html`<p class="warning">This page was removed.</p>`
+  const { by, at, candidateId } = latest
+  return html`<div class="warning"><p>This page was removed by <bdi>${by}</bdi> ${when(at)}.</p>
+    ${
+      candidateId !== null &&
+      reaches(visit.session.role, 'curator') &&
+      form(
+        visit,
+        { action: `${candidatePage(candidateId)}/reverse` },
+        button('Undo: propose to bring it back', { class: 'second' }),
+      )
+    }</div>`
 }
 
 function row(

@@ -3,8 +3,10 @@ import type { AppContext } from '../../app/open-context.ts'
 import { BlamePath } from '../../contract/blame.ts'
 import { kbPage, neuronPage, proposedPage, stalePage, tagPage, treePage } from '../../contract/console-paths.ts'
 import { Cursor } from '../../contract/envelope.ts'
+import { GanglionError, unless } from '../../contract/errors.ts'
 import { CommitId } from '../../contract/identifiers.ts'
 import { type NeuronPage, NeuronPath } from '../../contract/neurons.ts'
+import { reaches } from '../../contract/vocabulary.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { answerFile } from '../../http/response/file-answer.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -79,14 +81,22 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
     async (request, reply) => {
       const { done, for: question, ...version } = request.query
       const caller = callerOf(request)
-      const view = await readPage(ctx, caller, { ...request.params, ...version })
+      const visit = visitOf(request)
+      const reading = readPage(ctx, caller, { ...request.params, ...version })
+      // Others are told of a removed page what they are told of one that never was.
+      const view = await (reaches(visit.session.role, 'curator') ? reading.catch(unless('not_found')) : reading)
+      if (view === undefined) {
+        const history = await readHistory(ctx, caller, { ...request.params, limit: listLimit })
+        if (!history.isRemoved) throw new GanglionError('not_found')
+        return send(reply, historyPage(visit, history), 404)
+      }
       const { path, seqId } = view.neuron
       if (question !== undefined) {
         const kb = await ctx.readableKb(caller.tenantId, request.params.kb)
         await noteQuestion(ctx, caller, kb, question, { opened: seqId })
       }
       const rail = await kbRail(ctx, caller, view.kb.slug, { folders: foldersOf(path), seqId })
-      return send(reply, neuronView(visitOf(request), view, { done, rail }))
+      return send(reply, neuronView(visit, view, { done, rail }))
     },
   )
 

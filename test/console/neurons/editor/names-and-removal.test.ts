@@ -127,6 +127,35 @@ test('what was typed for a page that is removed meanwhile waits on the queue', a
   expect((await curator.get(`/queue/${sent.candidate}`)).body).toContain('Too late.')
 })
 
+test('a removed page says to curators who removed it, and leads to what takes that back', async () => {
+  const title = `Lost ${hostile}`
+  const path = await newPage(title)
+  const name = `Rae "'&amp; 🙂`
+  const remover = await console.browser('curator', { email: 'rae@example.com', name })
+  await remover.post(`${path}/remove`, formOf(await remover.get(`${path}/remove`), { do: 'publish' }, form))
+  const page = await curator.get(path)
+  expect([page.status, page.texts('.warning > p')]).toEqual([404, [`This page was removed by ${name} just now.`]])
+  expect(page.texts('tbody td:nth-child(4)')).toEqual(['removed', title])
+  const undo = page.document.querySelector('.warning form')?.getAttribute('action') ?? ''
+  const { headers } = await curator.post(undo)
+  const reversal = String(headers.location).replace(/\?.*/, '')
+  await curator.post(`${reversal}/approve`, formOf(await curator.get(reversal), {}, '.decide form'))
+  expect((await curator.get(path)).texts('h1')).toEqual([title])
+})
+
+test('readers are told of a removed page what they are told of one that never was', async () => {
+  const path = await newPage()
+  await curator.post(`${path}/remove`, formOf(await curator.get(`${path}/remove`), { do: 'publish' }, form))
+  const reader = await console.browser('reader')
+  const never = path.replace(/\d+$/, '99999999')
+  const [removed, absent] = [await reader.get(path), await reader.get(never)]
+  const bodyOf = ({ body }: typeof removed) => body.replace(/name="_csrf" value="[^"]*"/g, '')
+  expect([removed.status, bodyOf(removed)]).toEqual([404, bodyOf(absent)])
+  expect((await curator.get(never)).body).not.toContain('removed')
+  const shown = await reader.get(`${path}/history`)
+  expect([shown.texts('.warning > p').length, shown.document.querySelector('.warning form')]).toEqual([1, null])
+})
+
 test('readers neither rename nor remove', async () => {
   const path = await newPage()
   const reader = await console.browser('reader')
