@@ -51,6 +51,11 @@ export function isUnavailable(error: unknown): boolean {
   return (error instanceof GanglionError ? error : refusalFor(error)).status === 503
 }
 
+/** For `catch`: what is unavailable is undefined; what else went wrong is thrown. */
+export function unlessUnavailable(error: unknown): undefined {
+  if (!isUnavailable(error)) throw error
+}
+
 /** Whether it passes without anybody's doing, so that what must leave nothing out should wait for it. */
 export function isPassing(error: unknown): boolean {
   return isUnavailable(error) && !isCausedBy(error, isRepositoryGone)

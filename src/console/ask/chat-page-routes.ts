@@ -13,7 +13,7 @@ import { prefersEventStream } from '../../http/request/accept.ts'
 import { whenClientGone } from '../../http/request/client-gone.ts'
 import { EventStreams } from '../../http/response/event-stream.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
-import { isUnavailable } from '../../kb/failure.ts'
+import { unlessUnavailable } from '../../kb/failure.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
 import type { FormErrors } from '../layout/form.ts'
@@ -179,14 +179,8 @@ async function readFeedback(
   const [turn] = await showTurns(ctx, caller, kbName, [found])
   if (turn === undefined) throw new GanglionError('not_found')
   const asked = { query: turn.question, audience: 'curator' as const, topK: 10, maxChars: 10_000 }
-  const pages = await retrieve(ctx, caller, kbName, asked).then(
-    ({ chunks }) => chunks,
-    (error: unknown) => {
-      if (!isUnavailable(error)) throw error
-      return []
-    },
-  )
-  return { kb, chatId: id, turn, pages }
+  const retrieved = await retrieve(ctx, caller, kbName, asked).catch(unlessUnavailable)
+  return { kb, chatId: id, turn, pages: retrieved?.chunks ?? [] }
 }
 
 /** What a person can do about; throws everything else. */

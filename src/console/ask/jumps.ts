@@ -1,7 +1,7 @@
 import type { AppContext } from '../../app/open-context.ts'
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
-import { isUnavailable } from '../../kb/failure.ts'
+import { unlessUnavailable } from '../../kb/failure.ts'
 import { findNames, folderOf } from '../../pages/graph/find-names.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
@@ -57,7 +57,7 @@ export async function jumps(
   const [pages, sources, candidates] = await Promise.all([
     q === '' ? [] : inEach(kbs, (kb) => pagesIn(ctx, caller, kb, { q, near: page })),
     q === '' ? [] : inEach(kbs, (kb) => sourcesIn(ctx, caller, kb, q)),
-    q === '' || !reaches(role, 'curator') ? [] : candidatesWith(ctx, caller, q).catch(none),
+    q === '' || !reaches(role, 'curator') ? [] : candidatesWith(ctx, caller, q).catch(unlessUnavailable),
   ])
   const isNamed = (label: string) => label.toLowerCase().includes(q.toLowerCase())
   const places = kbs
@@ -65,7 +65,7 @@ export async function jumps(
     .map(({ slug, title }) => ({ group: 'Knowledge bases', label: title, detail: slug, href: `/kb/${slug}` }))
   return [
     ...pages.slice(0, most.pages),
-    ...candidates,
+    ...(candidates ?? []),
     ...sources.slice(0, most.sources),
     ...places.slice(0, most.kbs),
     ...commandsFor(role, here)
@@ -76,14 +76,10 @@ export async function jumps(
 
 type Kb = { slug: string; title: string }
 
-async function inEach(kbs: readonly Kb[], find: (kb: Kb) => Promise<Jump[]>): Promise<Jump[]> {
-  return (await Promise.all(kbs.slice(0, maxKbs).map((kb) => find(kb).catch(none)))).flat()
-}
-
 /** One knowledge base that cannot be read does not take the others with it. */
-function none(error: unknown): Jump[] {
-  if (!isUnavailable(error)) throw error
-  return []
+async function inEach(kbs: readonly Kb[], find: (kb: Kb) => Promise<Jump[]>): Promise<Jump[]> {
+  const found = await Promise.all(kbs.slice(0, maxKbs).map((kb) => find(kb).catch(unlessUnavailable)))
+  return found.flatMap((jumps) => jumps ?? [])
 }
 
 async function pagesIn(

@@ -5,7 +5,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { listFailingLinks } from '../../forge/bridge/manage-links.ts'
 import { callerOf } from '../../http/access/auth.ts'
-import { isUnavailable } from '../../kb/failure.ts'
+import { unlessUnavailable } from '../../kb/failure.ts'
 import type { KbLabel } from '../../kb/kb-label.ts'
 import { markMentions, mentionedIn } from '../../markdown/mentions.ts'
 import { renderMarkdown } from '../../pages/render-page.ts'
@@ -77,11 +77,8 @@ export function answersOf(ctx: AppContext) {
   async function countProposed(caller: Caller, kbs: readonly KbLabel[], { kb, status = 'pending' }: QueueParams) {
     const [shown, other] = kbs.filter(({ slug }) => kb === undefined || slug === kb)
     if (shown === undefined || other !== undefined || status !== 'pending') return undefined
-    const proposed = await listProposedTests(ctx, caller, shown.slug).catch((error: unknown) => {
-      if (!isUnavailable(error)) throw error
-      return []
-    })
-    return proposed.length > 0 ? { kb: shown, count: proposed.length } : undefined
+    const proposed = await listProposedTests(ctx, caller, shown.slug).catch(unlessUnavailable)
+    return proposed?.length ? { kb: shown, count: proposed.length } : undefined
   }
 
   async function sendCandidate(

@@ -1,6 +1,6 @@
 import type { SearchHit, SearchQuery, TenantSearchAnswer, TenantSearchQuery } from '../../contract/search.ts'
 import type { Context } from '../../kb/context.ts'
-import { isUnavailable } from '../../kb/failure.ts'
+import { unlessUnavailable } from '../../kb/failure.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Facets, PageHits } from '../search-index.ts'
@@ -129,12 +129,8 @@ async function findInEach(
   const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
   const find = async ({ id, slug, title }: { id: string; slug: string; title: string }): Promise<KbFound> => {
     const kb = { slug, title }
-    try {
-      return { kb, ...(await findPages(ctx, caller, id, query)), isUnavailable: false }
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      return { kb, hits: [], total: 0, matched: 'all', isUnavailable: true }
-    }
+    const found = await findPages(ctx, caller, id, query).catch(unlessUnavailable)
+    return { kb, ...(found ?? { hits: [], total: 0, matched: 'all' }), isUnavailable: found === undefined }
   }
   const found: KbFound[] = []
   const asked = knowledgeBases.slice(0, most)

@@ -3,7 +3,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import { viewFor } from '../../kb/access/kb-view.ts'
 import { sourceSight } from '../../kb/access/source-sight.ts'
 import type { Context } from '../../kb/context.ts'
-import { isUnavailable } from '../../kb/failure.ts'
+import { unlessUnavailable } from '../../kb/failure.ts'
 import { readTables } from '../../kb/kb-access.ts'
 import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import { neuronsOfDocument } from '../../kb/projection/neuron-queries.ts'
@@ -48,10 +48,4 @@ async function isNeuron(ctx: Context, caller: Caller, docId: string): Promise<bo
 async function holdsNeuron(ctx: Context, caller: Caller, identity: KbIdentity, docId: string): Promise<boolean> {
   const [neuron] = await readTables(ctx, identity, (sql) => neuronsOfDocument(sql, docId))
   return neuron !== undefined && (await viewFor(caller, await ctx.kbs.open(identity))).seesNeuron(neuron.seqId)
-}
-
-/** Of what cannot be read nothing is known. */
-function unlessUnavailable(error: unknown): false {
-  if (!isUnavailable(error)) throw error
-  return false
 }
