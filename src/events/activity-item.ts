@@ -7,6 +7,7 @@ import { inUse } from '../kb/open/kb-use.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { titleOf } from '../kb/projection/neuron-queries.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
+import { undoOf } from '../kb/projection/written-versions.ts'
 import { serverDomain } from '../kb/refs/commit-message.ts'
 import { tryParseCandidate } from '../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -27,6 +28,8 @@ export type ActivityItem = {
   neurons?: number | undefined
   /** Whether it is what an approval did to its Neuron, which the approval tells. */
   isApproval: boolean
+  /** How what an approval did is taken back. */
+  undo?: ReturnType<typeof undoOf>
 }
 
 export type ActivitySubject = { title: string } & (
@@ -80,7 +83,9 @@ export class ActivityTeller {
     const { title, createdBy, approval } = row
     const subject = { title, candidateId, ...(approval === undefined ? {} : { seqId: approval.seqId }) }
     if (kind === 'candidate.created') return { subject, by: createdBy }
-    if (kind === 'candidate.approved') return { subject, by: await this.#authorOf(kb, commit) }
+    if (kind === 'candidate.approved') {
+      return { subject, by: await this.#authorOf(kb, commit), undo: undoOf(kb.projection.read, candidateId) }
+    }
     const candidate = tryParseCandidate(await kb.repository.readTextOnce(row.blob))
     const action = kind === 'candidate.dismissed' ? 'dismiss' : 'reopen'
     // The log is written after the record.
@@ -91,10 +96,12 @@ export class ActivityTeller {
   async #ofNeuron(kb: KnowledgeBase, { seqId = '', candidateId, commit }: LoggedEvent): Promise<Partial<ActivityItem>> {
     const { read: sql } = kb.projection
     const approval = candidateId === undefined ? undefined : findCandidate(sql, candidateId)?.approval
+    const isApproval = approval?.seqId === seqId && approval.commit === commit
     return {
       subject: { title: titleOf(sql, seqId) ?? (await lastTitle(kb, seqId)), seqId },
       by: await this.#authorOf(kb, commit),
-      isApproval: approval?.seqId === seqId && approval.commit === commit,
+      isApproval,
+      ...(isApproval && candidateId !== undefined && { undo: undoOf(sql, candidateId) }),
     }
   }
 

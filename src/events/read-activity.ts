@@ -63,7 +63,7 @@ export async function readActivity(
       at = event.id
       if (item === undefined) continue
       // Who wrote a page is for curators.
-      if (!isCurator) items.push({ ...item, by: undefined })
+      if (!isCurator) items.push({ ...item, by: undefined, undo: undefined })
       else if (kind === 'pages' || !item.isApproval) items.push(item)
       if (items.length === limit) break
     }

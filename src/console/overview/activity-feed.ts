@@ -2,6 +2,7 @@ import { candidatePage, kbPage, neuronPage, sourcePage } from '../../contract/co
 import type { ActivityItem } from '../../events/activity-item.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { when } from '../layout/when.ts'
+import { withQuery } from '../layout/with-query.ts'
 import { counted, numberText } from './counts.ts'
 
 /** Things of one kind by one hand in one knowledge base, of one hour; the latest first. `isCut`: there may be more of them. */
@@ -126,14 +127,22 @@ function subjectOf({ kind, kb, subject }: ActivityItem): Html {
   return html`<a href="${neuronPage(kb.slug, subject.seqId)}">${name}</a>`
 }
 
-function details({ kind, kb, subject, reason, problems = [] }: ActivityItem): Html {
-  const isPage = kind === 'candidate.approved' && subject !== undefined && 'seqId' in subject && subject.seqId
-  return html`${isPage && html`<p class="aside"><a href="${neuronPage(kb.slug, isPage)}">Read the page</a></p>`}
+function details(item: ActivityItem): Html {
+  const { kind, kb, subject, reason, problems = [] } = item
+  const seqId = kind === 'candidate.approved' ? subject?.seqId : undefined
+  const read = seqId !== undefined && html`<a href="${neuronPage(kb.slug, seqId)}">Read the page</a>`
+  const undo = undoLink(item)
+  return html`${(read || undo) && html`<p class="aside">${read}${undo}</p>`}
     ${reason && html`<p class="aside" dir="auto">${reason}</p>`}
     ${problems.length > 0 && html`<ul class="aside">${problems.slice(0, 10).map((problem) => html`<li dir="auto">${problem}</li>`)}</ul>`}`
 }
 
+function undoLink({ kb, subject, undo }: ActivityItem): Html | undefined {
+  if (undo === undefined) return undefined
+  return html` <a href="${withQuery('/undo', { kb: kb.slug, ...undo })}">Undo…<span class="unseen"> ${subject?.title}</span></a>`
+}
+
 function members(group: readonly ActivityItem[]): Html {
-  return html`<details><summary>Which</summary><ul>${group.slice(0, maxNamed).map((item) => html`<li>${subjectOf(item)}${item.reason && html`: <span dir="auto">${item.reason}</span>`}</li>`)}
+  return html`<details><summary>Which</summary><ul>${group.slice(0, maxNamed).map((item) => html`<li>${subjectOf(item)}${undoLink(item)}${item.reason && html`: <span dir="auto">${item.reason}</span>`}</li>`)}
     ${group.length > maxNamed && html`<li>and ${numberText(group.length - maxNamed)} more</li>`}</ul></details>`
 }

@@ -1,3 +1,4 @@
+import type { UndoInput } from '../../contract/undo.ts'
 import { followsRename } from '../../rules/candidates/candidate.ts'
 import { madeBelow } from './candidate-index.ts'
 import type { AllTables } from './projection.ts'
@@ -5,6 +6,17 @@ import { allRows, query, type SqlQuery } from './sql-query.ts'
 
 /** Whose changes of main are looked for: those of one sender, of one model, or of one connector, made of places that begin with a prefix. */
 export type Writer = { sender: string } | { model: string } | { connector: string; prefix?: string }
+
+/** What undo asks for to take an approved candidate back, with what else its sender, or connector, has changed since. */
+export function undoOf(sql: AllTables, candidateId: string): Pick<UndoInput, 'by' | 'writer' | 'since'> | undefined {
+  const row = sql.get`SELECT sender, connector, at FROM candidates JOIN approvals ON candidate_id = candidates.id
+    JOIN commits USING (position) WHERE candidates.id = ${candidateId}`
+  if (row === undefined) return undefined
+  const [, kind, id] = /^(key|git|user):(.*)$/s.exec(String(row.sender)) ?? []
+  const since = String(row.at)
+  if (id === undefined) return { by: 'connector', writer: String(row.connector), since }
+  return { by: kind === 'user' ? 'person' : 'key', writer: id, since }
+}
 
 /** A version of a Neuron. A removal has no blob. `by`: another who wrote it, by name; undefined: the writer. */
 export type WrittenVersion = {

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { fieldsOf } from '../support.ts'
 import { deskForFile } from './desk.ts'
 
 const desk = deskForFile()
@@ -24,4 +26,37 @@ test('a curator undoes from the page of a candidate what its connector wrote', a
   const wrong = await curator.post('/undo', { ...sent, since: 'yesterday' })
   expect([wrong.status, wrong.body]).toEqual([400, expect.stringContaining('yesterday')])
   expect(wrong.texts('.problems')[0]).toContain('The start must be a time such as 2026-11-26T08:00:00Z.')
+})
+
+test.each(['', '&kind=pages'])(
+  'activity%s leads curators to the form with what was approved filled in',
+  async (filter) => {
+    const { browser, curator, newKb } = desk()
+    const title = 'Ada & <Bo>'
+    const kb = await newKb()
+    await kb.add({ title })
+    const path = `/activity?kb=${kb.slug}${filter}`
+    const link = await eventually(async () => {
+      const found = (await curator.get(path)).document.querySelector('.event a[href^="/undo?"]')
+      expect(found?.textContent).toBe(`Undo… ${title}`)
+      return found?.getAttribute('href') ?? ''
+    })
+    const { body } = await (await browser('reader')).get(path)
+    expect([body.includes('was added'), body.includes('/undo')]).toEqual([true, false])
+    const sent = fieldsOf(await curator.get(link))
+    expect(sent).toMatchObject({ kb: kb.slug, by: 'key', writer: 'app' })
+    const { status, headers } = await curator.post('/undo', sent)
+    expect([status, headers.location]).toEqual([303, expect.stringMatching(/proposed=1/)])
+    expect((await curator.get(String(headers.location))).texts('.candidate h1')).toEqual([title])
+  },
+)
+
+test('of many approvals in activity each leads to the form, and what is no approval does not', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  for (const title of ['A', 'B', 'C']) await kb.add({ title })
+  await eventually(async () => {
+    const page = await curator.get(`/activity?kb=${kb.slug}`)
+    expect(page.texts('.event summary + ul li')).toEqual(['C Undo… C', 'B Undo… B', 'A Undo… A', 'C', 'B', 'A'])
+  })
 })
