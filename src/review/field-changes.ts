@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { NeuronFile } from '../markdown/file/neuron-file.ts'
-import type { NeuronFields, SourceReference } from '../rules/neurons/neuron.ts'
+import type { NeuronFields, SourceReference, Verified } from '../rules/neurons/neuron.ts'
 
 /** A key of the front matter, as lines for people. */
 export type FieldChange = { name: string; before: string[]; after: string[]; isChanged: boolean }
@@ -28,12 +28,23 @@ function linesOf(name: string, value: unknown): string[] {
   if (value === undefined || value === null || value === false) return []
   if (name === 'edges') return (value as NeuronFields['edges']).map(({ type, target }) => `${type} → ${target}`)
   if (name === 'sources') return (value as NeuronFields['sources']).map(sourceLine)
+  if (name === 'verified') return [verifiedLine(value as Verified)]
   if (Array.isArray(value)) return value.map(lineOf)
   return [lineOf(value)]
 }
 
 function lineOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function verifiedLine({ at, by, until, edition }: Verified): string {
+  const parts = [
+    `still true on ${at}`,
+    by !== undefined && `says ${by}`,
+    until !== undefined && `until ${until}`,
+    edition !== undefined && `knowing edition ${edition} of a Source`,
+  ]
+  return parts.filter((part) => part !== false).join(', ')
 }
 
 function sourceLine(source: SourceReference): string {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import type { CandidateInput } from '../../src/contract/candidates.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { commentCandidate } from '../../src/queue/comment-candidate.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import type { QueueView } from '../../src/queue/lists/list-queue.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { fieldChanges } from '../../src/review/field-changes.ts'
 import { readOutcome } from '../../src/review/read-outcome.ts'
 import { reviewCandidate } from '../../src/review/review-candidate.ts'
 import { similarNeurons } from '../../src/review/similar-neurons.ts'
@@ -51,6 +53,21 @@ test('a new page is shown as it would stand, with its fields and the links that 
     lost: [],
   })
   expect(entry).toMatchObject({ intent: { does: 'add' }, reason: 'confidence 0.4 is below every threshold' })
+})
+
+test('who verified a page is shown as a sentence, with all that changes', () => {
+  const page = (verified: string) => parseNeuronFile(`---\nverified: ${verified}\n---\nText.\n`)
+  const edition = '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90'
+  const [before, after] = [
+    page('{ at: 2026-11-26 }'),
+    page(`{ by: Ada, at: 2026-11-26, until: 2027-01-01, edition: ${edition} }`),
+  ]
+  expect(fieldChanges(before, after)).toContainEqual({
+    name: 'verified',
+    before: ['still true on 2026-11-26'],
+    after: [`still true on 2026-11-26, says Ada, until 2027-01-01, knowing edition ${edition} of a Source`],
+    isChanged: true,
+  })
 })
 
 test('a change is shown against its Neuron, and after approval as what it did', async () => {
