@@ -10,8 +10,9 @@ import { type QueueEntry, type QueueView, toEntry } from '../queue/lists/list-qu
 import { type Neighbours, neighboursOf } from '../queue/lists/queue-neighbours.ts'
 import { type BundleEntry, bundleEntry } from '../queue/push-bundle.ts'
 import { approvalDecision, proposedTests } from '../queue/read-candidate.ts'
-import type { Caller } from '../rules/access/caller.ts'
+import { actorOf, type Caller } from '../rules/access/caller.ts'
 import type { Candidate, Decision } from '../rules/candidates/candidate.ts'
+import { votesOn } from '../rules/deciding.ts'
 import { type FieldChange, fieldChanges } from './field-changes.ts'
 import { type LinkChanges, linkChanges } from './link-changes.ts'
 import { type ReviewSides, sidesOf } from './review-sides.ts'
@@ -47,6 +48,8 @@ export type CandidateReview = Neighbours & {
   duplicates: Duplicate[]
   /** What `kb.yaml` asks for before it is approved. */
   awaiting: Awaiting | undefined
+  /** Whether the caller has approved it, and others have to. */
+  hasVoted: boolean
   steps: ReviewStep[]
 }
 
@@ -80,6 +83,7 @@ export async function reviewCandidate(
     sources,
     duplicates: duplicatesOf(kb, row),
     awaiting: row.status === 'pending' ? await awaitingOf(kb, candidate) : undefined,
+    hasVoted: row.status === 'pending' && votesOn(candidate).some(({ id }) => id === actorOf(caller).id),
     steps: [...stepsOf(candidate), ...approval],
     ...neighbours,
   }

@@ -23,7 +23,7 @@ export function decidePanel(visit: Visit, review: CandidateReview, deciding: Dec
   return html`<section class="decide" id="decide" aria-labelledby="decide-title">
     <div><h2 id="decide-title"${entry.status === 'pending' && html` class="unseen"`}>${entry.status === 'pending' ? 'Decide' : statusLabels[entry.status]}</h2>
       <p class="soft">${verdictText(entry)}</p>
-      ${review.awaiting && html`<p>${awaitingText(review.awaiting)}</p>`}
+      ${review.awaiting && html`<p>${review.hasVoted && 'You have approved it. '}${awaitingText(review.awaiting)}</p>`}
       ${entry.asked !== null && html`<p class="warning"><bdi>${entry.asked.by}</bdi> asked for changes ${when(entry.asked.at)}: <span dir="auto">${entry.asked.reason}</span></p>`}
       ${warningList(entry.warnings)}</div>
     <div class="row">${entry.status === 'pending' ? decisions(visit, review, deciding) : undone(visit, review, deciding.params)}</div>

@@ -113,12 +113,31 @@ test('where others have to approve it, “Still true” and an edit say what is 
     'Proposed. The page changes once this is approved. It needs 1 more approval.',
   ])
   expect(proposed.texts('#decide .soft')).toEqual(['Why it waits: says that the page is still true.'])
+  expect(proposed.texts('.fields tbody tr')).toContainEqual(
+    expect.stringMatching(/^verified still true on \d{4}-\d\d-\d\d, says Cora Curator$/),
+  )
 
   const id = await kb.submit({ title: 'Draft' })
   const { fields } = formOf(await curator.get(`/queue/${id}?edit=1`), '/approve')
   const edit = { seen: fields.seen ?? '', base: '', title: 'Draft', tags: '', content: 'Other.' }
   const edited = await follow(curator, await curator.post(`/queue/${id}/approve`, edit))
   expect(edited.texts('.notice')).toEqual(['Your version of Draft is saved. Others have to approve it.'])
+})
+
+test('who has approved what others have to approve, too, sees so beside the decision, and others do not', async () => {
+  const { browser, curator, newKb, ctx, tenantId } = desk()
+  const kb = await newKb()
+  const { identity } = await ctx.kb(tenantId, kb.slug)
+  const native = new NativeWriter(ctx.directory.repository(identity.id))
+  const settings = `${native.git('show', 'main:kb.yaml')}\nowners:\n  - { paths: [neurons], people: [legal@example.com] }\n`
+  native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
+  const id = await kb.submit()
+  const needed = 'It needs the approval of legal@example.com.'
+  const shown = async (by: typeof curator) => (await by.get(`/queue/${id}`)).texts('#decide p:not(.soft)')
+  expect(await shown(curator)).toEqual([needed])
+  await curator.post(`/queue/${id}/approve`, formOf(await curator.get(`/queue/${id}`), '/approve').fields)
+  expect(await shown(curator)).toEqual([`You have approved it. ${needed}`])
+  expect(await shown(await browser('curator', { email: 'another@example.com' }))).toEqual([needed])
 })
 
 test('an edit that is refused keeps what was typed, with the problem beside its field', async () => {
