@@ -30,9 +30,10 @@ export function eraseRows(
     for (const table of tablesOfKb) await rewriteRows(transaction, { table, where: sql`kb_id = ${kbId}`, rewrite })
     const ofSessions = sql<SqlBool>`session_id in (select id from chat_sessions where kb_id = ${kbId})`
     await rewriteRows(transaction, { table: 'chat_turns', where: ofSessions, rewrite })
+    const ofTenant = sql<SqlBool>`tenant_id = ${tenantId}`
+    await rewriteRows(transaction, { table: 'memberships', where: ofTenant, rewrite })
     for (const table of ['audit', 'api_keys'] as const) {
-      const where = sql<SqlBool>`tenant_id = ${tenantId}`
-      await rewriteRows(transaction, { table, where, rewrite: (text) => people.replace(text) })
+      await rewriteRows(transaction, { table, where: ofTenant, rewrite: (text) => people.replace(text) })
     }
     await alsoDo(transaction)
   })
@@ -80,12 +81,15 @@ async function erasePerson(transaction: Transaction<Schema>, id: string): Promis
     .execute()
 }
 
+/** Of words by which Ganglion works. */
+const kept: ReadonlySet<string> = new Set(['action', 'audience', 'format', 'git', 'kind', 'kinds', 'role', 'status'])
+
 /** A row is found again by all that it holds. */
 async function rewriteRows(transaction: Transaction<Schema>, { table, where, rewrite }: RowChange): Promise<void> {
   const changed: { row: Record<string, unknown>; cells: [string, string][] }[] = []
   for await (const row of transaction.selectFrom(table).selectAll().where(where).stream(rowsAtOnce)) {
     const cells = Object.entries(row).flatMap(([column, value]): [string, string][] => {
-      const text = typeof value === 'string' ? rewrite(value) : value
+      const text = typeof value === 'string' && !kept.has(column) ? rewrite(value) : value
       return typeof text === 'string' && text !== value ? [[column, text]] : []
     })
     if (cells.length > 0) changed.push({ row, cells })

@@ -2,9 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Oid } from '../../git/objects/object.ts'
 import { formatCandidate, parseCandidate, tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { allTags } from '../../markdown/page-tags.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { type Candidate, followsRename } from '../../rules/candidates/candidate.ts'
+import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
 import { fileSlug } from '../../rules/paths/slug.ts'
+import { escapeMarkdown } from '../../rules/text/inert-text.ts'
 
 /** What stands in the place of what is erased. */
 export const erasedWord = 'Erased'
@@ -62,7 +65,7 @@ export class Erasing {
     this.#pattern = patternOf(things.texts, this.#slugs)
   }
 
-  /** A text without the texts that are to go, also as JSON, YAML, addresses and names of files write them, and broken over lines. */
+  /** A text without the texts that are to go, also as JSON, YAML, Markdown, addresses and names of files write them, and broken over lines. */
   replace(text: string): string {
     if (this.#pattern === undefined) return text
     return text.replace(this.#pattern, (found) => (this.#slugs.has(found) ? erasedWord.toLowerCase() : erasedWord))
@@ -91,6 +94,7 @@ export class Erasing {
     const isErased = this.candidates.has(record.id) || this.seqIds.has(record.target ?? '')
     const own = isErased ? this.#emptied(record) : replaced === text ? record : parseCandidate(replaced)
     requireSame(recordIdentity(record), recordIdentity(own))
+    if (!isErased) requireSame(recordSight(record), recordSight(own))
     const linked = { ...own }
     if (own.base !== null) linked.base = await named(own.base)
     if (own.mergeBase !== undefined) linked.mergeBase = await named(own.mergeBase)
@@ -155,24 +159,35 @@ export class Erasing {
   }
 }
 
-function pageIdentity({ fields: { seqId, id, candidate } }: NeuronFile): unknown[] {
-  return [seqId, id, candidate]
+function pageIdentity(file: NeuronFile): unknown[] {
+  const { seqId, id, candidate, audience } = file.fields
+  return [seqId, id, candidate, audience, isInternal(allTags(file, { inlineTags: true }))]
 }
 
 function recordIdentity({ id, kind, target, createdAt, createdBy }: Candidate): unknown[] {
   return [id, kind, target, createdAt, createdBy.id]
 }
 
+function recordSight({ metadata, frontMatter, content }: Candidate): unknown[] {
+  const { audience, tags } = readMetadata(parseMetadata(metadata).data)
+  const file = { ...parseNeuronFile(frontMatter ?? ''), content }
+  return [audience, isInternal(tags), ...pageIdentity(file)]
+}
+
 function requireSame(before: unknown[], after: unknown[]): void {
-  if (before.every((value, at) => value === after[at])) return
-  throw new Error('The text is part of ids that Ganglion itself writes: give more of it.')
+  if (isDeepStrictEqual(before, after)) return
+  throw new Error('The text is part of ids that Ganglion itself writes, or of what hides a page: give more of it.')
 }
 
 /** A space, or the end of a line, also as JSON writes it, with what begins the next one. */
 const gap = String.raw`[^\S\r\n]*(?:[^\S\r\n]|(?:\r?\n|(?:\\r)?\\n)[^\S\r\n]*(?:>[^\S\r\n]*)*)`
 
 function patternOf(texts: ErasedThings['texts'], slugs: ReadonlySet<string>): RegExp | undefined {
-  const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, gap)
+  const escaped = (text: string) =>
+    text
+      .replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+      .replace(/\s+/g, gap)
+      .replace(/%[0-9A-F]{2}/g, '(?i:$&)')
   const forms = texts.flatMap(({ text, isWord }) =>
     formsOf(text).map((form) => {
       // Who writes an e-mail address does not mind its case.
@@ -188,13 +203,16 @@ function patternOf(texts: ErasedThings['texts'], slugs: ReadonlySet<string>): Re
   return forms.length === 0 ? undefined : new RegExp(forms.map(({ pattern }) => pattern).join('|'), 'gu')
 }
 
-/** The ways in which files and rows write a text; JSON also holds JSON. */
+/** The ways in which files and rows write a text; Markdown and JSON also hold addresses, and JSON holds JSON. */
 function formsOf(text: string): string[] {
   const inJson = (one: string) => JSON.stringify(one).slice(1, -1)
-  const forms = [text, text.normalize('NFC'), text.normalize('NFD')].flatMap((one) => [
-    ...[one, inJson(one), inJson(inJson(one)), one.replaceAll("'", "''")],
-    ...(one.isWellFormed() ? [encodeURI(one), encodeURIComponent(one)] : []),
-  ])
+  const inForm = (one: string) => new URLSearchParams({ _: one }).toString().slice('_='.length)
+  const written = [text, text.normalize('NFC'), text.normalize('NFD')].flatMap((one) =>
+    one.isWellFormed() ? [one, encodeURI(one), encodeURIComponent(one), inForm(one)] : [one],
+  )
+  const forms = written
+    .flatMap((one) => [one, escapeMarkdown(one)])
+    .flatMap((one) => [one, inJson(one), inJson(inJson(one)), one.replaceAll("'", "''")])
   return [...new Set(forms)]
 }
 

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
+import { submitFeedback } from '../../../src/chat/submit-feedback.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import { recordAct } from '../../../src/kb/access/audit.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
@@ -166,6 +167,45 @@ test('a text goes however files write it, two from names of files in one folder,
   expect(
     holders(house.dataDir, house.gitDir, ['Quist', 'quist', 'Leeds', 'ann-leeds', 'xample.org', 'xample.ORG']),
   ).toEqual([])
+})
+
+test('a text goes from what the server escapes: files that feedback names, and filters that people saved', async () => {
+  const house = await newHouse()
+  const { users } = house.ctx()
+  const person = await users.create({ email: 'ann@example.org', name: 'Ann', passwordHash: null }, new Date())
+  await users.setRole(person?.id ?? '', house.tenantId, 'curator')
+  const text = 'Zeb_Quist@x.org (é)'
+  const path = `/queue?${new URLSearchParams({ q: text })}`
+  await users.setFilters(person?.id ?? '', house.tenantId, [{ name: `Of ${text}`, path }])
+  const citations = [{ documentId: '', path: '', filename: `${text}.pdf` }]
+  const vote = { vote: 'down', reason: 'No', question: 'Who?', answer: 'He.', pageUrl: `x:${path}`, citations } as const
+  await submitFeedback(house.ctx(), house.app, 'handbook', vote)
+  await house.prepare({ texts: [text] })
+  await house.finish()
+  await house.sound()
+  await house.reopen()
+  expect(holders(house.dataDir, house.gitDir, ['Quist', 'quist'])).toEqual([])
+  const [membership] = await house.ctx().users.memberships(person?.id ?? '')
+  expect(membership?.filters).toEqual([{ name: 'Of Erased', path: '/queue?q=Erased' }])
+})
+
+test('a text of what hides a page or a candidate is refused, and words by which rows work stay', async () => {
+  const house = await newHouse()
+  const hidden = { tags: ['internal/hr'], audience: ['student'] }
+  const page = { title: 'Page', content: 'A page of interns.', metadata: JSON.stringify(hidden) }
+  await house.propose(candidate({ ...page, title: 'It waits' }))
+  for (const text of ['intern', 'student'])
+    await expect(house.prepare({ texts: [text] })).rejects.toThrow('hides a page')
+  const { seqId } = Object(await house.approve(await house.propose(candidate(page))))
+  for (const text of ['intern', 'student'])
+    await expect(house.prepare({ texts: [text] })).rejects.toThrow('hides a page')
+  await addSource(house.ctx(), { kbId: house.kbId, filename: 'ready for interns.md', status: 'ready' })
+  await house.prepare({ texts: ['interns', 'ready'] })
+  await house.finish()
+  expect(await house.ctx().sources.all(house.kbId)).toMatchObject([
+    { filename: 'Erased for Erased.md', status: 'ready' },
+  ])
+  expect(await readNeuron(house.ctx(), house.curator, { kb: 'handbook', seqId })).toMatchObject({ tags: hidden.tags })
 })
 
 test('a message that is no UTF-8 keeps its bytes', async () => {
