@@ -3,6 +3,7 @@ import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { madeBelow } from '../../kb/projection/candidate-index.ts'
 import { allRows, query } from '../../kb/projection/sql-query.ts'
+import { documentOfSeqId } from '../../kb/projection/version-queries.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { ingestConnector } from '../../rules/candidates/candidate.ts'
@@ -32,6 +33,9 @@ export type ErasurePlan = ErasedThings & {
   forge: string | null
 }
 
+/** A candidate, and the Neuron that it became. */
+type Sent = { id: string; seqId: string | null }
+
 /** Shorter texts are part of too much. */
 const leastText = 4
 /** Of digits, which ids and times have, too. */
@@ -55,14 +59,17 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
       throw new Error(`A text of digits must have at least ${leastDigits} characters: ids and times have them, too.`)
   }
   const origins = [...new Set(editions.map(({ editionOf }) => originPrefix(editionOf)))]
-  const ofSources = origins.flatMap((prefix) => {
+  const ofSources = origins.flatMap((prefix): Sent[] => {
     const sent = query`SELECT id, seq_id FROM candidates LEFT JOIN approvals ON candidate_id = id WHERE ${madeBelow(ingestConnector, prefix)}`
     return allRows(sql, sent).map(({ id, seq_id }) => ({ id: String(id), seqId: seq_id as string | null }))
   })
-  const seqIds = [...new Set([...request.neurons, ...ofSources.flatMap(({ seqId }) => seqId ?? [])])]
+  const wanted = [...new Set([...request.neurons, ...ofSources.flatMap(({ seqId }) => seqId ?? [])])]
+  const ofReaders = await feedbackOn(kb, [...wanted, ...editions.map(({ id }) => id)])
+  const sent = [...ofSources, ...ofReaders]
+  const seqIds = [...new Set([...wanted, ...ofReaders.flatMap(({ seqId }) => seqId ?? [])])]
   const plan = {
     ...{ seqIds, texts, at: ctx.now().toISOString() },
-    ...{ candidates: new Set(ofSources.map(({ id }) => id)), pending: [] as string[] },
+    ...{ candidates: new Set(sent.map(({ id }) => id)), pending: [] as string[] },
     ...{ paths: {} as Record<string, string>, contents: {} as Record<string, string> },
   }
   const note = (seqId: string, content: string) => {
@@ -85,11 +92,11 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
   for (const id of plan.candidates) {
     if (sql.get`SELECT 1 FROM candidates WHERE id = ${id} AND status = 'pending'`) plan.pending.push(id)
   }
-  const contested = Object.keys(plan.paths).find((path) => {
+  for (const path of Object.keys(plan.paths)) {
     const holder = sql.get`SELECT seq_id FROM files WHERE path = ${path}`?.seq_id
-    return typeof holder === 'string' && !seqIds.includes(holder) && holder !== plan.paths[path]
-  })
-  if (contested !== undefined) delete plan.paths[contested]
+    // What was pushed there may be the other's.
+    if (typeof holder === 'string' && !seqIds.includes(holder)) delete plan.paths[path]
+  }
   const things = { ...plan, candidates: [...plan.candidates] }
   return {
     ...things,
@@ -98,6 +105,21 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
     people: people.map(({ id }) => id),
     forge: (await ctx.forgeLinks.ofKb(kb.identity.id))?.url ?? null,
   }
+}
+
+/** Feedback of readers on answers that name a page or a Source, and so quote it; with the Neurons that it became. */
+async function feedbackOn({ projection, repository }: KnowledgeBase, ids: readonly string[]): Promise<Sent[]> {
+  if (ids.length === 0) return []
+  const { read: sql } = projection
+  const named = ids.flatMap((id) => [id, documentOfSeqId(sql, id) ?? id])
+  const rows = sql.all`SELECT id, blob, seq_id FROM candidates LEFT JOIN approvals ON candidate_id = id
+    WHERE kind = 'reader-feedback'`
+  const found: Sent[] = []
+  for (const { id, blob, seq_id } of rows) {
+    const record = await repository.readTextOnce(String(blob))
+    if (named.some((one) => record.includes(one))) found.push({ id: String(id), seqId: seq_id as string | null })
+  }
+  return found
 }
 
 /** As many people as `kb.yaml` asks for what is red: nothing is redder. @throws {Error} with a sentence for a person */

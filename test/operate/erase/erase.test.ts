@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { submitFeedback } from '../../../src/chat/submit-feedback.ts'
+import type { FeedbackInput } from '../../../src/contract/chat.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import { recordAct } from '../../../src/kb/access/audit.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
@@ -187,6 +188,58 @@ test('a text goes from what the server escapes: files that feedback names, and f
   expect(holders(house.dataDir, house.gitDir, ['Quist', 'quist'])).toEqual([])
   const [membership] = await house.ctx().users.memberships(person?.id ?? '')
   expect(membership?.filters).toEqual([{ name: 'Of Erased', path: '/queue?q=Erased' }])
+})
+
+test('feedback on answers that cited a page goes with it, whether it waits or became a page', async () => {
+  const house = await newHouse()
+  const secret = candidate({ title: 'Quist', content: 'Quist lives in Xanadu, at the quay of the river.' })
+  const { seqId, documentId } = Object(await house.approve(await house.propose(secret)))
+  const { seqId: other } = Object(await house.approve(await house.propose(candidate({ title: 'Other' }))))
+  const vote = async (changes: Partial<FeedbackInput>) => {
+    const said = { vote: 'down', reason: 'No', question: 'Where?', answer: 'In Xanadu.', ...changes } as const
+    return (await submitFeedback(house.ctx(), house.app, 'handbook', said)).candidateId
+  }
+  const cited = (id: string) => ({ citations: [{ documentId: id, path: '', filename: 'Page' }] })
+  const waiting = [await vote(cited(seqId)), await vote(cited(documentId)), await vote({ shouldCite: seqId })]
+  const { seqId: approved } = Object(await house.approve(await vote({ ...cited(seqId), vote: 'flag' })))
+  const stays = await vote({ ...cited(other), answer: 'Elsewhere.' })
+  const plan = await house.prepare({ neurons: [seqId] })
+  expect(plan.seqIds).toEqual([seqId, approved])
+  expect(plan.pending.toSorted()).toEqual(waiting.toSorted())
+  await house.finish()
+  await house.sound()
+  const { read } = (await house.ctx().kb(house.tenantId, 'handbook')).projection
+  expect(findCandidate(read, stays)).toMatchObject({ status: 'pending', title: 'Feedback: Where?' })
+  await house.reopen()
+  expect(holders(house.dataDir, house.gitDir, ['Xanadu'])).toEqual([])
+})
+
+test('pages that were pushed to where an erased page once stood stay', async () => {
+  const house = await newHouse()
+  const { seqId } = Object(await house.approve(await house.propose(candidate({ title: 'Quist' }))))
+  const native = new NativeWriter(house.gitDir)
+  const [path = ''] = nativeGit(house.gitDir, ['ls-tree', '-r', '--name-only', 'main', 'neurons/']).split('\n')
+  const quist = nativeGit(house.gitDir, ['show', `main:${path}`])
+  const places = ['neurons/one.md', 'neurons/two.md']
+  for (const [at, place] of places.entries())
+    native.commit(
+      mainRef,
+      new Map([
+        [[path, ...places][at] ?? '', null],
+        [place, quist],
+      ]),
+    )
+  native.commit(mainRef, new Map([['neurons/two.md', null]]))
+  const pushed = places.map((place) => [place, `---\ntitle: ${place}\n---\n\nWhat stays at ${place}.\n`] as const)
+  native.commit(mainRef, new Map(pushed))
+  const numbered = pushed.map(
+    ([place, text], at) => [place, text.replace('---', `---\nseqId: handbook_0000000${at + 2}`)] as const,
+  )
+  native.commit(mainRef, new Map(numbered))
+  await house.reopen()
+  await house.prepare({ neurons: [seqId] })
+  await house.finish()
+  for (const [place, text] of pushed) expect(nativeGit(house.gitDir, ['show', `main^:${place}`])).toBe(text.trim())
 })
 
 test('a text of what hides a page or a candidate is refused, and words by which rows work stay', async () => {
