@@ -29,15 +29,15 @@ const changedSince = 'The Neuron was changed since: removing it takes those chan
 export async function proposeReverse(ctx: Context, caller: Caller, candidateId: string): Promise<string> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const actor = actorOf(caller)
-  const id = await kb.write(async (staging) => {
+  const { id, isNew } = await kb.write(async (staging) => {
     const reverse = await reverseOf(kb, staging, candidateId, { actor, at: ctx.now() })
     const waiting = await waitingReversal(kb, staging, reverse)
-    if (waiting !== undefined) return waiting.id
+    if (waiting !== undefined) return { id: waiting.id, isNew: false }
     if (countPending(kb.projection.write) >= maxPending) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, reverse, 'Propose')
-    return reverse.id
+    return { id: reverse.id, isNew: true }
   })
-  emitAct(ctx, 'submit', { status: 'pending' })
+  if (isNew) emitAct(ctx, 'submit', { status: 'pending' })
   return id
 }
 
