@@ -21,10 +21,10 @@ async function start() {
   const page = (key: string, title: string, content: string): CompiledPage => {
     return { key, kind: key === 'summary' ? 'summary' : 'part', title, content, tags: [], place: {} }
   }
-  const ingest = async (rule: string, edition?: { id: string; filename: string }) => {
+  const ingest = async (rule: string, edition?: { id: string; filename: string }, end = 'See [[Care]].') => {
     const source = edition ?? (await addSource(ctx, { kbId, filename: `care-${editions.length + 1}.pdf` }))
     if (edition === undefined) editions.push(source)
-    const pages = [page('summary', 'Care', 'See [[Hands]].\n'), page('hands', 'Hands', `${rule}\n\nSee [[Care]].\n`)]
+    const pages = [page('summary', 'Care', 'See [[Hands]].\n'), page('hands', 'Hands', `${rule}\n\n${end}\n`)]
     const { id, filename } = source
     const ofEdition = { id, filename, sha256: 'ab'.repeat(32), editionOf: editions[0]?.id ?? id, sourceUrl: null }
     await commitSource(kb, { ...ofEdition, isWanted: async () => true }, pages, ctx.now)
@@ -106,6 +106,20 @@ test('an edition that is taken back marks nothing, and one that comes back does 
   await write('Later', 'As [[Hands]] says, too.')
   await ingest('Wash for 36 seconds.', editions[1])
   expect(await staleFor(curator)).toEqual(['Ward rules: care-2.pdf'])
+  await sound()
+})
+
+test('an edition that only moves the text or changes its blanks marks nothing', async () => {
+  const { curator, ingest, write, staleFor, sound } = await start()
+  const from = (page: number) => [undefined, `From [[Care]], page ${page}.`] as const
+  await ingest('Wash for 20 seconds.\n\nThen dry.', ...from(4))
+  await write('Ward rules', 'As [[Hands]] says.')
+  await ingest('Wash for 20\nseconds. \n\nThen dry.', ...from(5))
+  expect(await staleFor(curator)).toEqual([])
+  await ingest('Wash for 20 seconds.\n\nThen dry well.', ...from(5))
+  expect(await staleFor(curator)).toEqual(['Ward rules: care-3.pdf'])
+  await ingest('Wash for 20 seconds.\n\nThen  dry well.', ...from(6))
+  expect(await staleFor(curator)).toEqual(['Ward rules: care-4.pdf'])
   await sound()
 })
 

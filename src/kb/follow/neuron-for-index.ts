@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
@@ -6,6 +7,7 @@ import { shownContent } from '../../markdown/shown-content.ts'
 import { ingestConnector } from '../../rules/candidates/candidate.ts'
 import { namesOf } from '../../rules/links/link-target.ts'
 import { writtenLinks } from '../../rules/links/written-link.ts'
+import { withoutOrigin } from '../../rules/neurons/origin-line.ts'
 import type { IndexedNeuron } from '../projection/neuron-index.ts'
 
 /** What the projection keeps of a Neuron's file; nothing where the file has no seqId, and so is no Neuron yet. */
@@ -31,8 +33,15 @@ export async function readNeuronForIndex(
     ...{ candidateId, verified, owner },
     sources: sources.flatMap(({ id }) => id ?? []),
     isIngested: connector === ingestConnector,
+    said: sources.length === 0 ? undefined : digestOf(title, file.content),
     names: namesOf({ seqId, path, title, aliases }),
     links: writtenLinks({ edges, properties: file.propertyLinks }, links),
     isPartial: flag !== undefined,
   }
+}
+
+/** The same for what differs in blanks, or stands elsewhere in its Source. */
+function digestOf(title: string, content: string): string {
+  const said = `${title}\n${withoutOrigin(content.trimEnd()).replace(/\s+/g, ' ')}`
+  return createHash('sha256').update(said).digest('base64')
 }

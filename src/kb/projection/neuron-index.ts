@@ -25,6 +25,8 @@ export type IndexedNeuron = {
   sources: string[]
   /** Whether ingest made this version. */
   isIngested: boolean
+  /** A digest of its text, where it names Sources. */
+  said: string | undefined
   names: NeuronName[]
   links: WrittenLink[]
   /** Whether a part of its text was too complex to parse, or links are left out. */
@@ -146,18 +148,20 @@ function putNeuron(
     version > 1 &&
     sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
   const createdAt = first ? String(first.at) : at.toISOString()
-  const was = sql.get`SELECT source, renewed FROM neurons WHERE seq_id = ${seqId}`
+  const was = sql.get`SELECT source, renewed, said FROM neurons WHERE seq_id = ${seqId}`
   const isOwn = neuron.isIngested || typeof was?.source === 'string' // also after an edit
   // Later editions have greater ids.
   const source = (isOwn ? neuron.sources.toSorted().at(-1) : undefined) ?? null
-  const kept = was?.source === source ? Number(was?.renewed) || null : null
-  const renewed = source !== null && typeof was?.source === 'string' && source > was.source ? position : kept
+  const isLater = source !== null && typeof was?.source === 'string' && source > was.source
+  const { said = null } = neuron
+  const kept = isLater || was?.source === source ? Number(was?.renewed) || null : null
+  const renewed = isLater && said !== was.said ? position : kept
   sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
-      created_at, updated_at, own_tags, inline_tags, tags, audience, partial, verified, owner, source, renewed)
+      created_at, updated_at, own_tags, inline_tags, tags, audience, partial, verified, owner, source, said, renewed)
     VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
       ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${JSON.stringify(neuron.inlineTags)}, ${JSON.stringify(tags)},
       ${audience === undefined ? null : JSON.stringify(audience)}, ${Number(neuron.isPartial)},
-      ${neuron.verified ? JSON.stringify(neuron.verified) : null}, ${neuron.owner ?? null}, ${source}, ${renewed})`
+      ${neuron.verified ? JSON.stringify(neuron.verified) : null}, ${neuron.owner ?? null}, ${source}, ${said}, ${renewed})`
   const isApproved = candidateId !== null && approve(sql, candidateId, { seqId, documentId, position })
   if (!isApproved) sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
   const before = version > 1 ? namesOfNeuron(sql, seqId) : []

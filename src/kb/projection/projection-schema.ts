@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 29
+export const projectionVersion = 30
 
 export const projectionTables = [
   'meta',
@@ -32,12 +32,13 @@ export const projectionSchema = `
   CREATE INDEX files_by_seq_id ON files (seq_id);
 
   -- tags: of the front matter, and of the text where kb.yaml says that they count; of a page that ingest made: source, the last edition of
-  -- its Source that it names, and renewed, the position of the commit where that took the place of an earlier one
+  -- its Source that it names, said, a digest of its text, and renewed, the position of the commit where that took the place of an
+  -- earlier one and changed the text
   CREATE TABLE neurons (
     seq_id TEXT PRIMARY KEY, document_id TEXT, path TEXT NOT NULL, blob TEXT NOT NULL, title TEXT NOT NULL,
     candidate_id TEXT, version INTEGER NOT NULL, position INTEGER NOT NULL, created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL, own_tags TEXT NOT NULL, inline_tags TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT,
-    partial INTEGER NOT NULL, verified TEXT, owner TEXT, source TEXT, renewed INTEGER
+    partial INTEGER NOT NULL, verified TEXT, owner TEXT, source TEXT, said TEXT, renewed INTEGER
   ) WITHOUT ROWID, STRICT;
 
   -- every version that main ever had of a Neuron; a removal has no blob, and its candidate stands in the commit's message

@@ -44,10 +44,6 @@ const german: CountedWords = {
     `Das Dokument hat ${found} Abschnitte, mehr als eigene Seiten sein können: Sie stehen zusammen auf ${parts}.`,
 }
 
-export function withoutOrigin(content: string): string {
-  return content.replace(/\n\n(?:From|Aus) \[\[[^\]\n]+\]\][^\n]*\.$/, '')
-}
-
 /** Words in the language (BCP 47) of the knowledge base; else in English. */
 export function pageWordsFor(language: string): CountedWords {
   return /^de(?:-|$)/i.test(language) ? german : english

@@ -4,8 +4,8 @@ import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { type Candidate, ingestActor, ingestConnector, lastVerdict } from '../../rules/candidates/candidate.ts'
 import { parseMetadata } from '../../rules/candidates/metadata.ts'
+import { withoutOrigin } from '../../rules/neurons/origin-line.ts'
 import { type OldPage, summaryKey } from '../compile/editions/continue-parts.ts'
-import { withoutOrigin } from '../compile/page-words.ts'
 import { originalOf, originPrefix } from './source-candidate.ts'
 
 const wikiLink = /\[\[([^[\]]+)\]\]/g
