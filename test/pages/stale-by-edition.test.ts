@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { verify } from '../../src/operate/verify/verify.ts'
 import { listNeurons } from '../../src/pages/list-neurons.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { sayStillTrue } from '../../src/pages/write/say-still-true.ts'
+import { OutsideAdoption } from '../../src/push/outside/adopt-outside.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
@@ -11,6 +13,8 @@ import { commitSource } from '../../src/sources/ingest/commit-source.ts'
 import { addSource } from '../kb/support/ingest-support.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+
+const main = 'refs/heads/main'
 
 /** A document with a summary and a part, whose editions are ingested, and pages by people. */
 async function start() {
@@ -59,7 +63,7 @@ test('a new edition marks pages that only cite it, until somebody looks at them'
     ['neurons/by-edge.md', edge],
     ['neurons/by-name.md', named],
   ])
-  writer.commit('refs/heads/main', files)
+  writer.commit(main, files)
   await kb.sync()
   expect(await staleFor(curator)).toEqual([])
 
@@ -121,6 +125,24 @@ test('an edition that only moves the text or changes its blanks marks nothing', 
   await ingest('Wash for 20 seconds.\n\nThen  dry well.', ...from(6))
   expect(await staleFor(curator)).toEqual(['Ward rules: care-4.pdf'])
   await sound()
+})
+
+test('what a person copied from a page of a Source is not of its ingest, and is marked', async () => {
+  const { ctx, curator, kb, writer, ingest, staleFor } = await start()
+  await ingest('Wash for 20 seconds.')
+  const adoption = new OutsideAdoption(kb, writer.git('rev-parse', main), ctx)
+  const path = writer.paths(main, 'neurons').find((name) => name.endsWith('/hands.md')) ?? ''
+  const copy = writer
+    .read(main, path)
+    .replace(/^(seqId|id): .*\n/gm, '')
+    .replace('title: Hands', 'title: Copied')
+  expect(copy).toMatch(/^connector: ingest\n(?:.*\n)+candidate: /m)
+  writer.commit(main, new Map([['neurons/copied.md', copy]]))
+  await kb.sync()
+  expect(await adoption.adopt()).toEqual([])
+  expect(parseNeuronFile(writer.read(main, 'neurons/copied.md')).fields.connector).toBeUndefined()
+  await ingest('Wash for 30 seconds.')
+  expect(await staleFor(curator)).toEqual(['Copied: care-2.pdf'])
 })
 
 test('whoever may not see the page of the Source is told nothing of its edition, by the same page', async () => {

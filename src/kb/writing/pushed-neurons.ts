@@ -1,7 +1,9 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
-import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { ingestConnector } from '../../rules/candidates/candidate.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { wasApproved } from '../projection/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
 import type { Projection } from '../projection/projection.ts'
 import { seqIdBefore } from './push-base.ts'
@@ -47,7 +49,14 @@ async function readPage(
   const text = await readText(blob)
   const { seqId } = parseNeuronFile(text).fields
   const before = seqId === undefined ? undefined : findNeuron(sql, seqId)
-  return { seqId, before, path, blob, text }
+  return { seqId, before, path, blob, text: withoutCopiedOrigin(sql, text) }
+}
+
+/** A new page that is a copy of one that ingest made says no longer that ingest made it: no edition will bring it up to date. */
+export function withoutCopiedOrigin(sql: Projection['read'], text: string): string {
+  const { seqId, candidate, connector } = parseNeuronFile(text).fields
+  const isCopy = seqId === undefined && (candidate === undefined || wasApproved(sql, candidate))
+  return isCopy && connector === ingestConnector ? editNeuron(text, { connector: undefined }) : text
 }
 
 /** Where main has a page that the push moves and leaves as it is. */

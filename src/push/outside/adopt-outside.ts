@@ -8,7 +8,7 @@ import { commitMessage, isByServer, signatureOf } from '../../kb/refs/commit-mes
 import { removalTrailers } from '../../kb/refs/removal-trailer.ts'
 import { approvalTrailers, proposalMessage, subjectOf } from '../../kb/writing/push-main.ts'
 import { PushRefused } from '../../kb/writing/push-refused.ts'
-import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
+import { type PushedNeuron, withoutCopiedOrigin } from '../../kb/writing/pushed-neurons.ts'
 import { takeNeurons } from '../../kb/writing/take-neurons.ts'
 import { takePictures } from '../../kb/writing/take-pictures.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -152,7 +152,7 @@ export class OutsideAdoption {
   /** The Neuron with its previous version, and with its previous title, which others may still link to. */
   async #read({ seqId, version, path, blob }: UnapprovedRow): Promise<{ neuron: PushedNeuron; aliases: string[] }> {
     const { projection, repository } = this.#kb
-    const text = blob === undefined ? null : await repository.readTextOnce(blob)
+    const text = blob === undefined ? null : withoutCopiedOrigin(projection.read, await repository.readTextOnce(blob))
     const earlier = seqId === undefined ? undefined : versionBefore(projection.write, seqId, version)
     const was = earlier?.blob ?? blob
     if (seqId === undefined || was === undefined) {
