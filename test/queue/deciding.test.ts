@@ -180,3 +180,29 @@ test('votes on a page do not count for other files that a push brings with it', 
   )
   expect(await push(new Map([['files/notes.txt', 'Notes.']]))).toBeUndefined()
 })
+
+test('a vote on a removal does not count for a push that removes what the page has become', async () => {
+  const bed = await newTestBed()
+  const native = new NativeWriter(bed.gitDir)
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const [ada, bob] = [await named(bed, 'ada'), await named(bed, 'bob')]
+  const page = await submitCandidate(bed.ctx, bed.curator, candidate({ title: 'Leave', content: 'Old.' }))
+  const { seqId } = Object(await approveCandidate(bed.ctx, bed.curator, page.candidateId, {}))
+  native.commit(mainRef, new Map([['kb.yaml', `${native.read(mainRef, 'kb.yaml')}\napprovals: { red: 2 }\n`]]))
+  await kb.sync()
+  const metadata = JSON.stringify({ targetNeuron: seqId, actionZone: 'red' })
+  const removal = correction(seqId, 'gone', { metadata })
+  const { candidateId } = await submitCandidate(bed.ctx, bed.app, removal, { removes: true })
+  await approveCandidate(bed.ctx, ada, candidateId, {})
+  const change = correction(seqId, 'New, and needed.', { title: 'Leave' })
+  const { candidateId: changes } = await submitCandidate(bed.ctx, bed.app, change)
+  await approveCandidate(bed.ctx, bed.curator, changes, {})
+
+  await expect(approveCandidate(bed.ctx, bob, candidateId, {})).rejects.toThrow('conflict')
+  const [path = ''] = native.git('ls-tree', '-r', '--name-only', mainRef, 'neurons').split('\n')
+  native.commit('refs/heads/push', new Map([[path, null]]), { parents: [mainRef] })
+  const updates = [{ ref: mainRef, from: native.git('rev-parse', mainRef), to: native.git('rev-parse', 'push') }]
+  native.git('update-ref', '-d', 'refs/heads/push')
+  const receiver = receiverFor(bed.ctx, kb, { caller: bob, reachedAt: 'http://localhost/' })
+  expect((await receiver.receive(updates, [])).outcomes[0]?.refused).toMatch('It needs 1 more approval')
+})

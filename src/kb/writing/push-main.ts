@@ -149,7 +149,7 @@ async function takenCandidates(
     const candidate = made.get(candidateId) ?? (row && parseCandidate(await view.readText(row.blob)))
     if (candidate === undefined || (row === undefined && candidate.verdict.reason === followsRename)) continue
     of.push(candidate)
-    if (row !== undefined && !candidate.removes) named.push({ candidate, seqId, path })
+    if (row !== undefined) named.push({ candidate, seqId, path })
   }
   const writesMore = async () => {
     for (const { candidate, seqId, path } of named) {
