@@ -40,6 +40,8 @@ export type ShownCandidate = {
   effects: TestEffects | undefined
   /** Rendered, in the order of the comments. */
   comments: readonly Rendered[]
+  /** To whom it may be assigned. */
+  curators: readonly { email: string; name: string }[]
   params: QueueParams
   isEditing: boolean
   /** Pages that may say the same, where they were asked for. */
@@ -92,7 +94,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
         ${duplicateSection(review.duplicates, params)}
         ${linkSection(review.links, kb.slug)}
         ${similarSection(review, { similar: shown.similar, params })}
-        ${talkSection(visit, review, { comments: shown.comments, params, typed: typed.comment ?? (isPending ? undefined : typed.reason), errors: errors.comment })}
+        ${talkSection(visit, shown)}
       </div>
     </article>`,
   })
@@ -120,17 +122,12 @@ function lostEdit(edit: TypedEdit | undefined): Html | undefined {
     <pre dir="auto" tabindex="0">${edit.title}\n${edit.tags}\n\n${edit.content}</pre></section>`
 }
 
-/** What people have said and done, and a form to say more. `comments`: rendered, in the order of the comments. */
-function talkSection(
-  visit: Visit,
-  { entry, steps }: Pick<CandidateReview, 'entry' | 'steps'>,
-  {
-    comments,
-    params,
-    typed,
-    errors,
-  }: { comments: readonly Rendered[]; params: QueueParams; typed: string | undefined; errors: FormErrors | undefined },
-): Html {
+/** What people have said and done, and a form to say more. */
+function talkSection(visit: Visit, shown: ShownCandidate): Html {
+  const { review, comments, params, typed = {}, errors = {} } = shown
+  const { entry, steps } = review
+  const isPending = entry.status === 'pending'
+  const value = typed.comment ?? (isPending ? undefined : typed.reason)
   const rendered = comments.values()
   return html`<section aria-labelledby="talk-title">
     <h2 id="talk-title">Comments and history</h2>
@@ -142,26 +139,24 @@ function talkSection(
       visit,
       {
         action: candidateUrl(entry.id, params, {}, 'comment'),
-        errors,
+        errors: errors.comment,
         attributes: { id: 'comment', 'data-keep': `comment-${entry.id}` },
       },
-      html`${textArea({ name: 'comment', label: 'Comment', hint: 'Markdown. Other curators see it; those whom you mention, as @ada, get an e-mail.', value: typed, errors, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
+      html`${textArea({ name: 'comment', label: 'Comment', hint: 'Markdown. Other curators see it; those whom you mention, as @ada, get an e-mail.', value, errors: errors.comment, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
       <div class="row">${button('Comment', { class: 'second' })}
-        ${entry.status === 'pending' && button('Ask for changes', { class: 'second', formaction: candidateUrl(entry.id, params, {}, 'request-changes') })}</div>`,
+        ${isPending && button('Ask for changes', { class: 'second', formaction: candidateUrl(entry.id, params, {}, 'request-changes') })}</div>`,
     )}
-    ${entry.status === 'pending' && assignForm(visit, entry, { params, errors })}
+    ${isPending && assignForm(visit, shown)}
   </section>`
 }
 
-function assignForm(
-  visit: Visit,
-  { id, assignee }: CandidateReview['entry'],
-  { params, errors }: { params: QueueParams; errors: FormErrors | undefined },
-): Html {
+function assignForm(visit: Visit, { review, curators, params, errors = {} }: ShownCandidate): Html {
+  const { id, assignee } = review.entry
   return form(
     visit,
     { action: candidateUrl(id, params, {}, 'assign'), attributes: { class: 'assign' } },
-    html`${field({ name: 'assignee', label: 'Assigned to', hint: 'The e-mail of a curator, or the name of a key. Empty: nobody.', value: assignee ?? '', errors, attributes: { maxlength: 300, autocomplete: 'off' } })}
+    html`${field({ name: 'assignee', label: 'Assigned to', hint: 'The e-mail of a curator, or the name of a key. Empty: nobody.', value: assignee ?? '', errors: errors.comment, attributes: { maxlength: 300, list: 'curators' } })}
+      <datalist id="curators">${curators.map(({ email, name }) => html`<option value="${email}">${name}</option>`)}</datalist>
       <div class="row">${button('Assign', { class: 'second' })}
         ${button('Assign to me', { class: 'second', name: 'me', value: '1' })}</div>`,
   )

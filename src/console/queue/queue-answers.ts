@@ -93,20 +93,18 @@ export function answersOf(ctx: AppContext) {
       reviewCandidate(ctx, caller, id, viewOf(params)),
       done === undefined ? undefined : readOutcome(ctx, caller, done),
     ])
+    const curators = await ctx.users.curators(caller.tenantId)
     const [change, tests, comments, effects, similar] = await Promise.all([
       changeOf(ctx, caller, review, params.show ?? usualShow(review.sides)),
       changesOfTests(ctx, review),
-      commentsOf(caller, review, visit.session.role === 'admin' ? '/settings/people' : undefined),
+      commentsOf(caller, review, curators, visit.session.role === 'admin' ? '/settings/people' : undefined),
       readEffects(ctx, caller, review.entry),
       params.similar === undefined ? undefined : similarTo(caller, id),
     ])
     const notice =
       params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
-    return send(
-      reply,
-      candidateHtml(visit, { review, change, tests, comments, effects, similar, params, isEditing, notice, ...told }),
-      status,
-    )
+    const shown = { review, change, tests, comments, curators, effects, similar, params, isEditing, notice, ...told }
+    return send(reply, candidateHtml(visit, shown), status)
   }
 
   async function sendSimilar(request: FastifyRequest, reply: FastifyReply, id: string): Promise<FastifyReply> {
@@ -120,8 +118,12 @@ export function answersOf(ctx: AppContext) {
   }
 
   /** `people`: where those are listed who are mentioned, for who may list them. */
-  async function commentsOf(caller: Caller, { steps, kb }: CandidateReview, people: string | undefined) {
-    const curators = await ctx.users.curators(caller.tenantId)
+  function commentsOf(
+    caller: Caller,
+    { steps, kb }: CandidateReview,
+    curators: ShownCandidate['curators'],
+    people: string | undefined,
+  ) {
     const comments = steps.filter(isRemark)
     return Promise.all(
       comments.map(async ({ reason = '' }) => {

@@ -271,7 +271,7 @@ test('a comment marks whom it mentions, with a link for who may list people', as
   const page = await follow(curator, await curator.post(action, { comment }))
   expect(page.texts('.steps .content b')).toEqual(['@zoe', '@ZoeLang'])
   expect(page.document.querySelectorAll('.steps a[href="/settings/people"]')).toHaveLength(0)
-  const admin = await browser('admin', { email: 'boss@example.com' })
+  const admin = await browser('admin', { email: 'chief@example.com' })
   const links = (await admin.get(`/queue/${id}`)).texts('.steps a[href="/settings/people"]')
   expect(links).toEqual(['@zoe', '@ZoeLang'])
 })
@@ -370,8 +370,11 @@ test('the metrics count what is decided here as what is decided through the API'
 })
 
 test('a candidate is assigned, and changes are asked for, without scripts', async () => {
-  const { curator, newKb } = desk()
+  const { browser, curator, newKb } = desk()
   const kb = await newKb()
+  const name = '</datalist>"\'&amp;<b>'
+  await browser('admin', { email: 'principal@example.com', name })
+  await browser('reader', { email: 'reader@example.com' })
   const id = await kb.submit({ title: 'Fees' })
   const before = await curator.get(`/queue/${id}`)
   const { action } = formOf(before, '/comment')
@@ -382,12 +385,17 @@ test('a candidate is assigned, and changes are asked for, without scripts', asyn
   expect(asked.texts('#decide .warning')[0]).toContain('Cora Curator asked for changes')
   expect((await curator.post(action.replace('/comment', '/request-changes'), { comment: ' ' })).status).toBe(400)
   const assign = formOf(before, '/assign').action
+  const list = before.document.querySelector('[name=assignee]')?.getAttribute('list')
+  const offered = [...before.document.querySelectorAll(`form datalist#${list} option`)]
+  const told = offered.map((option) => [option.getAttribute('value'), option.textContent])
+  expect(told).toContainEqual(['principal@example.com', name])
+  expect(told.map(([email]) => email)).not.toContain('reader@example.com')
   expect((await curator.post(assign, { assignee: 'nobody@example.com' })).texts('#field-assignee-error')).toEqual([
     'is no curator here',
   ])
   const mine = await follow(curator, await curator.post(assign, { assignee: '', me: '1' }))
   expect(mine.texts('.steps li').at(-1)).toContain('assigned it to curator@example.com')
-  const list = await curator.get(`/queue?kb=${kb.slug}&assignee=curator%40example.com`)
-  expect(list.texts('.entry .soft').join()).toContain('Which fees?')
+  const assigned = await curator.get(`/queue?kb=${kb.slug}&assignee=curator%40example.com`)
+  expect(assigned.texts('.entry .soft').join()).toContain('Which fees?')
   expect((await curator.get(`/queue?kb=${kb.slug}&assignee=ann%40example.com`)).texts('.entry')).toEqual([])
 })
