@@ -5,6 +5,7 @@ import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import type { Rendered } from '../markdown/render/render-pool.ts'
 import type { Caller } from '../rules/access/caller.ts'
+import { pastDate } from '../rules/freshness.ts'
 import { findMentions, type Mention } from './graph/find-mentions.ts'
 import { readGraph } from './graph/read-graph.ts'
 import { viewsOf } from './graph/resolve-links.ts'
@@ -21,6 +22,8 @@ export type NeuronView = {
   approvedBy: string
   /** The version of today; null where the Neuron is removed. */
   current: number | null
+  /** The last day on which it counted as true, where that is past. By the rules of `kb.yaml` for curators only. */
+  pastDate: string | undefined
   links: ShownLink[]
   /** Of the first backlinks. */
   mentions: Mention[]
@@ -51,12 +54,18 @@ export async function readPage(
     return { ...link, kb: name ?? view.kb.identity.slug, title: target?.titleOf(link.target) ?? link.target }
   })
   const backlinks = neuron.backlinks.slice(0, maxMentions)
+  const { verify } = await view.kb.settings()
   return {
     kb: await kbLabel(view.kb),
     neuron,
     rendered: await rendering,
     approvedBy: await approverOf(view.kb, neuron),
     current,
+    pastDate: pastDate(
+      { ...neuron, verified: neuron.verified ?? null },
+      view.audience === 'curator' ? verify : [],
+      ctx.now(),
+    ),
     links: shown,
     mentions: await findMentions(view, linkView, { seqId, backlinks }),
     around: await aroundOf(ctx, caller, { kb: asked.kb, neuron, isRemoved: current === null }),

@@ -16,9 +16,10 @@ function dueDay(page: Dated, rules: readonly VerifyRule[]): string | undefined {
   return days === undefined ? undefined : dayAfter(verified?.at ?? utcDay(new Date(updatedAt)), days)
 }
 
-export function isPastDate(page: Dated, rules: readonly VerifyRule[], now: Date): boolean {
+/** The last day on which a page counted as true, where that is past. */
+export function pastDate(page: Dated, rules: readonly VerifyRule[], now: Date): string | undefined {
   const due = dueDay(page, rules)
-  return due !== undefined && due < utcDay(now)
+  return due !== undefined && due < utcDay(now) ? due : undefined
 }
 
 /** The shortest interval of the rules that hold for a page, in days. */

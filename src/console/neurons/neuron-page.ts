@@ -81,15 +81,16 @@ function facts({ kb, neuron, approvedBy }: NeuronView): Html {
   </p>`
 }
 
-function staleNotice(visit: Visit, { kb, neuron, current }: NeuronView): Html | undefined {
+function staleNotice(visit: Visit, { kb, neuron, current, pastDate }: NeuronView): Html | undefined {
   if (neuron.stale !== true || current !== neuron.version) return undefined
   const { newEdition } = neuron
-  const why =
-    newEdition?.id === undefined
-      ? 'This page is past its date, or older than a document that it cites: nobody has said since that it is still true.'
-      : html`A document that this page cites has a new edition: <a href="${sourcePage(kb.slug, newEdition.id)}"><bdi>${newEdition.filename}</bdi></a>. Nobody has said since that the page is still true.`
+  const why = [
+    newEdition?.id !== undefined &&
+      html`A document that this page cites has a new edition: <a href="${sourcePage(kb.slug, newEdition.id)}"><bdi>${newEdition.filename}</bdi></a>. `,
+    pastDate !== undefined && html`This page is past its date, ${pastDate}. `,
+  ].filter((part) => part !== false)
   const next = reaches(visit.session.role, 'curator') && 'Change it, or choose “Still true”.'
-  return html`<p class="warning">${why} ${next} <a href="${stalePage(kb.slug)}">All such pages</a></p>`
+  return html`<p class="warning">${why.length > 0 ? why : 'This page is past its date, or older than a document that it cites. '}Nobody has said since that it is still true. ${next} <a href="${stalePage(kb.slug)}">All such pages</a></p>`
 }
 
 function actions(visit: Visit, { kb, neuron, current }: NeuronView): Html | undefined {

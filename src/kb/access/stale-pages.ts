@@ -1,4 +1,4 @@
-import { isPastDate } from '../../rules/freshness.ts'
+import { pastDate } from '../../rules/freshness.ts'
 import { PerCommit } from '../per-commit.ts'
 import { type LinkRow, linksToRenewed } from '../projection/link-queries.ts'
 import type { NeuronRow } from '../projection/neuron-queries.ts'
@@ -31,7 +31,7 @@ export async function stalenessIn(view: KbView, now: Date): Promise<(page: Asked
       newEditionFor(seqId, view, { cited, links }),
     )
     if (newEdition !== undefined) return { stale: true, newEdition }
-    return isPastDate(page, verify, now) ? { stale: true } : {}
+    return pastDate(page, verify, now) === undefined ? {} : { stale: true }
   }
 }
 

@@ -1,6 +1,7 @@
 import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { graphPage } from '../../../src/console/neurons/graph-page.ts'
+import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { neuronText, seq } from '../../kb/support/written-neurons.ts'
 import type { Browser } from '../support.ts'
 import { hostile, type Written, writtenConsole } from './support.ts'
@@ -112,7 +113,7 @@ test('pages past their date are listed by owner, and a curator says that one is 
     [],
   ])
   const path = `/kb/handbook/neurons/${seq(900)}`
-  expect((await reader.get(path)).texts('.warning')[0]).toContain('past its date')
+  expect((await reader.get(path)).texts('.warning')[0]).toContain('This page is past its date, 2025-02-01. Nobody')
   expect((await reader.get(path)).document.querySelector('form[action$="/still-true"]')).toBeNull()
   expect((await reader.get(path)).texts('.warning')[0]).not.toContain('Still true')
   expect((await curator.get(path)).texts('.warning')[0]).toContain('Change it, or choose “Still true”.')
@@ -121,4 +122,15 @@ test('pages past their date are listed by owner, and a curator says that one is 
   expect((await curator.post(action, {})).headers.location).toContain('done=verified')
   expect((await curator.get(path)).texts('.page-facts')[0]).toContain('says Some curator')
   expect(await list()).toEqual([])
+})
+
+test('curators see the day on which kb.yaml had a page looked at again; readers, that it is one of two reasons', async () => {
+  const native = new NativeWriter(console.ctx.directory.repository(console.kbId))
+  const settings = `${native.git('show', 'main:kb.yaml')}\nverify:\n  - { tags: [rule], days: 30 }\n`
+  native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
+  const head = 'verified: { at: 2025-01-01 }\n'
+  console.write({ 'rule.md': neuronText(901, { title: 'Rule', tags: ['rule'] }).replace('title:', `${head}title:`) })
+  const why = async (by: Browser) => (await by.get(`/kb/handbook/neurons/${seq(901)}`)).texts('.warning')[0]
+  expect(await why(curator)).toMatch(/^This page is past its date, 2025-01-31\. Nobody has said since/)
+  expect(await why(reader)).toMatch(/^This page is past its date, or older than a document that it cites\. Nobody/)
 })
