@@ -15,6 +15,7 @@ import { readTestFiles, type TestSet } from './test-files.ts'
 
 const attempts = 3
 const maxKept = 200
+const tooMany = 'Too many candidates are looked at: ask again.'
 const none = { broken: [], mended: [], changed: [] }
 
 /** What is known of the effects of candidates, by main's head and their records; and one turn at a time to find more. */
@@ -36,8 +37,10 @@ export function testEffects(ctx: Context, kb: KnowledgeBase, ids: readonly strin
   const key = JSON.stringify([kb.heads().main, ...ids.map((id) => [id, pendingRecord(sql, id)])])
   const found = effects.get(key)
   if (found !== undefined) return found
-  const finding = turns.run('', () =>
+  const finding: Promise<TestEffects> = turns.run('', () =>
     inUse(async () => {
+      // Others have asked for so many more that nobody would find it.
+      if (effects.peek(key) !== finding) return { state: 'failed', reason: tooMany, tests: 0, ...none }
       await ctx.kb(tenantId, kb.identity.id) // stays open until the results are there, whoever waits for them
       return findEffects(ctx, curatorOf(tenantId), kb, ids)
     }),

@@ -1,7 +1,7 @@
 import type { TestEffects } from '../contract/answer-tests.ts'
 import { GanglionError, unless, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
-import type { Context } from '../kb/context.ts'
+import { type Context, onePer } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findCandidate, unfinishedApprovals } from '../kb/projection/candidate-index.ts'
 import { hasTestFiles } from '../kb/projection/file-queries.ts'
@@ -10,6 +10,7 @@ import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { oneLine } from '../rules/text/lines.ts'
+import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
 import { approveStaged, CuratorNeeded, policyActor } from './approval.ts'
 
 /** Why a curator decides, and in which zone. The sender is told the reason, and may not know what the warning says. */
@@ -34,11 +35,22 @@ export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promi
   }
 }
 
+const turns = onePer((_: KnowledgeBase) => ({ ofSenders: new KeyedLock(), all: new KeyedLock() }))
+
 /**
  * Approves what the policy approved, unless that breaks an answer test: then it waits for a curator. Main is as it was tested. Not within
- * a write.
+ * a write. One at a time, since each moves main, and senders take turns, so that none waits for all that another has sent.
  */
-export async function approveTested(
+export function approveTested(
+  ctx: Pick<Context, 'now' | 'tests'>,
+  kb: KnowledgeBase,
+  { id, sender }: { id: string; sender: string },
+): Promise<void> {
+  const { ofSenders, all } = turns(kb)
+  return ofSenders.run(sender, () => all.run('', () => testAndApprove(ctx, kb, id)))
+}
+
+async function testAndApprove(
   ctx: Pick<Context, 'now' | 'tests'>,
   kb: KnowledgeBase,
   candidateId: string,

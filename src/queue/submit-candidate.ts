@@ -221,7 +221,7 @@ async function finishTested(
   draft: Draft,
   { row: { id }, warnings }: Submitted,
 ): Promise<Submitted> {
-  await approveTested(ctx, kb, id)
+  await approveTested(ctx, kb, { id, sender: draft.createdBy.id })
   const { read: sql } = kb.projection
   const row = findCandidate(sql, id)
   if (row === undefined) throw new GanglionError('internal')

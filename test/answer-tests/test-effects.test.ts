@@ -6,6 +6,7 @@ import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { readSentCandidate } from '../../src/queue/lists/sent-candidates.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import type { Caller } from '../../src/rules/access/caller.ts'
 import { kbSearch } from '../../src/search/kb/kb-search.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
 import { linkedBed, proposals, propose } from '../queue/preview/proposals.ts'
@@ -173,8 +174,33 @@ test('no candidate that the policy approves breaks a test, however many come at 
       ),
     ),
   )
-  expect(sent.filter(({ status }, number) => number % 2 === 1 && status === 'approved')).toEqual([])
+  expect(sent.map(({ status }) => status)).toEqual(sent.map((_, at) => (at % 2 === 0 ? 'approved' : 'pending')))
   expect(await readTestReport(ctx, curator, 'handbook')).toMatchObject({ passed: 1, failed: 0 })
   const again = await submitCandidate(ctx, app, candidate({ title: 'One more', confidence: 1 }))
   expect(again.status).toBe('approved')
+})
+
+test('what one agent sends holds up no other, and no look of a curator', async () => {
+  const { ctx, app, vip, kb, commit } = await testedBed()
+  await commit({ 'tests/answers.yaml': '- question: Who is paged for a VIP ticket?\n  contains: [the lead]\n' })
+  const order: string[] = []
+  const send = async (caller: Caller, title: string) => {
+    await submitCandidate(ctx, caller, candidate({ title, content: `About ${title}.`, confidence: 1 }))
+    order.push(caller.name)
+  }
+  const { candidateId } = await submitCandidate(ctx, app, correction(vip, 'Page the warden.'))
+  const flood = Array.from({ length: 16 }, (_, at) => send({ ...app, name: 'flood' }, `Page ${at}`))
+  const look = ctx.tests.effects(kb, [candidateId])?.then(() => order.push('look'))
+  await Promise.all([...flood, look, send({ ...app, id: 'key:other', name: 'other' }, 'Another')])
+  expect(order.indexOf('other')).toBeLessThan(4)
+  expect(order.indexOf('look')).toBeLessThan(8)
+})
+
+test('of very many looks at once those that nobody would find are not run', async () => {
+  const { ctx, app, vip, kb, commit } = await testedBed()
+  await commit({ 'tests/answers.yaml': '- question: Who is paged for a VIP ticket?\n  contains: [the lead]\n' })
+  const { candidateId } = await submitCandidate(ctx, app, correction(vip, 'Page the warden.'))
+  const looks = Array.from({ length: 202 }, (_, at) => ctx.tests.effects(kb, Array(at + 1).fill(candidateId)))
+  const states = (await Promise.all(looks)).map((effects) => effects?.state)
+  expect(states.slice(0, 3)).toEqual(['failed', 'failed', 'tested'])
 })
