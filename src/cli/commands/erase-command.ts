@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { recordAct } from '../../kb/access/audit.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { type ErasureStep, finishErasure, prepareErasure } from '../../operate/erase/erase.ts'
+import { findTexts, type TextPlaces, textPlaces } from '../../operate/erase/find-texts.ts'
 import { type ErasurePlan, planErasure } from '../../operate/erase/plan-erasure.ts'
 import { verify } from '../../operate/verify/verify.ts'
 import { operatorOf } from '../../people/manage-people.ts'
@@ -62,16 +63,21 @@ export function addEraseCommand(program: Command): void {
         const request = { ...things, decidedBy: by }
         if (Object.values(things).every(({ length }) => length === 0))
           throw new UsageError('one of --neuron, --text, --source and --person is needed')
-        const { kbs, plan } = await withContext(environment, async (ctx) => {
+        const { kbs, plan, places } = await withContext(environment, async (ctx) => {
           const kbs = await select(ctx, selection)
           const [kb, other] = kbs
           if (kb === undefined || other !== undefined) throw new UsageError('--kb must name one knowledge base')
-          const plan = dryRun
-            ? await inUse(async () => planErasure(ctx, await ctx.kbs.open(kb), request))
-            : await prepareErasure(ctx, kb, request, say)
-          return { kbs, plan }
+          if (!dryRun) return { kbs, plan: await prepareErasure(ctx, kb, request, say), places: undefined }
+          return inUse(async () => {
+            const opened = await ctx.kbs.open(kb)
+            const plan = await planErasure(ctx, opened, request)
+            return { kbs, plan, places: await findTexts(ctx, opened, plan) }
+          })
         })
-        if (dryRun) return { json: summary(plan), text: [textOf(plan, 'would go'), ...linked(plan)].join('\n') }
+        if (places !== undefined) {
+          const text = [textOf(plan, 'would go'), ...places.map(placesText), ...linked(plan)]
+          return { json: { ...summary(plan), places }, text: text.join('\n') }
+        }
         await finish()
         return await withContext(environment, async (ctx) => {
           const { kbs: verified } = await verify(ctx, kbs)
@@ -148,6 +154,14 @@ function textOf({ seqIds, candidates, texts, sources, people }: ErasurePlan, ver
     length > 0 ? [`${length} ${noun}${length === 1 ? '' : 's'}`] : [],
   )
   return `${parts.join(', ')} ${verb}: ${seqIds.join(', ')}`.replace(/: $/, '')
+}
+
+/** As they are for a person who checks that a text is the right one. */
+function placesText(places: TextPlaces): string {
+  const parts = textPlaces.flatMap((name) =>
+    places[name] > 0 ? [`${places[name]} ${places[name] === 1 ? name.slice(0, -1) : name}`] : [],
+  )
+  return `  ${places.text}: ${parts.length === 0 ? 'found nowhere' : `in ${parts.join(', ')}`}`
 }
 
 /** Copies in the data directory that an erasure leaves alone: exports of what was deleted, and databases of before an upgrade. */

@@ -19,24 +19,36 @@ export function eraseRows(
   rows: RowsToErase,
   alsoDo: (transaction: Transaction<Schema>) => Promise<void>,
 ): Promise<void> {
-  const { kbId, tenantId, oids, plan } = rows
+  return inTransaction(db, async (transaction) => {
+    await removeRows(transaction, rows)
+    for (const change of rowChanges(rows)) await rewriteRows(transaction, change)
+    await alsoDo(transaction)
+  })
+}
+
+/** Returns how many rows hold what is to be erased. */
+export async function countRows(db: Kysely<Schema>, rows: RowsToErase): Promise<number> {
+  let count = 0
+  for (const change of rowChanges(rows)) count += (await changedRows(db, change)).length
+  return count
+}
+
+function rowChanges({ kbId, tenantId, oids, plan }: RowsToErase): RowChange[] {
   const erasing = new Erasing(plan)
   const rewrite = (text: string) =>
     erasing.replace(text).replace(/(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])/g, (oid) => oids.get(oid) ?? oid)
   // Other tenants, and texts that others of the tenant have, are not what was asked for.
   const people = new Erasing({ ...plan, texts: plan.texts.filter(({ isWord }) => isWord) })
-  return inTransaction(db, async (transaction) => {
-    await removeRows(transaction, rows)
-    for (const table of tablesOfKb) await rewriteRows(transaction, { table, where: sql`kb_id = ${kbId}`, rewrite })
-    const ofSessions = sql<SqlBool>`session_id in (select id from chat_sessions where kb_id = ${kbId})`
-    await rewriteRows(transaction, { table: 'chat_turns', where: ofSessions, rewrite })
-    const ofTenant = sql<SqlBool>`tenant_id = ${tenantId}`
-    await rewriteRows(transaction, { table: 'memberships', where: ofTenant, rewrite })
-    for (const table of ['audit', 'api_keys'] as const) {
-      await rewriteRows(transaction, { table, where: ofTenant, rewrite: (text) => people.replace(text) })
-    }
-    await alsoDo(transaction)
-  })
+  const ofTenant = sql<SqlBool>`tenant_id = ${tenantId}`
+  const ofSessions = sql<SqlBool>`session_id in (select id from chat_sessions where kb_id = ${kbId})`
+  return [
+    ...tablesOfKb.map((table) => ({ table, where: sql<SqlBool>`kb_id = ${kbId}`, rewrite })),
+    { table: 'chat_turns', where: ofSessions, rewrite },
+    { table: 'memberships', where: ofTenant, rewrite },
+    ...(['audit', 'api_keys'] as const).map((table) => {
+      return { table, where: ofTenant, rewrite: (text: string) => people.replace(text) }
+    }),
+  ]
 }
 
 async function removeRows(
@@ -84,24 +96,31 @@ async function erasePerson(transaction: Transaction<Schema>, id: string): Promis
 /** Of words by which Ganglion works. */
 const kept: ReadonlySet<string> = new Set(['action', 'audience', 'format', 'git', 'kind', 'kinds', 'role', 'status'])
 
-/** A row is found again by all that it holds. */
-async function rewriteRows(transaction: Transaction<Schema>, { table, where, rewrite }: RowChange): Promise<void> {
-  const changed: { row: Record<string, unknown>; cells: [string, string][] }[] = []
-  for await (const row of transaction.selectFrom(table).selectAll().where(where).stream(rowsAtOnce)) {
+type ChangedRow = { row: Record<string, unknown>; cells: [string, string][] }
+
+async function changedRows(db: Kysely<Schema>, { table, where, rewrite }: RowChange): Promise<ChangedRow[]> {
+  const changed: ChangedRow[] = []
+  for await (const row of db.selectFrom(table).selectAll().where(where).stream(rowsAtOnce)) {
     const cells = Object.entries(row).flatMap(([column, value]): [string, string][] => {
       const text = typeof value === 'string' && !kept.has(column) ? rewrite(value) : value
       return typeof text === 'string' && text !== value ? [[column, text]] : []
     })
     if (cells.length > 0) changed.push({ row, cells })
   }
-  for (const { row, cells } of changed) {
+  return changed
+}
+
+/** A row is found again by all that it holds. */
+async function rewriteRows(transaction: Transaction<Schema>, change: RowChange): Promise<void> {
+  const { table } = change
+  for (const { row, cells } of await changedRows(transaction, change)) {
     const same = Object.entries(row).map(([name, value]) =>
       value === null ? sql`${sql.ref(name)} is null` : sql`${sql.ref(name)} = ${value}`,
     )
     const set = sql.join(cells.map(([name, text]) => sql`${sql.ref(name)} = ${text}`))
-    const change = forgotten.has(table)
+    const statement = forgotten.has(table)
       ? sql`delete from ${sql.table(table)}`
       : sql`update ${sql.table(table)} set ${set}`
-    await sql`${change} where ${sql.join(same, sql` and `)}`.execute(transaction)
+    await sql`${statement} where ${sql.join(same, sql` and `)}`.execute(transaction)
   }
 }

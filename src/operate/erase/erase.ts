@@ -90,6 +90,11 @@ export function prepareErasure(
   })
 }
 
+/** The refs that the new history has, too. */
+export async function keptRefs({ gitDir }: Repository): Promise<[ref: string, oid: Oid][]> {
+  return [...(await listRefs(gitDir))].filter(([ref]) => !leftOut.some((one) => ref.startsWith(one)))
+}
+
 async function writeHistory(
   from: Repository,
   gitDir: string,
@@ -97,7 +102,7 @@ async function writeHistory(
 ): Promise<Pick<Journal, 'oids' | 'head'>> {
   const to = await Repository.init(gitDir)
   try {
-    const refs = [...(await listRefs(from.gitDir))].filter(([ref]) => !leftOut.some((one) => ref.startsWith(one)))
+    const refs = await keptRefs(from)
     let batch = new Map<Oid, GitObject>()
     const flush = async () => {
       const release = await to.writeObjects(batch)

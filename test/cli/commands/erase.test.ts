@@ -41,7 +41,16 @@ test('erases pages and texts for the operator, says what still holds them, and r
     const { code, stderr } = await run('erase', '--kb', 'handbook', ...args)
     expect([code > 0, stderr]).toEqual([true, expect.stringContaining(says)])
   }
-  expect((await run('erase', '--kb', 'handbook', '--text', 'Quist', '--dry-run')).stdout).toBe('1 text would go\n')
+  const texts = ['--text', 'Quist', '--text', 'Xanadu', '--text', 'VIP escalation policy']
+  expect((await run('erase', '--kb', 'handbook', ...texts, '--dry-run')).stdout).toBe(
+    [
+      '3 texts would go',
+      '  Quist: in 1 page, 1 version, 1 candidate',
+      '  Xanadu: found nowhere',
+      '  VIP escalation policy: in 1 page, 1 version, 1 candidate, 2 commits',
+      '',
+    ].join('\n'),
+  )
   const read = () =>
     use(async (ctx, tenantId) => {
       const { repository, projection } = await ctx.kb(tenantId, 'handbook')

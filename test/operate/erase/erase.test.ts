@@ -13,6 +13,8 @@ import { signatureOf } from '../../../src/kb/refs/commit-message.ts'
 import { mainRef } from '../../../src/kb/refs/kb-refs.ts'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import type { ErasureStep } from '../../../src/operate/erase/erase.ts'
+import { findTexts } from '../../../src/operate/erase/find-texts.ts'
+import { planErasure } from '../../../src/operate/erase/plan-erasure.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { checkPush } from '../../../src/push/checks/check-push.ts'
@@ -134,6 +136,34 @@ test('a Source goes with all its editions, its bytes and text, and the pages mad
   await house.sound()
   await house.reopen()
   expect(holders(dataDir, house.gitDir, needles)).toEqual([])
+})
+
+test('a dry run counts where each text stands', async () => {
+  const house = await newHouse()
+  const ctx = house.ctx()
+  const { seqId } = Object(await house.approve(await house.propose(candidate({ content: 'Ask Zeb Quist.' }))))
+  for (const content of ['Ask Zeb Quist at once.', 'Ask nobody.']) {
+    await house.approve(await house.propose(correction(seqId, content)))
+  }
+  await house.propose(candidate({ title: 'Zeb Quist', content: 'Waits.' }))
+  const writer = new NativeWriter(house.gitDir)
+  const pushed = {
+    'neurons/pushed.md': '---\nseqId: handbook_00000009\ntitle: Pushed\n---\nBy Zeb\nQuist.\n',
+    'files/a.txt': 'Of Zeb Quist.',
+    'files/zeb-quist.txt': 'Of nobody.',
+  }
+  writer.commit(mainRef, new Map(Object.entries(pushed)))
+  await ctx.users.create({ email: 'quist@example.org', name: 'Zeb Quist', passwordHash: null }, ctx.now())
+  await recordAct(ctx, house.curator, { action: 'key.created', subject: 'Key of Zeb Quist' })
+  const kb = await ctx.kb(house.tenantId, 'handbook')
+  await kb.sync()
+  const request = { neurons: [], texts: ['Xanadu'], sources: [], people: ['quist@example.org'], decidedBy: [] }
+  const none = { pages: 0, versions: 0, candidates: 0, files: 0, commits: 0, rows: 0 }
+  expect(await findTexts(ctx, kb, await planErasure(ctx, kb, request))).toEqual([
+    { ...none, text: 'Xanadu' },
+    { text: 'Zeb Quist', pages: 1, versions: 3, candidates: 3, files: 2, commits: 1, rows: 1 },
+    { ...none, text: 'quist@example.org' },
+  ])
 })
 
 test('a text goes however files write it, two from names of files in one folder, and a Source of another knowledge base does not keep it', async () => {
