@@ -27,7 +27,7 @@ export function eraseRows(
 }
 
 /** Returns how many rows hold what is to be erased. */
-export async function countRows(db: Kysely<Schema>, rows: RowsToErase): Promise<number> {
+export async function countHolders(db: Kysely<Schema>, rows: RowsToErase): Promise<number> {
   let count = 0
   for (const change of rowChanges(rows)) count += (await changedRows(db, change)).length
   return count

@@ -2,7 +2,7 @@ import { longTimeLimit, runGit } from '../../git/native/git-process.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { keptRefs } from './erase.ts'
-import { countRows } from './erase-rows.ts'
+import { countHolders } from './erase-rows.ts'
 import { Erasing, fileKindOf } from './erasing.ts'
 import type { ErasurePlan } from './plan-erasure.ts'
 
@@ -41,7 +41,7 @@ export async function findTexts(
     return {
       ...{ text, pages: pages.filter((key) => found.has(key)).length, versions: count('page') },
       ...{ candidates: count('record'), files: count('file'), commits: count('commit') },
-      rows: await countRows(ctx.database.db, { kbId, tenantId, oids: new Map(), plan: only }),
+      rows: await countHolders(ctx.database.db, { kbId, tenantId, oids: new Map(), plan: only }),
     }
   })
   return Promise.all(places)
