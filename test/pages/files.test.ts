@@ -116,10 +116,16 @@ test('what only the policy has approved opens no file, and takes none from a pag
   expect(await readable(given, 'app', [...paths, 'kb.yaml'])).toEqual(['neurons/a/flow.png'])
 
   pushAsCurator(given, (clone) =>
-    put(clone, 'neurons/b.md', '---\nseqId: notes_00000077\n---\n\n![[orphan.png]] [](../kb.yaml)\n'),
+    put(clone, 'tests/answers.yaml', '- question: Who?\n  audience: curator\n  contains: [a secret]\n'),
   )
+  pushAsCurator(given, (clone) => {
+    const links = '![[orphan.png]] [](../kb.yaml) [](../tests/answers.yaml)'
+    return put(clone, 'neurons/b.md', `---\nseqId: notes_00000077\n---\n\n${links}\n`)
+  })
   await given.kb.sync()
-  expect(await readable(given, 'app', [...paths, 'kb.yaml'])).toEqual(['neurons/a/flow.png', 'neurons/orphan.png'])
+  const settings = ['kb.yaml', 'tests/answers.yaml']
+  expect(await readable(given, 'curator', settings)).toEqual(settings)
+  expect(await readable(given, 'app', [...paths, ...settings])).toEqual(['neurons/a/flow.png', 'neurons/orphan.png'])
 })
 
 test('a correction by the policy closes no file that the page opened, by its front matter or its text', async () => {

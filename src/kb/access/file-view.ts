@@ -1,4 +1,5 @@
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { isTestPath } from '../../markdown/file/test-file.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { fileNameKey } from '../../rules/links/file-target.ts'
 import type { LinkAddress } from '../../rules/links/link-target.ts'
@@ -15,7 +16,7 @@ const maxReread = 20
 /** The links that name a file so which are not resolved yet, and by file the pages of the others. */
 type References = { links: Iterator<FileReference>; pages: Map<string, string[]> }
 
-/** Settings and tools' files, which no link opens. */
+/** Settings and tools' files, which no link opens; nor does one open answer tests, which say what curators see. */
 const closed = /^kb\.yaml$|(?:^|\/)\./
 
 /**
@@ -51,7 +52,7 @@ export class FileView {
 
   async #findReference(path: string): Promise<boolean> {
     const key = fileNameKey(path)
-    if (key === undefined || closed.test(path)) return false
+    if (key === undefined || closed.test(path) || isTestPath(path)) return false
     const { projection } = await this.#view.kb.whole()
     const uncurated = new Set<string>()
     for await (const seqId of this.#pagesTo(path, key)) {

@@ -37,7 +37,7 @@ const CloneState = z.object({
 type CloneState = z.infer<typeof CloneState>
 
 /** Of what a clone holds: one that was made in another is made anew. */
-const form = 'without comments'
+const form = 'without comments and answer tests'
 const stateFile = 'ganglion.json'
 const branch = 'refs/heads/main'
 const options = { timeLimit: longTimeLimit }
