@@ -189,11 +189,11 @@ async function proposeRemovals(batch: Batch, present: ReadonlySet<string>): Prom
     if (present.has(origin)) continue
     const past = candidatesOfOrigin(sql, ingestConnector, origin)
     const latest = past.find(({ approval, removes }) => approval !== undefined && !removes)
-    const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
+    const target = latest?.approval && findNeuron(sql, latest.approval.seqId)
     for (const row of past)
       if (row.status === 'pending' && !row.removes) await withdraw(batch, row, 'The Source no longer has it.')
-    if (target === undefined || (await isRemovalKnown(batch, past, target.seqId))) continue
-    const candidate = await removalCandidate(batch, origin, target)
+    if (latest === undefined || target === undefined || (await isRemovalKnown(batch, past, target.seqId))) continue
+    const candidate = await removalCandidate(batch, origin, { target, proposed: latest })
     candidates.set(candidate.id, candidate)
     outcome.pending++
   }

@@ -12,6 +12,7 @@ import { narrowed } from '../../rules/access/audience.ts'
 import { type Candidate, ingestActor, ingestConnector } from '../../rules/candidates/candidate.ts'
 import { candidateIdFor, idTail } from '../../rules/candidates/candidate-id.ts'
 import type { SourceReference } from '../../rules/neurons/neuron.ts'
+import { withoutOrigin } from '../../rules/neurons/origin-line.ts'
 import { fileSlug, hasOtherLetters, slugify } from '../../rules/paths/slug.ts'
 import { judge } from '../../rules/policy.ts'
 import type { CompiledPage, Span } from '../compile/compiled.ts'
@@ -45,6 +46,7 @@ export type PagePast = {
 }
 
 const edited = 'The Neuron was edited since its Source was ingested: approving merges the two.'
+const lost = 'The Neuron was edited since its Source was ingested: approving removes the edits, too.'
 const editedBefore = 'The Neuron was edited before it was removed: its edits come back only by hand.'
 
 /**
@@ -56,22 +58,14 @@ export async function pageCandidate(
   page: CompiledPage,
   { origin, fingerprint, target, latest, proposed }: PagePast,
 ): Promise<Candidate> {
-  const { kb, staging, source } = write
+  const { kb, source } = write
   const { doubts = [] } = page
   const kind = target === undefined ? 'ingest-summary' : 'ingest-page-update'
-  const approved =
-    proposed?.approval && versionAt(kb.projection.write, proposed.approval.seqId, proposed.approval.commit)
-  const base = target === undefined ? null : (approved?.blob ?? target.blob)
   const gone = target === undefined && latest?.removes ? await removedPage(write, latest) : undefined
-  const known = base === null ? gone?.text : await staging.readText(base)
-  const original =
-    known === undefined || proposed === undefined
-      ? undefined
-      : await originalOf((oid) => staging.readText(oid), proposed)
-  const hasEdits = known !== undefined && original !== undefined && asProposed(known, original.record) !== known
-  const mergeBase = hasEdits && base !== null ? { mergeBase: original.blob } : {}
-  // An edit around the server keeps the back-pointer.
-  const isEdited = hasEdits || (target !== undefined && (target.candidateId !== proposed?.id || target.blob !== base))
+  const before = target && (await knownVersion(write, target, proposed))
+  const known = before?.text ?? gone?.text
+  const isEdited =
+    before?.isEdited ?? (gone !== undefined && (await editedFrom(write, gone.text, proposed)) !== undefined)
   const seenBy = known === undefined ? undefined : parseNeuronFile(known).fields.audience
   const fields = {
     ...(page.audience && { audience: narrowed(page.audience, seenBy ?? page.audience) }),
@@ -81,6 +75,8 @@ export async function pageCandidate(
     edges: page.edges ?? [],
     sources: [referenceTo(source, page)],
     ...(source.sourceUrl === null ? {} : { sourceUrl: source.sourceUrl }),
+    // It was said of another text.
+    ...(known !== undefined && saysOther(known, page) ? { verified: undefined } : {}),
   }
   const text = known === undefined ? formatNeuron(fields, page.content) : editNeuron(known, fields, page.content)
   const claim = {
@@ -103,14 +99,54 @@ export async function pageCandidate(
     frontMatter: text.slice(0, fileLayout(text).bodyStart),
     target: target?.seqId ?? gone?.seqId ?? null,
     removes: false,
-    base,
-    ...mergeBase,
+    base: before?.base ?? null,
+    ...(before?.mergeBase === undefined ? {} : { mergeBase: before.mergeBase }),
     verdict: {
       ...verdict,
       ...(isEdited ? { approve: false, reason: 'the Neuron was edited since' } : {}),
       warnings: [...warnings, ...(isEdited ? [target === undefined ? editedBefore : edited] : []), ...doubts],
     },
   }
+}
+
+/**
+ * The version of a Neuron that a change of its Source is relative to: what main has, or where somebody has edited that, what ingest had
+ * proposed. That it is still true, or where it lies, is no edit; an edit around the server keeps the back-pointer.
+ */
+async function knownVersion(
+  write: IngestWrite,
+  target: NeuronRow,
+  proposed: OriginRow | undefined,
+): Promise<{ base: string; text: string; mergeBase?: string | undefined; isEdited: boolean }> {
+  const { kb, staging } = write
+  const { seqId, commit } = proposed?.approval ?? {}
+  const approved = seqId && commit ? versionAt(kb.projection.write, seqId, commit) : undefined
+  const current = await staging.readText(target.blob)
+  const base = approved?.blob ?? target.blob
+  const text = await staging.readText(base)
+  const mergeBase = await editedFrom(write, text, proposed)
+  const isEdited = proposed === undefined || mergeBase !== undefined || unsigned(current) !== unsigned(text)
+  return isEdited ? { base, text, mergeBase, isEdited } : { base: target.blob, text: current, isEdited }
+}
+
+/** The blob of what ingest had proposed, where a curator took it with other words. */
+async function editedFrom(
+  { staging }: IngestWrite,
+  text: string,
+  proposed: OriginRow | undefined,
+): Promise<string | undefined> {
+  if (proposed === undefined) return undefined
+  const { blob, record } = await originalOf((oid) => staging.readText(oid), proposed)
+  return asProposed(text, record) === text ? undefined : blob
+}
+
+function unsigned(text: string): string {
+  return editNeuron(text, { candidate: undefined, verified: undefined })
+}
+
+function saysOther(text: string, { title, content }: CompiledPage): boolean {
+  const { fields, content: before } = parseNeuronFile(text)
+  return fields.title !== title || withoutOrigin(before) !== withoutOrigin(content)
 }
 
 /** What ingest itself proposed, whatever a curator made of it before they approved it, and the blob that holds it. */
@@ -136,8 +172,13 @@ async function removedPage(
   return { seqId: target, path: versionOfBlob(kb.projection.write, target, base)?.path, text }
 }
 
-/** That a Neuron goes whose part the Source no longer has. A curator decides. */
-export async function removalCandidate(write: IngestWrite, origin: string, target: NeuronRow): Promise<Candidate> {
+/** That a Neuron goes whose part the Source no longer has. A curator decides. `proposed`: see `PagePast`. */
+export async function removalCandidate(
+  write: IngestWrite,
+  origin: string,
+  { target, proposed }: { target: NeuronRow; proposed: OriginRow },
+): Promise<Candidate> {
+  const { isEdited } = await knownVersion(write, target, proposed)
   return {
     ...ofIngest(write, { filename: origin, fingerprint: `removal ${target.blob}` }),
     kind: 'ingest-page-update',
@@ -147,7 +188,12 @@ export async function removalCandidate(write: IngestWrite, origin: string, targe
     target: target.seqId,
     removes: true,
     base: target.blob,
-    verdict: { approve: false, zone: null, reason: 'the Source no longer has this part', warnings: [] },
+    verdict: {
+      approve: false,
+      zone: null,
+      reason: 'the Source no longer has this part',
+      warnings: isEdited ? [lost] : [],
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { rebuild } from '../../../src/operate/rebuild.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
+import { sayStillTrue } from '../../../src/pages/write/say-still-true.ts'
 import { proposePush } from '../../../src/push/push-proposals.ts'
 import { listCandidates } from '../../../src/queue/lists/list-candidates.ts'
 import { readCandidate } from '../../../src/queue/read-candidate.ts'
@@ -208,4 +209,30 @@ test('what was edited before it was removed waits for a curator when its part co
   })
   await approve()
   expect(page()).toMatchObject({ content: 'One.', fields: { seqId } })
+})
+
+test('that a page is still true is no edit; an edition with another text takes it back', async () => {
+  const { edition, page, approve, waiting, current, curator } = await bed()
+  await edition(lines('One.', 'Two.'))
+  await sayStillTrue(current(), curator, { kb: 'handbook', seqId }, { until: '2199-01-01' })
+  expect(await edition(lines('One.', 'Two.'), { tags: ['care', 'new'] })).toMatchObject({ updated: 1, pending: 0 })
+  expect(page().fields).toMatchObject({ tags: ['care', 'new'], verified: { until: '2199-01-01' } })
+  expect(await edition(lines('One.', 'Two, at last.'))).toMatchObject({ updated: 1, pending: 0 })
+  expect(page()).toMatchObject({ content: lines('One.', 'Two, at last.') })
+  expect(page().fields.verified).toBeUndefined()
+
+  await sayStillTrue(current(), curator, { kb: 'handbook', seqId }, {})
+  expect(await edition('Another.', { key: 'other', title: 'Other' })).toMatchObject({ created: 1, pending: 1 })
+  expect((await waiting()).warnings).toEqual([])
+  await approve()
+})
+
+test('the removal of a page that somebody has edited says so', async () => {
+  const { edition, edit, waiting } = await bed()
+  await edition(lines('One.', 'Two.'))
+  await edit(lines('One, says the curator.', 'Two.'))
+  expect(await edition('Another.', { key: 'other', title: 'Other' })).toMatchObject({ created: 1, pending: 1 })
+  expect((await waiting()).warnings).toEqual([
+    'The Neuron was edited since its Source was ingested: approving removes the edits, too.',
+  ])
 })
