@@ -1,5 +1,6 @@
 import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import type { Oid } from '../../git/objects/object.ts'
+import { fold } from '../../rules/text/fold.ts'
 import type { Schema } from '../../state/database/schema.ts'
 import { inTransaction } from '../../state/database/transaction.ts'
 import { tablesOfKb } from '../../state/removal.ts'
@@ -9,7 +10,7 @@ import type { ErasurePlan } from './plan-erasure.ts'
 export type RowsToErase = { kbId: string; tenantId: string; oids: ReadonlyMap<Oid, Oid>; plan: ErasurePlan }
 type RowChange = { table: keyof Schema; where: ReturnType<typeof sql<SqlBool>>; rewrite: (text: string) => string }
 
-/** Only counts what was asked: two questions may be the same without what goes. */
+/** Only counts what was asked, without case and accents: two questions may be the same without what goes. */
 const forgotten: ReadonlySet<keyof Schema> = new Set(['asked_questions', 'opened_results'])
 const rowsAtOnce = 500
 
@@ -35,6 +36,7 @@ export async function countHolders(db: Kysely<Schema>, rows: RowsToErase): Promi
 
 function rowChanges({ kbId, tenantId, oids, plan }: RowsToErase): RowChange[] {
   const erasing = new Erasing(plan)
+  const folded = new Erasing({ ...plan, texts: plan.texts.map((one) => ({ ...one, text: fold(one.text) })) })
   const rewrite = (text: string) =>
     erasing.replace(text).replace(/(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])/g, (oid) => oids.get(oid) ?? oid)
   // Other tenants, and texts that others of the tenant have, are not what was asked for.
@@ -42,7 +44,10 @@ function rowChanges({ kbId, tenantId, oids, plan }: RowsToErase): RowChange[] {
   const ofTenant = sql<SqlBool>`tenant_id = ${tenantId}`
   const ofSessions = sql<SqlBool>`session_id in (select id from chat_sessions where kb_id = ${kbId})`
   return [
-    ...tablesOfKb.map((table) => ({ table, where: sql<SqlBool>`kb_id = ${kbId}`, rewrite })),
+    ...tablesOfKb.map((table) => {
+      const rewrites = forgotten.has(table) ? (text: string) => folded.replace(text) : rewrite
+      return { table, where: sql<SqlBool>`kb_id = ${kbId}`, rewrite: rewrites }
+    }),
     { table: 'chat_turns', where: ofSessions, rewrite },
     { table: 'memberships', where: ofTenant, rewrite },
     ...(['audit', 'api_keys'] as const).map((table) => {

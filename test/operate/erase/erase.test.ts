@@ -21,6 +21,7 @@ import { checkPush } from '../../../src/push/checks/check-push.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import { questionKey } from '../../../src/search/kb/note-question.ts'
 import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../../src/sources/ingest/commit-source.ts'
 import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
@@ -200,7 +201,7 @@ test('a text goes however files write it, two from names of files in one folder,
   ).toEqual([])
 })
 
-test('a text goes from what the server escapes: files that feedback names, and filters that people saved', async () => {
+test('a text goes from what the server writes otherwise: files that feedback names, filters that people saved, and questions', async () => {
   const house = await newHouse()
   const { users } = house.ctx()
   const person = await users.create({ email: 'ann@example.org', name: 'Ann', passwordHash: null }, new Date())
@@ -211,6 +212,10 @@ test('a text goes from what the server escapes: files that feedback names, and f
   const citations = [{ documentId: '', path: '', filename: `${text}.pdf` }]
   const vote = { vote: 'down', reason: 'No', question: 'Who?', answer: 'He.', pageUrl: `x:${path}`, citations } as const
   await submitFeedback(house.ctx(), house.app, 'handbook', vote)
+  const { askedQuestions } = house.ctx()
+  for (const question of [`Where is ${text}?`, 'Where is he?'])
+    await askedQuestions.note(house.kbId, questionKey(question), { asked: 1 }, new Date())
+  await askedQuestions.noteOpened(house.kbId, questionKey(`Where is ${text}?`), 'handbook_00000001')
   await house.prepare({ texts: [text] })
   await house.finish()
   await house.sound()
@@ -218,6 +223,8 @@ test('a text goes from what the server escapes: files that feedback names, and f
   expect(holders(house.dataDir, house.gitDir, ['Quist', 'quist'])).toEqual([])
   const [membership] = await house.ctx().users.memberships(person?.id ?? '')
   expect(membership?.filters).toEqual([{ name: 'Of Erased', path: '/queue?q=Erased' }])
+  const asked = await house.ctx().askedQuestions.list(house.kbId, { order: 'asked', offset: 0, limit: 9 })
+  expect(asked.map(({ question }) => question)).toEqual(['where is he'])
 })
 
 test('feedback on answers that cited a page goes with it, whether it waits or became a page', async () => {
