@@ -28,10 +28,13 @@ export function eraseRows(
 }
 
 /** Returns how many rows hold what is to be erased. */
-export async function countHolders(db: Kysely<Schema>, rows: RowsToErase): Promise<number> {
-  let count = 0
-  for (const change of rowChanges(rows)) count += (await changedRows(db, change)).length
-  return count
+export function countHolders(db: Kysely<Schema>, rows: RowsToErase): Promise<number> {
+  // PostgreSQL streams rows in transactions only.
+  return inTransaction(db, async (transaction) => {
+    let count = 0
+    for (const change of rowChanges(rows)) count += (await changedRows(transaction, change)).length
+    return count
+  })
 }
 
 function rowChanges({ kbId, tenantId, oids, plan }: RowsToErase): RowChange[] {
@@ -103,9 +106,12 @@ const kept: ReadonlySet<string> = new Set(['action', 'audience', 'format', 'git'
 
 type ChangedRow = { row: Record<string, unknown>; cells: [string, string][] }
 
-async function changedRows(db: Kysely<Schema>, { table, where, rewrite }: RowChange): Promise<ChangedRow[]> {
+async function changedRows(
+  transaction: Transaction<Schema>,
+  { table, where, rewrite }: RowChange,
+): Promise<ChangedRow[]> {
   const changed: ChangedRow[] = []
-  for await (const row of db.selectFrom(table).selectAll().where(where).stream(rowsAtOnce)) {
+  for await (const row of transaction.selectFrom(table).selectAll().where(where).stream(rowsAtOnce)) {
     const cells = Object.entries(row).flatMap(([column, value]): [string, string][] => {
       const text = typeof value === 'string' && !kept.has(column) ? rewrite(value) : value
       return typeof text === 'string' && text !== value ? [[column, text]] : []

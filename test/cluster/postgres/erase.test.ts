@@ -6,6 +6,8 @@ import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { erasedCommits } from '../../../src/kb/refs/erased-commits.ts'
 import type { ErasureStep } from '../../../src/operate/erase/erase.ts'
+import { findTexts } from '../../../src/operate/erase/find-texts.ts'
+import { planErasure } from '../../../src/operate/erase/plan-erasure.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
 import { inTransaction } from '../../../src/state/database/transaction.ts'
@@ -73,6 +75,13 @@ test.each(['rows', 'cluster'] as const)(
     const oldHead = nativeGit(house.gitDir, ['rev-parse', 'main'])
 
     const request = { neurons: [erased], sources: [source.id], texts: needles }
+    const { kbId, tenantId } = house
+    const opened = await house.ctx().kb(tenantId, kbId)
+    const plan = await planErasure(house.ctx(), opened, { ...request, people: [], decidedBy: [] })
+    const places = { pages: 1, versions: 1, candidates: 2, rows: 1 }
+    expect(await findTexts(house.ctx(), opened, plan)).toMatchObject(
+      needles.map((needle) => ({ text: needle, ...places })),
+    )
     const node = await openOther()
     let leads = false
     const leave = await node.database.lead(async () => {
