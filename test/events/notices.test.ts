@@ -241,6 +241,19 @@ test('so many mails an hour are sent; the rest comes in the digest', async () =>
   expect((await work({ maxHourly: 2 })).map(({ headers }) => headers.subject)).toEqual(['Ganglion: 3 notices'])
 })
 
+test('however much an agent proposes, what people do is still told at once', async () => {
+  const { ctx, bo, app, work, later, id } = await start({ settings: 'approvals: { yellow: 2 }\n' })
+  const metadata = JSON.stringify({ actionZone: 'yellow' })
+  for (let n = 0; n < 5; n++) {
+    await submitCandidate(ctx, app, candidate({ title: `Flood ${n}`, metadata }))
+    later(1000)
+  }
+  const toAda = async () => (await work({ maxHourly: 4 })).filter(({ to }) => to[0] === 'ada@example.com')
+  expect(await toAda()).toHaveLength(2)
+  await commentCandidate(ctx, bo.caller, id, { comment: 'Look, @ada' })
+  expect(await toAda()).toMatchObject([{ text: expect.stringContaining('mentions you') }])
+})
+
 test('what waits of one push is one mail', async () => {
   const settings = 'approvals: { yellow: 2 }\nzones: { connectors: { git: yellow } }\n'
   const { ctx, bo, work, gitDir } = await start({ settings })

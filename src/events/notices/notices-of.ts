@@ -37,6 +37,11 @@ const texts: Partial<Record<NoticeCause['kind'], string>> = {
   'candidate.dismissed': 'was dismissed',
 }
 
+/** Whether a notice is of what waits, of which an agent may send any number. */
+export function isOfWaiting({ kind }: Pick<NoticeCause, 'kind'>): boolean {
+  return texts[kind] === waits
+}
+
 /**
  * Says who is to hear of something, and what: by what holds now, so that it is asked when a notice is kept and again when it is sent. All are
  * curators, who may see all of a knowledge base. Nobody hears of what they did themselves, nor of what the policy did at once.

@@ -6,7 +6,7 @@ import { type ObservedWork, observed } from '../../system/work.ts'
 import { nextAttempt } from '../webhooks/retry-schedule.ts'
 import type { SendMail } from './mail-server.ts'
 import { makeNotices, nextDigest, noticesNow } from './make-notices.ts'
-import type { PersonalNotice } from './notices-of.ts'
+import { isOfWaiting, type PersonalNotice } from './notices-of.ts'
 import { stopUrlOf } from './stop-link.ts'
 
 /** `failed`: hears of mails that are given up. `maxHourly`: mails to a person; what is more waits for the digest. */
@@ -58,7 +58,9 @@ async function sendMail(ctx: Context, options: NoticeOptions, all: readonly Stor
   if (first === undefined) return true
   const putOff = () => notices.change(ids, { isDigest: 1, dueAt: nextDigest(now()) }).then(() => true)
   const { points } = await mailCounter.read(first.userId)
-  if (first.isDigest === 0 && points >= (options.maxHourly ?? 20)) return putOff()
+  // Half is kept for what people do.
+  const maxHourly = (options.maxHourly ?? 20) / (isOfWaiting(first) ? 2 : 1)
+  if (first.isDigest === 0 && points >= maxHourly) return putOff()
   let looked = 0
   for (const { userId, tenantId, kbId, kind, candidateId, decision } of all) {
     if (found.length === maxItems) break
