@@ -1,5 +1,5 @@
 import type { TestEffects } from '../contract/answer-tests.ts'
-import { GanglionError, unless, ValidationError } from '../contract/errors.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Context, onePer } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
@@ -8,13 +8,14 @@ import { hasTestFiles } from '../kb/projection/file-queries.ts'
 import { commitAt, lastPosition } from '../kb/projection/main-changes.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
 import { approveStaged, CuratorNeeded, policyActor } from './approval.ts'
 
 /** Why a curator decides, and in which zone. The sender is told the reason, and may not know what the warning says. */
-type Objection = { reason: string; warning?: string; zone?: 'yellow' | 'red' }
+export type Objection = { reason: string; warning?: string; zone?: 'yellow' | 'red' }
 
 const attempts = 3
 
@@ -46,42 +47,69 @@ export function approveTested(
   kb: KnowledgeBase,
   { id, sender }: { id: string; sender: string },
 ): Promise<void> {
-  const { ofSenders, all } = turns(kb)
-  return ofSenders.run(sender, () => all.run('', () => testAndApprove(ctx, kb, id)))
+  return decideTested(ctx, kb, {
+    ids: [id],
+    sender,
+    decide: (staging, objection) =>
+      objection === undefined
+        ? approveByPolicy(kb, staging, id, ctx.now())
+        : leaveToCurator(kb, staging, id, objection, ctx.now()),
+  })
 }
 
-async function testAndApprove(
-  ctx: Pick<Context, 'now' | 'tests'>,
+/** Runs the answer tests as if candidates were approved, and lets `decide` write what comes of it, on the main that was tested. */
+export function decideTested<Result>(
+  ctx: Pick<Context, 'tests'>,
   kb: KnowledgeBase,
-  candidateId: string,
-): Promise<void> {
+  {
+    ids,
+    sender,
+    decide,
+  }: {
+    ids: readonly string[]
+    sender: string
+    decide: (staging: Staging, objection: Objection | undefined) => Promise<Result>
+  },
+): Promise<Result> {
+  const { ofSenders, all } = turns(kb)
+  return ofSenders.run(sender, () => all.run('', () => testAndDecide(ctx, kb, ids, decide)))
+}
+
+async function testAndDecide<Result>(
+  ctx: Pick<Context, 'tests'>,
+  kb: KnowledgeBase,
+  ids: readonly string[],
+  decide: (staging: Staging, objection: Objection | undefined) => Promise<Result>,
+): Promise<Result> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const { main } = kb.heads()
-    const objection = await objectionTo(ctx, kb, candidateId)
-    const isDone = await kb.write(async (staging) => {
+    const objection = await objectionTo(ctx, kb, ids)
+    const decided = await kb.write(async (staging) => {
       const { write: sql } = kb.projection
-      if (commitAt(sql, lastPosition(sql)) !== main) return false
-      if (objection === undefined) await approveByPolicy(kb, staging, candidateId, ctx.now())
-      else await leaveToCurator(kb, staging, candidateId, objection, ctx.now())
-      return true
+      const isTested = commitAt(sql, lastPosition(sql)) === main
+      return isTested ? { result: await decide(staging, objection) } : undefined
     })
-    if (isDone) return
+    if (decided !== undefined) return decided.result
   }
   const reason = 'main changed faster than its answer tests were run'
-  await kb.write((staging) => leaveToCurator(kb, staging, candidateId, { reason }, ctx.now()))
+  return kb.write((staging) => decide(staging, { reason }))
 }
 
 async function objectionTo(
   ctx: Pick<Context, 'tests'>,
   kb: KnowledgeBase,
-  candidateId: string,
+  ids: readonly string[],
 ): Promise<Objection | undefined> {
   const { onBreak: zone } = await kb.settings()
   if (zone === 'allow') return undefined
-  // Somebody may decide meanwhile.
-  const effects = await ctx.tests.effects(kb, [candidateId])?.catch(unless('not_pending'))
-  const objection = effects && objectionIn(effects)
-  return objection && { ...objection, zone }
+  try {
+    const effects = await ctx.tests.effects(kb, ids)
+    const objection = effects && objectionIn(effects)
+    return objection && { ...objection, zone }
+  } catch (error) {
+    if (!(error instanceof GanglionError && error.code === 'not_pending')) throw error
+    return { reason: 'somebody decided meanwhile' }
+  }
 }
 
 function objectionIn({ state, reason = '', broken }: TestEffects): Objection | undefined {
@@ -113,21 +141,27 @@ export async function approveByPolicy(
   }
 }
 
+/** The candidate as it waits for a curator, and why. */
+export function leftToCurator(candidate: Candidate, { reason, warning, zone }: Objection): Candidate {
+  const { verdict } = candidate
+  const more = [zone === 'red' ? `Check it with care: ${reason}.` : undefined, warning]
+  const warnings = [...verdict.warnings, ...more.filter((text) => text !== undefined)]
+  return { ...candidate, verdict: { ...verdict, approve: false, reason, warnings, ...(zone && { zone }) } }
+}
+
 async function leaveToCurator(
   kb: KnowledgeBase,
   staging: Staging,
   candidateId: string,
-  { reason, warning, zone }: Objection,
+  objection: Objection,
   now: Date,
 ): Promise<void> {
   const row = findCandidate(kb.projection.write, candidateId)
   if (row?.status !== 'pending') return
   const candidate = parseCandidate(await staging.readText(row.blob))
-  const { title, kind, connector, verdict } = candidate
-  const more = [zone === 'red' ? `Check it with care: ${reason}.` : undefined, warning]
-  const warnings = [...verdict.warnings, ...more.filter((text) => text !== undefined)]
+  const { title, kind, connector } = candidate
   await kb.commitToQueue(staging, {
-    candidates: [{ ...candidate, verdict: { ...verdict, approve: false, reason, warnings, ...(zone && { zone }) } }],
+    candidates: [leftToCurator(candidate, objection)],
     message: commitMessage(`Leave "${title}" to a curator`, {
       Candidate: candidateId,
       Kind: kind,

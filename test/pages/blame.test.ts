@@ -45,7 +45,7 @@ test('each sentence is of who said it, through editions of its Source, edits, ed
         model: 'm-1',
       },
     }
-    return commitSource(kb, source, [compiled], ctx.now)
+    return commitSource(ctx, kb, source, [compiled])
   }
   const pendingOf = async () => {
     const rows = kb.projection.read.all`SELECT id FROM candidates WHERE status = 'pending'`

@@ -31,7 +31,7 @@ async function start() {
     const pages = [page('summary', 'Care', 'See [[Hands]].\n'), page('hands', 'Hands', `${rule}\n\n${end}\n`)]
     const { id, filename } = source
     const ofEdition = { id, filename, sha256: 'ab'.repeat(32), editionOf: editions[0]?.id ?? id, sourceUrl: null }
-    await commitSource(kb, { ...ofEdition, isWanted: async () => true }, pages, ctx.now)
+    await commitSource(ctx, kb, { ...ofEdition, isWanted: async () => true }, pages)
   }
   const take = async (input: Parameters<typeof submitCandidate>[2]) => {
     const { candidateId } = await submitCandidate(ctx, app, input)

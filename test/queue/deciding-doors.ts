@@ -334,7 +334,7 @@ export const acts: Record<string, Act> = {
       tags: draw.chance(0.4) ? [draw.one(tags)] : [],
       place: {},
     }
-    const { created, updated } = await commitSource(kb, source, [page], team.bed.ctx.now)
+    const { created, updated } = await commitSource(team.bed.ctx, kb, source, [page])
     return created + updated > 0 ? 'done' : undefined
   },
   role: async (team, draw) => {

@@ -82,7 +82,7 @@ test('a page whose front matter conflicts shows what it changes in the version t
   const ingest = async (title: string, content: string) => {
     const origin = { id, editionOf: id, filename: 'Handbook.md', sha256: 'ab'.repeat(32), sourceUrl: null }
     const page: CompiledPage = { key: 'summary', kind: 'summary', title, content, tags: ['handbook'], place: {} }
-    await commitSource(kb, { ...origin, isWanted: async () => true }, [page], ctx.now)
+    await commitSource(ctx, kb, { ...origin, isWanted: async () => true }, [page])
   }
   const path = 'neurons/sources/handbook-00000a.md'
   await ingest('Handbook', 'One.')

@@ -207,7 +207,7 @@ test('the pages of a Source are undone in all its editions, and by the model tha
   }
   const edition = async (...compiled: CompiledPage[]) => {
     const source = { id, filename, sha256: 'ab'.repeat(32), editionOf: id, sourceUrl: null, isWanted: async () => true }
-    await commitSource(await ctx.kb(curator.tenantId, 'handbook'), source, compiled, ctx.now)
+    await commitSource(ctx, await ctx.kb(curator.tenantId, 'handbook'), source, compiled)
     await approveAll()
   }
   await edition(page('one', 'first'), page('two', 'second'))

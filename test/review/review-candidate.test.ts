@@ -208,7 +208,7 @@ test('beside a page that ingest made stands the passage of its Source', async ()
   const kb = await ctx.kb(curator.tenantId, 'handbook')
   const { id, editionOf, filename, contentHash: sha256 } = source
   const origin = { id, editionOf, filename, sha256, sourceUrl: null, isWanted: async () => true }
-  await commitSource(kb, origin, [page], ctx.now)
+  await commitSource(ctx, kb, origin, [page])
   const [row] = kb.projection.read.all`SELECT id FROM candidates WHERE status = 'pending'`
   const { sources, entry } = await review(String(row?.id))
   expect(sources).toEqual([

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { GanglionError } from '../../contract/errors.ts'
+import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidatesOfOrigin, countPending, type OriginRow, originsBelow } from '../../kb/projection/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
@@ -13,6 +14,7 @@ import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { opensUp } from '../../queue/approval.ts'
+import { decideTested, isTestedFirst, leftToCurator, type Objection } from '../../queue/policy-approval.ts'
 import { maxPending } from '../../queue/submit-candidate.ts'
 import { type Candidate, ingestActor, ingestConnector, lastVerdict } from '../../rules/candidates/candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
@@ -51,6 +53,8 @@ type Batch = IngestWrite & {
   trailers: [string, string][]
   approved: Candidate[]
   outcome: IngestOutcome
+  /** Why the policy approves nothing of it. */
+  objection: Objection | undefined
 }
 
 /**
@@ -58,47 +62,83 @@ type Batch = IngestWrite & {
  * page that was taken before changes its own Neuron, or nothing where it is the same; what a curator has edited since is never
  * overwritten, but becomes a candidate that waits. May be repeated at any time, also after a crash.
  */
-export function commitSource(
+export async function commitSource(
+  ctx: Pick<Context, 'now' | 'tests'>,
   kb: KnowledgeBase,
   source: IngestedSource,
   pages: readonly CompiledPage[],
-  now: () => Date,
 ): Promise<IngestOutcome> {
-  return kb.write(async (staging) => {
-    const at = now()
-    const batch: Batch = {
-      ...{ kb, staging, source, at, nextNumber: nextNumbers(kb) },
-      ...{ candidates: new Map(), files: new Map(), pathKeys: new Set(), trailers: [], approved: [] },
-      outcome: { created: 0, updated: 0, unchanged: 0, pending: 0, seqIds: [], commit: undefined },
-    }
-    if (!(await source.isWanted())) return batch.outcome
-    for (const page of pages) await takePage(batch, page)
-    await proposeRemovals(batch, new Set(pages.map(({ key }) => originOf(source, key))))
-    const { candidates, files, trailers, outcome } = batch
-    if (outcome.pending > 0 && countPending(kb.projection.write) + outcome.pending > maxPending) {
-      throw new GanglionError('queue_full')
-    }
-    const author = signatureOf(ingestActor, at)
-    const tail: [string, string][] = [
-      ['Connector', ingestConnector],
-      ['Source', source.id],
-    ]
-    if (candidates.size > 0) {
-      const ids = [...candidates.keys()].map((id): [string, string] => ['Candidate', id])
-      const message = commitMessage(`Propose pages of ${source.filename}`, [...ids, ...tail])
-      await kb.commitToQueue(staging, { candidates: [...candidates.values()], message, author, at })
-    }
-    if (files.size > 0) {
-      const message = commitMessage(`Ingest ${source.filename}`, [
-        ...trailers,
-        ...tail,
-        ['Approved-By', "The knowledge base's policy <policy>"],
-      ])
-      const decided = { by: ingestActor, of: batch.approved }
-      outcome.commit = await kb.commitToMain(staging, { files, message, decided, author, at })
-    }
-    return outcome
+  const proposed = await kb.write(async (staging) => {
+    const batch = await takePages(ctx, kb, { staging, source, pages })
+    const isTested = batch.approved.length > 0 && isTestedFirst(kb, await kb.settings())
+    if (!isTested) await commitApproved(batch)
+    return { ...batch, isTested }
   })
+  if (!proposed.isTested) return proposed.outcome
+  const removals = [...proposed.candidates.values()].filter(({ removes }) => removes).length
+  return decideTested(ctx, kb, {
+    ids: proposed.approved.map(({ id }) => id),
+    sender: ingestActor.id,
+    async decide(staging, objection) {
+      const batch = await takePages(ctx, kb, { staging, source, pages, objection })
+      await commitApproved(batch)
+      return { ...batch.outcome, pending: batch.outcome.pending + removals }
+    },
+  })
+}
+
+/** Puts the pages into the queue. */
+async function takePages(
+  { now }: Pick<Context, 'now'>,
+  kb: KnowledgeBase,
+  {
+    staging,
+    source,
+    pages,
+    objection,
+  }: Pick<Batch, 'staging' | 'source'> & {
+    pages: readonly CompiledPage[]
+    objection?: Objection | undefined
+  },
+): Promise<Batch> {
+  const at = now()
+  const batch: Batch = {
+    ...{ kb, staging, source, at, nextNumber: nextNumbers(kb), objection },
+    ...{ candidates: new Map(), files: new Map(), pathKeys: new Set(), trailers: [], approved: [] },
+    outcome: { created: 0, updated: 0, unchanged: 0, pending: 0, seqIds: [], commit: undefined },
+  }
+  if (!(await source.isWanted())) return batch
+  for (const page of pages) await takePage(batch, page)
+  await proposeRemovals(batch, new Set(pages.map(({ key }) => originOf(source, key))))
+  const { candidates, outcome } = batch
+  if (outcome.pending > 0 && countPending(kb.projection.write) + outcome.pending > maxPending) {
+    throw new GanglionError('queue_full')
+  }
+  if (candidates.size > 0) {
+    const ids = [...candidates.keys()].map((id): [string, string] => ['Candidate', id])
+    const message = commitMessage(`Propose pages of ${source.filename}`, [...ids, ...originTrailers(source)])
+    const author = signatureOf(ingestActor, at)
+    await kb.commitToQueue(staging, { candidates: [...candidates.values()], message, author, at })
+  }
+  return batch
+}
+
+async function commitApproved({ kb, staging, source, at, files, trailers, approved, outcome }: Batch): Promise<void> {
+  if (files.size === 0) return
+  const message = commitMessage(`Ingest ${source.filename}`, [
+    ...trailers,
+    ...originTrailers(source),
+    ['Approved-By', "The knowledge base's policy <policy>"],
+  ])
+  const decided = { by: ingestActor, of: approved }
+  outcome.commit = await kb.commitToMain(staging, { files, message, decided, author: signatureOf(ingestActor, at), at })
+}
+
+function originTrailers({ id }: IngestedSource): [string, string][] {
+  return [
+    ['Connector', ingestConnector],
+    ['Source', id],
+  ]
 }
 
 async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
@@ -156,11 +196,12 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   const view = { sql: kb.projection.write, readText: (oid: string) => staging.readText(oid), parser: kb.parser }
   const ids = { seqId, id: target?.documentId ?? uuidv7() }
   const { path: wished, text, title } = await proposalOf(view, candidate, { ids })
-  const leave = (reason: string) => {
-    candidates.set(candidate.id, { ...candidate, verdict: { ...candidate.verdict, approve: false, reason } })
+  const leave = (objection: Objection) => {
+    candidates.set(candidate.id, leftToCurator(candidate, objection))
     return false
   }
-  if (await opensUp(kb, staging, seqId, { text, target })) return leave('more readers would see the Neuron')
+  if (batch.objection !== undefined) return leave(batch.objection)
+  if (await opensUp(kb, staging, seqId, { text, target })) return leave({ reason: 'more readers would see the Neuron' })
   const path = target === undefined ? freePagePath(wished, takenOnMain(kb.projection.write, pathKeys)) : wished
   pathKeys.add(pathKey(path))
   const isRenamed = target !== undefined && title !== target.title
@@ -171,7 +212,7 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   const named = aliases.length === 0 || text === null ? text : editNeuron(text, { aliases })
   const page = named === null || hasReadableSize(named) ? named : text
   const awaiting = await kb.missing(staging, new Map([[path, page]]), { by: ingestActor, of: [candidate] })
-  if (awaiting !== undefined) return leave(awaitingText(awaiting))
+  if (awaiting !== undefined) return leave({ reason: awaitingText(awaiting) })
   files.set(path, page)
   batch.approved.push(candidate)
   trailers.push(['Candidate', candidate.id], ['Neuron', seqId])

@@ -86,7 +86,7 @@ export function ingestSteps(
       await archiveOlder(ctx, source)
       const isWanted = async () => (await sources.get(id))?.archivedAt === null
       const ingested = { id, filename, sha256, editionOf, sourceUrl, isWanted }
-      const { seqIds, pending, commit } = await commitSource(kb, ingested, pages, now)
+      const { seqIds, pending, commit } = await commitSource(ctx, kb, ingested, pages)
       // They come before the event that ends the ingest.
       await followEvents(events, kb, now)
       const { read: sql } = kb.projection

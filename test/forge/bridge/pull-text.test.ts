@@ -58,7 +58,7 @@ test('a pull request of a page that ingest made has the passage of its Source', 
     },
     ...{ place: { pages: [2, 2] as [number, number] }, doubts: [] },
   }
-  await commitSource(kb, origin, [page], ctx.now)
+  await commitSource(ctx, kb, origin, [page])
   const [row] = kb.projection.read.all`SELECT id FROM candidates`
   const body = await text(String(row?.id))
   expect(body).toContain('<summary>Source: <code>guide &#60;1&#62;.pdf, page 2</code></summary>')

@@ -227,7 +227,7 @@ describe('without a curator', () => {
     const kb = await ctx.kb(curator.tenantId, 'handbook')
     const ids = { id: '0199a5c1-0000-7000-8000-00000000000a', editionOf: '0199a5c1-0000-7000-8000-00000000000a' }
     const source = { ...ids, filename: 'a.pdf', sha256: 'ab'.repeat(32), sourceUrl: null, isWanted: async () => true }
-    const take = (content: string, tags: string[]) => commitSource(kb, source, [{ ...page, content, tags }], ctx.now)
+    const take = (content: string, tags: string[]) => commitSource(ctx, kb, source, [{ ...page, content, tags }])
     const [seqId = ''] = (await take('One.', ['internal'])).seqIds
     expect(await take('Two.', [])).toMatchObject({ updated: 0, pending: 1, seqIds: [seqId] })
     expect(await take('Two.', [])).toMatchObject({ updated: 0, pending: 1 })

@@ -105,7 +105,7 @@ test('a Source goes with all its editions, its bytes and text, and the pages mad
       editionOf: first.id,
       sourceUrl: null,
     }
-    await commitSource(kb, { ...source, isWanted: async () => true }, [page(content)], ctx().now)
+    await commitSource(ctx(), kb, { ...source, isWanted: async () => true }, [page(content)])
     const [pending] = kb.projection.read.all`SELECT id FROM candidates WHERE status = 'pending'`
     if (pending !== undefined) await approveCandidate(ctx(), ofPerson, String(pending.id), {})
   }

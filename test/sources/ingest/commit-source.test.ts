@@ -31,7 +31,7 @@ async function bed() {
   const test = await newTestBed()
   const kb = await test.ctx.kb(test.curator.tenantId, 'handbook')
   const native = new NativeWriter(test.gitDir)
-  const ingest = (...pages: CompiledPage[]) => commitSource(kb, source, [summary, ...pages], test.ctx.now)
+  const ingest = (...pages: CompiledPage[]) => commitSource(test.ctx, kb, source, [summary, ...pages])
   const pending = async () => {
     const { candidates } = await listCandidates(test.ctx, test.curator, { limit: 100, status: 'pending' })
     return candidates
@@ -240,7 +240,7 @@ test('what is no longer wanted when its turn comes is not written', async () => 
   const { kb, ctx, native } = await bed()
   const refs = native.git('for-each-ref')
   const overtaken = { ...source, isWanted: async () => false }
-  expect(await commitSource(kb, overtaken, [summary], ctx.now)).toMatchObject({ created: 0, seqIds: [] })
+  expect(await commitSource(ctx, kb, overtaken, [summary])).toMatchObject({ created: 0, seqIds: [] })
   expect(native.git('for-each-ref')).toBe(refs)
 })
 

@@ -41,7 +41,7 @@ async function bed() {
       place: {},
     }
     const wanted = { ...source, isWanted: async () => true }
-    return commitSource(await kb(), wanted, [{ ...page, ...more }], ctx.now)
+    return commitSource(ctx, await kb(), wanted, [{ ...page, ...more }])
   }
   const pending = async () => {
     const { candidates } = await listCandidates(ctx, curator, { limit: 100, status: 'pending' })
@@ -199,7 +199,7 @@ test('what was edited before it was removed waits for a curator when its part co
   await edit('One, says the curator.')
   const write = await kb()
   const source = { id: editionOf, filename: 'handbook.md', sha256: 'cd'.repeat(32), editionOf, sourceUrl: null }
-  await commitSource(write, { ...source, isWanted: async () => true }, [], current().now)
+  await commitSource(current(), write, { ...source, isWanted: async () => true }, [])
   await approve()
   expect(native.paths(main, 'neurons/sources')).toEqual([])
   expect(await edition('One.')).toMatchObject({ created: 0, pending: 1 })
