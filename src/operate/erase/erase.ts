@@ -192,11 +192,17 @@ async function switchHistory({ cluster, directory }: Context, { kbId, head, shar
   throw new Error(`The new history is not in ${directory.root}: go on with the settings that the erasure began with.`)
 }
 
-async function removeOld({ blobs, directory, texts }: Context, { kbId, plan }: Journal): Promise<void> {
+async function removeOld(ctx: Context, { kbId, plan }: Journal): Promise<void> {
+  const { blobs, directory, texts, uploads, uploadBytes } = ctx
   const incoming = (await readdir(directory.incoming)).map((name) => join(directory.incoming, name))
   for (const path of [placesOf(directory).old, ...directory.derived(kbId), ...incoming]) {
     await rm(path, { recursive: true, force: true })
   }
   for (const { contentHash, isOnly } of plan.sources) if (isOnly) await blobs.remove(contentHash)
   for (const name of plan.extracts) await texts.remove(name)
+  // What they hold cannot be looked into yet.
+  for (const id of await uploads.begunIn(kbId)) {
+    await uploads.remove(id)
+    await uploadBytes.remove(id)
+  }
 }

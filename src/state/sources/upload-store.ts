@@ -85,6 +85,12 @@ export class Uploads extends Store {
     return rows.map(toUpload)
   }
 
+  /** The ids of what is not whole yet in a knowledge base, also where it has expired. */
+  async begunIn(kbId: string): Promise<string[]> {
+    const begun = this.db.selectFrom('uploads').select('id').where('kb_id', '=', kbId).where('finalized_at', 'is', null)
+    return (await begun.execute()).map(({ id }) => id)
+  }
+
   async setBytesReceived(id: string, bytesReceived: number, now: Date): Promise<void> {
     const change = { bytes_received: bytesReceived, received_at: now.toISOString() }
     await this.db.updateTable('uploads').set(change).where('id', '=', id).execute()

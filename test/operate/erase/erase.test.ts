@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { submitFeedback } from '../../../src/chat/submit-feedback.ts'
@@ -25,6 +26,7 @@ import { questionKey } from '../../../src/search/kb/note-question.ts'
 import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../../src/sources/ingest/commit-source.ts'
 import { sourceTexts } from '../../../src/sources/ingest/source-texts.ts'
+import { beginUpload } from '../../../src/sources/receive/uploads/begin-upload.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { addSource } from '../../kb/support/ingest-support.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
@@ -201,7 +203,7 @@ test('a text goes however files write it, two from names of files in one folder,
   ).toEqual([])
 })
 
-test('a text goes from what the server writes otherwise: files that feedback names, filters that people saved, and questions', async () => {
+test('a text goes from what the server writes otherwise: files that feedback names, filters that people saved, questions, and a file on its way', async () => {
   const house = await newHouse()
   const { users } = house.ctx()
   const person = await users.create({ email: 'ann@example.org', name: 'Ann', passwordHash: null }, new Date())
@@ -216,6 +218,10 @@ test('a text goes from what the server writes otherwise: files that feedback nam
   for (const question of [`Where is ${text}?`, 'Where is he?'])
     await askedQuestions.note(house.kbId, questionKey(question), { asked: 1 }, new Date())
   await askedQuestions.noteOpened(house.kbId, questionKey(`Where is ${text}?`), 'handbook_00000001')
+  const { uploadBytes } = house.ctx()
+  const upload = { filename: 'x.md', fileSize: 99, path: '/', metadata: null }
+  const { uploadId } = await beginUpload(house.ctx(), house.app, 'handbook', upload, { force: false, replace: false })
+  await uploadBytes.append(uploadId, { start: 0, bytes: Readable.from([Buffer.from(text)]) }, async () => 0)
   await house.prepare({ texts: [text] })
   await house.finish()
   await house.sound()
