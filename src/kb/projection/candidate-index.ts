@@ -6,6 +6,7 @@ import {
   queueStatus,
   requestedChanges,
 } from '../../rules/candidates/candidate.ts'
+import { doorOf } from '../../rules/neurons/first-come.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
@@ -73,7 +74,8 @@ export function indexCandidate(
 
 /**
  * Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. What a
- * client says of them counts for nothing, since it would steer the next import; a page of the console has a fingerprint alone.
+ * client says of them counts for nothing, since it would steer the next import, or what curators are told; a page of the console has a
+ * fingerprint alone.
  * `model`: that wrote it, as its sender says.
  */
 function saidOf({
@@ -88,7 +90,8 @@ function saidOf({
   }
   const model = text('model')
   const fingerprint = text('fingerprint')
-  if (isClient({ createdBy })) return { origin: null, fingerprint: connector === 'console' ? fingerprint : null, model }
+  const isWritten = doorOf({ connector, createdBy }) === 'console'
+  if (isClient({ createdBy })) return { origin: null, fingerprint: isWritten ? fingerprint : null, model }
   return { origin: fingerprint === null ? null : text('filename'), fingerprint, model }
 }
 

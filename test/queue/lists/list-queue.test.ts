@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { rebuild } from '../../../src/operate/rebuild.ts'
+import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { listCandidates } from '../../../src/queue/lists/list-candidates.ts'
 import { listQueue, type QueueQuery } from '../../../src/queue/lists/list-queue.ts'
@@ -172,4 +173,18 @@ test('the queues of the others are listed where a knowledge base is damaged', as
     unavailable: ['damaged'],
   })
   await expect(listCandidates(ctx, curator, { kb: 'damaged', limit: 5 })).rejects.toThrow(/is empty/)
+})
+
+test('a key makes no bundle that says what its candidates do, whatever they claim', async () => {
+  const { ctx, app, curator } = await newTestBed({ now: () => new Date('2026-03-04T12:00:00Z') })
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  for (const title of ['One', 'Two']) {
+    const page = await submitCandidate(ctx, app, candidate({ title, content: `Text of ${title}.` }))
+    const { seqId = '' } = Object(await approveCandidate(ctx, curator, page.candidateId, {}))
+    const { blob } = kb.projection.read.get`SELECT blob FROM neurons WHERE seq_id = ${seqId}` ?? {}
+    const claimed = { connector: 'console', fingerprint: `neurons/archive/${title}.md ${blob}`, targetNeuron: seqId }
+    await submitCandidate(ctx, app, correction(seqId, 'Other.', { title, metadata: JSON.stringify(claimed) }))
+  }
+  const { entries } = await listQueue(ctx, curator, { kb: 'handbook', status: 'pending', bundles: true, limit: 50 })
+  expect(entries.map(({ bundle }) => bundle)).toEqual([undefined, undefined])
 })
