@@ -23,6 +23,7 @@ import { awaitingText, isOpenToCurators, mayBeAmong } from '../rules/deciding.ts
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { firstComeNeurons } from '../rules/neurons/first-come.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
+import { inZone } from '../rules/policy.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
 import { onceInTurn } from '../system/concurrency/shared-turn.ts'
 import { observed } from '../system/work.ts'
@@ -32,7 +33,7 @@ import { tagsOfCandidate } from './follow/candidate-tags.ts'
 import { KbFollower } from './follow/kb-follower.ts'
 import { readNeuronForIndex } from './follow/neuron-for-index.ts'
 import { authorsAmong, type Decided, missingApprovals, type WhoIs } from './missing-approvals.ts'
-import { indexCandidate } from './projection/candidate-index.ts'
+import { findCandidate, indexCandidate } from './projection/candidate-index.ts'
 import type { ChangedRows } from './projection/changed-rows.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from './projection/neuron-index.ts'
@@ -417,14 +418,17 @@ export class KnowledgeBase {
 
   /**
    * Stages one commit on the queue with these candidates' records as they are now: the one way in for candidates, and so the place where the
-   * limits of keys hold. Within {@link write}.
+   * limits of keys hold, and where what is new gets its zone. Within {@link write}.
    * @param isTaken whether they are on their way to main
    */
   async commitToQueue(
     staging: Staging,
     { candidates: sent, isTaken, message, author, at }: QueueCommit,
   ): Promise<void> {
-    const candidates = await this.admitted(sent, isTaken)
+    const settings = await this.#settingsWithin(staging)
+    const isNew = ({ id }: Candidate) => findCandidate(this.projection.write, id) === undefined
+    const zoned = sent.map((candidate) => (!isTaken && isNew(candidate) ? inZone(candidate, settings) : candidate))
+    const candidates = await this.admitted(zoned, isTaken)
     const blobs = candidates.map((candidate) => ({ candidate, oid: staging.putBlob(formatCandidate(candidate)) }))
     const changes = new Map(blobs.map(({ candidate, oid }) => [candidatePath(candidate.id), { oid }]))
     await staging.commit(queueRef, { changes, message, author, committer: committer(at) })

@@ -13,7 +13,7 @@ import {
   neededVotes,
 } from '../rules/deciding.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
-import { judge, stricterZone } from '../rules/policy.ts'
+import { inZone } from '../rules/policy.ts'
 
 /** Finds out who an actor is, now. */
 export type WhoIs = (actorId: string) => Promise<Decider>
@@ -64,11 +64,9 @@ export async function missingApprovals(
   const decider = by === undefined || isPolicy ? undefined : await whoIs(by.id)
   if (decider !== undefined && !mayBeAmong(authors, decider)) voters.set(decider.id, decider)
 
-  const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
   const needed = of.map((candidate) => {
     // What cannot be read may have said red.
-    const today = zones === null ? 'red' : judge({ ...candidate, ...untrusted }, { policy, zones }).zone
-    const zone = stricterZone(candidate.verdict.zone, today)
+    const zone = zones === null ? 'red' : inZone(candidate, { policy, zones }).verdict.zone
     const isFree = isPolicy && zone !== 'red' && zone !== 'yellow'
     return isFree ? 0 : neededVotes(deciding, zone)
   })

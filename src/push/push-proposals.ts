@@ -8,7 +8,6 @@ import { type CandidateRow, candidatesOfOrigin, countPending } from '../kb/proje
 import type { AllTables } from '../kb/projection/projection.ts'
 import { signatureOf } from '../kb/refs/commit-message.ts'
 import {
-  awaitingReview,
   connectorOf,
   gitCandidate,
   gitFingerprint,
@@ -158,7 +157,7 @@ async function propose(
       title: candidate.title,
       state: 'new',
       dismissal: await earlierDismissal(kb, staging, neuron, { origin, proposer }),
-      candidate: { ...awaitingReview(candidate, await kb.settings()), base },
+      candidate: { ...candidate, base },
     }
   }
   const record = parseCandidate(await staging.readText(known.blob))

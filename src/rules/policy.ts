@@ -1,5 +1,5 @@
 import type { CandidateKind, Zone } from '../contract/vocabulary.ts'
-import type { Verdict } from './candidates/candidate.ts'
+import type { Candidate, Verdict } from './candidates/candidate.ts'
 import type { KbSettings, Policy, Zones } from './kb-settings.ts'
 
 export type Judged = {
@@ -61,8 +61,17 @@ function judgeConfidence(
   return pending(`confidence ${confidence} is below every threshold`)
 }
 
-export function stricterZone(one: Zone | null, other: Zone | null): Zone | null {
-  return strictestFirst.find((zone) => zone === one || zone === other) ?? null
+/** The candidate in the zone of its kind and connector where that is stricter than its own, with the warnings of both. */
+export function inZone<One extends Pick<Candidate, 'kind' | 'confidence' | 'connector' | 'verdict'>>(
+  candidate: One,
+  settings: Parameters<typeof judge>[1],
+): One {
+  const { verdict } = candidate
+  const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
+  const judged = judge({ ...candidate, ...untrusted }, settings)
+  const zone = strictestFirst.find((one) => one === verdict.zone || one === judged.zone) ?? null
+  const warnings = [...new Set([...judged.warnings, ...verdict.warnings])]
+  return { ...candidate, verdict: { ...verdict, zone, warnings } }
 }
 
 /** The strictest of the zones of the kind, of the connector and of the caller; a green one counts only where it may be claimed. */

@@ -4,7 +4,6 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import type { Actor, Candidate, Decision } from '../../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
-import { judge } from '../../rules/policy.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { type CandidateRow, findCandidate } from '../projection/candidate-index.ts'
 import type { Projection } from '../projection/projection.ts'
@@ -84,13 +83,6 @@ export function gitCandidate(
     createdBy: actor,
     decisions: [],
   }
-}
-
-/** The candidate with its zone and warnings. It stays pending for a curator, whatever the policy says. */
-export function awaitingReview(candidate: Candidate, settings: Parameters<typeof judge>[1]): Candidate {
-  const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
-  const { zone, warnings } = judge({ ...candidate, ...untrusted }, settings)
-  return { ...candidate, verdict: { ...candidate.verdict, zone, warnings } }
 }
 
 /** A pending candidate, updated to the page of a later push. */

@@ -8,7 +8,7 @@ import type { Staging } from '../../git/staging.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { countPending, findCandidate } from '../../kb/projection/candidate-index.ts'
 import { areTogether, waitingOfConsole } from '../../kb/projection/candidate-queue.ts'
-import { awaitingReview, gitCandidate, gitFingerprint, pageParts, revised } from '../../kb/writing/git-candidate.ts'
+import { gitCandidate, gitFingerprint, pageParts, revised } from '../../kb/writing/git-candidate.ts'
 import { proposalOf } from '../../kb/writing/proposal.ts'
 import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
 import { recordCandidate, withDecision } from '../../kb/writing/record.ts'
@@ -124,7 +124,7 @@ async function putCandidate(
   const made = gitCandidate(kb.identity.id, neuron, { id, parts, origin, reason, actor, at })
   const mate = waitingOfConsole(sql, actor.id, maxWaiting).find((one) => areTogether(one.id, id))
   const candidate = {
-    ...awaitingReview(made, await kb.settings()),
+    ...made,
     ...change,
     ...(mate && { createdAt: mate.createdAt }),
   }

@@ -45,9 +45,25 @@ extractorConformance({
   refused: { 'lines of commas': { bytes: ',,\n,,\n', problems: ['empty'] } },
 })
 
+const wrapped = (text: string) => `<div><p>${text}</p></div>`
+const links = Array.from({ length: 4 }, (_, at) => `<a href="https://owls.example/${at}">species ${at}</a>`).join(
+  ' or ',
+)
+
 extractorConformance({
   fileType: 'html',
   readable: {
+    'paragraphs in blocks of their own, one with many links': {
+      bytes: `<!doctype html><title>Owls</title><article>${[
+        wrapped('Owls hunt at night, and they hear a mouse below the snow, as many people have written.'.repeat(3)),
+        wrapped(`Most of the owls that live in the forests of the north, and in parks of towns, belong to ${links}.`),
+        wrapped(
+          'Owls sleep by day, and they hide from crows, which drive them away, wherever they see them.'.repeat(3),
+        ),
+      ].join('')}</article>`,
+      title: 'Owls',
+      contains: ['hunt at night', 'forests of the north', 'hide from crows'],
+    },
     'a page': {
       bytes:
         '<!doctype html><title>Owls</title><nav>Menu</nav><h1>Owls &amp; others</h1><p>They <a href="javascript:x">see</a>.</p>',
