@@ -280,8 +280,8 @@ test('what a push could not have is not written either', async () => {
 
 test('pages are one entry of the queue where one was opened to go with the other, which waits and is of the same person', async () => {
   const { ctx, curator, write } = await newWriter()
-  const other = { ...curator, id: 'user:other', name: 'Other' }
-  const propose = async (title: string, mate?: string, as = curator) => {
+  const [own, other] = ['own', 'other'].map((name) => ({ ...curator, id: `user:${name}`, name }))
+  const propose = async (title: string, mate?: string, as = own ?? curator) => {
     const { candidateId } = await openBlankPage(ctx, as, { kb: 'handbook', mate })
     await write({ changes: { title, content: 'x' } }, { candidateId, publish: false }, as)
     return candidateId
