@@ -162,6 +162,7 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
   }
   // What went since the Source had lost it is wanted again with it; what a curator deleted is not.
   const isDeleted = latest !== undefined && target === undefined && !latest.removes
+  if (isDeleted && same !== undefined) await withdraw(batch, same, 'Its Neuron was deleted.')
   if (isDeleted || (same === undefined && (await isRefused(batch, past, fingerprint)))) {
     outcome.unchanged++
     return

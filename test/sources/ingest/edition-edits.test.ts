@@ -236,3 +236,16 @@ test('the removal of a page that somebody has edited says so', async () => {
     'The Neuron was edited since its Source was ingested: approving removes the edits, too.',
   ])
 })
+
+test('what waits for a Neuron that was deleted since is taken back by the next ingest', async () => {
+  const { edition, pending, zone, native, kb, curator, current } = await bed()
+  await edition('One.')
+  await zone('yellow')
+  expect(await edition('Two.')).toMatchObject({ pending: 1 })
+  const [waiting = ''] = await pending()
+  native.commit(main, new Map([[path, null]]))
+  await (await kb()).sync()
+  expect(await edition('Two.')).toMatchObject({ unchanged: 1, pending: 0 })
+  expect(await pending()).toEqual([])
+  expect((await readCandidate(current(), curator, waiting)).status).toBe('dismissed')
+})
