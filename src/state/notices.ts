@@ -52,7 +52,11 @@ export class Notices extends Store {
     const served = this.db.selectFrom('notices').selectAll().where('kb_id', 'in', servedKbs(this.db))
     const due = served
       .where('due_at', '<=', now.toISOString())
-      .orderBy(['due_at', 'at', 'candidate_id', 'decision', 'id'])
+      .orderBy('due_at')
+      .orderBy('at')
+      .orderBy('candidate_id')
+      .orderBy('decision')
+      .orderBy('id')
     return (await due.limit(limit).execute()).map(camelCase)
   }
 

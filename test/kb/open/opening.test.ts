@@ -185,7 +185,7 @@ test('where there is room for two, five are used in turn, and one in use is neve
     return { ...loaded, close: () => loaded.close().finally(() => open--) }
   }
   const onError = vi.fn()
-  const kbs = new OpenKbs(load, onError, { most: 2, patience: 300 })
+  const kbs = new OpenKbs(load, onError, { most: 2, patience: 2_000 })
   onTestFinished(() => kbs.close())
   await inUse(async () => {
     const held = await kbs.open(first)
