@@ -15,6 +15,8 @@ import { revealContents } from './reveal-contents.ts'
 /** Of the words that a cleaned page has, what its main content must have to stand for it. */
 const minKept = 0.6
 const toHtml = unified().use(rehypeStringify).freeze()
+/** A paragraph of many links is prose, too, also where it stands in a block of its own. The package's types lack the second. */
+const reading = { debug: false, linkDensityModifier: 0.2 }
 /** Of the words of the page as it came, what its text must have not to be told about. */
 const leastKept = 0.5
 const fewWords = 50
@@ -52,7 +54,7 @@ function titleOf(tree: Root): string | undefined {
 function mainContent(html: string, tree: Root, page: Root): Root | undefined {
   const enough = minKept * countWords(page)
   const { document } = parseHTML(html)
-  const content = document.documentElement && new Readability(document).parse()?.content
+  const content = document.documentElement && new Readability(document, reading).parse()?.content
   const found = content ? cleanHast(parseHtml(content)) : undefined
   if (found && countWords(found) >= enough) return found
   const marked = markedMain(tree)
