@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { proposeReverse } from '../../src/review/propose-reverse.ts'
+import { proposeUndo } from '../../src/review/propose-undo.ts'
 import { reviewCandidate } from '../../src/review/review-candidate.ts'
+import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
 
@@ -60,6 +62,21 @@ test('asked for twice, it is one candidate; a removal of what was changed since 
   const second = await reverse(id)
   expect(second).not.toBe(first)
   expect((await review(second)).entry.warnings).toEqual([expect.stringContaining('was changed since')])
+})
+
+test('a reversal is in the zone of its kind or connector, and says so', async () => {
+  const { ctx, curator, gitDir, add, reverse, review } = await newDesk()
+  const { id } = await add('one\n')
+  const native = new NativeWriter(gitDir)
+  const zones = 'zones:\n  kinds: { user-correction: red }\n  connectors: {}\n\n'
+  const text = native.read('refs/heads/main', 'kb.yaml').replace(/^zones:[\s\S]*?\n\n/m, zones)
+  native.commit('refs/heads/main', new Map([['kb.yaml', text]]))
+  const red = { zone: 'red', warnings: [expect.stringContaining('red zone')] }
+  expect((await review(await reverse(id))).entry).toMatchObject(red)
+  const since = '2020-01-01T00:00:00Z'
+  const undo = { by: 'key', writer: 'app-key', since, dryRun: false } as const
+  const { reversals } = await proposeUndo(ctx, curator, 'handbook', undo)
+  expect((await review(reversals[0]?.candidateId ?? '')).entry).toMatchObject(red)
 })
 
 test('what is not approved, or gone by another way, cannot be taken back', async () => {
