@@ -1,7 +1,8 @@
 import type { Awaiting } from '../contract/envelope.ts'
 import { foldEmail } from '../contract/people.ts'
 import type { Zone } from '../contract/vocabulary.ts'
-import type { Actor, Candidate } from './candidates/candidate.ts'
+import { type Actor, type Candidate, ingestActor } from './candidates/candidate.ts'
+import { parseMetadata } from './candidates/metadata.ts'
 import { tagKey } from './neurons/tag.ts'
 import { isBelow } from './paths/is-below.ts'
 
@@ -62,8 +63,15 @@ export function commonVotes(of: readonly Pick<Candidate, 'decisions'>[]): Actor[
   return (first ?? []).filter(({ id }) => others.every((votes) => votes.some((vote) => vote.id === id)))
 }
 
-export function authorsOf({ createdBy, decisions }: Pick<Candidate, 'createdBy' | 'decisions'>): Actor[] {
-  return [createdBy, ...decisions.filter(({ action }) => action === 'revise').map(({ by }) => by)]
+/** Of what the service made of a Source: the Source, for whoever uploaded it. */
+export function authorsOf({
+  createdBy,
+  decisions,
+  metadata,
+}: Pick<Candidate, 'createdBy' | 'decisions' | 'metadata'>): Actor[] {
+  const { source } = createdBy.id === ingestActor.id ? parseMetadata(metadata).data : {}
+  const first = typeof source === 'string' ? { ...createdBy, id: `source:${source}` } : createdBy
+  return [first, ...decisions.filter(({ action }) => action === 'revise').map(({ by }) => by)]
 }
 
 /** Whether somebody is among the authors, or may be: who commits to the repository on a forge may be any account there. */

@@ -10,6 +10,8 @@ import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { followsRename } from '../../src/rules/candidates/candidate.ts'
+import { commitSource } from '../../src/sources/ingest/commit-source.ts'
+import { addSource } from '../kb/support/ingest-support.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
 import { acts, Draw, newTeam, people, setPolicy, type Team, tried } from './deciding-doors.ts'
@@ -205,4 +207,21 @@ test('a vote on a removal does not count for a push that removes what the page h
   native.git('update-ref', '-d', 'refs/heads/push')
   const receiver = receiverFor(bed.ctx, kb, { caller: bob, reachedAt: 'http://localhost/' })
   expect((await receiver.receive(updates, [])).outcomes[0]?.refused).toMatch('It needs 1 more approval')
+})
+
+test('who uploaded a Source is an author of the pages that are made of it', async () => {
+  const bed = await newTestBed()
+  const native = new NativeWriter(bed.gitDir)
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const [ada, bob] = [await named(bed, 'ada'), await named(bed, 'bob')]
+  const own = native.read(mainRef, 'kb.yaml').replace(/^zones:[\s\S]*?\n\n/m, '')
+  native.commit(mainRef, new Map([['kb.yaml', `${own}\nauthorMayApprove: false\n`]]))
+  await kb.sync()
+  const { id } = await addSource(bed.ctx, { kbId: bed.kbId, uploader: { id: ada.id, name: ada.name } })
+  const source = { id, editionOf: id, filename: 'a.md', sha256: 'f'.repeat(64), sourceUrl: null }
+  const page = { kind: 'part' as const, key: 'one', title: 'Leave', content: 'Of 40 days.', tags: [], place: {} }
+  await commitSource(bed.ctx, kb, { ...source, isWanted: async () => true }, [page])
+  const { id: candidateId } = kb.projection.read.get`SELECT id FROM candidates WHERE status = 'pending'` ?? {}
+  await expect(approveCandidate(bed.ctx, ada, String(candidateId), {})).rejects.toThrow('You wrote it')
+  expect(await approveCandidate(bed.ctx, bob, String(candidateId), {})).toMatchObject({ status: 'approved' })
 })

@@ -2,16 +2,17 @@ import { foldEmail } from '../../contract/people.ts'
 import type { Decider } from '../../rules/deciding.ts'
 import type { Context } from '../context.ts'
 
+type WhoIsContext = Pick<Context, 'apiKeys' | 'users' | 'sources' | 'now'>
+
 /**
- * Finds the person or key behind the id of an actor, as `key:<id>`, `git:<id>`, `undo:<id>` or `user:<id>`. An agent is the person who let it
- * in. Only who acts in their own name goes by a name that `owners` may list.
+ * Finds the person or key behind the id of an actor, as `key:<id>`, `git:<id>`, `undo:<id>` or `user:<id>`, or of a Source, as `source:<id>`:
+ * who uploaded it. An agent is the person who let it in. Only who acts in their own name goes by a name that `owners` may list.
  */
-export async function whoIs(
-  { apiKeys, users, now }: Pick<Context, 'apiKeys' | 'users' | 'now'>,
-  tenantId: string,
-  actorId: string,
-): Promise<Decider> {
+export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string): Promise<Decider> {
+  const { apiKeys, users, now } = ctx
   const [kind, bare = actorId] = splitOnce(actorId)
+  const source = kind === 'source' ? await ctx.sources.find(tenantId, bare) : undefined
+  if (source !== undefined) return whoIs(ctx, tenantId, source.uploader.id)
   const key = await apiKeys.find(bare)
   if (key?.tenantId === tenantId) {
     const isOpen = key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now().toISOString())
@@ -31,19 +32,16 @@ export async function whoIs(
 }
 
 /** The e-mail of a curator, or the name of a curator's key, as it is recorded. */
-export async function curatorNamed(
-  { apiKeys, users, now }: Pick<Context, 'apiKeys' | 'users' | 'now'>,
-  tenantId: string,
-  name: string,
-): Promise<string | undefined> {
+export async function curatorNamed(ctx: WhoIsContext, tenantId: string, name: string): Promise<string | undefined> {
+  const { apiKeys, users } = ctx
   const user = await users.findByEmail(foldEmail(name))
   if (user !== undefined) {
-    const { names } = await whoIs({ apiKeys, users, now }, tenantId, `user:${user.id}`)
+    const { names } = await whoIs(ctx, tenantId, `user:${user.id}`)
     if (names.length > 0) return user.email
   }
   for (const { id, name: own } of await apiKeys.list(tenantId)) {
     if (own !== name.trim()) continue
-    const { names } = await whoIs({ apiKeys, users, now }, tenantId, `key:${id}`)
+    const { names } = await whoIs(ctx, tenantId, `key:${id}`)
     if (names.length > 0) return own
   }
   return undefined

@@ -197,10 +197,10 @@ export async function removalCandidate(
   }
 }
 
-function ofIngest({ kb, at }: IngestWrite, metadata: Record<string, unknown>) {
+function ofIngest({ kb, source, at }: IngestWrite, metadata: Record<string, unknown>) {
   return {
     id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
-    metadata: JSON.stringify({ connector: ingestConnector, ...metadata }),
+    metadata: JSON.stringify({ connector: ingestConnector, source: source.id, ...metadata }),
     confidence: null,
     impactEstimate: null,
     connector: ingestConnector,
