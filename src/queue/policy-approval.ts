@@ -131,6 +131,8 @@ export async function approveByPolicy(
   candidateId: string,
   now: Date,
 ): Promise<void> {
+  // Somebody may have revised or decided it while it was tested.
+  if (findCandidate(kb.projection.write, candidateId)?.approvedByPolicy !== true) return
   try {
     await approveStaged(kb, staging, candidateId, {}, policyActor, now)
   } catch (error) {

@@ -2,12 +2,14 @@ import { expect, test, vi } from 'vitest'
 import { readCandidateEffects } from '../../src/answer-tests/read-effects.ts'
 import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
 import { changesOf } from '../../src/answer-tests/test-effects.ts'
+import { proposePush } from '../../src/push/push-proposals.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { readSentCandidate } from '../../src/queue/lists/sent-candidates.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
-import type { Caller } from '../../src/rules/access/caller.ts'
+import { bareId, type Caller } from '../../src/rules/access/caller.ts'
 import { kbSearch } from '../../src/search/kb/kb-search.ts'
+import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
 import { linkedBed, proposals, propose } from '../queue/preview/proposals.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
@@ -178,6 +180,36 @@ test('no candidate that the policy approves breaks a test, however many come at 
   expect(await readTestReport(ctx, curator, 'handbook')).toMatchObject({ passed: 1, failed: 0 })
   const again = await submitCandidate(ctx, app, candidate({ title: 'One more', confidence: 1 }))
   expect(again.status).toBe('approved')
+})
+
+test('what is revised while the policy has it tested waits for a curator', async () => {
+  const { ctx, curator, app, kb, gitDir, commit } = await testedBed()
+  await commit({ 'tests/answers.yaml': '- question: Who is paged for a VIP ticket?\n  contains: [the lead]\n' })
+  const native = new NativeWriter(gitDir)
+  const path = 'neurons/nobody.md'
+  const revise = async (id: string) => {
+    const main = native.git('rev-parse', 'refs/heads/main')
+    const page = `---\ncandidate: ${id}\n---\nWhen a VIP customer raises a ticket, page nobody.\n`
+    native.commit('refs/heads/work', new Map([[path, page]]), { parents: [main] })
+    const [after, to] = [`work:${path}`, 'work'].map((name) => native.git('rev-parse', `refs/heads/${name}`))
+    const origin = { door: 'for', by: bareId(curator) } as const
+    const changes = [{ path, after: after ?? '' }]
+    const range = { from: main, to: to ?? '' }
+    const proposer = { id: `git:${bareId(curator)}`, name: curator.name }
+    return proposePush(kb, { changes, range, proposer, origin }, ctx.now)
+  }
+  let revised: Awaited<ReturnType<typeof revise>> | undefined
+  const effects: typeof ctx.tests.effects = async (of, ids) => {
+    const found = await ctx.tests.effects(of, ids)
+    revised ??= await revise(ids[0] ?? '')
+    return found ?? Promise.reject(new Error('There are no tests.'))
+  }
+  const sent = await submitCandidate({ ...ctx, tests: { ...ctx.tests, effects } }, app, candidate({ confidence: 1 }))
+  expect(revised).toMatchObject([{ candidateId: sent.candidateId, state: 'updated' }])
+  expect(sent.status).toBe('pending')
+  expect(await readTestReport(ctx, curator, 'handbook')).toMatchObject({ passed: 1, failed: 0 })
+  const { verdict } = await readSentCandidate(ctx, app, sent.candidateId)
+  expect(verdict.reason).toBe('it was revised before its answer tests were run')
 })
 
 test('what one agent sends holds up no other, and no look of a curator', async () => {

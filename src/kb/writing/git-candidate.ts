@@ -85,14 +85,16 @@ export function gitCandidate(
   }
 }
 
-/** A pending candidate, updated to the page of a later push. */
+/** A pending candidate, updated to the page of a later push. What the policy was about to approve was another text. */
 export function revised(
   record: Candidate,
   change: Pick<Candidate, 'base' | 'metadata'> & WrittenParts,
   { by, at }: Pick<Decision, 'by'> & { at: Date },
 ): Candidate {
   const decisions: Decision[] = [...record.decisions, { action: 'revise', at: at.toISOString(), by }]
-  return { ...record, ...change, decisions }
+  const reason = 'it was revised before its answer tests were run'
+  const verdict = record.verdict.approve ? { ...record.verdict, approve: false, reason } : record.verdict
+  return { ...record, ...change, verdict, decisions }
 }
 
 export function gitMetadata(neuron: PushedNeuron, origin: Origin): string {
