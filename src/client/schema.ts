@@ -68,7 +68,7 @@ export interface paths {
     "/api/v1/queue/candidates/{id}/reopen": {
         /**
          * Reopen a dismissed candidate
-         * @description Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is pending or approved. Fails with `record_full` if its record has reached its limit.
+         * @description Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is pending or approved. Fails with `record_full` if its record has reached its limit, and with `queue_full` if 10,000 candidates of the knowledge base are pending.
          */
         post: operations["reopenCandidate"];
     };

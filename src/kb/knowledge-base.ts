@@ -33,7 +33,7 @@ import { tagsOfCandidate } from './follow/candidate-tags.ts'
 import { KbFollower } from './follow/kb-follower.ts'
 import { readNeuronForIndex } from './follow/neuron-for-index.ts'
 import { authorsAmong, type Decided, missingApprovals, type WhoIs } from './missing-approvals.ts'
-import { findCandidate, indexCandidate } from './projection/candidate-index.ts'
+import { countPending, findCandidate, indexCandidate } from './projection/candidate-index.ts'
 import type { ChangedRows } from './projection/changed-rows.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from './projection/neuron-index.ts'
@@ -67,6 +67,9 @@ type QueueCommit = {
   author: Signature
   at: Date
 }
+
+/** Candidates of one knowledge base that may wait. */
+export const maxPending = 10_000
 
 export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string; formerSlugs?: readonly string[] }
 
@@ -134,6 +137,8 @@ export class KnowledgeBase {
   #hasTriedOut = false
   /** Where work is under way that is taken back. */
   #triedIn: Staging | undefined
+  /** Candidates that waited when the present work first wrote to the queue. */
+  #waited: number | undefined
   #followedUp: Promise<void> | undefined
   #heads: (ProjectionHeads & { revision: number }) | undefined
   #settings: { revision: number; blob: Oid | undefined; value: KbSettings } | undefined
@@ -186,7 +191,8 @@ export class KnowledgeBase {
 
   /**
    * Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}.
-   * @throws {GanglionError} `not_found`: it was disabled or deleted since it was opened
+   * @throws {GanglionError} `not_found`: it was disabled or deleted since it was opened; `queue_full` where more than {@link maxPending}
+   *   candidates would wait after it, whatever makes them wait
    */
   write<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     this.lastWriteAt = Date.now()
@@ -194,7 +200,11 @@ export class KnowledgeBase {
     return observed({ kind: 'commit', name: 'commit', attributes }, () =>
       this.#writer.run(async (staging) => {
         await this.#requireServed()
-        return work(staging)
+        this.#waited = undefined
+        const result = await work(staging)
+        const waiting = this.#waited === undefined ? 0 : countPending(this.projection.write)
+        if (waiting > Math.max(maxPending, this.#waited ?? 0)) throw new GanglionError('queue_full')
+        return result
       }),
     )
   }
@@ -425,6 +435,7 @@ export class KnowledgeBase {
     staging: Staging,
     { candidates: sent, isTaken, message, author, at }: QueueCommit,
   ): Promise<void> {
+    this.#waited ??= countPending(this.projection.write)
     const settings = await this.#settingsWithin(staging)
     const isNew = ({ id }: Candidate) => findCandidate(this.projection.write, id) === undefined
     const zoned = sent.map((candidate) => (!isTaken && isNew(candidate) ? inZone(candidate, settings) : candidate))

@@ -4,7 +4,7 @@ import type { PushRange } from '../git/pushed-objects.ts'
 import type { TreeChange } from '../git/repository.ts'
 import type { Staging } from '../git/staging.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { type CandidateRow, candidatesOfOrigin, countPending } from '../kb/projection/candidate-index.ts'
+import { type CandidateRow, candidatesOfOrigin } from '../kb/projection/candidate-index.ts'
 import type { AllTables } from '../kb/projection/projection.ts'
 import { signatureOf } from '../kb/refs/commit-message.ts'
 import {
@@ -25,7 +25,6 @@ import { PushRefused } from '../kb/writing/push-refused.ts'
 import { movedFrom, type PushedNeuron, pushedNeurons } from '../kb/writing/pushed-neurons.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
 import { isTestPath } from '../markdown/file/test-file.ts'
-import { maxPending } from '../queue/submit-candidate.ts'
 import {
   type Actor,
   type Candidate,
@@ -69,7 +68,7 @@ type Proposed = ProposedNeuron & { candidate?: Candidate }
  * Puts each Neuron that was pushed for review on the queue: as a new candidate, or as the new content of the pending candidate
  * that its page names, or that the same pusher proposed before. Proposals that the push withdraws are dismissed. Main does not
  * change.
- * @throws {PushRefused} if the queue is full
+ * @throws {PushRefused} for answer tests that are too long @throws {GanglionError} `queue_full`, `record_full`
  */
 export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: () => Date): Promise<ProposedNeuron[]> {
   const onTheWay = await pagesOnTheWay(kb, push.range, push.origin)
@@ -97,9 +96,6 @@ export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: ()
     }
     if (tests.length > 0 && proposed.every(({ state }) => state === 'approved'))
       throw new PushRefused('answer tests are proposed with a page: push them to main')
-    const added = proposed.filter(({ state }) => state === 'new').length
-    if (countPending(sql) + added > maxPending)
-      throw new PushRefused(`the queue is full: ${maxPending} candidates wait`)
     const held = new Set(proposed.map(({ candidateId }) => candidateId))
     const { withdrawn, waiting } = await leftProposals(kb, staging, { ...push, onTheWay, held, at })
     for (const candidates of [proposed.flatMap(({ candidate }) => candidate ?? []), withdrawn]) {

@@ -35,7 +35,7 @@ export async function dismissCandidate(
   })
 }
 
-/** A curator puts a dismissed candidate back into the queue. @throws {GanglionError} `not_found`, `not_dismissed`, `record_full` */
+/** A curator puts a dismissed candidate back into the queue. @throws {GanglionError} `not_found`, `not_dismissed`, `record_full`, `queue_full` */
 export async function reopenCandidate(ctx: Context, caller: Caller, candidateId: string): Promise<CandidateState> {
   return decide(ctx, caller, { candidateId, verb: 'Reopen' }, ({ status }, by, at) => {
     if (status !== 'dismissed') throw new GanglionError('not_dismissed')

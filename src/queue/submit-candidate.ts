@@ -4,7 +4,7 @@ import type { CandidateKind } from '../contract/vocabulary.ts'
 import type { Staging } from '../git/staging.ts'
 import { type KbView, viewFor } from '../kb/access/kb-view.ts'
 import { type Context, emitAct } from '../kb/context.ts'
-import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { type KnowledgeBase, maxPending } from '../kb/knowledge-base.ts'
 import {
   type CandidateRow,
   candidateOfFingerprint,
@@ -30,8 +30,6 @@ import { type CorrectionBase, correctionBase, isConflictShown } from './correcti
 import { approveByPolicy, approveTested, isTestedFirst } from './policy-approval.ts'
 import { takenNames } from './taken-names.ts'
 
-/** Candidates of one knowledge base that may wait. */
-export const maxPending = 10_000
 const defaultConnector = 'api'
 /** Kinds that change the Neuron they name, where they name one; every other makes a new one. */
 const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', 'ingest-page-update'])
@@ -192,9 +190,7 @@ async function submitStaged(
     if (base?.isGiven === true && candidate.verdict.approve)
       await refuseConflict(proposalViewOf(kb, staging), candidate)
     // Anybody can be any number of visitors: they leave room to those who have a key.
-    const room = isVisitor(draft.createdBy) ? maxPending / 2 : maxPending
-    const mayWait = !candidate.verdict.approve || isTestedFirst(kb, draft.settings)
-    if (mayWait && countPending(sql) >= room) throw new GanglionError('queue_full')
+    if (isVisitor(draft.createdBy) && countPending(sql) >= maxPending / 2) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, candidate, 'Propose')
   }
   const row = findCandidate(sql, id)
@@ -207,11 +203,7 @@ async function submitStaged(
   }
   await approveByPolicy(kb, staging, id, now)
   const judged = findCandidate(sql, id) ?? row
-  const isOneMore = known === undefined && judged.status === 'pending'
-  if (isOneMore) {
-    if (countPending(sql) > maxPending) throw new GanglionError('queue_full')
-    await kb.requireWaitingRoom(draft.createdBy)
-  }
+  if (known === undefined && judged.status === 'pending') await kb.requireWaitingRoom(draft.createdBy)
   return { row: judged, warnings: [...warnings, ...namesTakenBy(sql, draft, judged)] }
 }
 

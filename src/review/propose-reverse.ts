@@ -3,14 +3,13 @@ import type { Staging } from '../git/staging.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { countPending, findCandidate } from '../kb/projection/candidate-index.ts'
+import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
 import { recordCandidate } from '../kb/writing/record.ts'
 import { fileLayout } from '../markdown/file/front-matter.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
-import { maxPending } from '../queue/submit-candidate.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { type Actor, type Candidate, takesBack } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
@@ -33,7 +32,6 @@ export async function proposeReverse(ctx: Context, caller: Caller, candidateId: 
     const reverse = await reverseOf(kb, staging, candidateId, { actor, at: ctx.now() })
     const waiting = await waitingReversal(kb, staging, reverse)
     if (waiting !== undefined) return { id: waiting.id, isNew: false }
-    if (countPending(kb.projection.write) >= maxPending) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, reverse, 'Propose')
     return { id: reverse.id, isNew: true }
   })

@@ -5,7 +5,6 @@ import { hashObject } from '../git/objects/object.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { countPending } from '../kb/projection/candidate-index.ts'
 import { undoConnector } from '../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionBefore } from '../kb/projection/version-queries.ts'
@@ -17,7 +16,6 @@ import { fileLayout } from '../markdown/file/front-matter.ts'
 import { FrontMatterError } from '../markdown/file/front-matter-edit.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
-import { maxPending } from '../queue/submit-candidate.ts'
 import { bareId, type Caller } from '../rules/access/caller.ts'
 import { type Actor, type Candidate, ingestConnector, takesBack } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
@@ -136,7 +134,6 @@ async function recordUndo(
     }
   }
   if (added.length > 0) {
-    if (countPending(sql) + added.length > maxPending) throw new GanglionError('queue_full')
     const message = proposalMessage({ candidates: added })
     await kb.commitToQueue(staging, { candidates: added, message, author: signatureOf(actor, at), at })
   }

@@ -3,8 +3,10 @@ import { ValidationError } from '../../src/contract/errors.ts'
 import { findNeuron } from '../../src/kb/projection/neuron-queries.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { changeKbSettings, readKbSettings } from '../../src/operate/settings/change-kb-settings.ts'
+import { writePage } from '../../src/pages/write/write-page.ts'
 import { writtenPage } from '../../src/pages/write/written-page.ts'
 import { opensUp } from '../../src/queue/approval.ts'
+import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Candidate } from '../../src/rules/candidates/candidate.ts'
@@ -58,6 +60,8 @@ test('a full queue refuses, writes nothing, and still takes what the policy appr
   const waiting = Array.from({ length: 10_000 }, (_, n) => pendingCandidate(bed, n))
   const fill = (candidates: typeof waiting) =>
     kb.write((staging) => kb.commitToQueue(staging, { candidates, message: 'Fill', author, at }))
+  const { candidateId: dismissed } = await submitCandidate(bed.ctx, bed.app, candidate())
+  await dismissCandidate(bed.ctx, bed.curator, dismissed, {})
   await fill(waiting.slice(0, 5_000))
   const visitor = { ...bed.app, id: 'visitor:1' }
   await expect(submitCandidate(bed.ctx, visitor, candidate())).rejects.toMatchObject({ code: 'queue_full' })
@@ -70,7 +74,15 @@ test('a full queue refuses, writes nothing, and still takes what the policy appr
     code: 'queue_full',
     status: 429,
   })
+  const reopened = reopenCandidate(bed.ctx, bed.curator, dismissed)
+  await expect(reopened).rejects.toMatchObject({ code: 'queue_full' })
+  const page = { changes: { title: 'Tides', content: 'Two a day.' }, path: 'VIP-escalation-policy/tides' }
+  const written = { kb: 'handbook', candidateId: candidateIdFor(bed.kbId), publish: false }
+  await expect(writePage(bed.ctx, bed.curator, page, written)).rejects.toMatchObject({ code: 'queue_full' })
   expect(head(bed)).toBe(before)
+  expect(await writePage(bed.ctx, bed.curator, page, { ...written, publish: true })).toMatchObject({
+    status: 'approved',
+  })
   expect(await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1 }))).toMatchObject({
     status: 'approved',
   })

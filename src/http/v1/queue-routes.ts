@@ -177,9 +177,13 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       summary: 'Reopen a dismissed candidate',
       description:
         'Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is ' +
-        'pending or approved. Fails with `record_full` if its record has reached its limit.',
+        'pending or approved. Fails with `record_full` if its record has reached its limit, and with `queue_full` if ' +
+        '10,000 candidates of the knowledge base are pending.',
       params: CandidatePath,
-      response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_dismissed', 'record_full') },
+      response: {
+        200: CandidateState,
+        ...writeErrors('insufficient_role', 'not_dismissed', 'record_full', 'queue_full'),
+      },
     }),
     async (request) => {
       const state = await reopenCandidate(ctx, callerOf(request), request.params.id)

@@ -6,7 +6,7 @@ import { faultText } from '../../contract/faults.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { countPending, findCandidate } from '../../kb/projection/candidate-index.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { areTogether, waitingOfConsole } from '../../kb/projection/candidate-queue.ts'
 import { gitCandidate, gitFingerprint, pageParts, revised } from '../../kb/writing/git-candidate.ts'
 import { proposalOf } from '../../kb/writing/proposal.ts'
@@ -14,7 +14,6 @@ import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
 import { recordCandidate, withDecision } from '../../kb/writing/record.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
 import { approveStaged, proposalViewOf } from '../../queue/approval.ts'
-import { maxPending } from '../../queue/submit-candidate.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { candidateBelongsTo, candidateIdFor } from '../../rules/candidates/candidate-id.ts'
 import { maxWaiting } from './open-page.ts'
@@ -53,7 +52,7 @@ export async function submitPage(
   { actor, at, publish }: { actor: Actor; at: Date; publish: boolean },
 ): Promise<Submitted> {
   const { seqId, before } = submission.neuron
-  const candidateId = await putCandidate(kb, staging, submission, { actor, at, publish })
+  const candidateId = await putCandidate(kb, staging, submission, { actor, at })
   const row = findCandidate(kb.projection.write, candidateId)
   if (row === undefined) throw new GanglionError('internal')
   if (row.approval !== undefined) return approved(candidateId, row.approval)
@@ -92,7 +91,7 @@ async function putCandidate(
   kb: KnowledgeBase,
   staging: Staging,
   { candidateId, neuron, base, note, reason = 'written in the console' }: PageSubmission,
-  { actor, at, publish }: { actor: Actor; at: Date; publish: boolean },
+  { actor, at }: { actor: Actor; at: Date },
 ): Promise<string> {
   if (!candidateBelongsTo(candidateId, kb.identity.id)) throw new GanglionError('not_found')
   const { write: sql } = kb.projection
@@ -118,7 +117,6 @@ async function putCandidate(
     await recordCandidate(kb, staging, noted(candidate), 'Revise')
     return candidateId
   }
-  if (!publish && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
   const id = known === undefined ? candidateId : candidateIdFor(kb.identity.id, { msecs: at.getTime() })
   const origin = { door: connector, by: actor.id } as const
   const made = gitCandidate(kb.identity.id, neuron, { id, parts, origin, reason, actor, at })

@@ -1,8 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
-import { GanglionError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { candidatesOfOrigin, countPending, type OriginRow, originsBelow } from '../../kb/projection/candidate-index.ts'
+import { candidatesOfOrigin, type OriginRow, originsBelow } from '../../kb/projection/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { freePagePath, takenOnMain } from '../../kb/writing/free-path.ts'
@@ -15,7 +14,6 @@ import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { opensUp } from '../../queue/approval.ts'
 import { decideTested, isTestedFirst, leftToCurator, type Objection } from '../../queue/policy-approval.ts'
-import { maxPending } from '../../queue/submit-candidate.ts'
 import { type Candidate, ingestActor, ingestConnector, lastVerdict } from '../../rules/candidates/candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
@@ -110,10 +108,7 @@ async function takePages(
   if (!(await source.isWanted())) return batch
   for (const page of pages) await takePage(batch, page)
   await proposeRemovals(batch, new Set(pages.map(({ key }) => originOf(source, key))))
-  const { candidates, outcome } = batch
-  if (outcome.pending > 0 && countPending(kb.projection.write) + outcome.pending > maxPending) {
-    throw new GanglionError('queue_full')
-  }
+  const { candidates } = batch
   if (candidates.size > 0) {
     const ids = [...candidates.keys()].map((id): [string, string] => ['Candidate', id])
     const message = commitMessage(`Propose pages of ${source.filename}`, [...ids, ...originTrailers(source)])
