@@ -98,6 +98,7 @@ export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle
     const neurons = changes.map(({ candidate, target, path, text }) => ({
       ...{ seqId: candidate.target ?? undefined, before: target, path, text },
       blob: text === null ? undefined : hashObject('blob', Buffer.from(text)),
+      removal: text === null ? candidate.id : undefined,
     }))
     const { pages, files: pictures } = await takePictures(kb, neurons)
     const tests = await mergedTestFiles(view, records)

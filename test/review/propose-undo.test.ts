@@ -109,6 +109,22 @@ test('undo takes back what a key added, changed, renamed and removed, as one ent
   expect(await undo(since)).toMatchObject({ reversals: [], kept: [], queueUrl: null })
 })
 
+test('approving an undo approves its own removals, and none that others propose of the same pages', async () => {
+  const { ctx, curator, app, add, undo, clock } = await newDesk()
+  const since = clock()
+  const spam = await add('bot', 'Spam', 'spam\n')
+  await add('bot', 'More', 'spam\n')
+  const other = await submitCandidate(ctx, app, correction(spam, 'gone'), { removes: true })
+  const { reversals } = await undo(since)
+  const [{ candidateId } = { candidateId: null }] = reversals
+  const { bundle } = await reviewCandidate(ctx, curator, candidateId ?? '', {})
+  await approveBundle(ctx, curator, { candidateId: candidateId ?? '', seen: bundle?.seen ?? '' })
+  const approved = await listQueue(ctx, curator, { status: 'approved', bundles: false, limit: 10 })
+  const ids = approved.entries.map(({ id }) => id)
+  expect(reversals.filter(({ candidateId }) => !ids.includes(candidateId ?? ''))).toEqual([])
+  expect(ids).not.toContain(other.candidateId)
+})
+
 test('what others changed since stays, also in between; where it conflicts, it is named, and nothing is approved', async () => {
   const { ctx, curator, add, change, remove, undo, approveAll, content, clock } = await newDesk()
   const between = await add('ada', 'Between', 'a\n\nb\n\nc\n')

@@ -59,7 +59,8 @@ export async function chooseCandidate(
   const { write: sql } = kb.projection
   const made = { parts, origin, reason, actor, at }
   const named = neuron.text === null ? undefined : namedCandidate(sql, neuron, lost)
-  const [merged] = neuron.text === null ? pendingRemovals(sql, neuron.seqId ?? '') : [named?.id]
+  const { removal } = neuron
+  const [merged] = neuron.text !== null ? [named?.id] : removal ? [removal] : pendingRemovals(sql, neuron.seqId ?? '')
   if (merged !== undefined && !used.has(merged)) {
     if (named === undefined) return { id: merged }
     const record = parseCandidate(await readText(named.blob))

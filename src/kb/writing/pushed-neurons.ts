@@ -20,6 +20,8 @@ export type PushedNeuron = {
   /** The page's blob; undefined where it was deleted. */
   blob: Oid | undefined
   text: string | null
+  /** The candidate that removes it, where somebody approved just that. */
+  removal?: string | undefined
 }
 
 export async function pushedNeurons(
