@@ -15,8 +15,8 @@ import type { AllTables } from './projection/projection.ts'
 
 export type LimitsOf = (keyId: string) => Promise<KeyLimits | null | undefined>
 
-/** Of an actor that is a key, over HTTP or with git. */
-const keyActor = /^(?:key|git):(.+)$/
+/** Of an actor that is a key, over HTTP or with git, or that takes back what others wrote. */
+const keyActor = /^(?:key|git|undo):(.+)$/
 
 /**
  * Candidates as the limits of the keys that make or revise them let them in: what the policy would approve beyond a key's budget waits for a
@@ -62,7 +62,11 @@ export async function withinLimits(
 
 function makerOf({ createdBy, decisions }: Candidate, isNew: boolean): string | undefined {
   const last = decisions.at(-1)
-  const actor = isNew ? createdBy : last?.action === 'revise' ? last.by : undefined
+  // Who revises may comment or vote in the same write.
+  const isRevised = decisions.some(
+    ({ action, at, by }) => action === 'revise' && at === last?.at && by.id === last.by.id,
+  )
+  const actor = isNew ? createdBy : isRevised ? last?.by : undefined
   return actor && keyActor.exec(actor.id)?.[1]
 }
 

@@ -125,6 +125,26 @@ test('approving an undo approves its own removals, and none that others propose 
   expect(ids).not.toContain(other.candidateId)
 })
 
+test('a key undoes no more than it may propose', async () => {
+  const { ctx, curator, add, undo, clock } = await newDesk()
+  const since = clock()
+  const spam = await add('bot', 'Spam', 'spam\n')
+  const limits = { pending: null, approved: null, paths: ['neurons/drafts'], tags: [] }
+  const record = {
+    tenantId: curator.tenantId,
+    name: 'Drafts',
+    role: 'curator' as const,
+    connectors: [],
+    expiresAt: null,
+    limits,
+  }
+  const { key } = await ctx.apiKeys.create(record, new Date())
+  const input = { by: 'key', writer: 'bot', since, dryRun: false } as const
+  const limited = proposeUndo(ctx, { ...curator, id: `key:${key.id}` }, 'handbook', input)
+  await expect(limited).rejects.toMatchObject({ code: 'insufficient_role' })
+  expect((await undo(since)).reversals).toMatchObject([{ seqId: spam, action: 'remove' }])
+})
+
 test('what others changed since stays, also in between; where it conflicts, it is named, and nothing is approved', async () => {
   const { ctx, curator, add, change, remove, undo, approveAll, content, clock } = await newDesk()
   const between = await add('ada', 'Between', 'a\n\nb\n\nc\n')

@@ -42,6 +42,23 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   )
 }
 
+test('a key revises only what it may propose, whatever it notes with it', async () => {
+  const bed = await newWriter()
+  const { ctx, curator } = bed
+  const record = { tenantId: curator.tenantId, name: 'Desk', role: 'curator' as const, connectors: [], expiresAt: null }
+  const { key } = await ctx.apiKeys.create(record, new Date())
+  const candidateId = candidateIdFor(bed.kbId)
+  const as = { ...curator, id: `key:${key.id}` }
+  const target = await versionOf(bed)
+  const write = (content: string, note?: string) =>
+    codeOf(bed.write({ target, changes: { content } }, { candidateId, note, publish: false }, as))
+  expect(await write('Page nobody.')).toBe('done')
+  const limits = { pending: null, approved: null, paths: ['neurons/drafts'], tags: [] }
+  await ctx.apiKeys.limit(key.id, limits, curator.tenantId)
+  expect(await write('Page all.')).toBe('insufficient_role')
+  expect(await write('Page all.', 'Sure.')).toBe('insufficient_role')
+})
+
 test('a curator publishes a change: one candidate and one approval, both under their name', async () => {
   const bed = await newWriter()
   const target = await versionOf(bed)
