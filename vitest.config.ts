@@ -141,6 +141,8 @@ export default defineConfig({
     testTimeout: minutes,
     hookTimeout: minutes,
     expect: { poll: { timeout: minutes / 2 } },
+    // A test that says what went wrong in a list is read where only its message is.
+    chaiConfig: { truncateThreshold: 2_000 },
     pool: 'forks',
     // Node reads the modules itself, as it does for the product: they load faster, and packages are the builds that the product takes.
     experimental: { viteModuleRunner: false },
