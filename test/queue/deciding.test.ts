@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { findCandidate } from '../../src/kb/projection/candidate-index.ts'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
-import { parseCandidate } from '../../src/markdown/file/candidate-file.ts'
+import { parseCandidate, roomInRecord } from '../../src/markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../src/markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { receiverFor } from '../../src/push/receive-push.ts'
@@ -152,6 +153,33 @@ test.each([true, false])(
     expect(native.read(mainRef, path)).toMatch(/^---\n[\s\S]*title: Leave\n[\s\S]*\n---\n\nOf 25 days, and more\.\n$/)
   },
 )
+
+test('an edit of one whose approval does not count fills no record beyond what can be read', async () => {
+  const bed = await newTestBed()
+  const native = new NativeWriter(bed.gitDir)
+  const policy = 'approvals: { red: 2 }\nauthorMayApprove: false\n'
+  native.commit(mainRef, new Map([['kb.yaml', `${native.read(mainRef, 'kb.yaml')}\n${policy}`]]))
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const ada = await named(bed, 'ada')
+  const page = candidate({ metadata: JSON.stringify({ actionZone: 'red' }) })
+  const { candidateId } = await submitCandidate(bed.ctx, { ...ada, role: 'app' }, page)
+  const at = new Date()
+  await kb.write(async (staging) => {
+    const record = parseCandidate(await staging.readText(findCandidate(kb.projection.write, candidateId)?.blob ?? ''))
+    const by = { id: ada.id, name: ada.name }
+    const reason = 'x'.repeat(roomInRecord(record) - 200)
+    const decisions = [{ action: 'comment' as const, at: at.toISOString(), by, reason }]
+    const message = 'Fill the record'
+    const author = { name: 'Ada', email: 'ada@example.com', at }
+    await kb.commitToQueue(staging, { candidates: [{ ...record, decisions }], message, author, at })
+  })
+  const approve = () => approveCandidate(bed.ctx, ada, candidateId, { content: 'Page nobody.' })
+  await expect(approve()).rejects.toMatchObject({ code: 'record_full' })
+  expect(await readCandidate(bed.ctx, bed.curator, candidateId)).toMatchObject({
+    status: 'pending',
+    content: page.content,
+  })
+})
 
 test('votes on a page do not count for other files that a push brings with it', async () => {
   const bed = await newTestBed()

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { GanglionError } from '../../contract/errors.ts'
 import { CandidateKind, Zone } from '../../contract/vocabulary.ts'
 import { type Candidate, decisionActions } from '../../rules/candidates/candidate.ts'
 import { parseYaml } from '../yaml/yaml.ts'
@@ -69,12 +70,17 @@ const CandidateRecord = z.object({
   metadata: z.string().nullable().default(null),
 })
 
-/** The record as front matter, what is null or empty left out, and the content byte for byte as the body. */
+/**
+ * The record as front matter, what is null or empty left out, and the content byte for byte as the body.
+ * @throws {GanglionError} `record_full` for one that could not be read again
+ */
 export function formatCandidate(candidate: Candidate): string {
-  return formatRecord(candidate) + joinBody(candidate.content, '\n')
+  const record = formatRecord(candidate)
+  if (Buffer.byteLength(record) > maxRecordBytes) throw new GanglionError('record_full')
+  return record + joinBody(candidate.content, '\n')
 }
 
-/** Bytes by which a candidate's record may grow; below 0, `parseCandidate` refuses what `formatCandidate` writes. */
+/** Bytes by which a candidate's record may grow; below 0, `parseCandidate` would refuse it. */
 export function roomInRecord(candidate: Candidate): number {
   return maxRecordBytes - Buffer.byteLength(formatRecord(candidate))
 }

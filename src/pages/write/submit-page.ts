@@ -12,7 +12,7 @@ import { gitCandidate, gitFingerprint, pageParts, revised } from '../../kb/writi
 import { proposalOf } from '../../kb/writing/proposal.ts'
 import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
 import { recordCandidate, withDecision } from '../../kb/writing/record.ts'
-import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { approveStaged, proposalViewOf } from '../../queue/approval.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { candidateBelongsTo, candidateIdFor } from '../../rules/candidates/candidate-id.ts'
@@ -113,7 +113,6 @@ async function putCandidate(
       : withDecision(candidate, { action: 'comment', at: at.toISOString(), by: actor, reason: note })
   if (known !== undefined && row?.status === 'pending') {
     const candidate = revised(known, change, { by: actor, at })
-    if (roomInRecord(candidate) < 0) throw new GanglionError('record_full')
     await recordCandidate(kb, staging, noted(candidate), 'Revise')
     return candidateId
   }
