@@ -4,6 +4,7 @@ import { mainRef } from '../../src/kb/refs/kb-refs.ts'
 import { parseCandidate, roomInRecord } from '../../src/markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../src/markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
+import { sayStillTrue } from '../../src/pages/write/say-still-true.ts'
 import { receiverFor } from '../../src/push/receive-push.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { candidateHeads } from '../../src/queue/heads/candidate-refs.ts'
@@ -179,6 +180,22 @@ test('an edit of one whose approval does not count fills no record beyond what c
     status: 'pending',
     content: page.content,
   })
+})
+
+test('who says twice that a page is still true proposes it once, where others have to approve it', async () => {
+  const bed = await newTestBed()
+  const native = new NativeWriter(bed.gitDir)
+  const page = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1 }))
+  const zones = 'zones: { kinds: {}, connectors: { console: yellow } }\napprovals: { yellow: 2 }\n\n'
+  const settings = native.read(mainRef, 'kb.yaml').replace(/^zones:[\s\S]*?\n\n/m, zones)
+  native.commit(mainRef, new Map([['kb.yaml', settings]]))
+  const [ada, bob] = [await named(bed, 'ada'), await named(bed, 'bob')]
+  const say = (by: Caller) => sayStillTrue(bed.ctx, by, { kb: 'handbook', seqId: page.seqId ?? '' }, {})
+  const said = await say(ada)
+  expect(said).toMatchObject({ status: 'pending', awaiting: { votes: 1 } })
+  expect(await say(ada)).toEqual(said)
+  expect((await say(bob)).candidateId).not.toBe(said.candidateId)
+  expect(await approveCandidate(bed.ctx, bob, said.candidateId, {})).toMatchObject({ status: 'approved' })
 })
 
 test('votes on a page do not count for other files that a push brings with it', async () => {

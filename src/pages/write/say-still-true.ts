@@ -5,8 +5,10 @@ import { hashObject } from '../../git/objects/object.ts'
 import { viewFor } from '../../kb/access/kb-view.ts'
 import { stalenessIn } from '../../kb/access/stale-pages.ts'
 import { type Context, emitAct } from '../../kb/context.ts'
+import { pendingForTarget } from '../../kb/projection/candidate-index.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
-import { hasReadableSize } from '../../markdown/file/front-matter.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { fileLayout, hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron } from '../../markdown/file/neuron-file.ts'
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
@@ -15,9 +17,11 @@ import { dayAfter, utcDay } from '../../rules/utc-day.ts'
 import { requireCurator } from './require-curator.ts'
 import { submitPage } from './submit-page.ts'
 
+const reason = 'says that the page is still true'
+
 /**
  * A curator says that a page is still true: a candidate that changes nothing but `verified`, approved at once. The same on the same day
- * changes nothing.
+ * changes nothing, and where it waits for others it is the same candidate.
  * @param until the last day on which it counts as true; else by the rules of `kb.yaml`
  * @throws {GanglionError} `insufficient_role`, `not_found`, `queue_full` @throws {ValidationError} for a day that is past
  */
@@ -53,12 +57,22 @@ export async function sayStillTrue(
     const approved = { status: 'approved', seqId, documentId } as const
     if (text === page) return { ...approved, candidateId: before.candidateId ?? '', commit }
     const neuron = { seqId, before, path: before.path, blob: hashObject('blob', Buffer.from(text)), text }
-    const candidateId = candidateIdFor(kb.identity.id, { msecs: now.getTime() })
+    const actor = actorOf(caller)
+    const rows = pendingForTarget(kb.projection.write, { connector: 'console', target: seqId })
+    const records = await Promise.all(rows.map(async (row) => parseCandidate(await staging.readText(row.blob))))
+    const waiting = records.find(
+      (known) =>
+        known.createdBy.id === actor.id &&
+        known.verdict.reason === reason &&
+        known.base === before.blob &&
+        known.frontMatter === text.slice(0, fileLayout(text).bodyStart),
+    )
+    const candidateId = waiting?.id ?? candidateIdFor(kb.identity.id, { msecs: now.getTime() })
     const submitted = await submitPage(
       kb,
       staging,
-      { candidateId, neuron, base: before.blob, reason: 'says that the page is still true' },
-      { actor: actorOf(caller), at: now, publish: true },
+      { candidateId, neuron, base: before.blob, reason },
+      { actor, at: now, publish: true },
     )
     if (submitted.status === 'approved') return { ...approved, candidateId, commit: submitted.commit }
     const awaiting = Awaiting.safeParse(submitted.awaiting)
