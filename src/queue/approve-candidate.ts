@@ -1,6 +1,7 @@
 import type { Approval, AwaitedApproval } from '../contract/candidates.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
+import { findCandidate } from '../kb/projection/candidate-index.ts'
 import type { ApprovalEdit } from '../kb/writing/proposal.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { approveStaged } from './approval.ts'
@@ -20,9 +21,11 @@ export async function approveCandidate(
 ): Promise<Approval | AwaitedApproval> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const actor = actorOf(caller)
-  const approval = await writeJudged(ctx, kb, { candidateId, head, seen }, (staging) =>
-    approveStaged(kb, staging, candidateId, edit, actor, ctx.now()),
-  )
+  const { isAgain, ...approval } = await writeJudged(ctx, kb, { candidateId, head, seen }, async (staging) => {
+    const isAgain = findCandidate(kb.projection.write, candidateId)?.status === 'approved'
+    return { isAgain, ...(await approveStaged(kb, staging, candidateId, edit, actor, ctx.now())) }
+  })
   if ('awaiting' in approval) return emitAct(ctx, 'approve', { candidateId, status: 'pending', ...approval })
-  return emitAct(ctx, 'approve', { candidateId, status: 'approved', ...approval })
+  const answer = { candidateId, status: 'approved' as const, ...approval }
+  return isAgain ? answer : emitAct(ctx, 'approve', answer)
 }

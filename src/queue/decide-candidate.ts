@@ -90,13 +90,14 @@ export async function decide(
 ): Promise<CandidateState> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const by = actorOf(caller)
-  const state = await writeJudged(ctx, kb, { candidateId, ...judged }, async (staging) => {
+  const { isDecided, ...state } = await writeJudged(ctx, kb, { candidateId, ...judged }, async (staging) => {
     const row = findCandidate(kb.projection.write, candidateId)
     if (row === undefined) throw new GanglionError('not_found')
     const record = parseCandidate(await staging.readText(row.blob))
     const decision = decisionOn(row, by, ctx.now().toISOString(), record)
     if (decision !== undefined) await recordCandidate(kb, staging, withDecision(record, decision), verb)
-    return { candidateId, status: findCandidate(kb.projection.write, candidateId)?.status ?? row.status }
+    const { status } = findCandidate(kb.projection.write, candidateId) ?? row
+    return { candidateId, status, isDecided: decision !== undefined }
   })
-  return emitAct(ctx, actOf[verb], state)
+  return isDecided ? emitAct(ctx, actOf[verb], state) : state
 }

@@ -63,7 +63,10 @@ export async function submitCandidate(
   const build = await prepareCandidate(kb, caller, input, options)
   const submit = async (id: string) => {
     const submitted = await kb.write((staging) => submitStaged(kb, staging, build, id, ctx.now()))
-    return toReceipt(ctx, kb, submitted.awaitsTests ? await finishTested(ctx, kb, build, submitted) : submitted)
+    const done = submitted.awaitsTests ? await finishTested(ctx, kb, build, submitted) : submitted
+    const receipt = toReceipt(ctx, kb, done)
+    // Of one fingerprint there is one, and an answer that is sent again is no act.
+    return done.row.id === id ? emitAct(ctx, 'submit', receipt) : receipt
   }
   const keyed = {
     route: request?.route ?? 'POST /api/v1/queue/candidates',
@@ -71,7 +74,7 @@ export async function submitCandidate(
   }
   const newId = () => candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
   const parse = (answer: unknown) => CandidateReceipt.parse(answer)
-  return emitAct(ctx, 'submit', await once(ctx, caller, { ...keyed, idempotencyKey, newId, parse }, submit))
+  return once(ctx, caller, { ...keyed, idempotencyKey, newId, parse }, submit)
 }
 
 type Draft = Pick<

@@ -88,6 +88,27 @@ test('a full queue refuses, writes nothing, and still takes what the policy appr
   })
 })
 
+test('what is asked again, and was done, is counted once', async () => {
+  const { ctx, app, curator } = await newTestBed()
+  const acts: string[] = []
+  ctx.acts.on('candidate', (act, status) => acts.push(`${act} ${status}`))
+  const actor = { id: 'lint', name: 'Lint' }
+  const service = { actor, fingerprint: 'one' }
+  const metadata = JSON.stringify({ connector: 'lint', fingerprint: 'one' })
+  const [sent, found] = [candidate(), candidate({ metadata })]
+  const ids = []
+  for (const _ of [1, 2]) {
+    ids.push((await submitCandidate(ctx, app, sent, { idempotencyKey: 'once' })).candidateId)
+    await submitCandidate(ctx, app, found, { service })
+  }
+  const [id = ''] = ids
+  expect(acts.splice(0)).toEqual(['submit pending', 'submit pending'])
+  for (const _ of [1, 2]) await dismissCandidate(ctx, curator, id, {})
+  await reopenCandidate(ctx, curator, id)
+  for (const _ of [1, 2]) await approveCandidate(ctx, curator, id, {})
+  expect(acts).toEqual(['dismiss dismissed', 'reopen pending', 'approve approved'])
+})
+
 test('what the policy approves is on both refs when the answer is given, and names the policy', async () => {
   const bed = await newTestBed()
   const answer = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 0.9 }))
