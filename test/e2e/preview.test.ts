@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { mcpClient, textOf } from '../http/support/mcp-client.ts'
 import { startProduct } from './support.ts'
 
 const base = '/api/v1/knowledge-bases/handbook'
@@ -24,7 +25,7 @@ async function withProposals() {
 }
 
 test('every door of a curator shows pending candidates as if they were approved, and keeps today as it is', async () => {
-  const { request, tokens, ids, seqId, get } = await withProposals()
+  const { request, tokens, ids, seqId, get, url } = await withProposals()
   const preview = ids.join(',')
   const told = { candidates: ids, conflicts: [] }
   const search = await get(`${base}/search?q=woken&preview=${preview}`)
@@ -43,6 +44,10 @@ test('every door of a curator shows pending candidates as if they were approved,
   const post = (path: string, body: object, as = tokens.curator) => request('POST', path, { as, body })
   const passages = await post(`${base}/retrieve`, { query: 'Who is woken this week?', preview: ids })
   expect(passages.body).toMatchObject({ chunks: [{ title: 'Rota' }, { title: 'VIP policy' }], preview: told })
+  const agent = await mcpClient(url, tokens.curator)
+  const args = { kb: 'handbook', query: 'Who is woken this week?', preview: ids }
+  const { structuredContent } = await agent.callTool({ name: 'retrieve', arguments: args })
+  expect(structuredContent).toEqual(passages.body)
   const chat = await post('/api/v1/chat', { kb: 'handbook', message: 'Who is the on-call engineer?', preview: ids })
   expect(chat.body).toMatchObject({ citations: [{ seqId: rota }], preview: told })
   expect(chat.body.sessionId).toBeUndefined()
@@ -67,7 +72,7 @@ test('a preview does not answer with the tag of today, nor today with that of a 
 })
 
 test('for everybody else, a preview is of nothing; and what is no pending candidate cannot be previewed', async () => {
-  const { request, tokens, newKey, ids, approve, get } = await withProposals()
+  const { request, tokens, newKey, ids, approve, get, url } = await withProposals()
   const foreign = await newKey('globex', 'curator')
   const unknown = '00000000-0000-7000-8000-000000000000'
   const paths = [
@@ -89,6 +94,10 @@ test('for everybody else, a preview is of nothing; and what is no pending candid
   for (const as of [tokens.reader, tokens.app, foreign]) {
     expect((await post(`${base}/retrieve`, { query: 'a', preview: ids }, as)).status).toBe(404)
     expect((await post('/api/v1/chat', { kb: 'handbook', message: 'a', preview: ids }, as)).status).toBe(404)
+    const agent = await mcpClient(url, as)
+    const args = { kb: 'handbook', query: 'a', preview: ids }
+    const refused = await agent.callTool({ name: 'retrieve', arguments: args })
+    expect(JSON.parse(textOf(refused))).toMatchObject({ error: 'not_found' })
   }
   await approve(ids[1] ?? '')
   expect(await get(`${base}/search?q=a&preview=${ids.join(',')}`)).toMatchObject({

@@ -9,6 +9,7 @@ import { SeqId } from '../../contract/vocabulary.ts'
 import { readGraph } from '../../pages/graph/read-graph.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
+import { previewing } from '../../queue/preview/previewing.ts'
 import { highlightText } from '../../rules/text/highlight-text.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
 import { searchTenant } from '../../search/kb/search-pages.ts'
@@ -90,7 +91,10 @@ export function addReading(server: McpServer, exchange: Exchange): void {
     input: RetrieveInput.safeExtend({ kb: Kb }),
     output: RetrieveAnswer,
     ...more,
-    run: ({ kb, ...input }) => retrieve(ctx, caller, kb, input),
+    run: async ({ kb, ...input }) => {
+      const shown = await previewing(ctx, caller, input.preview, kb)
+      return shown.told(await retrieve(shown.ctx, caller, kb, input))
+    },
     toText: ({ formattedContext }) => formattedContext || 'The knowledge base holds nothing on this.',
   })
 
