@@ -27,16 +27,17 @@ export function addProposedTestsCommand(program: Command): void {
     { key: "a curator's API key", example },
     async ({ kb: name, accept, dismiss }, server) => {
       const kb = new Ganglion(server).kb(name)
-      if (dismiss !== undefined) {
-        const json = await readAnswer(kb.dismissTest({ question: dismiss }), DismissedTest, server, sentences)
-        return { json, text: `Dismissed: ${dismiss}` }
-      }
       const { proposed = [] } = await readAnswer(kb.tests(), TestReport, server, sentences)
-      if (accept === undefined)
+      const chosen = accept ?? dismiss
+      if (chosen === undefined)
         return { json: proposed, text: proposed.map(textOf).join('\n') || 'There are no proposed tests.' }
-      const accepted = proposed.find((one) => one.question === accept)
-      if (accepted === undefined) throw new Error(`No test of this question is proposed: ${accept}`)
-      const json = await readAnswer(kb.addTest(accepted.test), AddedTest, server, sentences)
+      const found = proposed.find((one) => one.question === chosen)
+      if (found === undefined) throw new Error(`No test of this question is proposed: ${chosen}`)
+      if (accept === undefined) {
+        const json = await readAnswer(kb.dismissTest({ question: chosen }), DismissedTest, server, sentences)
+        return { json, text: `Dismissed: ${chosen}` }
+      }
+      const json = await readAnswer(kb.addTest(found.test), AddedTest, server, sentences)
       return { json, text: `Added to ${json.file}: commit ${json.commit}.` }
     },
   )

@@ -36,6 +36,9 @@ test('lists proposed tests, accepts one as it is listed, and dismisses one', asy
   expect([added, file]).toEqual([{ question: wrong, audience: 'tool', top: 5, cites: [seqId] }, 'tests/answers.yaml'])
   expect(await run(['--dismiss', liked])).toMatchObject({ code: 0, stdout: `Dismissed: ${liked}\n` })
   expect(JSON.parse((await run(['--json'])).stdout)).toEqual([])
+  const gone = { error: `No test of this question is proposed: ${liked}` }
+  const again = await run(['--dismiss', liked, '--json'])
+  expect(again).toMatchObject({ code: 1, stdout: `${JSON.stringify(gone)}\n` })
   expect((await run(['--accept', wrong, '--dismiss', liked])).code).toBe(2)
   expect((await run([], tokens.app)).stderr).toContain('not that of a curator')
 })
