@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { fetchProxy, nodeProxy } from '../../src/widget/proxy.ts'
 import { listening } from '../support/listening.ts'
@@ -59,4 +60,14 @@ test('of an endless question no more is read than is too much', async () => {
     new Request('http://a/chat', { method: 'POST', headers, body, duplex: 'half' }),
   )
   expect([answer.status, pulled < 20]).toEqual([413, true])
+})
+
+test('a vote asks nothing of pages that its visitor may not see', async () => {
+  const server = createServer(async (request, response) => response.end(await text(request)))
+  const proxy = fetchProxy({ ...options, url: await listening(server) })
+  const vote = { vote: 'down', question: 'Who?', answer: 'Nobody.', reason: 'Ada is.' }
+  const body = JSON.stringify({ ...vote, shouldCite: 'handbook_00000042' })
+  const headers = { 'content-type': 'application/json' }
+  const answer = await proxy(new Request('http://a/feedback', { method: 'POST', headers, body }))
+  expect(await answer.json()).toEqual(vote)
 })
