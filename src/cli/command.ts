@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { faultOf } from '../contract/faults.ts'
 import { readableText } from '../rules/text/lines.ts'
 import { NegativeAnswer, UsageError } from './cli-errors.ts'
 import { type ApiServer, serverOf } from './client/api-server.ts'
@@ -64,7 +65,7 @@ function answer<Schema extends z.ZodType>(
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, command: Command, input: unknown): z.output<Schema> {
-  const result = schema.safeParse(input)
+  const result = schema.safeParse(input, { error: faultOf })
   if (result.success) return result.data
   throw new UsageError(result.error.issues.map((issue) => problemOf(issue, command)).join('\n'))
 }

@@ -44,7 +44,7 @@ const fields = {
   question: line(1000).describe('Question as a reader asks it; one line of at most 1,000 characters.'),
   audience: audience.default('tool').describe('Who asks: what this audience may not see is not found.'),
   top: z
-    .int('must be a whole number')
+    .int('must be a whole number from 1 to 20')
     .min(1)
     .max(20)
     .default(5)

@@ -73,8 +73,8 @@ const typeWords: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-/** The fault of a value that says nothing of its own about it. */
-function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
+/** The fault of a value that says nothing of its own about it, as the rest of a sentence. */
+export function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type') {
     if (issue.input === undefined) return 'must be given'
     const type = typeWords[issue.expected]

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defaultFileTypes, fileTypes } from '../contract/documents.ts'
+import { faultOf } from '../contract/faults.ts'
 import { CandidateKind, SeqId, Zone } from '../contract/vocabulary.ts'
 import { isUuid } from './candidates/candidate-id.ts'
 import { type Deciding, isOpenToCurators, isOwned } from './deciding.ts'
@@ -259,7 +260,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
 
   const read = <Read, Broken>(key: keyof typeof parts, part: z.ZodType<Read>, broken: Broken): Read | Broken => {
     if (!whole.success) return broken
-    const result = part.safeParse(values[key])
+    const result = part.safeParse(values[key], { error: faultOf })
     if (result.success) return result.data
     for (const issue of result.error.issues) {
       problems.push({ path: [key, ...issue.path].join('.'), severity: 'error', message: issue.message })

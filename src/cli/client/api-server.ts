@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { faultOf } from '../../contract/faults.ts'
 import { UsageError } from '../cli-errors.ts'
 
 export type ApiServer = {
@@ -33,7 +34,7 @@ export function serverOf(option: unknown, key: string): ApiServer {
 
 /** What a person gave, as a schema has it. @param name of what was given. @throws {UsageError} */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, name?: string): z.output<Schema> {
-  const result = schema.safeParse(input)
+  const result = schema.safeParse(input, { error: faultOf })
   if (result.success) return result.data
   const lines = result.error.issues.map(
     ({ path, message }) => `${[name, ...path].filter((part) => part !== undefined).join('.')}: ${message}`,

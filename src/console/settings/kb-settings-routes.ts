@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { kbPage } from '../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { faultOf } from '../../contract/faults.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import {
@@ -42,7 +43,7 @@ const Values = z
 const Sent = z
   .looseObject({ base: z.string().max(64), do: z.enum(['preview', 'commit']), seen: z.string().max(64).default('') })
   .transform((sent, context) => {
-    const { data, error } = Values.safeParse(sent)
+    const { data, error } = Values.safeParse(sent, { error: faultOf })
     if (data !== undefined) return { ...sent, values: flagged(data) }
     for (const issue of error.issues) context.addIssue({ ...issue, code: 'custom' })
     return z.NEVER

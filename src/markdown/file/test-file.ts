@@ -1,5 +1,6 @@
 import { isMap, isNode, isScalar, isSeq, type Node } from 'yaml'
 import { AnswerTest, maxTestFileBytes, maxTests } from '../../contract/answer-tests.ts'
+import { faultOf } from '../../contract/faults.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { lineFinder, oneLine } from '../../rules/text/lines.ts'
 import { parseFullYaml, parseYamlDocument } from '../yaml/yaml.ts'
@@ -38,7 +39,7 @@ function readEntries(text: string, entries: readonly YamlValue[]): TestFile {
   const tests: PlacedTest[] = []
   const findings: TestFile['findings'] = []
   for (const [index, entry] of entries.slice(0, maxTests).entries()) {
-    const parsed = AnswerTest.safeParse(typed(entry))
+    const parsed = AnswerTest.safeParse(typed(entry), { error: faultOf })
     if (parsed.success) tests.push({ line: lineOf([index]), test: parsed.data })
     for (const issue of parsed.error?.issues ?? []) {
       const unknown = issue.code === 'unrecognized_keys' ? issue.keys : []

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ValidationError } from '../../contract/errors.ts'
+import { faultOf } from '../../contract/faults.ts'
 import { ObjectId } from '../../contract/identifiers.ts'
 import { prototypeKeys } from '../../contract/json.ts'
 import { Zone } from '../../contract/vocabulary.ts'
@@ -48,7 +49,7 @@ export function parseMetadata(input: string | object | null | undefined): Metada
 
 /** Throws ValidationError with `fieldErrors.metadata` for a known key of the wrong type: nothing is coerced, nothing is guessed. */
 export function readMetadata(data: Record<string, unknown>): MetadataFields {
-  const result = Fields.safeParse(data)
+  const result = Fields.safeParse(data, { error: faultOf })
   if (!result.success) {
     throw invalid(...result.error.issues.map((issue) => `${issue.path.join(' ')} ${issue.message}`))
   }

@@ -30,6 +30,7 @@ test('proposes to take back what a writer wrote, or only says what it would prop
   expect(reversals).toMatchObject([{ seqId: 'handbook_00000001', action: 'remove' }])
 
   for (const [args, says] of [
+    ['--since 1h --key ', '--key: must not be empty'],
     ['--since 1h', 'one of --key, --person, --connector, --source, --model is needed'],
     ['--since 1h --key app --model m-1', 'one of --key'],
     ['--since yesterday --key app', 'must be a time such as'],

@@ -54,6 +54,11 @@ test('what was not shown is not committed: it is shown first', async () => {
   const same = await preview(fieldsOf(await admin.get(path)))
   expect(same.texts('form .warning')).toEqual(['Nothing changes.'])
   expect(native.git('rev-parse', 'main')).toBe(head)
+  const long = await preview({ ...fieldsOf(await admin.get(path)), tone: 'x'.repeat(20_001) })
+  expect([long.status, long.document.body.textContent]).toEqual([
+    400,
+    expect.stringContaining('at most 20000 characters'),
+  ])
 })
 
 test('what is wrong stands beside its field, and what was typed is kept', async () => {

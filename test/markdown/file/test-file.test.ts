@@ -51,6 +51,10 @@ test('what is wrong with a test is an error on its line', () => {
   must: [hold]
 - text
 - contains: [x]
+- question: Four?
+  audience: nobody
+  top: 500
+  search: { q: four }
 `
   expect(findingsOf(text)).toEqual([
     'error 4: retrieves.1 must look like handbook_00000042.',
@@ -59,6 +63,9 @@ test('what is wrong with a test is an error on its line', () => {
     'error 8: must is no field of an answer test.',
     'error 9: An answer test must be a mapping.',
     'error 10: question must be given, as text.',
+    'error 12: audience must be curator, tool, public or student.',
+    'error 13: top must be a whole number from 1 to 20.',
+    'error 14: search.first must be given.',
   ])
   expect(findingsOf('- question: One?\n  refuses: true\n- question: "open\n')).toEqual([
     'error 4: Missing closing "quote',
