@@ -12,6 +12,7 @@ import { Pusher } from '../../faults/support/pusher.ts'
 import { wrongPushes } from '../../faults/support/served.ts'
 import { wronglyTold } from '../../faults/support/told.ts'
 import { askAgain, readBack } from '../../faults/support/witness.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type HeadOperation, headProblems } from '../../support/head-history.ts'
 import type { PostgresServer } from '../../support/postgres.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -36,7 +37,8 @@ test(`three nodes lose and double nothing while their parts fail for ${seconds} 
   const operations: HeadOperation[] = []
   let isOver = false
   const ended = () => isOver
-  const api = () => new RecordingApi(operations, url, deployment.token, ledger, 'failures')
+  const recorded = { operations, begun: new Map<string, number>() }
+  const api = () => new RecordingApi(recorded, url, deployment.token, ledger, 'failures')
   const working = Array.from({ length: clients }, () => runClient(api(), ledger, known, ended, 20))
   const reading = [1, 2].map(() => readHeads(url, deployment.token, { operations, isOver: ended }))
   const pushing = (['main', 'review'] as const).map(async (target) => {
@@ -51,6 +53,8 @@ test(`three nodes lose and double nothing while their parts fail for ${seconds} 
 
   await Promise.all(nodes.map((node) => node.start()))
   const calm = new Api(url, deployment.token, ledger)
+  // The load balancer may not have seen them yet.
+  await eventually(async () => expect((await calm.request('GET', '/me'))?.status).toBe(200))
   await askAgain(calm, ledger)
   expect(await readBack(calm, ledger)).toEqual([])
   await uploaders.finish()

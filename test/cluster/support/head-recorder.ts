@@ -6,13 +6,16 @@ import type { HeadOperation } from '../../support/head-history.ts'
 
 const Committed = z.object({ commit: z.string() })
 
+/** `begun`: when each request was sent first. One that is asked again may be told the commit of an attempt whose answer was lost. */
+type Recorded = { operations: HeadOperation[]; begun: Map<string, number> }
+
 /** A client that notes when each commit that it was told of was made. */
 export class RecordingApi extends Api {
-  readonly #operations: HeadOperation[]
+  readonly #recorded: Recorded
 
-  constructor(operations: HeadOperation[], ...rest: ConstructorParameters<typeof Api>) {
+  constructor(recorded: Recorded, ...rest: ConstructorParameters<typeof Api>) {
     super(...rest)
-    this.#operations = operations
+    this.#recorded = recorded
   }
 
   override async request(
@@ -21,10 +24,11 @@ export class RecordingApi extends Api {
     body?: unknown,
     headers = {},
   ): Promise<Answer | undefined> {
-    const start = performance.now()
+    const { operations, begun } = this.#recorded
+    const start = begun.getOrInsert(JSON.stringify([path, headers]), performance.now())
     const answer = await super.request(method, path, body, headers)
     const commit = method === 'POST' ? Committed.safeParse(answer?.body).data?.commit : undefined
-    if (commit !== undefined) this.#operations.push({ kind: 'write', commit, start, end: performance.now() })
+    if (commit !== undefined) operations.push({ kind: 'write', commit, start, end: performance.now() })
     return answer
   }
 }
