@@ -351,6 +351,9 @@ export class KnowledgeBase {
   ): Promise<Oid> {
     const awaiting = decided === 'operator' ? undefined : await this.missing(staging, files, decided)
     if (awaiting !== undefined) throw new GanglionError('approval_needed', awaitingText(awaiting), { awaiting })
+    // What candidates bring is limited as they are written.
+    const isBare = decided !== 'operator' && decided.of.length === 0
+    if (isBare) await this.requirePlaces(decided.by, { neurons: [], files: files.keys() })
     const changes = new Map<string, { oid: Oid } | null>()
     const indexing = [...files]
       .sort(([a], [b]) => (a < b ? -1 : 1))

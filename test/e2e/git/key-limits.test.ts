@@ -131,3 +131,11 @@ test('a push to main is held to the folders, whichever candidate it names and wh
   expect(await pushed({ 'kb.yaml': `${settings}\n# Mine\n` })).toMatchObject(refused)
   expect(await pushed({ 'neurons/guides/b.md': '# B\n', 'neurons/guides/b.svg': '<svg/>' })).toMatchObject({ code: 0 })
 })
+
+test('a file that a key changes without a page is held to its folders, too', async () => {
+  const { product, curator } = await limited({ paths: ['guides'] })
+  const add = (question: string) =>
+    product.request('POST', '/api/v1/knowledge-bases/handbook/tests', { as: curator, body: { question } })
+  expect((await add('What is the fee?')).status).toBe(200)
+  expect(await add('Who pays it?')).toMatchObject({ status: 403, body: { error: 'insufficient_role' } })
+})
