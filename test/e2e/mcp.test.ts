@@ -1,7 +1,10 @@
 import type { Client } from '@modelcontextprotocol/client'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
+import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
+import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
 import { mcpClient, textOf } from '../http/support/mcp-client.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Product, startProduct } from './support.ts'
 
 const proposal = {
@@ -55,6 +58,25 @@ test('an agent proposes a Neuron, and once it is approved finds, retrieves, read
   const answer = await call(reader, 'ask', { kb: 'handbook', message: 'Who is paged for a VIP ticket?' })
   expect(answer).toMatchObject({ citations: [{ seqId: 'handbook_00000001' }] })
   expect(answer.text).toContain('[handbook_00000001]')
+})
+
+test('a Source is fetched from its own knowledge base', async () => {
+  const { ctx, url, tokens, request } = await startProduct()
+  await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'annex' })
+  onTestFinished(await startIngest(ctx, ingestSteps(ctx, undefined), { onError: () => {} }))
+  const form = new FormData()
+  form.set('file', new Blob(['# Otters\n\nOtters swim in rivers.']), 'otters.md')
+  const upload = '/api/v1/knowledge-bases/handbook/documents/upload'
+  const { id } = (await request('POST', upload, { as: tokens.app, body: form })).body
+  const agent = await mcpClient(url, tokens.app)
+  await eventually(async () =>
+    expect(await call(agent, 'fetch', { id: `handbook/${id}` })).toMatchObject({
+      title: 'otters.md',
+      text: expect.stringContaining('Otters swim in rivers.'),
+      metadata: { kb: 'handbook', fileType: 'md' },
+    }),
+  )
+  expect((await call(agent, 'fetch', { id: `annex/${id}` })).text).toContain('not_found')
 })
 
 test('what an audience may not see is not there for its agents', async () => {

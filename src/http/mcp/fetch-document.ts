@@ -32,7 +32,8 @@ export async function fetchDocument(ctx: Context, caller: Caller, id: string): P
 }
 
 async function fetchSource(ctx: Context, caller: Caller, kb: string, docId: string): Promise<FetchedDocument> {
-  const { filename, fileType, createdAt } = await readSource(ctx, caller, docId)
+  const { knowledgeBaseId, filename, fileType, createdAt } = await readSource(ctx, caller, docId)
+  if ((await ctx.readableKb(caller.tenantId, kb)).identity.id !== knowledgeBaseId) throw new GanglionError('not_found')
   const text = await readSourceText(ctx, caller, docId, {})
   const metadata = { kb, fileType, createdAt, part: String(text?.part ?? 0), parts: String(text?.parts ?? 0) }
   return {
