@@ -302,7 +302,7 @@ describe('a model that fails', () => {
 
     const drips = await fakeModel(saysForever('.', 10))
     const closed = drips.closed()
-    const endless = modelAnswerer({ ...patient, url: drips.url, timeoutMs: 400 })
+    const endless = modelAnswerer({ ...patient, url: drips.url, timeoutMs: 1_500 })
     await expect(ask(endless, question())).rejects.toThrow(/took too long/)
     await closed
   })

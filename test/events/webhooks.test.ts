@@ -72,7 +72,7 @@ async function newSender(answer?: (n: number) => number) {
     kb: (tenant: string, name: string) => ctx.kb(tenant, name),
   })
   const errors: unknown[] = []
-  const options = { onError: (error: unknown) => errors.push(error), allowPrivate: true, timeout: 500 }
+  const options = { onError: (error: unknown) => errors.push(error), allowPrivate: true, timeout: 2_000 }
   const sender = new WebhookSender(clocked, options)
   const target = await receiver(answer)
   const add = async (changes: Partial<Webhook> = {}) => {

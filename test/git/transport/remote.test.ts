@@ -173,7 +173,7 @@ test('what a hook says of a refused push is told', async () => {
 
 test('a transfer takes as long as bytes come and go, and no longer', async () => {
   const line = `003d${'1'.repeat(40)} refs/heads/main\n`
-  const pause = () => delay(700)
+  const pause = () => delay(1_200)
   const slow = await listening(
     createServer(async (request, response) => {
       await pause()
@@ -188,7 +188,7 @@ test('a transfer takes as long as bytes come and go, and no longer', async () =>
   const remote = { url: slow, username: 'bot', password }
   const large = Buffer.alloc(32 * 1024 * 1024)
   const ref = { ref: 'refs/heads/main', from: undefined, to: '1'.repeat(40) }
-  expect((await pushToRemote(remote, [ref], large, { timeoutMs: 1_200 })).size).toBe(1)
+  expect((await pushToRemote(remote, [ref], large, { timeoutMs: 3_000 })).size).toBe(1)
   const stalled = await listening(createServer((_, response) => void response.write(line)))
   const given = listRemoteRefs({ ...remote, url: stalled }, ['refs/'], { timeoutMs: 300 })
   await expect(given).rejects.toMatchObject({ code: 'unreachable' })

@@ -273,14 +273,14 @@ describe('time', () => {
   })
 
   test('an upload that keeps coming may take longer than any other request', async () => {
-    const server = await gitServer({ server: { timeouts: { headers: 200, request: 200, upload: 400 } } })
+    const server = await gitServer({ server: { timeouts: { headers: 200, request: 200, upload: 2_000 } } })
     const clone = await cloned(server)
     const bytes = pushOf(clone, commitFile(clone, 'big.bin', randomBytes(400_000)))
     const { socket, received } = openConnection(server.port)
     socket.write(head('git-receive-pack', 'Transfer-Encoding: chunked', 'Connection: close'))
     for (let at = 0; at < bytes.length; at += 40_000) {
       socket.write(chunk(bytes.subarray(at, at + 40_000)))
-      await delay(100)
+      await delay(250)
     }
     socket.write('0\r\n\r\n')
     expect(await received).toContain('ok refs/heads/x')
@@ -288,9 +288,9 @@ describe('time', () => {
 
   test('is not counted while the server works', async () => {
     const server = await gitServer({
-      server: { timeouts: { headers: 200, request: 200, upload: 200, keepAlive: 200 } },
+      server: { timeouts: { headers: 500, request: 500, upload: 500, keepAlive: 500 } },
       judge: async () => {
-        await delay(900)
+        await delay(1_500)
         return { accepted: true, lines: [] }
       },
     })
@@ -302,7 +302,7 @@ describe('time', () => {
   test('of a process is bounded', async () => {
     const judging = gate()
     const server = await gitServer({
-      server: { git: { wallTime: 300 } },
+      server: { git: { wallTime: 2_000 } },
       judge: async () => {
         await judging.pass()
         return { accepted: true, lines: [] }
@@ -387,7 +387,7 @@ describe('many at once', () => {
   test('are rejected when too many wait, and when one has waited for too long', async () => {
     const judging = gate()
     const server = await gitServer({
-      server: { git: { perRepository: 2, patience: 400, waiting: 1 } },
+      server: { git: { perRepository: 2, patience: 2_000, waiting: 1 } },
       judge: async () => {
         await judging.pass()
         return { accepted: true, lines: [] }

@@ -130,12 +130,12 @@ test('a job that is cancelled is asked to end at once', async () => {
 test('the heartbeat holds a lease for as long as the work takes', async () => {
   const { ctx, kbId } = await newTestBed()
   const [one, two] = [held(ctx), held(ctx)]
-  const options = { leaseMs: 300, heartbeatMs: 30 }
+  const options = { leaseMs: 1_500, heartbeatMs: 30 }
   run(ctx, one.work, { ...options, owner: 'one' })
   await enqueue(ctx, kbId)
   await eventually(() => expect(one.begun).toHaveLength(1))
   run(ctx, two.work, { ...options, owner: 'two' })
-  await new Promise((resolve) => setTimeout(resolve, 900))
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
   expect([two.begun, one.ended]).toEqual([[], []])
   one.release()
   await idle(ctx)
