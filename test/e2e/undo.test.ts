@@ -3,8 +3,8 @@ import { UndoAnswer } from '../../src/contract/undo.ts'
 import { startProduct } from './support.ts'
 
 test('a curator undoes over HTTP what a connector wrote', async () => {
-  const { request, tokens, kbId } = await startProduct()
-  const since = new Date().toISOString()
+  const { ctx, request, tokens, kbId } = await startProduct()
+  const since = ctx.now().toISOString()
   const submitted = await request('POST', '/api/v1/queue/candidates', {
     as: tokens.app,
     body: { kb: 'handbook', kind: 'external-feed', title: 'Spam', content: 'Buy this.' },

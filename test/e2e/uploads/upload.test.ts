@@ -83,7 +83,9 @@ test('a text file is ready to be ingested, and told of', async () => {
       data: { documentId: answer.body.id, status: 'ready' },
     },
   ])
-  expect((await product.ctx.jobs.claim('me', { now: new Date(), leaseMs: 1000 }))?.documentId).toBe(answer.body.id)
+  expect((await product.ctx.jobs.claim('me', { now: product.ctx.now(), leaseMs: 1000 }))?.documentId).toBe(
+    answer.body.id,
+  )
 })
 
 test('the parts of a form may come in any order, and a name keeps its letters', async () => {
@@ -143,7 +145,7 @@ test('an archived Source stays, but its bytes may come again', async () => {
   expect((await request('GET', url, { as: tokens.curator })).body.archivedAt).toMatch(/Z$/)
   expect((await request('GET', `${url}/content`, { as: tokens.curator })).text).toBe('# VIP\n')
   expect((await request('GET', `${kb}/documents`, { as: tokens.curator })).body.documents).toEqual([])
-  expect(await product.ctx.jobs.claim('me', { now: new Date(), leaseMs: 1000 })).toBeUndefined()
+  expect(await product.ctx.jobs.claim('me', { now: product.ctx.now(), leaseMs: 1000 })).toBeUndefined()
   expect(await upload(product)).toMatchObject({ status: 201, body: { seq: 2 } })
 })
 
