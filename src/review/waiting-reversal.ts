@@ -1,7 +1,6 @@
 import type { Staging } from '../git/staging.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { pendingForTarget } from '../kb/projection/candidate-index.ts'
-import { parseCandidate } from '../markdown/file/candidate-file.ts'
+import { pendingRecords } from '../kb/writing/record.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 
 /** The pending candidate of the same connector that proposes the same. Within a write. */
@@ -10,8 +9,7 @@ export async function waitingReversal(
   staging: Staging,
   { connector, target, base, content, frontMatter, removes, metadata }: Candidate,
 ): Promise<Candidate | undefined> {
-  const rows = pendingForTarget(kb.projection.write, { connector, target: target ?? '' })
-  const records = await Promise.all(rows.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
+  const records = await pendingRecords(kb, staging, { connector, target: target ?? '' })
   return records.find(
     (known) =>
       known.base === base &&

@@ -63,7 +63,7 @@ export function commonVotes(of: readonly Pick<Candidate, 'decisions'>[]): Actor[
   return (first ?? []).filter(({ id }) => others.every((votes) => votes.some((vote) => vote.id === id)))
 }
 
-/** Of what the service made of a Source: the Source, for whoever uploaded it. */
+/** Who wrote a candidate: its sender, and all who revised it. Where the service made it of a Source, the Source stands for its uploader. */
 export function authorsOf({
   createdBy,
   decisions,

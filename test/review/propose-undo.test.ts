@@ -109,7 +109,7 @@ test('undo takes back what a key added, changed, renamed and removed, as one ent
   expect(await undo(since)).toMatchObject({ reversals: [], kept: [], queueUrl: null })
 })
 
-test('approving an undo approves its own removals, and none that others propose of the same pages', async () => {
+test('an approved undo removes its pages; a removal of the same page that somebody else proposed is not approved', async () => {
   const { ctx, curator, app, add, undo, clock } = await newDesk()
   const since = clock()
   const spam = await add('bot', 'Spam', 'spam\n')

@@ -1,8 +1,9 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
-import { roomInRecord } from '../../markdown/file/candidate-file.ts'
+import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
 import type { Candidate, Decision } from '../../rules/candidates/candidate.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { pendingForTarget } from '../projection/candidate-index.ts'
 import { commitMessage, signatureOf } from '../refs/commit-message.ts'
 
 const maxComments = 200
@@ -23,6 +24,16 @@ export async function recordCandidate(
     author: signatureOf(by, new Date(at)),
     at: new Date(at),
   })
+}
+
+/** The pending candidates of a connector for a Neuron. Within a write. */
+export async function pendingRecords(
+  kb: KnowledgeBase,
+  staging: Staging,
+  of: Parameters<typeof pendingForTarget>[1],
+): Promise<Candidate[]> {
+  const rows = pendingForTarget(kb.projection.write, of)
+  return Promise.all(rows.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
 }
 
 export function withDecision(candidate: Candidate, decision: Decision): Candidate {

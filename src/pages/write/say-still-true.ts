@@ -5,9 +5,8 @@ import { hashObject } from '../../git/objects/object.ts'
 import { viewFor } from '../../kb/access/kb-view.ts'
 import { stalenessIn } from '../../kb/access/stale-pages.ts'
 import { type Context, emitAct } from '../../kb/context.ts'
-import { pendingForTarget } from '../../kb/projection/candidate-index.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
-import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { pendingRecords } from '../../kb/writing/record.ts'
 import { fileLayout, hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron } from '../../markdown/file/neuron-file.ts'
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
@@ -58,8 +57,7 @@ export async function sayStillTrue(
     if (text === page) return { ...approved, candidateId: before.candidateId ?? '', commit }
     const neuron = { seqId, before, path: before.path, blob: hashObject('blob', Buffer.from(text)), text }
     const actor = actorOf(caller)
-    const rows = pendingForTarget(kb.projection.write, { connector: 'console', target: seqId })
-    const records = await Promise.all(rows.map(async (row) => parseCandidate(await staging.readText(row.blob))))
+    const records = await pendingRecords(kb, staging, { connector: 'console', target: seqId })
     const waiting = records.find(
       (known) =>
         known.createdBy.id === actor.id &&

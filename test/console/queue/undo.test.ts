@@ -51,7 +51,7 @@ test.each(['', '&kind=pages'])(
   },
 )
 
-test('of many approvals in activity each leads to the form, and what is no approval does not', async () => {
+test('each approval in the activity has a link to the undo form, and nothing else has one', async () => {
   const { curator, newKb } = desk()
   const kb = await newKb()
   for (const title of ['A', 'B', 'C']) await kb.add({ title })

@@ -42,7 +42,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   )
 }
 
-test('a key revises only what it may propose, whatever it notes with it', async () => {
+test('the limits of a key hold for a revision, also for one with a note', async () => {
   const bed = await newWriter()
   const { ctx, curator } = bed
   const record = { tenantId: curator.tenantId, name: 'Desk', role: 'curator' as const, connectors: [], expiresAt: null }
