@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { readCandidateEffects } from '../../src/answer-tests/read-effects.ts'
 import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
 import { changesOf } from '../../src/answer-tests/test-effects.ts'
@@ -13,6 +13,7 @@ import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
 import { linkedBed, proposals, propose } from '../queue/preview/proposals.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
+import { eventually } from '../support/eventually.ts'
 import { fc, runs } from '../support/properties.ts'
 import { testedBed } from './tested-bed.ts'
 
@@ -64,7 +65,7 @@ test('what is tested comes into no index', async () => {
   const { ctx, curator, app, vip, kb, commit } = await testedBed()
   await commit({ 'tests/answers.yaml': '- question: Who is paged for a VIP ticket?\n  contains: [the lead]\n' })
   const indexed = () =>
-    vi.waitFor(async () => {
+    eventually(async () => {
       await kbSearch(kb, ctx).follow()
       return kbSearch(kb, ctx).currentState ?? expect.fail()
     })

@@ -30,7 +30,7 @@ const effects = ({ page }: Visitor, outcome: string) =>
       await page.reload()
       expect(await page.innerText('main')).toContain(outcome)
     },
-    { timeout: 30_000, interval: 500 },
+    { timeout: 100_000, interval: 500 },
   )
 
 const says = ({ page }: Visitor, words: string) => page.locator('.notices', { hasText: words }).waitFor()

@@ -11,7 +11,6 @@ test('a curator makes a site, tries it, and pastes it into a page of another ori
   const { url, enter, browser } = stage()
   await indexReady(stage(), 'candidate')
   const { page, visit, alarms } = await enter('curator')
-  page.setDefaultTimeout(60_000)
   await visit('/kb/handbook/sites')
   await page.getByLabel('Name').fill('Docs')
   await page.getByLabel('Addresses').fill('https://docs.example.org')

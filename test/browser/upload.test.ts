@@ -38,7 +38,7 @@ test('300 MB that are cut off go on after a reload, with the same file chosen ag
     else await route.continue()
   })
   await page.setInputFiles('#upload input[type=file]', path)
-  await page.getByText('The connection is lost; trying again.').waitFor({ timeout: 60_000 })
+  await page.getByText('The connection is lost; trying again.').waitFor()
   await page.unroute('**/api/v1/uploads/*/chunk')
   await visit(list)
   const row = page.locator('.uploads li')

@@ -92,7 +92,7 @@ test('what a caller may not see is not in the index', async () => {
   expect(await indexFor(product, 'curator')).toContain('## secret\n\n- [Hidden]')
 })
 
-test('a long index ends at 5,000 Neurons, and says where the rest is', { timeout: 120_000 }, async () => {
+test('a long index ends at 5,000 Neurons, and says where the rest is', async () => {
   const product = await startProduct()
   const paths = Array.from({ length: 5003 }, (_, index) => [`n${index}`, index < 2 ? { tags: ['internal'] } : {}])
   await commit(product, Object.fromEntries(paths))

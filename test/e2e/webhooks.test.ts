@@ -3,9 +3,10 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Webhook as Verifier } from 'standardwebhooks'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ganglionJson, serve } from '../cli/support.ts'
+import { eventually } from '../support/eventually.ts'
 import { listening } from '../support/listening.ts'
 import { newEnvironment } from '../support/new-database.ts'
 import { tempDir } from '../support/temp.ts'
@@ -31,11 +32,7 @@ async function receiver() {
   return { url: `${await listening(server)}/hook`, state, messages }
 }
 
-const waiting = { timeout: 40_000, interval: 100 }
-
-test('each event of an upload reaches the receiver, over failures, a killed server and a replay', {
-  timeout: 150_000,
-}, async () => {
+test('each event of an upload reaches the receiver, over failures, a killed server and a replay', async () => {
   const data = join(tempDir(), 'data')
   const env = { GANGLION_WEBHOOK_PRIVATE: 'true', ...(await newEnvironment()) }
   const { child, line } = await serve(data, env)
@@ -68,7 +65,7 @@ test('each event of an upload reaches the receiver, over failures, a killed serv
   const whole = ['source.uploaded', 'ingest.started', 'ingest.completed']
 
   const first = await upload(line.url, 'alpha')
-  await vi.waitFor(() => expect(kindsOf(first)).toEqual(whole), waiting)
+  await eventually(() => expect(kindsOf(first)).toEqual(whole))
 
   state.isDown = true
   const second = await upload(line.url, 'beta')
@@ -78,22 +75,22 @@ test('each event of an upload reaches the receiver, over failures, a killed serv
       .object({ webhooks: z.array(z.looseObject({ failures: z.int(), note: z.string().nullable() })) })
       .parse(json)
   }
-  await vi.waitFor(async () => expect((await listed()).webhooks[0]?.note).toBe('The receiver answered 500.'), waiting)
+  await eventually(async () => expect((await listed()).webhooks[0]?.note).toBe('The receiver answered 500.'))
   const exit = once(child, 'exit')
   child.kill('SIGKILL')
   await exit
   state.isDown = false
   const again = await serve(data, env)
-  await vi.waitFor(() => expect(kindsOf(second)).toEqual(whole), waiting)
+  await eventually(() => expect(kindsOf(second)).toEqual(whole))
 
   const ids = () => messages.map((message) => message.data.id)
   const told = [...new Set(ids())]
   expect(told).toEqual(told.toSorted((a, b) => a - b))
   const third = await upload(again.line.url, 'gamma')
-  await vi.waitFor(() => expect(kindsOf(third)).toEqual(whole), waiting)
+  await eventually(() => expect(kindsOf(third)).toEqual(whole))
 
   messages.length = 0
   await ganglionJson(['webhook', 'replay', id, '--from', String(told[0]), '--data', data], env)
-  await vi.waitFor(() => expect(ids()).toEqual(expect.arrayContaining(told)), waiting)
+  await eventually(() => expect(ids()).toEqual(expect.arrayContaining(told)))
   expect(kindsOf(first)).toEqual(whole)
 })

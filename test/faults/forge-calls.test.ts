@@ -13,12 +13,9 @@ const parts = forgeNames.flatMap((forge) =>
   ),
 )
 
-test.for(parts)(
-  '%s: each call meets each of %s, and both sides agree afterwards',
-  { timeout: 120_000 },
-  ([forge, some]) =>
-    meetFaults(
-      forge,
-      some.map((fault) => [fault]),
-    ),
+test.for(parts)('%s: each call meets each of %s, and both sides agree afterwards', ([forge, some]) =>
+  meetFaults(
+    forge,
+    some.map((fault) => [fault]),
+  ),
 )

@@ -133,7 +133,7 @@ export function describeForge(name: string, start: () => Promise<ForgeHarness>):
       expect(undescribed()).toEqual([])
     })
 
-    test('lists more open pull requests than one page has', { timeout: 30_000 }, async () => {
+    test('lists more open pull requests than one page has', async () => {
       const { forge, branch, openPull } = await start()
       await branch('feature')
       for (let n = 0; n < 101; n++) await openPull('feature', `Page ${n}`, `base-${n}`)

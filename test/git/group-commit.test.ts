@@ -5,6 +5,7 @@ import { FolderRefs } from '../../src/git/folder-refs.ts'
 import { GroupCommit } from '../../src/git/group-commit.ts'
 import { Repository } from '../../src/git/repository.ts'
 import type { Staging } from '../../src/git/staging.ts'
+import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
 import { noFollower } from './support/no-follower.ts'
@@ -165,7 +166,7 @@ test('what comes while the writer waits for its turn is in the same batch, and a
   }
   const writer = new GroupCommit(repository, store, noFollower)
   const first = writer.run((staging) => put(staging, main, 'first.md'))
-  await vi.waitFor(() => expect(attempts).toBe(1))
+  await eventually(() => expect(attempts).toBe(1))
   await writer.follow()
   const second = writer.run((staging) => put(staging, main, 'second.md'))
   turn.resolve()

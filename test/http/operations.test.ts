@@ -5,6 +5,7 @@ import { GitError } from '../../src/git/git-error.ts'
 import { KbUse } from '../../src/kb/open/kb-use.ts'
 import { observedRequest } from '../../src/models/language-model.ts'
 import { health } from '../../src/operate/health.ts'
+import { eventually } from '../support/eventually.ts'
 import { testServer } from './support/test-server.ts'
 
 test('a server is alive while it starts, and ready only then', async () => {
@@ -56,7 +57,7 @@ test('what a request opens stays open until it is answered', async () => {
     404,
   )
   expect(seen).toEqual([1])
-  await vi.waitFor(() => expect(held.users).toBe(0))
+  await eventually(() => expect(held.users).toBe(0))
 })
 
 const failed = (code: string, more: object = {}) =>
@@ -147,10 +148,10 @@ test('metrics tell jobs by state, indexes, lag of deliveries, and the work of th
   expect(await figure(failed)).toBe(2)
 
   // An index looks at what there is when it is asked, and is idle from the next change on.
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await request('GET', '/api/v1/search?kb=handbook&q=vip', { as: 'curator' })
     expect(await figure('ganglion_search_indexes{state="current"}')).toBe(1)
-  }, 20_000)
+  })
   expect(await figure('ganglion_follower_lag_seconds{follower="search"}')).toBe(0)
   expect(await figure('ganglion_wal_size_bytes{of="database"}')).toBeGreaterThan(0)
   const written = (await figure('ganglion_commit_duration_seconds_count{outcome="ok"}')) || 0

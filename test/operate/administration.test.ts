@@ -123,9 +123,7 @@ test.each([
   expect(await listWebhooks(ctx, admin)).toEqual([])
 })
 
-test('health says what is known: sizes, the last backup, and what a verification found', {
-  timeout: 60_000,
-}, async () => {
+test('health says what is known: sizes, the last backup, and what a verification found', async () => {
   const { admin, ctx, kbId, curator } = await administered()
   await addSource(ctx, { kbId, fileSize: 4_000 })
   await ctx.kb(curator.tenantId, 'handbook')

@@ -31,7 +31,7 @@ test('whatever happens to a knowledge base, following it step by step ends where
     }),
     { numRuns: runs(20, 5) },
   )
-}, 60_000)
+})
 
 async function differencesToRebuild(ctx: OpenContext, { curator, kbId, gitDir }: TestBed) {
   const kb = await ctx.kb(curator.tenantId, 'handbook')

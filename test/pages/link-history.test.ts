@@ -59,4 +59,4 @@ test('whatever happens to a knowledge base, its links are those of its files, an
     { numRuns: runs(8, 3), examples: [[linked]], endOnFailure: true },
   )
   expect(edges).toBeGreaterThan(0)
-}, 60_000)
+})

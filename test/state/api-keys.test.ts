@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { ApiKeys } from '../../src/state/accounts/api-keys.ts'
 import { createToken } from '../../src/state/accounts/api-token.ts'
 import { Tenants } from '../../src/state/tenants.ts'
+import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 
@@ -108,7 +109,7 @@ test('last use is recorded once a minute, across restarts too', async () => {
   const { token } = await keys.create(newKey, at('10:00'))
   const lastUse = async () => (await keys.list())[0]?.lastUsedAt
   await keys.authenticate(token, at('10:00:00'))
-  await vi.waitUntil(async () => (await lastUse()) === '2026-03-01T10:00:00.000Z')
+  await eventually(async () => expect(await lastUse()).toBe('2026-03-01T10:00:00.000Z'))
 
   const restarted = new ApiKeys(database)
   for (const instance of [keys, restarted]) {
@@ -118,7 +119,7 @@ test('last use is recorded once a minute, across restarts too', async () => {
   }
 
   await keys.authenticate(token, at('10:01:00'))
-  await vi.waitUntil(async () => (await lastUse()) === '2026-03-01T10:01:00.000Z')
+  await eventually(async () => expect(await lastUse()).toBe('2026-03-01T10:01:00.000Z'))
 })
 
 test('a database that closes while a use waits to be recorded harms nobody', async () => {

@@ -13,6 +13,8 @@ export type Visitor = {
 
 /** Opens a window of a browser on the console at `url`. */
 export async function visitorIn(context: BrowserContext, url: string): Promise<Visitor> {
+  // Of what hangs, and shorter than that of a test, so that what is waited for is named.
+  context.setDefaultTimeout(100_000)
   const page = await context.newPage()
   const alarms: string[] = []
   const transfer = { bytes: 0, requests: 0 }

@@ -7,7 +7,6 @@ import { tempDir } from '../../support/temp.ts'
 import { ganglion, ganglionJson, serve } from '../support.ts'
 
 /** Each command is a process, which takes a while to start on a busy machine. */
-const patient = { timeout: 60_000 }
 
 /** A data directory whose knowledge base `handbook` has a link that leads nowhere, and a Neuron of a name like it. */
 async function troubled(): Promise<string> {
@@ -27,7 +26,7 @@ const shown = (proposed: number, before: number, open: number, status: string) =
   `RULE            NEURONS  ${'STATUS'.padEnd(status.length)}  FINDING\n` +
   `missing-target  1        ${status.padEnd(6)}  Broken link: On-call rotaton\n`
 
-test('lint says what it finds, and what it proposed, once', patient, async () => {
+test('lint says what it finds, and what it proposed, once', async () => {
   const data = await troubled()
   expect(await ganglion(['lint', '--data', data, '--dry-run'])).toMatchObject({
     ...{ code: 0, stderr: '', stdout: shown(0, 0, 1, 'open') },
@@ -61,7 +60,7 @@ test('lint says what it finds, and what it proposed, once', patient, async () =>
   })
 })
 
-test('beside a server, what lint proposes is in the queue at once', patient, async () => {
+test('beside a server, what lint proposes is in the queue at once', async () => {
   const data = await troubled()
   const { json } = await ganglionJson(['key', 'create', '--data', data, '--tenant', 'acme', '--role', 'curator'])
   const { token } = json as { token: string }

@@ -17,7 +17,6 @@ import { dataWithTenants, ganglion, ganglionJson, serve } from '../support.ts'
 
 const main = fileURLToPath(new URL('../../../src/main.js', import.meta.url))
 /** Each command is a process, which takes a while to start on a busy machine. */
-const patient = { timeout: 60_000 }
 const fast = { GANGLION_RATE_READS: '1000000', GANGLION_RATE_WRITES: '1000000' }
 
 /** Submits and approves until it is stopped; gives the ids of all candidates whose approval was acknowledged so far. */
@@ -50,41 +49,37 @@ function keepApproving({ url, kb, appToken, curatorToken }: Record<string, strin
   return { approved, stop }
 }
 
-test(
-  'beside a server that is written to: verify and backup, not rebuild; and what was acknowledged is restored',
-  patient,
-  async () => {
-    const [data, dir, restored] = [join(tempDir(), 'data'), join(tempDir(), 'backup'), join(tempDir(), 'restored')]
-    const { child, line } = await serve(data, fast)
-    const { approved, stop } = keepApproving(line)
-    while (approved.length < 10) await delay(10)
-    const acknowledged = [...approved]
-    expect(await ganglionJson(['backup', dir, '--data', data])).toMatchObject({ code: 0, json: { dir, format: 1 } })
-    expect(await ganglionJson(['verify', '--data', data])).toMatchObject({
-      code: 0,
-      json: { ok: true, kbs: [{ slug: 'demo', problems: [], notes: [] }] },
-    })
-    expect(await ganglion(['rebuild', '--data', data])).toMatchObject({
-      code: 1,
-      stderr: `error: The data directory ${data} is in use by another Ganglion process. Stop it, or choose another directory.\n`,
-    })
-    await stop()
-    const exit = once(child, 'exit')
-    child.kill('SIGTERM')
-    await exit
+test('beside a server that is written to: verify and backup, not rebuild; and what was acknowledged is restored', async () => {
+  const [data, dir, restored] = [join(tempDir(), 'data'), join(tempDir(), 'backup'), join(tempDir(), 'restored')]
+  const { child, line } = await serve(data, fast)
+  const { approved, stop } = keepApproving(line)
+  while (approved.length < 10) await delay(10)
+  const acknowledged = [...approved]
+  expect(await ganglionJson(['backup', dir, '--data', data])).toMatchObject({ code: 0, json: { dir, format: 1 } })
+  expect(await ganglionJson(['verify', '--data', data])).toMatchObject({
+    code: 0,
+    json: { ok: true, kbs: [{ slug: 'demo', problems: [], notes: [] }] },
+  })
+  expect(await ganglion(['rebuild', '--data', data])).toMatchObject({
+    code: 1,
+    stderr: `error: The data directory ${data} is in use by another Ganglion process. Stop it, or choose another directory.\n`,
+  })
+  await stop()
+  const exit = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exit
 
-    expect(await ganglion(['restore', dir, '--data', restored])).toMatchObject({ code: 0, stderr: '' })
-    expect(await ganglionJson(['verify', '--data', restored])).toMatchObject({ code: 0, json: { ok: true } })
-    const { line: again } = await serve(restored, fast)
-    for (const id of acknowledged) {
-      const headers = { authorization: `Bearer ${line.curatorToken}` }
-      const response = await fetch(`${again.url}/api/v1/queue/candidates/${id}`, { headers })
-      expect(await response.json()).toMatchObject({ candidateId: id, status: 'approved' })
-    }
-  },
-)
+  expect(await ganglion(['restore', dir, '--data', restored])).toMatchObject({ code: 0, stderr: '' })
+  expect(await ganglionJson(['verify', '--data', restored])).toMatchObject({ code: 0, json: { ok: true } })
+  const { line: again } = await serve(restored, fast)
+  for (const id of acknowledged) {
+    const headers = { authorization: `Bearer ${line.curatorToken}` }
+    const response = await fetch(`${again.url}/api/v1/queue/candidates/${id}`, { headers })
+    expect(await response.json()).toMatchObject({ candidateId: id, status: 'approved' })
+  }
+})
 
-test('verify says what is wrong, to a person and to a program, with the exit code 1', patient, async () => {
+test('verify says what is wrong, to a person and to a program, with the exit code 1', async () => {
   const data = join(tempDir(), 'data')
   const { json } = await ganglionJson(['kb', 'create', 'handbook', '--data', data, '--tenant', 'acme'])
   const { id, gitDir } = json as { id: string; gitDir: string }
@@ -107,37 +102,33 @@ test('verify says what is wrong, to a person and to a program, with the exit cod
   })
 })
 
-test(
-  'a restore that is killed leaves no data directory behind, and the next one is not in its way',
-  patient,
-  async () => {
-    const [data, dir, target] = [join(tempDir(), 'data'), join(tempDir(), 'backup'), join(tempDir(), 'target')]
-    const made = await openContext({ dataDir: data })
-    for (const slug of ['a', 'b', 'c', 'd']) await createKnowledgeBase(made, { tenant: 'acme', slug })
-    await backup(made, dir, { version: '1.2.3' })
-    await made.close()
-    const child = startNode([main, 'restore', dir, '--data', target])
-    const exit = once(child, 'exit')
-    while (!existsSync(join(`${target}.restoring`, 'ganglion.db'))) await delay(1)
-    child.kill('SIGKILL')
-    expect(await exit).toEqual([null, 'SIGKILL'])
-    expect(existsSync(target)).toBe(false)
+test('a restore that is killed leaves no data directory behind, and the next one is not in its way', async () => {
+  const [data, dir, target] = [join(tempDir(), 'data'), join(tempDir(), 'backup'), join(tempDir(), 'target')]
+  const made = await openContext({ dataDir: data })
+  for (const slug of ['a', 'b', 'c', 'd']) await createKnowledgeBase(made, { tenant: 'acme', slug })
+  await backup(made, dir, { version: '1.2.3' })
+  await made.close()
+  const child = startNode([main, 'restore', dir, '--data', target])
+  const exit = once(child, 'exit')
+  while (!existsSync(join(`${target}.restoring`, 'ganglion.db'))) await delay(1)
+  child.kill('SIGKILL')
+  expect(await exit).toEqual([null, 'SIGKILL'])
+  expect(existsSync(target)).toBe(false)
 
-    expect(await ganglion(['restore', dir, '--data', target])).toMatchObject({ code: 0 })
-    expect(existsSync(`${target}.restoring`)).toBe(false)
-    expect(await ganglionJson(['rebuild', '--data', target, '--kb', 'b'])).toEqual({
-      code: 0,
-      json: { kbs: [{ id: expect.any(String), slug: 'b', neurons: 0, candidates: 0 }] },
-    })
-    expect(await ganglionJson(['verify', '--data', target])).toMatchObject({ code: 0, json: { ok: true } })
-    expect(await ganglion(['restore', dir, '--data', target])).toMatchObject({
-      code: 1,
-      stderr: `error: ${target} is not empty. Stop the server that uses it, move it away (mv ${target} ${target}.old), and restore again.\n`,
-    })
-  },
-)
+  expect(await ganglion(['restore', dir, '--data', target])).toMatchObject({ code: 0 })
+  expect(existsSync(`${target}.restoring`)).toBe(false)
+  expect(await ganglionJson(['rebuild', '--data', target, '--kb', 'b'])).toEqual({
+    code: 0,
+    json: { kbs: [{ id: expect.any(String), slug: 'b', neurons: 0, candidates: 0 }] },
+  })
+  expect(await ganglionJson(['verify', '--data', target])).toMatchObject({ code: 0, json: { ok: true } })
+  expect(await ganglion(['restore', dir, '--data', target])).toMatchObject({
+    code: 1,
+    stderr: `error: ${target} is not empty. Stop the server that uses it, move it away (mv ${target} ${target}.old), and restore again.\n`,
+  })
+})
 
-test('only serve and migrate bring an older database up to date, and the copy is the way back', patient, async () => {
+test('only serve and migrate bring an older database up to date, and the copy is the way back', async () => {
   const data = await dataWithTenants('acme')
   const file = join(data, 'ganglion.db')
   const latest = '9999-next'

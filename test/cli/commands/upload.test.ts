@@ -2,12 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { uploadFile } from '../../../src/cli/client/upload-file.ts'
 import { defaultFileTypes } from '../../../src/contract/documents.ts'
 import { ingestSteps } from '../../../src/sources/ingest/ingest-steps.ts'
 import { startIngest } from '../../../src/sources/ingest/start-ingest.ts'
 import { startProduct } from '../../e2e/support.ts'
+import { eventually } from '../../support/eventually.ts'
 import { flakyProxy } from '../../support/flaky-proxy.ts'
 import { listening } from '../../support/listening.ts'
 import { finished, startNode } from '../../support/process.ts'
@@ -52,9 +53,7 @@ async function sources({ url, kb, curator }: Server): Promise<Record<string, unk
   return ((await response.json()) as { documents: Record<string, unknown>[] }).documents
 }
 
-test('files are uploaded and become Neurons; those that are known are told, not failed', {
-  timeout: 60_000,
-}, async () => {
+test('files are uploaded and become Neurons; those that are known are told, not failed', async () => {
   const server = await startServer()
   const [a = '', b = ''] = files({ 'a.md': '# Alpha\n\nThe first note.\n', 'b.txt': 'The second note.\n' })
   const first = await upload(server, [a, b, '--wait', '--path', '/notes', '--tag', 'x', '--tag', 'y'])
@@ -80,9 +79,7 @@ test('files are uploaded and become Neurons; those that are known are told, not 
   expect(forced.files[0]?.documentId).not.toBe(first.files[0]?.documentId)
 })
 
-test('a file of a name that is there is another Source, or with --replace its next edition', {
-  timeout: 60_000,
-}, async () => {
+test('a file of a name that is there is another Source, or with --replace its next edition', async () => {
   const server = await startServer()
   const write = (content: string) => files({ 'hours.md': content })[0] ?? ''
   const [first] = (await upload(server, [write('# Hours\n\nUntil five.\n'), '--wait'])).files
@@ -101,9 +98,7 @@ test('two files that would look the same are refused before anything is sent', a
   expect(stderr).toContain(`${one} and ${two} would both be README.md in /notes`)
 })
 
-test('a file that cannot be taken, or fails, is exit code 1, and the others are taken', {
-  timeout: 60_000,
-}, async () => {
+test('a file that cannot be taken, or fails, is exit code 1, and the others are taken', async () => {
   const server = await startServer()
   const [note = '', legacy = '', exe = ''] = files({ 'n.md': '# Note\n\nText.\n', 'o.doc': 'old', 'x.exe': 'MZ' })
   const { code, files: reports } = await upload(server, [note, legacy, exe, '/nowhere.md', '--wait'])
@@ -124,14 +119,14 @@ test('a file that cannot be taken, or fails, is exit code 1, and the others are 
   expect(elsewhere.files).toMatchObject([{ error: expect.stringContaining('There is no such knowledge base') }])
 })
 
-test('for a person each file is a line', { timeout: 60_000 }, async () => {
+test('for a person each file is a line', async () => {
   const { url, kb, app } = await startServer()
   const [note = '', copy = ''] = files({ 'n.md': '# Note\n\nText.\n', 'copy.md': '# Note\n\nText.\n' })
   const { stdout } = await ganglion(['upload', note, copy, '--kb', kb], { GANGLION_URL: url, GANGLION_KEY: app })
   expect(stdout).toMatch(/^uploaded {3}n\.md, \S{36}: \w+\nknown {6}copy\.md: its bytes are there as \S{36}\n$/)
 })
 
-test('a file in chunks goes on where the connection broke', { timeout: 60_000 }, async () => {
+test('a file in chunks goes on where the connection broke', async () => {
   const server = await startServer()
   const [file = ''] = files({ 'large.txt': 'A line of a long text.\n'.repeat(900_000) })
   let patches = 0
@@ -181,7 +176,7 @@ test('of the types that are taken, words of who else answers are not told', asyn
   expect(reports[0]?.error).toBe('The knowledge base does not take files of this type. It takes: md, txt.')
 })
 
-test('an upload that broke off for good is resumed by its id', { timeout: 60_000 }, async () => {
+test('an upload that broke off for good is resumed by its id', async () => {
   const server = await startServer()
   const [file = ''] = files({ 'large.txt': 'Another line of a long text.\n'.repeat(600_000) })
   let patches = 0
@@ -195,7 +190,7 @@ test('an upload that broke off for good is resumed by its id', { timeout: 60_000
   expect([code, reports[0]?.documentId]).toEqual([0, resume])
 })
 
-test('a folder is watched: what is in it, what is added and what is changed', { timeout: 90_000 }, async () => {
+test('a folder is watched: what is in it, what is added and what is changed', async () => {
   const server = await startServer()
   const folder = tempDir()
   const write = (name: string, content: string) => {
@@ -211,8 +206,7 @@ test('a folder is watched: what is in it, what is added and what is changed', { 
   })
   const end = finished(child)
   const filesOf = async () => (await sources(server)).map(({ path, filename }) => `${path} ${filename}`).toReversed()
-  const become = (expected: string[]) =>
-    vi.waitFor(async () => expect(await filesOf()).toEqual(expected), { timeout: 30_000 })
+  const become = (expected: string[]) => eventually(async () => expect(await filesOf()).toEqual(expected))
   await become(['/ first.md'])
   write('minutes/2026/board.md', '# Board\n\nDecided.\n')
   await become(['/ first.md', '/minutes/2026 board.md'])

@@ -1,16 +1,15 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { mailServer } from '../../../src/events/notices/mail-server.ts'
 import { startNotices } from '../../../src/events/notices/start-notices.ts'
 import { commentCandidate } from '../../../src/queue/comment-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { candidate } from '../../kb/support/test-bed.ts'
+import { eventually } from '../../support/eventually.ts'
 import { mailServerOf } from '../../support/mail-server.ts'
 import { signIn } from '../../support/person.ts'
 import { newNodes } from '../support/two-nodes.ts'
 
-const patience = { timeout: 30_000, interval: 100 }
-
-test('of two nodes one sends mails, and the other goes on where it ends', { timeout: 90_000 }, async () => {
+test('of two nodes one sends mails, and the other goes on where it ends', async () => {
   const { one, two, caller } = await newNodes()
   const { url, mails } = await mailServerOf()
   await signIn(one, 'acme', 'curator', { email: 'ada@example.com', name: 'Ada' })
@@ -24,13 +23,13 @@ test('of two nodes one sends mails, and the other goes on where it ends', { time
     expect(await one.database.db.selectFrom('notice_cursors').selectAll().execute()).toHaveLength(1)
     expect(await one.notices.behind('')).toEqual([])
   }
-  await vi.waitFor(isUpToDate, patience)
+  await eventually(isUpToDate)
   await commentCandidate(two, caller, candidateId, { comment: 'One, @ada.' })
-  await vi.waitFor(() => expect(said()).toEqual(['> One, @ada.']), patience)
+  await eventually(() => expect(said()).toEqual(['> One, @ada.']))
   await stopOne()
   await commentCandidate(one, caller, candidateId, { comment: 'Two, @ada.' })
-  await vi.waitFor(() => expect(said()).toEqual(['> One, @ada.', '> Two, @ada.']), patience)
-  await vi.waitFor(isUpToDate, patience)
+  await eventually(() => expect(said()).toEqual(['> One, @ada.', '> Two, @ada.']))
+  await eventually(isUpToDate)
   await stopTwo()
   expect(mails).toHaveLength(2)
 })

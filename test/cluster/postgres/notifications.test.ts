@@ -42,20 +42,17 @@ test('a node whose connection for notifications is lost wakes everybody, and lis
   await server.run(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ganglion notifications'",
   )
-  await expect.poll(() => told, { timeout: 5_000 }).toEqual([undefined, undefined])
+  await expect.poll(() => told).toEqual([undefined, undefined])
   await server.stop()
   // Once it is back, the node may listen again before the test goes on.
   told.length = 0
   await server.begin()
-  await expect.poll(() => told.length, { timeout: 5_000 }).toBeGreaterThan(0)
+  await expect.poll(() => told.length).toBeGreaterThan(0)
   await expect
-    .poll(
-      async () => {
-        await other.notifications.send(other.db, 'refs', 'a')
-        return told
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      await other.notifications.send(other.db, 'refs', 'a')
+      return told
+    })
     .toContain('a')
 })
 

@@ -82,7 +82,7 @@ test('a node that starts while the database is away waits for it', async () => {
   await server.begin()
   const [ready] = await once(createInterface(child.stdout ?? process.stdin), 'line')
   expect(JSON.parse(String(ready))).toMatchObject({ url: expect.stringMatching(/^http/) })
-}, 60_000)
+})
 
 test('a database of another encoding is refused', async () => {
   const server = await ownServer()

@@ -26,7 +26,7 @@ async function look(deployment: Deployment, access: Access) {
     const texts = await Promise.all(read.map((source) => sourceTexts(ctx).find(source)))
     return texts.filter((text) => text === undefined).length
   }
-  await expect.poll(lacking, { timeout: 60_000 }).toBe(0) // a restored server reads the Sources again
+  await expect.poll(lacking).toBe(0) // a restored server reads the Sources again
   for (const kb of await ctx.kbs.all()) await kbSearch(kb, ctx).follow()
   return {
     answers: await crawl(deployment, access),

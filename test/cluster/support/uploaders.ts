@@ -58,7 +58,7 @@ export class Uploaders {
   async leaveNothing(): Promise<void> {
     const left = () =>
       this.#count('upload_chunks where upload_id not in (select id from uploads where finalized_at is null)')
-    await expect.poll(left, { timeout: 30_000 }).toBe(0)
+    await expect.poll(left).toBe(0)
     expect(await this.#count('sources where content_hash not in (select sha256 from blob_keys)')).toBe(0)
   }
 

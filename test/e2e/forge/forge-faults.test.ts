@@ -9,6 +9,6 @@ const puzzling: FaultName[] = ['404', 'lost answer', '409', 'cut answer', '422']
 const failing: FaultName[] = ['403', '403 for a limit', '429', '500', '502', '503', 'no answer']
 
 /** Each call meets one fault of each sort; `npm run test:faults` has each call to each forge meet all of them. */
-test.for(forgeNames)('whatever fault a call to %s meets, both sides agree afterwards', { timeout: 120_000 }, (name) =>
+test.for(forgeNames)('whatever fault a call to %s meets, both sides agree afterwards', (name) =>
   meetFaults(name, name === 'GitHub' ? [puzzling, failing] : [puzzling]),
 )

@@ -270,4 +270,4 @@ test('pushes from clones that never pull all get in while the API writes without
   expect(new Set(titles).size).toBe(titles.length)
   expect(titles).toHaveLength(3 + 3 * rounds + written)
   expect(await candidates(product, 'pending')).toEqual([])
-}, 60_000)
+})

@@ -18,6 +18,7 @@ import {
 import { sweepRows } from '../../../src/operate/sweeping.ts'
 import { usageOf } from '../../../src/operate/usage.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
+import { eventually } from '../../support/eventually.ts'
 import { signIn } from '../../support/person.ts'
 import { tempDir } from '../../support/temp.ts'
 import { type Product, startProduct } from '../support.ts'
@@ -194,7 +195,7 @@ test('a deleted knowledge base leaves nothing, takes nothing else along, and its
   expect(twice).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'not_found' }) })
   const [name = ''] = twice.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   expect(await through()).toEqual({ ...all(404) })
-  await vi.waitFor(async () => expect(await removeDeleted(ctx)).toBe(true), 10_000)
+  await eventually(async () => expect(await removeDeleted(ctx)).toBe(true))
   expect(await rowsOf(made, kbId)).toEqual({})
   expect(readdirSync(join(dataDir, 'repos'))).toHaveLength(1)
   expect(existsSync(join(dataDir, 'index', kbId))).toBe(false)
@@ -225,7 +226,7 @@ test('a deletion that is cut off anywhere goes on, and the tenant goes with its 
   await ctx.users.setRole(shared.userId, acme, 'reader')
   await markDeleted(ctx, { tenant: { id: acme } }, undefined)
   expect(await through()).toEqual({ ...all(401), console: 302, forge: 404 })
-  await vi.waitFor(() => ctx.kbs.closeUnused(kbId).then((isClosed) => expect(isClosed).toBe(true)), 10_000)
+  await eventually(() => ctx.kbs.closeUnused(kbId).then((isClosed) => expect(isClosed).toBe(true)))
   for (const broken of ['texts', 'database'] as const) {
     const spy =
       broken === 'texts'
@@ -303,7 +304,7 @@ test('a disable ends streams of events with the reason, and an export has every 
   await begun.promise
   const target = join(dataDir, 'exports', 'all')
   const marked = markDeleted(ctx, { tenant: { id: acme }, kb }, target)
-  await vi.waitFor(async () => expect(await ctx.knowledgeBases.list(acme)).toEqual([]))
+  await eventually(async () => expect(await ctx.knowledgeBases.list(acme)).toEqual([]))
   const late = expect(held.write(async () => expect.fail())).rejects.toMatchObject({ code: 'not_found' })
   expect(existsSync(target)).toBe(false)
   end.resolve()
@@ -319,7 +320,7 @@ test('what is over is kept for as long as the operator says, and what a Source h
   await recordAct(ctx, by, { action: 'tenant.renamed', subject: 'acme' })
   const [source] = await ctx.sources.all(kbId)
   if (source === undefined) throw new Error('no Source')
-  await vi.waitFor(async () => expect((await ctx.sources.get(source.id))?.status).toBe('ready'), 20_000)
+  await eventually(async () => expect((await ctx.sources.get(source.id))?.status).toBe('ready'))
   const path = `/api/v1/documents/${source.id}`
   expect((await request('DELETE', path, { as: tokens.curator })).status).toBe(204)
   const neurons = async () =>

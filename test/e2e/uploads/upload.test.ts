@@ -266,7 +266,7 @@ test('100 MB are taken, and one byte more is not, of which nothing is left', asy
   const refused = await upload(product, { file: Buffer.alloc(100 * mebibyte + 1, pdf), filename: 'larger.pdf' })
   expect(refused).toMatchObject({ status: 413, body: { error: 'payload_too_large' } })
   expect(await leftovers(product)).toEqual({ sources: 1, blobs: 1, incoming: 0, events: 1 })
-}, 60_000)
+})
 
 test('an idempotency key makes one Source of two uploads', async () => {
   const product = await startProduct()

@@ -11,9 +11,9 @@ import type { Ledger } from './ledger.ts'
 import { wrongPushes } from './served.ts'
 import { wronglyTold } from './told.ts'
 
-/** Resolves when a server whom nobody uses has adopted and told all that there is; rejects after half a minute. */
+/** Resolves when a server whom nobody uses has adopted and told all that there is; rejects after two minutes. */
 export async function settled(deployment: Deployment): Promise<void> {
-  for (const end = performance.now() + 30_000; ; await delay(50)) {
+  for (const end = performance.now() + 120_000; ; await delay(50)) {
     const waiting = await unsettled(deployment)
     if (waiting === '') return
     if (performance.now() > end) throw new Error(`still to be done: ${waiting}`)

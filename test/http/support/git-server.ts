@@ -137,7 +137,7 @@ export function quarantinesIn(gitDir: string): string[] {
 }
 
 /** Waits until something is so, but not for ever. */
-export async function until(isSo: () => boolean, { forMs = 8000 } = {}): Promise<void> {
+export async function until(isSo: () => boolean, { forMs = 100_000 } = {}): Promise<void> {
   for (const end = performance.now() + forMs; !isSo(); ) {
     if (performance.now() > end) throw new Error('It did not come to be.')
     await delay(20)

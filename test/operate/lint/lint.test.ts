@@ -20,7 +20,6 @@ import { approveCandidate } from '../../support/approve-candidate.ts'
 import { fc, runs } from '../../support/properties.ts'
 
 /** Much is written to git, which takes a while on a busy machine. */
-const patient = { timeout: 60_000 }
 
 const linked = (number: number, body: string) => neuronText(number, { title: `N ${number}` }, body)
 
@@ -184,33 +183,29 @@ test('of a thousand missing targets a run proposes the hundred that concern most
   expect(second.filter(({ status }) => status === 'proposed')).toHaveLength(100)
 })
 
-test(
-  'a queue without room takes what it can; the rest stays open and is proposed when there is room',
-  patient,
-  async () => {
-    const bed = await writtenBed(troubled)
-    const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
-    const at = new Date('2026-05-01T12:00:00Z')
-    const waiting = Array.from(
-      { length: 9_998 },
-      (): Candidate => ({
-        ...{ id: candidateIdFor(bed.kbId), kind: 'external-feed', title: 'Waiting', content: 'x', metadata: null },
-        ...{ confidence: null, impactEstimate: null, connector: 'api', target: null, base: null },
-        ...{ removes: false, frontMatter: null },
-        verdict: { approve: false, zone: null, reason: 'no confidence given', warnings: [] },
-        ...{ createdAt: at.toISOString(), createdBy: { id: 'key:app-key', name: 'The app' }, decisions: [] },
-      }),
-    )
-    const author = { name: 'Ada', email: 'ada@example.com', at }
-    await kb.write((staging) => kb.commitToQueue(staging, { candidates: waiting, message: 'Fill', author, at }))
-    const statuses = async () => (await lint(bed)).map(({ status }) => status)
-    expect(await statuses()).toEqual(['proposed', 'proposed', 'open', 'open', 'open'])
-    await dismissCandidate(bed.ctx, bed.curator, waiting[0]?.id ?? '', {})
-    expect(await statuses()).toEqual(['proposed before', 'proposed before', 'proposed', 'open', 'open'])
-  },
-)
+test('a queue without room takes what it can; the rest stays open and is proposed when there is room', async () => {
+  const bed = await writtenBed(troubled)
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const at = new Date('2026-05-01T12:00:00Z')
+  const waiting = Array.from(
+    { length: 9_998 },
+    (): Candidate => ({
+      ...{ id: candidateIdFor(bed.kbId), kind: 'external-feed', title: 'Waiting', content: 'x', metadata: null },
+      ...{ confidence: null, impactEstimate: null, connector: 'api', target: null, base: null },
+      ...{ removes: false, frontMatter: null },
+      verdict: { approve: false, zone: null, reason: 'no confidence given', warnings: [] },
+      ...{ createdAt: at.toISOString(), createdBy: { id: 'key:app-key', name: 'The app' }, decisions: [] },
+    }),
+  )
+  const author = { name: 'Ada', email: 'ada@example.com', at }
+  await kb.write((staging) => kb.commitToQueue(staging, { candidates: waiting, message: 'Fill', author, at }))
+  const statuses = async () => (await lint(bed)).map(({ status }) => status)
+  expect(await statuses()).toEqual(['proposed', 'proposed', 'open', 'open', 'open'])
+  await dismissCandidate(bed.ctx, bed.curator, waiting[0]?.id ?? '', {})
+  expect(await statuses()).toEqual(['proposed before', 'proposed before', 'proposed', 'open', 'open'])
+})
 
-test('whatever happens to a knowledge base, it can be linted, and nothing is proposed twice', patient, async () => {
+test('whatever happens to a knowledge base, it can be linted, and nothing is proposed twice', async () => {
   let proposed = 0
   await fc.assert(
     fc.asyncProperty(history, async (story) => {

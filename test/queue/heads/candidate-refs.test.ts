@@ -375,7 +375,7 @@ test('beyond the first heads the rest are made when they are asked for, and stay
   expect(refs(bed)).toHaveLength(200)
   const mirror = clone(bed, '--mirror')
   expect(nativeGit(mirror, ['for-each-ref', 'refs/candidates']).split('\n')).toHaveLength(200)
-}, 60_000)
+})
 
 test('a request makes no more heads than it may, and of those asked for the latest stay', async () => {
   const bed = await newBed()
@@ -387,7 +387,7 @@ test('a request makes no more heads than it may, and of those asked for the late
   await prepare(bed, ...beyond.slice(100).map(refOf))
   await follow(bed)
   expect(refs(bed)).toEqual([...ids.slice(0, 200), ...beyond.slice(20)].map(refOf))
-}, 60_000)
+})
 
 test('a fetch of branches and tags makes nothing, and one of what is no pending candidate neither', async () => {
   const bed = await newBed()

@@ -60,7 +60,7 @@ test('queries are answered, with every Neuron, while a big Source is taken in; t
   expect(await found(ctx, bed, 'lead')).toBe(1)
   await eventually(async () => expect(await found(ctx, bed, hash)).toBe(1))
   for (const id of [ids[0], ids[3000], ids[5999]]) expect(await found(ctx, bed, `"${id}"`)).toBe(1)
-}, 120_000)
+})
 
 test('a big Source that is archived while it is taken in is not found, and is not kept as one that is whole', async () => {
   const bed = await newTestBed()
@@ -80,7 +80,7 @@ test('a big Source that is archived while it is taken in is not found, and is no
   )
   expect(seen.get()).toEqual({ count: 0 })
   file.close()
-}, 120_000)
+})
 
 test('a big Source whose taking in is interrupted is found later, the same after a rebuild, and not when it is archived', async () => {
   const bed = await newTestBed()
@@ -98,4 +98,4 @@ test('a big Source whose taking in is interrupted is found later, the same after
   await ctx.sources.archive(bed.curator.tenantId, source, new Date())
   ctx.events.wake(bed.curator.tenantId)
   expect(await found(ctx, bed, 'info')).toBe(0)
-}, 120_000)
+})

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { addSource, eventsOf, ingest, statusOf, steps } from '../../kb/support/ingest-support.ts'
 import { newTestBed } from '../../kb/support/test-bed.ts'
+import { eventually } from '../../support/eventually.ts'
 import { finished, startNode } from '../../support/process.ts'
 import { runs } from '../../support/properties.ts'
 
@@ -38,9 +39,7 @@ const script = `
   }
   await startIngest(ctx, steps, { onError: (error) => console.error(error) })`
 
-test('whenever the process is killed, each Source is ingested in the end, and told of once', {
-  timeout: 120_000,
-}, async () => {
+test('whenever the process is killed, each Source is ingested in the end, and told of once', async () => {
   const { ctx, dataDir, kbId } = await newTestBed()
   const sources = []
   for (let n = 0; n < 60; n++) {
@@ -74,7 +73,7 @@ test('whenever the process is killed, each Source is ingested in the end, and to
       },
     }),
   )
-  await vi.waitFor(async () => expect(await last.jobs.nextDue('nobody')).toBeUndefined(), { timeout: 60_000 })
+  await eventually(async () => expect(await last.jobs.nextDue('nobody')).toBeUndefined())
   await stop()
   for (const source of sources) {
     expect(await statusOf(last, source)).toEqual({ status: 'success', errorMessage: null, attempt: 1 })

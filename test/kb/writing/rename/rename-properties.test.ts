@@ -87,7 +87,7 @@ test('whatever is renamed at once, links to renamed Neurons mean the same after 
     { numRuns: runs(30, 8) },
   )
   await parser.close()
-}, 120_000)
+})
 
 /** A link that is written as a path does not find the title that is spelled so. */
 const pathThatBecomesTitle: typeof worlds extends fc.Arbitrary<infer World> ? World : never = [
@@ -137,4 +137,4 @@ test('without rewriting, the kept aliases let every link lead to one renamed Neu
     }),
     { numRuns: runs(30, 8), examples: [[pathThatBecomesTitle]] },
   )
-}, 120_000)
+})
