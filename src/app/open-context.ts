@@ -19,6 +19,7 @@ import { ErasureUnfinished, RestoreUnfinished } from '../state/database/database
 import type { WhenOlder } from '../state/database/migrations/migrate.ts'
 import { openDatabase } from '../state/database/open-database.ts'
 import { DataDirectory } from '../state/directory/data-directory.ts'
+import { shareDirectory } from '../state/directory/directory-lock.ts'
 import type { KnowledgeBases } from '../state/kb-store.ts'
 import { openStores } from '../state/open-stores.ts'
 import type { S3Options } from '../state/s3/s3-bucket.ts'
@@ -50,6 +51,8 @@ export type ContextOptions = {
   webhookPrivate?: boolean
   /** For who finishes an erasure that is decided: others are refused. */
   finishes?: 'erasure' | undefined
+  /** For who holds the whole data directory; see `acquireWhole`. */
+  isAlone?: boolean | undefined
   /** Whether people are told by e-mail. */
   sendsMail?: boolean
 }
@@ -74,7 +77,12 @@ const maxIdentities = 1_000
 /** Opens a data directory. @throws {RestoreUnfinished} @throws {ErasureUnfinished}; what {@link openDatabase} throws */
 export async function openContext(options: ContextOptions): Promise<OpenContext> {
   const directory = DataDirectory.open(options.dataDir)
-  const database = await openDatabase(options.database ?? directory.database, options.whenOlder)
+  const release = options.isAlone ? () => {} : shareDirectory(directory)
+  const opening = openDatabase(options.database ?? directory.database, options.whenOlder)
+  const database = await opening.catch((error: unknown) => {
+    release()
+    throw error
+  })
   const { now = database.now, objects, watch, threads = new Threads() } = options
   const bucket = blobBucket(options)
   const onError = (error: unknown) => watch?.onError(error)
@@ -111,6 +119,7 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
       await kbs.close()
       if (options.threads === undefined) await threads.close()
       await database.close()
+      release()
     },
   }
   try {

@@ -16,12 +16,13 @@ export async function withContext<Result>(
     bucket,
     objects,
     finishes,
-  }: Pick<Environment, 'dataDir' | 'database' | 'bucket' | 'objects'> & Pick<ContextOptions, 'finishes'>,
+    isAlone,
+  }: Pick<Environment, 'dataDir' | 'database' | 'bucket' | 'objects'> & Pick<ContextOptions, 'finishes' | 'isAlone'>,
   use: (ctx: Context) => Promise<Result>,
   whenOlder: WhenOlder = 'refuse',
 ): Promise<Result> {
   if (database === undefined) requireDataDirectory(dataDir)
-  const ctx = await openContext({ dataDir, database, bucket, objects, whenOlder, finishes })
+  const ctx = await openContext({ dataDir, database, bucket, objects, whenOlder, finishes, isAlone })
   try {
     return await use(ctx)
   } finally {

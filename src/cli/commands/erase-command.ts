@@ -11,7 +11,7 @@ import { type ErasurePlan, planErasure } from '../../operate/erase/plan-erasure.
 import { verify } from '../../operate/verify/verify.ts'
 import { operatorOf } from '../../people/manage-people.ts'
 import { DataDirectory } from '../../state/directory/data-directory.ts'
-import { acquireLock } from '../../state/directory/directory-lock.ts'
+import { acquireWhole } from '../../state/directory/directory-lock.ts'
 import { UsageError } from '../cli-errors.ts'
 import { act } from '../command.ts'
 import { Selection, select, selecting } from '../select-options.ts'
@@ -49,11 +49,12 @@ export function addEraseCommand(program: Command): void {
         '\nStop the server first; in a cluster, every node.\n\nExample:\n  ganglion erase --kb handbook --neuron handbook_00000042',
       ),
     Erased,
-    async ({ neuron, text, source, person, by, dryRun, resume, ...selection }, environment) => {
-      const { dataDir } = environment
-      if (environment.database === undefined) requireDataDirectory(dataDir)
+    async ({ neuron, text, source, person, by, dryRun, resume, ...selection }, settings) => {
+      const { dataDir } = settings
+      if (settings.database === undefined) requireDataDirectory(dataDir)
+      const environment = { ...settings, isAlone: true }
       const directory = DataDirectory.open(dataDir)
-      const release = await acquireLock(directory, { waitMs: 0 })
+      const release = await acquireWhole(directory)
       const finish = () => withContext({ ...environment, finishes: 'erasure' }, (ctx) => finishErasure(ctx, say))
       try {
         const wasCutOff = await finish()

@@ -194,8 +194,12 @@ async function switchHistory({ cluster, directory }: Context, { kbId, head, shar
 
 async function removeOld(ctx: Context, { kbId, plan }: Journal): Promise<void> {
   const { blobs, directory, texts, uploads, uploadBytes } = ctx
-  const incoming = (await readdir(directory.incoming)).map((name) => join(directory.incoming, name))
-  for (const path of [placesOf(directory).old, ...directory.derived(kbId), ...incoming]) {
+  const left = [directory.incoming, directory.tmp].map(async (folder) =>
+    (await readdir(folder)).map((name) => join(folder, name)),
+  )
+  const kept = [directory.incoming, directory.uploads]
+  const scratch = (await Promise.all(left)).flat().filter((path) => !kept.includes(path))
+  for (const path of [placesOf(directory).old, ...directory.derived(kbId), ...scratch]) {
     await rm(path, { recursive: true, force: true })
   }
   for (const { contentHash, isOnly } of plan.sources) if (isOnly) await blobs.remove(contentHash)

@@ -20,6 +20,8 @@ export class DataDirectory {
   /** The new history of an erasure that is under way; see `operate/erase`. */
   readonly erasure: string
   readonly lock: string
+  /** Locked for others by who must be alone, and shared by all who use the directory. */
+  readonly users: string
 
   private constructor(root: string) {
     this.root = root
@@ -33,6 +35,7 @@ export class DataDirectory {
     this.uploads = join(this.tmp, 'uploads')
     this.erasure = join(root, 'erasure')
     this.lock = join(root, 'lock')
+    this.users = join(root, 'lock-users')
   }
 
   /**

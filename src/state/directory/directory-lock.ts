@@ -26,6 +26,26 @@ export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs
   return release
 }
 
+/** As {@link acquireLock}, while no command runs beside a server either. */
+export async function acquireWhole(directory: DataDirectory): Promise<() => void> {
+  const release = await acquireLock(directory, { waitMs: 0 })
+  const releaseUsers = tryLock(directory.users, 'EXCLUSIVE')
+  if (releaseUsers !== undefined)
+    return () => {
+      releaseUsers()
+      release()
+    }
+  release()
+  throw new DataDirectoryInUse(directory.root)
+}
+
+/** Says that this process uses the data directory, as others may. Returns how to end that. Throws {@link DataDirectoryInUse}. */
+export function shareDirectory(directory: DataDirectory): () => void {
+  const release = tryLock(directory.users, 'SHARED')
+  if (release === undefined) throw new DataDirectoryInUse(directory.root)
+  return release
+}
+
 /**
  * Locks a file, and waits at most `waitMs` milliseconds for the one who has it. Returns how to release it; undefined if it is still
  * locked. SQLite holds the lock in the operating system: unlike a pid file, it is released as soon as its process ends.
@@ -33,8 +53,8 @@ export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs
 export async function lockFile(path: string, { waitMs }: { waitMs: number }): Promise<(() => void) | undefined> {
   const deadline = Date.now() + waitMs
   for (;;) {
-    const lock = tryLock(path)
-    if (lock !== undefined) return () => lock.close()
+    const release = tryLock(path, 'EXCLUSIVE')
+    if (release !== undefined) return release
     if (Date.now() >= deadline) return undefined
     await sleep(RETRY_INTERVAL)
   }
@@ -42,16 +62,23 @@ export async function lockFile(path: string, { waitMs }: { waitMs: number }): Pr
 
 export function isLocked(directory: DataDirectory): boolean {
   if (!existsSync(directory.lock)) return false
-  const lock = tryLock(directory.lock)
-  lock?.close()
-  return lock === undefined
+  const release = tryLock(directory.lock, 'EXCLUSIVE')
+  release?.()
+  return release === undefined
 }
 
-function tryLock(path: string): DatabaseSync | undefined {
+const statements = {
+  EXCLUSIVE: 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
+  SHARED: 'BEGIN; SELECT 1 FROM sqlite_schema',
+}
+
+function tryLock(path: string, mode: keyof typeof statements): (() => void) | undefined {
   const lock = new DatabaseSync(path, { timeout: 0 })
   try {
-    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
-    return lock
+    lock.exec(statements[mode])
+    return () => {
+      if (lock.isOpen) lock.close()
+    }
   } catch (error) {
     lock.close()
     if (isBusy(error)) return undefined

@@ -51,6 +51,8 @@ test('erases pages and texts for the operator, says what still holds them, and r
       '',
     ].join('\n'),
   )
+  const beside = await use(async () => run('erase', '--kb', 'handbook', ...texts))
+  expect(beside).toMatchObject({ code: 1, stderr: expect.stringContaining('in use by another Ganglion process') })
   const read = () =>
     use(async (ctx, tenantId) => {
       const { repository, projection } = await ctx.kb(tenantId, 'handbook')

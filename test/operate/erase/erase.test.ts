@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
@@ -54,6 +54,9 @@ test('a page is erased from all that the data directory has, and everything else
   const before = await house.told(kept)
   const needles = ['Xanadu', 'Quist', 'zebulon', 'Zebulon']
   await house.reopen()
+  // As a backup leaves it that is killed.
+  const scratch = join(house.ctx().directory.tmp, 'backup-killed')
+  cpSync(house.ctx().directory.index(house.kbId), scratch, { recursive: true })
   expect(holders(house.dataDir, house.gitDir, needles).length).toBeGreaterThan(5)
 
   const plan = await house.prepare({ neurons: [erased] })
