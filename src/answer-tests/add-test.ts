@@ -51,14 +51,14 @@ export async function addAnswerTest(
       const blob = blobAtPath(sql, path)
       return blob === undefined ? '' : staging.readText(blob)
     })
-    const at = ctx.now()
+    const [at, decided] = [ctx.now(), { by, of: [] }]
     const commit = await kb.commitToMain(staging, {
       files: new Map([[file, text]]),
       message: commitMessage(`Test the answer to "${oneLine(test.question, 60)}"`, [
         ['Connector', 'console'],
-        ...approvers([], by),
+        ...(await approvers(decided)),
       ]),
-      decided: { by, of: [] },
+      decided,
       author: signatureOf(by, at),
       at,
     })

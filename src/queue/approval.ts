@@ -251,7 +251,7 @@ export async function approveStaged(
       ...approvalTrailers(neurons),
       ['Kind', candidate.kind],
       ['Connector', doorOf(candidate)],
-      ...approvers([candidate], actor),
+      ...(await approvers(decided)),
       ...removalTrailers(removals),
     ]),
     author,

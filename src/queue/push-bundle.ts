@@ -128,7 +128,7 @@ export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle
       message: commitMessage(subjectOf(taking.neurons), [
         ...approvalTrailers(taking.neurons),
         ['Connector', records[0]?.connector ?? 'git'],
-        ...approvers(records, actor),
+        ...(await approvers(decided)),
         ...removalTrailers(removals),
       ]),
       ...{ author, at },

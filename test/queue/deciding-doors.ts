@@ -1,11 +1,14 @@
+import { addAnswerTest } from '../../src/answer-tests/add-test.ts'
 import { GanglionError, ValidationError } from '../../src/contract/errors.ts'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
 import { PushRefused } from '../../src/kb/writing/push-refused.ts'
 import { changeKbSettings, readKbSettings } from '../../src/operate/settings/change-kb-settings.ts'
+import { sayStillTrue } from '../../src/pages/write/say-still-true.ts'
 import { removePage, writePage } from '../../src/pages/write/write-page.ts'
 import { receiverFor } from '../../src/push/receive-push.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
-import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
+import { commentCandidate } from '../../src/queue/comment-candidate.ts'
+import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../src/queue/decide-candidate.ts'
 import { candidateHeads } from '../../src/queue/heads/candidate-refs.ts'
 import { listQueue } from '../../src/queue/lists/list-queue.ts'
 import { approveBundle } from '../../src/queue/push-bundle.ts'
@@ -78,7 +81,7 @@ export async function setPolicy({ bed }: Team, draw: Draw): Promise<void> {
   const kept = native.read(mainRef, 'kb.yaml').split('# policy of the test')[0] ?? ''
   const some = <Item>(items: readonly Item[]) => items.filter(() => draw.chance(0.4))
   const named = () => some([...people.map((name) => `${name}@example.com`), 'Legal desk', 'Robot'])
-  const rules = [...folders, 'kb.yaml', 'files', `#${tags[0]}`].flatMap((what) => {
+  const rules = [...folders, 'kb.yaml', 'files', 'tests', `#${tags[0]}`].flatMap((what) => {
     const owners = named()
     if (draw.chance(0.5) || owners.length === 0) return []
     const place = what.startsWith('#') ? { tags: [what.slice(1)] } : { paths: [what] }
@@ -153,10 +156,15 @@ async function pushed(team: Team, draw: Draw, step: number, ref: 'main' | 'for',
     const kind = draw.number(0, 5)
     if (kind === 0 || neurons.length === 0)
       files.set(`neurons/${place(draw, step * 10 + count)}`, `A page ${step}.${count}.\n`)
+    else if (kind === 1 && draw.chance(0.5)) files.set('tests/a.yaml', `- question: Line ${step}?\n  refuses: true\n`)
     else if (kind === 1 && ref === 'main') files.set(draw.one(['files/a.txt', 'legal/b.txt']), `${step}`)
-    else if (kind === 2 && ref === 'main')
-      files.set('kb.yaml', `${native.read(mainRef, 'kb.yaml').replace(/^title: .*$/m, `title: Title ${step}`)}`)
-    else {
+    else if (kind === 2 && ref === 'main') {
+      const owned = draw.chance(0.5) ? /^title: .*$/m : /^(?:owners|approvals|authorMayApprove): .*$/m
+      files.set(
+        'kb.yaml',
+        native.read(mainRef, 'kb.yaml').replace(owned, owned.source.includes('title') ? `title: Title ${step}` : ''),
+      )
+    } else {
       const { path } = draw.one(neurons)
       const text = native.read(mainRef, path)
       if (kind === 3) files.set(path, null)
@@ -164,16 +172,18 @@ async function pushed(team: Team, draw: Draw, step: number, ref: 'main' | 'for',
     }
   }
   const branch = `refs/heads/test-${step}`
-  const entry = ref === 'main' && draw.chance(0.5) ? pending[0] : undefined
+  const entry = draw.chance(0.5) ? pending[ref === 'main' ? 0 : draw.number(0, pending.length - 1)] : undefined
   const head = entry && (await candidateHeads(kb, bed.ctx).headOf(entry.id))
   const parents = head === undefined ? [mainRef] : [mainRef, head]
-  // A merge of what waits, as it waits or with something more.
+  // A merge of what waits, as it waits, with something more, or changed; or the next version of it.
   if (head !== undefined) {
     const isMore = draw.chance(0.5)
+    const isChanged = draw.chance(ref === 'main' ? 0.3 : 0.9)
     if (!isMore) files.clear()
     for (const line of native.git('diff', '--no-renames', '--name-status', mainRef, head).split('\n')) {
       const [status, path = ''] = line.split('\t')
-      if (path !== '') files.set(path, status === 'D' ? null : native.read(head, path))
+      const text = status === 'D' ? null : path && native.read(head, path)
+      if (path !== '') files.set(path, text && isChanged && path.endsWith('.md') ? changedText(text, draw, step) : text)
     }
   }
   native.commit(branch, files, { parents, at: Math.floor(Date.now() / 1000) })
@@ -296,6 +306,35 @@ export const acts: Record<string, Act> = {
     if (approved.length === 0) return undefined
     await proposeReverse(team.bed.ctx, somebody(team, draw), String(draw.one(approved).id))
     return undefined
+  },
+  talk: async (team, draw, step) => {
+    const { pending } = await opened(team)
+    if (pending.length === 0) return undefined
+    const [by, { id }] = [somebody(team, draw), draw.one(pending)]
+    const kind = draw.number(0, 3)
+    if (kind === 0) await commentCandidate(team.bed.ctx, by, id, { comment: `Comment ${step}` })
+    else if (kind === 1)
+      await assignCandidate(team.bed.ctx, by, id, {
+        assignee: draw.one([...people.map((name) => `${name}@example.com`), null]),
+      })
+    else await requestChanges(team.bed.ctx, by, id, { reason: `Request ${step}` })
+    return undefined
+  },
+  test: async (team, draw, step) => {
+    const test = { question: `What of ${step}?`, audience: 'curator', top: 5, refuses: true } as const
+    await addAnswerTest(team.bed.ctx, somebody(team, draw), 'handbook', test)
+    return 'done'
+  },
+  true: async (team, draw) => {
+    const { neurons } = await opened(team)
+    if (neurons.length === 0) return undefined
+    const { status } = await sayStillTrue(
+      team.bed.ctx,
+      somebody(team, draw),
+      { kb: 'handbook', seqId: draw.one(neurons).seqId },
+      { until: `20${draw.number(30, 60)}-01-01` },
+    )
+    return status === 'approved' ? 'done' : 'vote'
   },
   undo: async (team, draw) => {
     const since = new Date(Date.now() - 60_000).toISOString()

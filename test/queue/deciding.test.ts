@@ -21,6 +21,9 @@ import { acts, Draw, newTeam, people, setPolicy, type Team, tried } from './deci
 const { DECIDING_STEPS = '160', PROPERTY_SEED } = process.env
 const seed = PROPERTY_SEED === 'random' ? Date.now() % 1_000_000 : Number(PROPERTY_SEED ?? 1)
 
+const anew: readonly string[] = ['revise', 'dismiss', 'reopen']
+const opinions: readonly string[] = ['approve', 'request-changes']
+
 /** Looks at each commit of main, as git has it, and says what the policy of its parent does not allow. */
 async function violations({ bed, names }: Team): Promise<string[]> {
   const native = new NativeWriter(bed.gitDir)
@@ -57,9 +60,10 @@ async function violations({ bed, names }: Team): Promise<string[]> {
     if (approvers.length === 0) say('nobody approved')
     for (const [at, id] of approvers.entries()) {
       const isLast = at === approvers.length - 1
-      const hasVoted = records.every(({ decisions }) =>
-        decisions.some(({ action, by }) => action === 'approve' && by.id === id),
-      )
+      const hasVoted = records.every(({ decisions }) => {
+        const said = decisions.slice(decisions.findLastIndex(({ action }) => anew.includes(action)) + 1)
+        return said.findLast(({ action, by }) => by.id === id && opinions.includes(action))?.action === 'approve'
+      })
       if (!isLast && !hasVoted) say(`no vote of ${id}`)
     }
     for (const { connector, verdict } of records) {
@@ -68,10 +72,17 @@ async function violations({ bed, names }: Team): Promise<string[]> {
       const needed = zone === 'red' || zone === 'yellow' ? deciding.approvals[zone] : isPolicy ? 0 : 1
       if (voters.size < needed) say(`${needed} needed`)
     }
+    // Lines have the number of the step that wrote them.
+    const lines = native
+      .git('diff', '-U0', '--no-renames', parent, commit, '--', 'neurons')
+      .match(/^\+[A-Z][a-z]+ \d+/gm)
+    const proposed = records.map(({ content }) => content).join('\n')
+    if (approvers.length > 1 && lines?.some((line) => !proposed.includes(line.slice(1)))) say('voted for another text')
     const changed = native.git('diff', '--no-renames', '--name-only', parent, commit).split('\n')
     for (const path of changed.filter((each) => each !== '')) {
       const tags = [parent, commit].flatMap((at) => {
-        const isThere = path.startsWith('neurons/') && native.git('ls-tree', at, '--', path) !== ''
+        const isThere =
+          path.startsWith('neurons/') && path.endsWith('.md') && native.git('ls-tree', at, '--', path) !== ''
         return isThere ? parseNeuronFile(native.read(at, path)).fields.tags : []
       })
       for (const rule of deciding.owners) {
@@ -105,10 +116,13 @@ test('no door takes to main what owners and approvals do not allow', { timeout: 
   ]
   for (let step = 0; step < Number(DECIDING_STEPS); step++) {
     if (step % 12 === 0) await setPolicy(team, draw)
-    const name = draw.one(weighted)
-    const outcome = await tried(() => acts[name]?.(team, draw, step) ?? Promise.resolve(undefined))
-    const key = `${name} ${outcome ?? 'nothing'}`
-    came.set(key, (came.get(key) ?? 0) + 1)
+    const atOnce = Array.from({ length: draw.chance(0.2) ? draw.number(2, 3) : 1 }, async (_, at) => {
+      const [name, own] = [draw.one(weighted), new Draw(draw.number(0, 1_000_000))]
+      const outcome = await tried(() => acts[name]?.(team, own, step * 10 + at) ?? Promise.resolve(undefined))
+      const key = `${name} ${outcome ?? 'nothing'}`
+      came.set(key, (came.get(key) ?? 0) + 1)
+    })
+    await Promise.all(atOnce)
   }
   if (process.env.DECIDING_STEPS) console.log(seed, Object.fromEntries([...came].sort()))
   expect(await violations(team)).toEqual([])
@@ -269,4 +283,34 @@ test('who uploaded a Source is an author of the pages that are made of it', asyn
   const { id: candidateId } = kb.projection.read.get`SELECT id FROM candidates WHERE status = 'pending'` ?? {}
   await expect(approveCandidate(bed.ctx, ada, String(candidateId), {})).rejects.toThrow('You wrote it')
   expect(await approveCandidate(bed.ctx, bob, String(candidateId), {})).toMatchObject({ status: 'approved' })
+})
+
+test('a commit names nobody who voted for another text than it brings', async () => {
+  const bed = await newTestBed()
+  const native = new NativeWriter(bed.gitDir)
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const [ada, bob] = [await named(bed, 'ada'), await named(bed, 'bob')]
+  const policy = 'owners: [{ paths: [neurons], people: [bob] }]\n'
+  native.commit(mainRef, new Map([['kb.yaml', `${native.read(mainRef, 'kb.yaml')}\n${policy}`]]))
+  await kb.sync()
+  const voted = async (title: string) => {
+    const { candidateId } = await submitCandidate(bed.ctx, bed.app, candidate({ title, content: 'Of 25 days.' }))
+    await approveCandidate(bed.ctx, ada, candidateId, {})
+    return candidateId
+  }
+  const approvedBy = () => native.git('log', '-1', '--format=%(trailers:key=Approved-By,valueonly)', mainRef)
+  await approveCandidate(bed.ctx, bob, await voted('Leave'), {})
+  expect(approvedBy()).toMatch(/^ada .*\nbob /)
+  await approveCandidate(bed.ctx, bob, await voted('Travel'), { content: 'Of 90 days.' })
+  expect(approvedBy()).toMatch(/^bob /)
+
+  const head = (await candidateHeads(kb, bed.ctx).headOf(await voted('Rooms'))) ?? ''
+  const path = native.git('diff', '--name-only', mainRef, head)
+  const page = native.read(head, path).replace('25', '90')
+  native.commit('refs/heads/push', new Map([[path, page]]), { parents: [mainRef, head] })
+  const updates = [{ ref: mainRef, from: native.git('rev-parse', mainRef), to: native.git('rev-parse', 'push') }]
+  native.git('update-ref', '-d', 'refs/heads/push')
+  await receiverFor(bed.ctx, kb, { caller: bob, reachedAt: 'http://localhost/' }).receive(updates, [])
+  expect(native.git('rev-parse', `${mainRef}^2`)).toBe(updates[0]?.to)
+  expect(approvedBy()).toMatch(/^bob /)
 })

@@ -8,6 +8,7 @@ import { type Actor, type Candidate, type Decision, followsRename } from '../../
 import { awaitingText, commonVotes } from '../../rules/deciding.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
+import type { Decided } from '../missing-approvals.ts'
 import { findCandidate } from '../projection/candidate-index.ts'
 import { commitMessage, signatureOf } from '../refs/commit-message.ts'
 import { mainRef } from '../refs/kb-refs.ts'
@@ -96,7 +97,7 @@ export async function pushToMain(
       files: all,
       removals: taking.removals,
       decided,
-      message: mergeMessage(push, taking, decided.of),
+      message: mergeMessage(push, taking, await approvers(decided)),
       mergeParent: push.to,
       ...{ author, at },
     })
@@ -118,10 +119,11 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
   return merged
 }
 
-/** Trailers that name who approved: those who voted before, and the one whose approval was the last that was needed. */
-export function approvers(candidates: readonly Candidate[], last: Actor): [string, string][] {
-  const votes = commonVotes(candidates).filter(({ id }) => id !== last.id)
-  return [...votes, last].map(({ id, name }) => ['Approved-By', `${name} <${id}>`])
+/** Trailers that name who approved: those who voted before, unless for another text, and the one whose approval was the last that was needed. */
+export async function approvers({ by, of, writes }: Decided & { by: Actor }): Promise<[string, string][]> {
+  const votes = commonVotes(of).filter(({ id }) => id !== by.id)
+  const isOfThis = votes.length > 0 && !(await writes?.())
+  return [...(isOfThis ? votes : []), by].map(({ id, name }) => ['Approved-By', `${name} <${id}>`])
 }
 
 const verbs: Partial<Record<Decision['action'], string>> = { approve: 'Vote for', reopen: 'Reopen', dismiss: 'Dismiss' }
@@ -192,12 +194,12 @@ function bare(text: string | null | undefined): string | undefined {
   return text == null ? undefined : editNeuron(text, { seqId: undefined, id: undefined, candidate: undefined })
 }
 
-function mergeMessage({ to, approver }: MainPush, { neurons, removals }: Taking, of: readonly Candidate[]): string {
+function mergeMessage({ to }: MainPush, { neurons, removals }: Taking, approvedBy: [string, string][]): string {
   return commitMessage(subjectOf(neurons), [
     ...approvalTrailers(neurons),
     ['Connector', 'git'],
     ['Pushed', to],
-    ...approvers(of, approver),
+    ...approvedBy,
     ...removalTrailers(removals),
   ])
 }

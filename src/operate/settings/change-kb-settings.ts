@@ -89,14 +89,14 @@ export async function changeKbSettings(
     const blob = blobAtPath(kb.projection.write, 'kb.yaml')
     const { text, before, changed } = await plan(kb, blob, change, (oid) => staging.readText(oid))
     if (text === before) return undefined
-    const at = ctx.now()
+    const [at, decided] = [ctx.now(), { by, of: [] }]
     return kb.commitToMain(staging, {
       files: new Map([['kb.yaml', text]]),
       message: commitMessage(`Change the settings: ${changed.join(', ')}`, [
         ['Connector', 'console'],
-        ...approvers([], by),
+        ...(await approvers(decided)),
       ]),
-      decided: { by, of: [] },
+      decided,
       author: signatureOf(by, at),
       at,
     })

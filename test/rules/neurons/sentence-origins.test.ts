@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sentenceOrigins } from '../../../src/rules/neurons/sentence-origins.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 const edit = fc.record({
   does: fc.constantFrom('add', 'add', 'replace', 'remove', 'move', 'restore'),
@@ -37,7 +37,7 @@ test('each sentence has the version that brought it, however sentences are added
       const within = await sentenceOrigins(versions, 'en', async () => {}, passage)
       expect(within).toEqual(found.filter(({ sentence }) => passage.includes(sentence.text)))
     }),
-    { numRuns: 200 },
+    { numRuns: runs(2_000) },
   )
 })
 
