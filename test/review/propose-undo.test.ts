@@ -2,12 +2,16 @@ import { expect, test } from 'vitest'
 import type { UndoInput } from '../../src/contract/undo.ts'
 import { listNeurons } from '../../src/pages/list-neurons.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
+import { openPage } from '../../src/pages/write/open-page.ts'
+import { writePage } from '../../src/pages/write/write-page.ts'
+import type { PageChanges } from '../../src/pages/write/written-page.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { listQueue } from '../../src/queue/lists/list-queue.ts'
 import { approveBundle } from '../../src/queue/push-bundle.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { proposeUndo } from '../../src/review/propose-undo.ts'
 import { reviewCandidate } from '../../src/review/review-candidate.ts'
+import { candidateIdFor } from '../../src/rules/candidates/candidate-id.ts'
 import type { CompiledPage } from '../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../src/sources/ingest/commit-source.ts'
 import { addSource } from '../kb/support/ingest-support.ts'
@@ -44,6 +48,16 @@ async function newDesk() {
       const now = await readNeuron(ctx, curator, { kb: 'handbook', seqId })
       const metadata = JSON.stringify({ targetNeuron: seqId, baseVersion: now.version })
       return taken(by, correction(seqId, text, { title: title ?? now.title, metadata }))
+    },
+    rewrite: async (by: By, seqId: string, changes: PageChanges, path?: string) => {
+      const { commit: base } = await openPage(ctx, curator, { kb: 'handbook', seqId, at: undefined })
+      const options = { kb: 'handbook', candidateId: candidateIdFor(bed.kbId), publish: true }
+      await writePage(
+        ctx,
+        { ...writer(by), role: 'curator' },
+        { target: { seqId, base }, changes, ...(path && { path }) },
+        options,
+      )
     },
     remove: async (by: By, seqId: string) => taken(by, correction(seqId, 'gone'), true),
     undo: (since: string, more: Partial<UndoInput> = {}) =>
@@ -286,7 +300,7 @@ type Step = { by: By; does: string; page: number; link: number }
 
 const step: fc.Arbitrary<Step> = fc.record({
   by: fc.constantFrom<By>('ada', 'bot'),
-  does: fc.constantFrom('add', 'change', 'change', 'rename', 'remove'),
+  does: fc.constantFrom('add', 'change', 'change', 'rename', 'remove', 'move', 'tag', 'name'),
   page: fc.nat(20),
   link: fc.nat(20),
 })
@@ -294,15 +308,29 @@ const step: fc.Arbitrary<Step> = fc.record({
 test('undo of all since a time gives what was there, wherever nobody else wrote', async () => {
   const history = fc.record({
     before: fc.array(step, { minLength: 2, maxLength: 5 }),
-    since: fc.array(step, { maxLength: 7 }),
+    since: fc.array(step, { maxLength: 9 }),
+    rewriteLinks: fc.boolean(),
   })
   await fc.assert(
-    fc.asyncProperty(history, async ({ before, since: later }) => {
-      const { ctx, curator, add, change, remove, undo, approveAll, pages, clock } = await newDesk()
+    fc.asyncProperty(history, async ({ before, since: later, rewriteLinks }) => {
+      const { ctx, gitDir, curator, add, change, rewrite, remove, undo, approveAll, pages, clock } = await newDesk()
+      const native = new NativeWriter(gitDir)
+      const settings = native
+        .read('refs/heads/main', 'kb.yaml')
+        .replace('rewriteLinks: false', `rewriteLinks: ${rewriteLinks}`)
+      native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
       const touched = new Set<string>()
       let count = 0
-      const play = async ({ by, does, page, link }: Step) => {
+      const play = async (step: Step) => {
         const there = await pages()
+        await act(step, there)
+        if (step.by === 'bot') return
+        for (const { seqId, ...now } of await pages()) {
+          const was = there.find((one) => one.seqId === seqId)
+          if (was && JSON.stringify({ ...was, ...now }) !== JSON.stringify(was)) touched.add(seqId)
+        }
+      }
+      const act = async ({ by, does, page, link }: Step, there: Awaited<ReturnType<typeof pages>>) => {
         count += 1
         const name = `Page ${count}`
         const text = `by ${by}\n\n[[${there[link % (there.length || 1)]?.title ?? 'none'}]] ${name}\n`
@@ -310,8 +338,10 @@ test('undo of all since a time gives what was there, wherever nobody else wrote'
         if (one === undefined || does === 'add') return add(by, name, text)
         if (by === 'ada') touched.add(one.seqId)
         if (does === 'remove') return remove(by, one.seqId)
-        // Links that follow are changes of ada's, too.
-        if (does === 'rename' && by === 'bot') return change(by, one.seqId, one.content, name)
+        if (does === 'rename') return change(by, one.seqId, one.content, name)
+        if (does === 'move') return rewrite(by, one.seqId, {}, `neurons/moved/page-${count}.md`)
+        if (does === 'tag') return rewrite(by, one.seqId, { tags: [`tag-${count}`] })
+        if (does === 'name') return rewrite(by, one.seqId, { aliases: [`Name ${count}`] })
         return change(by, one.seqId, text)
       }
       for (const each of before) await play(each)
@@ -334,6 +364,8 @@ test('undo of all since a time gives what was there, wherever nobody else wrote'
       )
       expect(untouched(end).filter(({ seqId }) => !added.some((one) => one.seqId === seqId))).toEqual(untouched(start))
       for (const { seqId } of inTheWay) expect(end.find((one) => one.seqId === seqId)?.content).toBe(adas.get(seqId))
+      const again = (await undo(since)).reversals.map(({ seqId }) => seqId)
+      expect(again.filter((seqId) => !touched.has(seqId))).toEqual([])
     }),
     { numRuns: runs(15, 4) },
   )

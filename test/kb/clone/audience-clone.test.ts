@@ -16,10 +16,13 @@ import { audienceClone } from '../../../src/kb/clone/audience-clone.ts'
 import { backup } from '../../../src/operate/backup/backup.ts'
 import { restore } from '../../../src/operate/backup/restore.ts'
 import { rebuild } from '../../../src/operate/rebuild.ts'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
+import { approveCandidate } from '../../support/approve-candidate.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
+import { correction } from '../support/test-bed.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../support/written-neurons.ts'
 
 const main = 'refs/heads/main'
@@ -246,70 +249,96 @@ test('a rename and a rebuild give the same clone, a backup has none, and what is
   expect(await headIn(reopened)).toBe(head)
 })
 
-const places = { 1: ['a.md', 'x/a.md'], 2: ['b.md', 'x/b.md'] } as const
+const places = { 1: ['a.md', 'x/a.md', 'c.md'], 2: ['b.md', 'x/b.md', 'c.md'], 3: ['x/y.md', 'a.md', 'c.md'] } as const
 const pictures = ['p.svg', 'x/q.svg']
 const aStep = fc.record({
-  number: fc.constantFrom(1, 2),
-  place: fc.constantFrom(0, 0, 1),
+  number: fc.constantFrom(1, 2, 3),
+  place: fc.constantFrom(0, 0, 1, 2),
   audience: fc.constantFrom('public', 'public', 'curator', 'default'),
-  isInternal: fc.constantFrom(false, false, true),
+  hiding: fc.constantFrom('', '', '', 'tag', 'text'),
   picture: fc.constantFrom('', 'p.svg', 'x/q.svg', 'q.svg'),
   put: fc.constantFrom('', ...pictures),
-  act: fc.constantFrom('write', 'write', 'write', 'remove', 'settings'),
+  act: fc.constantFrom('write', 'write', 'write', 'write', 'remove', 'settings', 'approve', 'reopen'),
   isLooked: fc.constantFrom(true, true, false),
 })
 
-test('over any history a clone holds no hidden byte, and is the same made anew', async () => {
+type Version = { number: number; marker: string; isHidden: boolean; audience: string }
+
+test('over any history a clone holds what is shown and was then, no hidden byte, and is the same made anew', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(aStep, { minLength: 1, maxLength: 10 }), async (steps) => {
+    fc.asyncProperty(fc.array(aStep, { minLength: 1, maxLength: 12 }), async (steps) => {
       const bed = await writtenBed()
-      const texts: { number: number; marker: string; isShown: boolean }[] = []
+      let ctx = bed.ctx
+      const own = bed.native.read(main, 'kb.yaml').replace('rewriteLinks: false', 'rewriteLinks: true')
+      const settings = own.replace(/^(defaultAudience:.*\n|defaultAudience:\n(?: *- .*\n)*)/m, 'inlineTags: true\n')
+      const openTo = (audience: string) =>
+        bed.native.commit(main, new Map([['kb.yaml', `${settings}defaultAudience: [${audience}]\n`]]))
+      openTo('curator')
+      const versions: Version[] = []
+      /** Where each page is. */
+      const paths = new Map<number, string>()
       let isOpen = false
-      for (const [at, { place, number, audience, isInternal, picture, put, act, isLooked }] of steps.entries()) {
-        const [path, elsewhere] = [places[number][place], places[number][place === 0 ? 1 : 0]]
+      for (const [at, { place, number, audience, hiding, picture, put, act, isLooked }] of steps.entries()) {
+        const path = places[number as 1 | 2 | 3][place]
+        const known = paths.get(number)
         const marker = `marker-${at}-end`
-        const tags = isInternal ? ['internal'] : []
-        const body = `${marker} ${picture === '' ? '' : `![](${picture})`}\n`
         if (act === 'settings') {
           isOpen = !isOpen
-          const settings = bed.native
-            .read(main, 'kb.yaml')
-            .replace(/^(defaultAudience:.*\n|defaultAudience:\n(?: *- .*\n)*)/m, '')
-          bed.native.commit(
-            main,
-            new Map([['kb.yaml', `${settings}defaultAudience: [${isOpen ? 'public' : 'curator'}]\n`]]),
-          )
-        } else if (act === 'remove') bed.write({ [path]: null, [elsewhere]: null })
-        else {
+          openTo(isOpen ? 'public' : 'curator')
+        } else if (act === 'reopen') ctx = await bed.reopen()
+        else if (act === 'remove' && known !== undefined) {
+          bed.write({ [known]: null })
+          paths.delete(number)
+        } else if (act === 'approve' && known !== undefined) {
+          // A new title, which the links of other pages follow, and whose comments and audience stay.
+          const input = correction(seq(number), `${marker} #plain [[T${number}]]\n`, { title: `T${number} ${at}` })
+          const { candidateId } = await submitCandidate(ctx, bed.app, input)
+          await approveCandidate(ctx, bed.curator, candidateId, {})
+          const before = versions.findLast((version) => version.number === number)
+          if (before)
+            versions.push({ ...before, marker, isHidden: before.isHidden && before.marker.includes('tagged') })
+        } else {
+          const [isTagged, isInText] = [hiding === 'tag', hiding === 'text']
+          const own = isTagged ? `tagged-${marker}` : marker
+          const tags = isTagged ? ['internal'] : []
+          const others = [...paths].filter(([other, taken]) => other !== number && taken === path)
+          for (const [other] of others) paths.delete(other)
+          const links = `${picture === '' ? '' : `![](${picture})`} [[T1]] [[T2]]`
+          const body = `${own} ${links} %%quiet-${at}%%${isInText ? ' #internal/desk' : ''}\n`
+          const fields = { title: `T${number}`, ...(audience !== 'default' && { audience: [audience] }), tags }
           bed.write({
-            [elsewhere]: null,
-            [path]: neuronText(
-              number,
-              { title: `T${number}`, ...(audience !== 'default' && { audience: [audience] }), tags },
-              body,
-            ),
+            ...(known !== undefined && known !== path && { [known]: null }),
+            [path]: neuronText(number, fields, body),
             ...(put === '' ? {} : { [put]: `<svg>${marker}-${put}</svg>` }),
+            [`../tests/t${at}.yaml`]: `- question: quiet-${at}\n  refuses: true\n`,
           })
-          texts.push({ number, marker, isShown: !isInternal && audience !== 'curator' })
+          paths.set(number, path)
+          versions.push({ number, marker: own, isHidden: isTagged || isInText, audience })
         }
-        if (isLooked) await cloneOf(bed)
+        if (isLooked) await cloneOf({ ...bed, ctx })
       }
-      const { dir, git } = await cloneOf(bed)
+      const { dir, git } = await cloneOf({ ...bed, ctx })
       const head = git('for-each-ref', '--format=%(objectname)')
       const said = bytesIn(git)
-      for (const { number, marker, isShown } of texts) {
-        if (!isShown) expect(said).not.toContain(`${marker} `)
-        const isSeen = (await bed.read(number, { ...bed.app, role: 'reader' })) !== undefined
-        const isThere = bed.native
-          .paths(main, 'neurons')
-          .some((path) => bed.native.read(main, path).includes(seq(number)))
-        if (isThere && !isSeen) expect(said).not.toContain(`${marker} `)
+      const isShown = ({ isHidden, audience }: Version) =>
+        !isHidden && (audience === 'public' || (audience === 'default' && isOpen))
+      const nowOf = (number: number) => versions.findLast((version) => version.number === number)
+      for (const version of versions) {
+        const now = nowOf(version.number)
+        const marker = expect.stringMatching(new RegExp(`(?<!-)${version.marker} `))
+        if (now && isShown(now) && isShown(version)) expect(said).toEqual(marker)
+        else expect(said).not.toEqual(marker)
       }
+      expect(said).not.toContain('quiet')
+      const shown = [...paths]
+        .filter(([number]) => isShown(nowOf(number) as Version))
+        .map(([, path]) => `neurons/${path}`)
+      expect(filesIn(git).filter((path) => path.endsWith('.md'))).toEqual(shown.sort())
       if (head !== '') git('fsck', '--strict', '--no-dangling')
       rmSync(dir, { recursive: true })
-      const anew = await cloneOf(bed)
+      const anew = await cloneOf({ ...bed, ctx })
       expect(anew.git('for-each-ref', '--format=%(objectname)')).toBe(head)
-      await bed.ctx.close()
+      await ctx.close()
     }),
     { numRuns: runs(30, 8) },
   )

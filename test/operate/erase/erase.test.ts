@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
@@ -464,6 +464,8 @@ test('whatever the history, a page and a text are gone, and every other version 
       const others = [...pages.keys()].filter((seqId) => seqId !== erased)
       const toldOf = () => Promise.all(others.map((seqId) => house.told(seqId)))
       const before = JSON.stringify(await toldOf())
+      const { dir, said } = await house.cloned()
+      expect(said).toContain('Needle Qzx')
       await house.prepare(isText ? { texts: ['Needle Qzx'] } : { neurons: [erased] })
       await house.finish()
       const lower = (text: string) => text.replaceAll('Needle Qzx', 'Erased')
@@ -473,6 +475,8 @@ test('whatever the history, a page and a text are gone, and every other version 
       await house.sound()
       await house.reopen()
       expect(holders(house.dataDir, house.gitDir, ['Needle Qzx'])).toEqual([])
+      expect(existsSync(dir)).toBe(false)
+      expect((await house.cloned()).said).not.toContain('Needle Qzx')
     }),
     { numRuns: runs(6, 2) },
   )

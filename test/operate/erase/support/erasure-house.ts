@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { expect, onTestFinished } from 'vitest'
 import { type ContextOptions, openContext } from '../../../../src/app/open-context.ts'
+import { audienceClone } from '../../../../src/kb/clone/audience-clone.ts'
 import { createKnowledgeBase } from '../../../../src/kb/create-kb.ts'
 import { type ErasureStep, finishErasure, prepareErasure } from '../../../../src/operate/erase/erase.ts'
 import type { ErasureRequest } from '../../../../src/operate/erase/plan-erasure.ts'
@@ -39,6 +40,11 @@ export async function newHouse(stores: Partial<ContextOptions> = {}) {
     ...{ dataDir, gitDir, kbId, tenantId, app, curator, propose },
     ctx: () => ctx,
     approve: (id: string, edit = {}) => approveCandidate(ctx, curator, id, edit),
+    /** The clone of who sees what any app does, and all that its objects say. */
+    async cloned() {
+      const dir = await audienceClone(ctx, await ctx.kb(tenantId, 'handbook'), 'tool')
+      return { dir, said: nativeGit(dir, ['cat-file', '--batch', '--batch-all-objects', '--unordered']) }
+    },
     search: (q: string) => search(ctx, curator, 'handbook', { q, kind: 'all', limit: 10 }),
     /** All that is said of a page, in each of its versions. */
     async told(seqId: string) {
