@@ -2778,7 +2778,7 @@ export interface components {
          */
         UndoInput: {
             /**
-             * @description What the changes have in common: the API key or person that sent them, their connector, their Source, or the model that wrote them, by `metadata.model` of their candidates.
+             * @description What the changes have in common: the API key or person that sent them or uploaded their Source, their connector, their Source, or the model that wrote them, by `metadata.model` of their candidates.
              * @enum {string}
              */
             by: "key" | "person" | "connector" | "source" | "model";

@@ -10,8 +10,8 @@ export const UndoInput = z
     by: z
       .enum(['key', 'person', 'connector', 'source', 'model'])
       .describe(
-        'What the changes have in common: the API key or person that sent them, their connector, their Source, or the model ' +
-          'that wrote them, by `metadata.model` of their candidates.',
+        'What the changes have in common: the API key or person that sent them or uploaded their Source, their connector, ' +
+          'their Source, or the model that wrote them, by `metadata.model` of their candidates.',
       ),
     writer: TextOrUuid.min(1).max(200).meta({
       description:

@@ -24,8 +24,11 @@ import { originPrefix } from '../sources/ingest/source-candidate.ts'
 import { readVersion, runsOf, takeBack, type Version } from './take-back.ts'
 import { waitingReversal } from './waiting-reversal.ts'
 
+/** `replaced`: what the writer uploaded and others have replaced since. */
+type Written = { writer: Writer; replaced: Writer }
+
 /** What is to be taken back, and who asks for it. */
-type Undoing = { writer: Writer; since: string; dryRun: boolean; reason: string; actor: Actor; at: Date }
+type Undoing = Written & { since: string; dryRun: boolean; reason: string; actor: Actor; at: Date }
 
 type Reversal = { candidate: Candidate } & Pick<UndoAnswer['reversals'][number], 'action' | 'conflicts'>
 
@@ -44,9 +47,9 @@ export async function proposeUndo(
   { by, writer: name, since, dryRun }: UndoInput,
 ): Promise<UndoAnswer> {
   const kb = await ctx.kb(caller.tenantId, kbId)
-  const { writer, label } = await writerOf(ctx, caller, kb, { by, writer: name })
+  const { label, ...written } = await writerOf(ctx, caller, kb, { by, writer: name })
   const undoing = {
-    writer,
+    ...written,
     dryRun,
     // As precise as the time of a commit.
     since: new Date(Math.floor(Date.parse(since) / 1000) * 1000).toISOString(),
@@ -63,7 +66,9 @@ export async function proposeUndo(
     kbId: kb.identity.id,
     message:
       first === undefined
-        ? `There is nothing to take back: main has nothing that the ${by} ${label} wrote since ${since}.`
+        ? kept.length === 0
+          ? `There is nothing to take back: main has nothing that the ${by} ${label} wrote since ${since}.`
+          : `There is nothing to take back. ${[...new Set(kept.map(({ reason }) => reason))].join(' ')}`
         : dryRun
           ? `In the queue, ${count.replace(/wait(s?)$/, 'would wait')}.`
           : `In the queue, ${count}.`,
@@ -87,23 +92,33 @@ async function writerOf(
   caller: Caller,
   kb: KnowledgeBase,
   { by, writer }: Pick<UndoInput, 'by' | 'writer'>,
-): Promise<{ writer: Writer /** What people call it. */; label: string }> {
-  if (by === 'connector') return { writer: { connector: writer }, label: writer }
-  if (by === 'model') return { writer: { model: writer }, label: writer }
+): Promise<Written & { /** What people call it. */ label: string }> {
+  const replaced = { senders: [] }
+  if (by === 'connector') return { writer: { connector: writer }, replaced, label: writer }
+  if (by === 'model') return { writer: { model: writer }, replaced, label: writer }
   if (by === 'person') {
     const person = await ctx.users.findByEmail(foldEmail(writer))
-    return { writer: { sender: person?.id ?? writer }, label: writer }
+    return { ...(await sentBy(ctx, kb, person?.id ?? writer)), label: writer }
   }
   if (by === 'key') {
     const keys = await ctx.apiKeys.list(caller.tenantId)
     const [key, other] = keys.filter(({ id, name }) => name === writer || id === writer)
     if (other !== undefined)
       throw new ValidationError({ writer: ['is the name of several keys: give the UUID of one'] })
-    return { writer: { sender: key?.id ?? writer }, label: key?.name ?? writer }
+    return { ...(await sentBy(ctx, kb, key?.id ?? writer)), label: key?.name ?? writer }
   }
   const { kbId, editionOf, filename } = await findSource(ctx, caller, writer)
   if (kbId !== kb.identity.id) throw new GanglionError('not_found')
-  return { writer: { connector: ingestConnector, prefix: originPrefix(editionOf) }, label: filename }
+  return { writer: { connector: ingestConnector, prefix: originPrefix(editionOf) }, replaced, label: filename }
+}
+
+/** What a key or a person sent and pushed, and what was made of the Sources that it uploaded, as long as these are known. */
+async function sentBy({ sources }: Context, { identity }: KnowledgeBase, id: string): Promise<Written> {
+  const ids = ['key', 'git', 'user'].map((kind) => `${kind}:${id}`)
+  const uploads = await sources.editionsBy(identity.tenantId, identity.id, ids)
+  const { own = [], replaced = [] } = Object.groupBy(uploads, ({ isReplaced }) => (isReplaced ? 'replaced' : 'own'))
+  const senders = (of: typeof uploads) => of.map((source) => `source:${source.id}`)
+  return { writer: { senders: [...ids, ...senders(own)] }, replaced: { senders: senders(replaced) } }
 }
 
 async function recordUndo(
@@ -112,16 +127,18 @@ async function recordUndo(
   undoing: Undoing,
 ): Promise<{ reversals: Listed[]; kept: UndoAnswer['kept']; added: number }> {
   const { write: sql } = kb.projection
-  const { writer, since, dryRun, actor, at } = undoing
-  const written = writtenSince(sql, writer, since, maxUndone + 1)
+  const { writer, replaced, since, dryRun, actor, at } = undoing
+  const written = writtenSince(sql, writer, since)
   if (written.size > maxUndone) {
     throw new ValidationError({ since: [`is too early: more than ${maxUndone} Neurons were changed since`] })
   }
   const reversals: Listed[] = []
-  const kept: UndoAnswer['kept'] = []
+  const kept: UndoAnswer['kept'] = [...writtenSince(sql, replaced, since).keys()]
+    .filter((seqId) => !written.has(seqId) && findNeuron(sql, seqId) !== undefined)
+    .map((seqId) => ({ seqId, reason: 'Somebody else uploaded a later edition of its Source.' }))
   const added: Candidate[] = []
-  for (const [seqId, first] of written) {
-    const reversal = await reversalOf(kb, staging, { ...undoing, seqId, first })
+  for (const [seqId, versions] of written) {
+    const reversal = await reversalOf(kb, staging, { ...undoing, seqId, written: versions })
     if (typeof reversal === 'string') kept.push({ seqId, reason: reversal })
     else if (reversal !== undefined) {
       const waiting = await waitingReversal(kb, staging, reversal.candidate)
@@ -144,11 +161,11 @@ async function recordUndo(
 async function reversalOf(
   kb: KnowledgeBase,
   staging: Staging,
-  { seqId, first, ...undoing }: Undoing & { seqId: string; first: number },
+  { seqId, written, ...undoing }: Undoing & { seqId: string; written: readonly number[] },
 ): Promise<Reversal | string | undefined> {
   const { write: sql } = kb.projection
-  const before = versionBefore(sql, seqId, first)
-  const versions = versionsFrom(sql, { seqId, first, ...undoing })
+  const before = versionBefore(sql, seqId, written[0] ?? 0)
+  const versions = versionsFrom(sql, { seqId, written })
   const target = findNeuron(sql, seqId)
   const others = [...new Set(versions.flatMap(({ by, isFollowing }) => (by === undefined || isFollowing ? [] : [by])))]
   const names = others.join(', ')
@@ -164,16 +181,16 @@ async function reversalOf(
     ])
     const { page, base, conflicts } = takeBack(now, runsOf(start, versions, pages))
     if (page.text === now.text && (page.text === null || page.path === now.path)) return undefined
-    const written = page.text ?? base.text ?? ''
-    const { content, ...parsed } = parseNeuronFile(written)
+    const text = page.text ?? base.text ?? ''
+    const { content, ...parsed } = parseNeuronFile(text)
     const blob =
-      page.text === null ? undefined : page.text === now.text ? target?.blob : hashObject('blob', Buffer.from(written))
+      page.text === null ? undefined : page.text === now.text ? target?.blob : hashObject('blob', Buffer.from(text))
     const candidate: Candidate = {
       id: candidateIdFor(kb.identity.id, { msecs: undoing.at.getTime() }),
       kind: 'user-correction',
       title: neuronTitle({ ...parsed, content }, page.path),
       content,
-      frontMatter: page.text === null ? null : written.slice(0, fileLayout(written).bodyStart),
+      frontMatter: page.text === null ? null : text.slice(0, fileLayout(text).bodyStart),
       metadata: JSON.stringify({
         ...{ connector: undoConnector, path: page.path },
         fingerprint: gitFingerprint({ path: page.path, blob }),

@@ -2,7 +2,7 @@ import type { Awaiting } from '../contract/envelope.ts'
 import { foldEmail } from '../contract/people.ts'
 import type { Zone } from '../contract/vocabulary.ts'
 import { type Actor, type Candidate, ingestActor } from './candidates/candidate.ts'
-import { parseMetadata } from './candidates/metadata.ts'
+import { textIn } from './candidates/metadata.ts'
 import { tagKey } from './neurons/tag.ts'
 import { isBelow } from './paths/is-below.ts'
 
@@ -63,15 +63,16 @@ export function commonVotes(of: readonly Pick<Candidate, 'decisions'>[]): Actor[
   return (first ?? []).filter(({ id }) => others.every((votes) => votes.some((vote) => vote.id === id)))
 }
 
-/** Who wrote a candidate: its sender, and all who revised it. Where the service made it of a Source, the Source stands for its uploader. */
-export function authorsOf({
-  createdBy,
-  decisions,
-  metadata,
-}: Pick<Candidate, 'createdBy' | 'decisions' | 'metadata'>): Actor[] {
-  const { source } = createdBy.id === ingestActor.id ? parseMetadata(metadata).data : {}
-  const first = typeof source === 'string' ? { ...createdBy, id: `source:${source}` } : createdBy
-  return [first, ...decisions.filter(({ action }) => action === 'revise').map(({ by }) => by)]
+/** Who wrote a candidate: its sender, and all who revised it. */
+export function authorsOf(candidate: Pick<Candidate, 'createdBy' | 'decisions' | 'metadata'>): Actor[] {
+  const first = { ...candidate.createdBy, id: senderOf(candidate) }
+  return [first, ...candidate.decisions.filter(({ action }) => action === 'revise').map(({ by }) => by)]
+}
+
+/** The id of who sent a candidate. Where the service made it of a Source, that stands for its uploader, as `source:<id>`. */
+export function senderOf({ createdBy, metadata }: Pick<Candidate, 'createdBy' | 'metadata'>): string {
+  const source = createdBy.id === ingestActor.id ? textIn(metadata, 'source') : undefined
+  return source === undefined ? createdBy.id : `source:${source}`
 }
 
 /** Whether somebody is among the authors, or may be: who commits to the repository on a forge may be any account there. */

@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { UndoAnswer } from '../../src/contract/undo.ts'
+import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
+import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
+import { eventually } from '../support/eventually.ts'
 import { startProduct } from './support.ts'
 
 test('a curator undoes over HTTP what a connector wrote', async () => {
@@ -33,4 +36,30 @@ test('a curator undoes over HTTP what a connector wrote', async () => {
   expect((await approve(candidateId)).status).toBe(200)
   const read = await request('GET', `/api/v1/neurons/handbook/${spam.seqId}`, { as: tokens.curator })
   expect(read.status).toBe(404)
+})
+
+test('undo of a key takes back the pages of the files that it uploaded', async () => {
+  const { ctx, request, tokens, newKey, kbId } = await startProduct()
+  onTestFinished(await startIngest(ctx, ingestSteps(ctx), { onError: () => {} }))
+  const since = ctx.now().toISOString()
+  const kb = '/api/v1/knowledge-bases/handbook'
+  const upload = async (as: string, name: string) => {
+    const body = new FormData()
+    body.set('file', new Blob([`# ${name}\n\nAll about ${name}.`]), `${name}.md`)
+    const { body: sent } = await request('POST', `${kb}/documents/upload`, { as, body })
+    await eventually(async () => expect((await ctx.sources.get(String(sent.id)))?.status).toBe('success'))
+    return String(sent.id)
+  }
+  const archived = await upload(tokens.app, 'Otters')
+  await upload(tokens.app, 'Beavers')
+  await upload(await newKey('acme', 'app'), 'Badgers')
+  expect((await request('DELETE', `/api/v1/documents/${archived}`, { as: tokens.curator })).status).toBe(204)
+  const uploader = (await ctx.sources.get(archived))?.uploader.id.replace('key:', '')
+  const body = { by: 'key', writer: uploader, since }
+  const answer = UndoAnswer.parse((await request('POST', `${kb}/undo`, { as: tokens.curator, body })).body)
+  expect(answer.reversals.map(({ title, action }) => [title, action]).sort()).toEqual([
+    ['Beavers', 'remove'],
+    ['Otters', 'remove'],
+  ])
+  expect(answer.kbId).toBe(kbId)
 })

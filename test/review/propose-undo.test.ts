@@ -14,6 +14,7 @@ import { reviewCandidate } from '../../src/review/review-candidate.ts'
 import { candidateIdFor } from '../../src/rules/candidates/candidate-id.ts'
 import type { CompiledPage } from '../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../src/sources/ingest/commit-source.ts'
+import type { Source } from '../../src/state/sources/source.ts'
 import { addSource } from '../kb/support/ingest-support.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
@@ -275,6 +276,49 @@ test('the pages of a Source are undone in all its editions, and by the model tha
   await approveAll()
   expect(await pages()).toEqual(before)
   expect((await undo(since, { by: 'source', writer: id })).reversals).toEqual([])
+})
+
+test('undo of a key takes back the pages of what it uploaded, none that a later edition of others brought', async () => {
+  const { ctx, kbId, curator, add, pages, clock, undo, approveAll } = await newDesk()
+  const upload = (by: By, filename: string) =>
+    addSource(ctx, { kbId, filename, uploader: { id: `key:${by}`, name: by } }, { replace: true })
+  const ingest = async ({ id, editionOf, filename }: Source, texts: Record<string, string>) => {
+    const compiled = Object.entries(texts).map(([key, content]): CompiledPage => {
+      return { key, kind: 'part', title: key, content, tags: [], place: {} }
+    })
+    const source = { id, filename, sha256: 'ab'.repeat(32), editionOf, sourceUrl: null, isWanted: async () => true }
+    await commitSource(ctx, await ctx.kb(curator.tenantId, 'handbook'), source, compiled)
+    await ctx.sources.change(id, ['ready'], { status: 'success' })
+    await approveAll()
+  }
+  await ingest(await upload('ada', 'ours.md'), { ours: 'ada', same: 'ada' })
+  const before = await pages()
+  const since = clock()
+  const spam = await upload('bot', 'spam.md')
+  await ingest(spam, { spam: 'spam', more: 'spam' })
+  await ingest(await upload('bot', 'ours.md'), { ours: 'SPAM', same: 'ada' })
+  await add('bot', 'Sent', 'spam')
+  await ingest(await upload('bot', 'replaced.md'), { first: 'bot', second: 'bot' })
+  await ingest(await upload('ada', 'replaced.md'), { first: 'ada', second: 'bot' })
+  // That which failed has replaced nothing.
+  await ctx.sources.change((await upload('ada', 'spam.md')).id, ['ready'], { status: 'failed' })
+  await ctx.sources.archive(curator.tenantId, spam.id, ctx.now())
+
+  const { reversals, kept } = await undo(since)
+  expect(reversals.map(({ title, action }) => [title, action]).sort()).toEqual([
+    ['Sent', 'remove'],
+    ['more', 'remove'],
+    ['ours', 'change'],
+    ['spam', 'remove'],
+  ])
+  const theirs = (await pages()).filter(({ title }) => ['first', 'second'].includes(title))
+  const reason = 'Somebody else uploaded a later edition of its Source.'
+  expect(kept).toEqual(theirs.map(({ seqId }) => ({ seqId, reason })))
+  await approveAll()
+  expect(await pages()).toEqual(expect.arrayContaining(before))
+  expect(await pages()).toHaveLength(before.length + theirs.length)
+  expect((await undo(since)).message).toBe(`There is nothing to take back. ${reason}`)
+  expect((await undo(since, { writer: 'ada' })).reversals.map(({ title }) => title).sort()).toEqual(['first'])
 })
 
 test('a reversal that would move a page back is none that waits, once somebody has moved the page', async () => {

@@ -6,6 +6,8 @@ import {
   queueStatus,
   requestedChanges,
 } from '../../rules/candidates/candidate.ts'
+import { textIn } from '../../rules/candidates/metadata.ts'
+import { senderOf } from '../../rules/deciding.ts'
 import { doorOf } from '../../rules/neurons/first-come.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
@@ -58,13 +60,14 @@ export function indexCandidate(
   // A crash between the two refs of an automatic approval leaves it to be finished.
   const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
   const asked = requestedChanges(candidate) ?? null
+  const sender = senderOf(candidate)
   const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
       removes, warnings, created_at, created_by, sender, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, tests, title_key, text_key,
       word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
-      ${candidate.createdBy.name}, ${/^(?:key|user|git):/.test(candidate.createdBy.id) ? candidate.createdBy.id : null},
+      ${candidate.createdBy.name}, ${/^(?:key|user|git|source):/.test(sender) ? sender : null},
       ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
       ${assigneeOf(candidate) ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)}, ${Number((candidate.tests ?? []).length > 0)},
       ${titleKey(title)}, ${textKey}, ${row})`
@@ -83,11 +86,7 @@ function saidOf({
   connector,
   createdBy,
 }: Candidate): Record<'origin' | 'fingerprint' | 'model', string | null> {
-  const data: unknown = metadata === null ? {} : JSON.parse(metadata)
-  const text = (key: string) => {
-    const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined
-    return typeof value === 'string' ? value : null
-  }
+  const text = (key: string) => textIn(metadata, key) ?? null
   const model = text('model')
   const fingerprint = text('fingerprint')
   const isWritten = doorOf({ connector, createdBy }) === 'console'

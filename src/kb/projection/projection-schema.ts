@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 31
+export const projectionVersion = 32
 
 export const projectionTables = [
   'meta',
@@ -80,6 +80,7 @@ export const projectionSchema = `
   CREATE TABLE page_sources (source TEXT NOT NULL, seq_id TEXT NOT NULL, PRIMARY KEY (source, seq_id)) WITHOUT ROWID, STRICT;
   CREATE INDEX page_sources_by_page ON page_sources (seq_id);
 
+  -- sender: a key or a person, or of a page that ingest made, the edition of its Source
   CREATE TABLE candidates (
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,

@@ -4,18 +4,18 @@ import { madeBelow } from './candidate-index.ts'
 import type { AllTables } from './projection.ts'
 import { allRows, query, type SqlQuery } from './sql-query.ts'
 
-/** Whose changes of main are looked for: those of one sender, of one model, or of one connector, made of places that begin with a prefix. */
-export type Writer = { sender: string } | { model: string } | { connector: string; prefix?: string }
+/** Whose changes of main are looked for: those of some senders, of one model, or of one connector, made of places that begin with a prefix. */
+export type Writer = { senders: readonly string[] } | { model: string } | { connector: string; prefix?: string }
 
-/** What undo asks for to take an approved candidate back, with what else its sender, or connector, has changed since. */
+/** What undo asks for to take an approved candidate back, with what else its sender, Source, or connector has changed since. */
 export function undoOf(sql: AllTables, candidateId: string): Pick<UndoInput, 'by' | 'writer' | 'since'> | undefined {
   const row = sql.get`SELECT sender, connector, at FROM candidates JOIN approvals ON candidate_id = candidates.id
     JOIN commits USING (position) WHERE candidates.id = ${candidateId}`
   if (row === undefined) return undefined
-  const [, kind, id] = /^(key|git|user):(.*)$/s.exec(String(row.sender)) ?? []
+  const [, kind, id] = /^(key|git|user|source):(.*)$/s.exec(String(row.sender)) ?? []
   const since = String(row.at)
   if (id === undefined) return { by: 'connector', writer: String(row.connector), since }
-  return { by: kind === 'user' ? 'person' : 'key', writer: id, since }
+  return { by: kind === 'source' ? kind : kind === 'user' ? 'person' : 'key', writer: id, since }
 }
 
 /** A version of a Neuron. A removal has no blob. `by`: another who wrote it, by name; undefined: the writer. */
@@ -28,57 +28,45 @@ export type WrittenVersion = {
 }
 
 /**
- * The Neurons that a writer has changed on main at a time or later, each with the first version that it wrote. The changes of a
- * commit include the links that follow its renames.
+ * The Neurons that a writer has changed on main at a time or later, each with the numbers of the versions that it wrote, in order. The
+ * changes of a commit include the links that follow its renames.
  */
-export function writtenSince(sql: AllTables, writer: Writer, since: string, limit: number): Map<string, number> {
+export function writtenSince(sql: AllTables, writer: Writer, since: string): Map<string, number[]> {
   const rows = allRows(
     sql,
-    query`WITH ${theirs(writer, since)}
-      SELECT seq_id, min(version) AS first FROM theirs GROUP BY seq_id ORDER BY seq_id LIMIT ${limit}`,
+    query`WITH brought AS MATERIALIZED (
+        SELECT candidates.id, seq_id, position FROM candidates JOIN approvals ON candidate_id = candidates.id
+        JOIN commits USING (position) WHERE at >= ${since} AND ${isOf(writer)}
+      ), theirs AS (
+        SELECT v.seq_id, v.version FROM brought JOIN versions v ON v.candidate_id = brought.id
+          AND v.seq_id = brought.seq_id AND v.position = brought.position
+        UNION SELECT v.seq_id, v.version FROM (SELECT DISTINCT position FROM brought) AS one JOIN versions v USING (position)
+          JOIN candidates ON candidates.id = v.candidate_id WHERE reason = ${followsRename}
+      )
+      SELECT seq_id, json_group_array(version ORDER BY version) AS versions FROM theirs GROUP BY seq_id ORDER BY seq_id`,
   )
-  return new Map(rows.map(({ seq_id, first }) => [String(seq_id), Number(first)]))
+  return new Map(rows.map(({ seq_id, versions }) => [String(seq_id), JSON.parse(String(versions))]))
 }
 
-/** The versions of a Neuron from one on, oldest first, and which of them a writer wrote at a time or later. */
+/** The versions of a Neuron from the first on that a writer wrote, oldest first. */
 export function versionsFrom(
   sql: AllTables,
-  { seqId, first, writer, since }: { seqId: string; first: number; writer: Writer; since: string },
+  { seqId, written }: { seqId: string; written: readonly number[] },
 ): WrittenVersion[] {
-  const rows = allRows(
-    sql,
-    query`WITH ${theirs(writer, since)}
-      SELECT v.path, v.blob, created_by, reason, theirs.version IS NOT NULL AS own FROM versions v
-      LEFT JOIN theirs ON theirs.seq_id = v.seq_id AND theirs.version = v.version
-      LEFT JOIN approvals a ON a.candidate_id = v.candidate_id AND a.position = v.position
-      LEFT JOIN candidates c ON c.id = a.candidate_id
-      WHERE v.seq_id = ${seqId} AND v.version >= ${first} ORDER BY v.version`,
-  )
-  return rows.map(({ path, blob, created_by, reason, own }) => ({
+  const rows = sql.all`SELECT v.version, v.path, v.blob, created_by, reason FROM versions v
+    LEFT JOIN approvals a ON a.candidate_id = v.candidate_id AND a.position = v.position
+    LEFT JOIN candidates c ON c.id = a.candidate_id
+    WHERE v.seq_id = ${seqId} AND v.version >= ${written[0] ?? 0} ORDER BY v.version`
+  return rows.map(({ version, path, blob, created_by, reason }) => ({
     path: String(path),
     blob: blob as string | null,
-    by: own === 1 ? undefined : String(created_by ?? 'somebody with git'),
+    by: written.includes(Number(version)) ? undefined : String(created_by ?? 'somebody with git'),
     isFollowing: reason === followsRename,
   }))
 }
 
-function theirs(writer: Writer, since: string): SqlQuery {
-  return query`brought AS MATERIALIZED (
-      SELECT candidates.id, seq_id, position FROM candidates JOIN approvals ON candidate_id = candidates.id
-      JOIN commits USING (position) WHERE at >= ${since} AND ${isOf(writer)}
-    ), theirs AS MATERIALIZED (
-      SELECT v.seq_id, v.version FROM brought JOIN versions v ON v.candidate_id = brought.id
-        AND v.seq_id = brought.seq_id AND v.position = brought.position
-      UNION SELECT v.seq_id, v.version FROM (SELECT DISTINCT position FROM brought) AS one JOIN versions v USING (position)
-        JOIN candidates ON candidates.id = v.candidate_id WHERE reason = ${followsRename}
-    )`
-}
-
 function isOf(writer: Writer): SqlQuery {
-  if ('sender' in writer) {
-    const { sender } = writer
-    return query`sender IN (${`key:${sender}`}, ${`git:${sender}`}, ${`user:${sender}`})`
-  }
+  if ('senders' in writer) return query`sender IN (SELECT value FROM json_each(${JSON.stringify(writer.senders)}))`
   if ('model' in writer) return query`model = ${writer.model}`
   const { connector, prefix } = writer
   if (prefix === undefined) return query`status = 'approved' AND connector = ${connector}`

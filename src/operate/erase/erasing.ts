@@ -5,7 +5,7 @@ import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/f
 import { allTags } from '../../markdown/page-tags.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { type Candidate, followsRename } from '../../rules/candidates/candidate.ts'
-import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
+import { parseMetadata, readMetadata, textIn } from '../../rules/candidates/metadata.ts'
 import { fileSlug } from '../../rules/paths/slug.ts'
 import { escapeMarkdown } from '../../rules/text/inert-text.ts'
 
@@ -136,8 +136,6 @@ export class Erasing {
   #emptied(record: Candidate): Candidate {
     const { tests: _, ...kept } = record
     const { decisions, verdict, metadata, connector } = kept
-    const data: unknown = metadata === null ? {} : JSON.parse(metadata)
-    const model: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'model') : undefined
     const dismissal = {
       action: 'dismiss',
       at: this.#things.at,
@@ -149,7 +147,7 @@ export class Erasing {
       title: erasedWord,
       content: `${erasedWord}.\n`,
       frontMatter: null,
-      metadata: JSON.stringify({ connector, model }),
+      metadata: JSON.stringify({ connector, model: textIn(metadata, 'model') }),
       verdict: { ...verdict, reason: verdict.reason === followsRename ? verdict.reason : erasedWord, warnings: [] },
       decisions: [
         ...decisions.map(({ reason: _reason, via: _via, ...decision }) => decision),

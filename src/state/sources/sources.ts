@@ -176,6 +176,30 @@ export class Sources extends Store {
     return rows.map(toSource)
   }
 
+  /** What some senders uploaded to a knowledge base, archived or not, and whether a later edition of others was ingested. */
+  async editionsBy(
+    tenantId: string,
+    kbId: string,
+    uploaders: readonly string[],
+  ): Promise<{ id: string; isReplaced: boolean }[]> {
+    const rows = await this.db
+      .selectFrom('sources')
+      .select(({ selectFrom, exists }) => {
+        const later = selectFrom('sources as later')
+          .select('later.id')
+          .whereRef('later.edition_of', '=', 'sources.edition_of')
+          .whereRef('later.seq', '>', 'sources.seq')
+          .where('later.status', '=', 'success')
+          .where('later.uploader_id', 'not in', uploaders)
+        return ['sources.id', exists(later).as('isReplaced')]
+      })
+      .where('tenant_id', '=', tenantId)
+      .where('uploader_id', 'in', uploaders)
+      .where('kb_id', '=', kbId)
+      .execute()
+    return rows.map(({ id, isReplaced }) => ({ id, isReplaced: Boolean(isReplaced) }))
+  }
+
   /** Sources whose ingest is due or was cut off: those that are archived are not. The oldest first. */
   async unfinished(): Promise<Source[]> {
     const rows = await this.#select()

@@ -7,7 +7,11 @@ import { startIngest } from '../../../src/sources/ingest/start-ingest.ts'
 import type { Source } from '../../../src/state/sources/source.ts'
 
 /** A Source as an upload leaves it, with its job. */
-export async function addSource(ctx: OpenContext, changes: Partial<Source> & { kbId: string }): Promise<Source> {
+export async function addSource(
+  ctx: OpenContext,
+  changes: Partial<Source> & { kbId: string },
+  { replace = false } = {},
+): Promise<Source> {
   const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const id = uuidv7()
   const source = {
@@ -32,7 +36,7 @@ export async function addSource(ctx: OpenContext, changes: Partial<Source> & { k
     ...changes,
   }
   const added = await ctx.sources.add(source, ctx.now(), {
-    ...{ force: true, replace: false, isVisible: () => true },
+    ...{ force: true, replace, isVisible: () => true },
   })
   await ctx.jobs.enqueue({ documentId: added.id, tenantId, kbId: added.kbId }, ctx.now())
   return added
