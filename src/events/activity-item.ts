@@ -28,7 +28,7 @@ export type ActivityItem = {
   neurons?: number | undefined
   /** Whether it is what an approval did to its Neuron, which the approval tells. */
   isApproval: boolean
-  /** How what an approval did is taken back. */
+  /** How what an approval did is taken back, where that is asked for. */
   undo?: ReturnType<typeof undoOf>
 }
 
@@ -42,10 +42,12 @@ export type ActivitySubject = { title: string } & (
 export class ActivityTeller {
   readonly #ctx: Context
   readonly #tenantId: string
+  readonly #tellsUndo: boolean
 
-  constructor(ctx: Context, tenantId: string) {
+  constructor(ctx: Context, tenantId: string, { tellsUndo = false } = {}) {
     this.#ctx = ctx
     this.#tenantId = tenantId
+    this.#tellsUndo = tellsUndo
   }
 
   /** @returns undefined for an event of a knowledge base that cannot be opened. */
@@ -84,7 +86,7 @@ export class ActivityTeller {
     const subject = { title, candidateId, ...(approval === undefined ? {} : { seqId: approval.seqId }) }
     if (kind === 'candidate.created') return { subject, by: createdBy }
     if (kind === 'candidate.approved') {
-      return { subject, by: await this.#authorOf(kb, commit), undo: undoOf(kb.projection.read, candidateId) }
+      return { subject, by: await this.#authorOf(kb, commit), undo: this.#undoOf(kb, candidateId) }
     }
     const candidate = tryParseCandidate(await kb.repository.readTextOnce(row.blob))
     const action = kind === 'candidate.dismissed' ? 'dismiss' : 'reopen'
@@ -101,8 +103,12 @@ export class ActivityTeller {
       subject: { title: titleOf(sql, seqId) ?? (await lastTitle(kb, seqId)), seqId },
       by: await this.#authorOf(kb, commit),
       isApproval,
-      ...(isApproval && candidateId !== undefined && { undo: undoOf(sql, candidateId) }),
+      undo: isApproval ? this.#undoOf(kb, candidateId) : undefined,
     }
+  }
+
+  #undoOf({ projection }: KnowledgeBase, candidateId = ''): ActivityItem['undo'] {
+    return this.#tellsUndo ? undoOf(projection.read, candidateId) : undefined
   }
 
   /** Null: the policy. */

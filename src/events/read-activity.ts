@@ -51,7 +51,7 @@ export async function readActivity(
   const asked = kind === undefined ? everyKind : activityKinds[kind]
   const kinds = isCurator ? asked : asked.filter((each) => each.startsWith('neuron.'))
   const view = new EventView(ctx, caller, { isList: true })
-  const teller = new ActivityTeller(ctx, tenantId)
+  const teller = new ActivityTeller(ctx, tenantId, { tellsUndo: isCurator })
   const items: ActivityItem[] = []
   const begin = Math.min(before ?? last + 1, last + 1)
   const end = Math.max(first, begin - maxScanned)
@@ -63,7 +63,7 @@ export async function readActivity(
       at = event.id
       if (item === undefined) continue
       // Who wrote a page is for curators.
-      if (!isCurator) items.push({ ...item, by: undefined, undo: undefined })
+      if (!isCurator) items.push({ ...item, by: undefined })
       else if (kind === 'pages' || !item.isApproval) items.push(item)
       if (items.length === limit) break
     }

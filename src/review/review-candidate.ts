@@ -4,6 +4,7 @@ import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { pendingLike } from '../kb/projection/candidate-queue.ts'
+import { undoOf } from '../kb/projection/written-versions.ts'
 import { awaitingOf } from '../queue/approval.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import { type QueueEntry, type QueueView, toEntry } from '../queue/lists/list-queue.ts'
@@ -51,6 +52,8 @@ export type CandidateReview = Neighbours & {
   /** Whether the caller has approved it, and others have to. */
   hasVoted: boolean
   steps: ReviewStep[]
+  /** How what its approval did is taken back. */
+  undo: ReturnType<typeof undoOf>
 }
 
 const maxDuplicates = 10
@@ -85,6 +88,7 @@ export async function reviewCandidate(
     awaiting: row.status === 'pending' ? await awaitingOf(kb, candidate) : undefined,
     hasVoted: row.status === 'pending' && votesOn(candidate).some(({ id }) => id === actorOf(caller).id),
     steps: [...stepsOf(candidate), ...approval],
+    undo: undoOf(kb.projection.read, row.id),
     ...neighbours,
   }
 }

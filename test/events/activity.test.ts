@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ActivityItem } from '../../src/events/activity-item.ts'
+import { type ActivityItem, ActivityTeller } from '../../src/events/activity-item.ts'
+import { EventView } from '../../src/events/event-view.ts'
 import { type ActivityQuery, readActivity } from '../../src/events/read-activity.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
@@ -73,6 +74,24 @@ test('a reader is told of pages that it may see, and not of who wrote them', asy
   }
   for (const kind of ['decisions', 'sources', 'pushes'] as const) {
     expect((await activity(bed, reader, { kind })).items).toEqual([])
+  }
+})
+
+test('how to take an approval back is looked up for none but who is told', async () => {
+  const bed = await newTestBed()
+  const { ctx, app, curator } = bed
+  await submitCandidate(ctx, app, candidate({ confidence: 0.95 }))
+  await told(bed, 3)
+  const { tenantId } = curator
+  const events = await ctx.events.before(tenantId, {
+    ...{ before: 10, from: 0, limit: 9, kbId: undefined, kinds: ['candidate.approved', 'neuron.created'] },
+  })
+  const shown = await new EventView(ctx, curator, { isList: true }).tell(events)
+  expect(shown).toHaveLength(2)
+  for (const event of shown) {
+    expect((await new ActivityTeller(ctx, tenantId).tell(event))?.undo).toBeUndefined()
+    const item = await new ActivityTeller(ctx, tenantId, { tellsUndo: true }).tell(event)
+    expect(item?.undo).toMatchObject({ by: 'key' })
   }
 })
 

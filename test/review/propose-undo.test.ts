@@ -304,6 +304,11 @@ test('undo of a key takes back the pages of what it uploaded, none that a later 
   await ctx.sources.change((await upload('ada', 'spam.md')).id, ['ready'], { status: 'failed' })
   await ctx.sources.archive(curator.tenantId, spam.id, ctx.now())
 
+  const { entries } = await listQueue(ctx, curator, { status: 'approved', bundles: false, limit: 10 })
+  const ofSource = entries.find(({ title }) => title === 'spam')?.id ?? ''
+  const { undo: offered } = await reviewCandidate(ctx, curator, ofSource, {})
+  expect(offered).toMatchObject({ by: 'source', writer: spam.id })
+
   const { reversals, kept } = await undo(since)
   expect(reversals.map(({ title, action }) => [title, action]).sort()).toEqual([
     ['Sent', 'remove'],

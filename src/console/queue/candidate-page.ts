@@ -9,6 +9,7 @@ import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
+import { withQuery } from '../layout/with-query.ts'
 import { changeSection, type ShownChange, type TestsChange, testsSection } from './change-section.ts'
 import { decidePanel } from './decide-panel.ts'
 import { editConflict, editForm, type TypedEdit } from './edit-form.ts'
@@ -75,7 +76,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
       <header>
         <h1 tabindex="-1" dir="auto">${entry.title}</h1>
         <p>${badges(entry)} ${intentText(entry)} · <a href="${listPath({ ...params, kb: kb.slug })}" dir="auto">${kb.title}</a> ${entry.tags.map((tag) => html`<span class="badge" dir="auto">#${tag}</span> `)}</p>
-        <p class="soft">${kindLabels[entry.kind]} · ${confidenceText(entry.confidence)} · from <bdi>${entry.connector}</bdi> by <bdi>${entry.createdBy}</bdi>, ${when(entry.createdAt)}${entry.status === 'approved' && html` · <a href="/undo?${String(new URLSearchParams({ kb: kb.slug, by: 'connector', writer: entry.connector, since: entry.createdAt }))}">Undo what ${entry.connector} wrote since…</a>`}</p>
+        <p class="soft">${kindLabels[entry.kind]} · ${confidenceText(entry.confidence)} · from <bdi>${entry.connector}</bdi> by <bdi>${entry.createdBy}</bdi>, ${when(entry.createdAt)}${undoLink(review)}</p>
         ${isPending && entry.kind === 'reader-feedback' && html`<p><a href="${kbPage(kb.slug)}/tests#proposed">Make an answer test of it, or dismiss it</a></p>`}
       </header>
       ${refusal !== undefined && html`<div class="problems" role="alert" tabindex="-1" autofocus>${refusal}</div>`}
@@ -113,6 +114,12 @@ function around({ previous, next, count }: CandidateReview, params: QueueParams)
     <a href="#decide">Go to the decision</a>
     ${keysHelp()}
   </nav>`
+}
+
+function undoLink({ entry, kb, undo }: CandidateReview): Html | undefined {
+  if (undo === undefined) return undefined
+  const writer = undo.by === 'connector' ? entry.connector : undo.by === 'source' ? 'its Source' : entry.createdBy
+  return html` · <a href="${withQuery('/undo', { kb: kb.slug, ...undo })}">Undo what <bdi>${writer}</bdi> brought since…</a>`
 }
 
 /** An edit that cannot be used any more is not thrown away. */

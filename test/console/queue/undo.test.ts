@@ -5,7 +5,7 @@ import { deskForFile } from './desk.ts'
 
 const desk = deskForFile()
 
-test('a curator undoes from the page of a candidate what its connector wrote', async () => {
+test('a curator undoes from the page of a candidate what its sender brought', async () => {
   const { curator, newKb } = desk()
   const kb = await newKb()
   const id = await kb.submit()
@@ -15,8 +15,9 @@ test('a curator undoes from the page of a candidate what its connector wrote', a
   const form = await curator.get(link)
   const value = (name: string) => form.document.querySelector(`main [name=${name}]`)?.getAttribute('value')
   const since = value('since') ?? ''
-  expect([value('writer'), Date.parse(since) > 0]).toEqual(['api', true])
-  const sent = { kb: kb.slug, by: 'connector', writer: 'api', since }
+  expect([value('writer'), Date.parse(since) > 0]).toEqual(['app', true])
+  const sent = fieldsOf(form)
+  expect(sent).toMatchObject({ kb: kb.slug, by: 'key', writer: 'app', since })
   const { status, headers } = await curator.post('/undo', sent)
   expect([status, headers.location]).toEqual([303, expect.stringMatching(/^\/queue\/[\w-]+\?.*proposed=1/)])
   expect((await curator.get(String(headers.location))).texts('.candidate header')[0]).toContain('from undo')
