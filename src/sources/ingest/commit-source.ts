@@ -74,11 +74,17 @@ export async function commitSource(
   })
   if (!proposed.isTested) return proposed.outcome
   const removals = [...proposed.candidates.values()].filter(({ removes }) => removes).length
+  const ids = proposed.approved.map(({ id }) => id)
   return decideTested(ctx, kb, {
-    ids: proposed.approved.map(({ id }) => id),
+    ids,
     sender: ingestActor.id,
     async decide(staging, objection) {
-      const batch = await takePages(ctx, kb, { staging, source, pages, objection })
+      const taken = await takePages(ctx, kb, { staging, source, pages, objection })
+      const isTested = taken.approved.every(({ id }, at) => id === ids[at]) && taken.approved.length === ids.length
+      // Some without the others were not tested: somebody has decided or revised those, or they need others by now.
+      const changed = { reason: 'not all that was tested with it can be approved any more' }
+      const isLeft = objection === undefined && !isTested
+      const batch = isLeft ? await takePages(ctx, kb, { staging, source, pages, objection: changed }) : taken
       await commitApproved(batch)
       return { ...batch.outcome, pending: batch.outcome.pending + removals }
     },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { verify } from '../../../src/operate/verify/verify.ts'
+import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { listCandidates } from '../../../src/queue/lists/list-candidates.ts'
 import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../../src/sources/ingest/commit-source.ts'
@@ -62,4 +63,23 @@ test('pages of an edition that break an answer test wait; those that break none 
   expect((await verify(ctx)).kbs.flatMap(({ problems }) => problems).filter(({ kind }) => kind !== 'source')).toEqual(
     [],
   )
+})
+
+test('pages are approved together as they were tested, or not at all', async () => {
+  const { ctx, curator, native, edition, waiting } = await bed()
+  await edition('Wash your hands for twenty seconds.', 'Dry them.')
+  const before = native.git('rev-parse', main)
+  const { effects } = ctx.tests
+  // The part that says the answer by now is dismissed while both are tested.
+  ctx.tests.effects = (...asked) =>
+    effects(...asked)?.then(async (found) => {
+      const { candidates } = await listCandidates(ctx, curator, { limit: 100, status: 'pending' })
+      const drying = candidates.find(({ title }) => title === 'Of drying')
+      if (drying) await dismissCandidate(ctx, curator, drying.candidateId, { reason: 'No.' })
+      return found
+    })
+  const moved = ['Wash your hands.', 'How long to wash hands: wash your hands for twenty seconds.'] as const
+  expect(await edition(...moved)).toMatchObject({ updated: 0, pending: 1, commit: undefined })
+  expect(native.git('rev-parse', main)).toBe(before)
+  expect((await waiting()).map(({ title }) => title)).toEqual(['Of washing'])
 })
