@@ -5,7 +5,7 @@ import { SeqId } from '../contract/vocabulary.ts'
 import { type KbView, viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { queuePage } from '../kb/projection/candidate-queue.ts'
+import { lastOfSenders } from '../kb/projection/candidate-queue.ts'
 import { accessOf } from '../kb/projection/neuron-queries.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { dismissCandidate } from '../queue/decide-candidate.ts'
@@ -15,7 +15,7 @@ import { compareText, oneLine } from '../rules/text/lines.ts'
 import { forgetQuestions, questionKey } from '../search/kb/note-question.ts'
 import { readTestFiles } from './test-files.ts'
 
-/** Feedback that is looked at, the latest before flags, and refused questions. */
+/** Feedback that is looked at, the latest before flags and of each sender as much as there is room for, and refused questions. */
 const maxOfEach = 50
 
 /** What `feedbackCandidate` says of the answer that it is on. */
@@ -76,9 +76,8 @@ function testOf(
 }
 
 async function feedbackOf(kb: KnowledgeBase): Promise<(ProposedTest['feedback'][number] & { question: string })[]> {
-  const filter = { status: 'pending', kind: 'reader-feedback' } as const
-  // The latest: who names a page shall find it proposed.
-  const rows = queuePage(kb.projection.read, filter, { before: { red: 0, impact: 0, id: '~' } }, maxOfEach)
+  // The latest: who names a page shall find it proposed, however much others vote.
+  const rows = lastOfSenders(kb.projection.read, 'reader-feedback', maxOfEach)
   const found = rows.map(async ({ id: candidateId, blob }) => {
     const { metadata } = parseCandidate(await kb.repository.readTextOnce(blob))
     const said = Feedback.safeParse(parseMetadata(metadata).data)

@@ -99,3 +99,14 @@ test('of many votes the latest are looked at', async () => {
   expect(questions).toHaveLength(50)
   expect(questions.slice(-2)).toEqual(['Question 50?', question])
 })
+
+test('one sender with many votes leaves room for those of others', async () => {
+  const { app, reader, vip, vote, proposed } = await corrected()
+  await vote({ shouldCite: vip })
+  await vote({ question: 'First of the reader?' }, reader)
+  await vote({ question: 'Second of the reader?' }, reader)
+  for (let n = 0; n < 55; n++) await vote({ question: `Question ${n}?` }, app)
+  const questions = (await proposed()).map((one) => one.question)
+  const ofApp = Array.from({ length: 47 }, (_, n) => `Question ${n + 8}?`)
+  expect(questions).toEqual([question, 'First of the reader?', 'Second of the reader?', ...ofApp])
+})

@@ -200,6 +200,18 @@ export function pendingTitled(sql: Sql, title: string): CandidateRow[] {
   return rows.map(toCandidateRow)
 }
 
+/**
+ * What waits of a kind, the last in the queue's order: of each sender its last, then of each the one before, until there are so many.
+ * Visitors are one sender.
+ */
+export function lastOfSenders(sql: Sql, kind: CandidateKind, limit: number): { id: string; blob: string }[] {
+  const rows = sql.all`SELECT id, blob FROM (
+      SELECT id, blob, red, impact, row_number() OVER (PARTITION BY sender ORDER BY red, impact, id DESC) AS nth
+      FROM candidates WHERE status = 'pending' AND kind = ${kind} ORDER BY nth, red, impact, id DESC LIMIT ${limit}
+    ) ORDER BY red DESC, impact DESC, id`
+  return rows.map(({ id, blob }) => ({ id: String(id), blob: String(blob) }))
+}
+
 export function sentBy(
   sql: Sql,
   sender: string,
