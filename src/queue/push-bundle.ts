@@ -20,7 +20,7 @@ import { takeNeurons } from '../kb/writing/take-neurons.ts'
 import { takePictures } from '../kb/writing/take-pictures.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
-import type { Candidate } from '../rules/candidates/candidate.ts'
+import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { folderChanges } from '../rules/paths/folder-changes.ts'
 import { pathKey } from '../rules/paths/portable-path.ts'
 import { proposalViewOf, recordVotes } from './approval.ts'
@@ -79,6 +79,9 @@ function leftBy(sql: AllTables, { target, path, removes }: Mate): string | undef
 /** Which bundle is decided: that of a candidate, as it was seen. */
 type JudgedBundle = { candidateId: string; seen: string }
 
+/** The candidates of a bundle, and the paths that they free for each other. */
+type WaitingBundle = { records: readonly Candidate[]; leaves: ReadonlySet<string> }
+
 /**
  * A curator approves what waits of a push: all of it becomes one commit on main, or nothing does, or they have voted for all of it where
  * more approvals are needed. Returns the candidates' ids.
@@ -86,55 +89,65 @@ type JudgedBundle = { candidateId: string; seen: string }
  *   `candidates` that conflict with main
  */
 export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle): Promise<string[]> {
-  return decideBundle(ctx, caller, judged, async (kb, staging, records, leaves) => {
-    const [view, main] = [{ ...proposalViewOf(kb, staging), leaves }, staging.head(mainRef) ?? '']
-    const found = await Promise.all(records.map((record) => candidateChange(view, main, record)))
-    const changes = found.flatMap((change) => (change?.merges ? [change] : []))
-    const merging = new Set(changes.map(({ candidate, path, text }) => (text === null ? candidate.id : pathKey(path))))
-    if (merging.size < records.length) {
-      const candidates = records.flatMap(({ id }, at) => (found[at]?.merges ? [] : [id]))
-      throw new GanglionError('merge_conflict', undefined, { candidates })
-    }
-    const neurons = changes.map(({ candidate, target, path, text }) => ({
-      ...{ seqId: candidate.target ?? undefined, before: target, path, text },
-      blob: text === null ? undefined : hashObject('blob', Buffer.from(text)),
-      removal: text === null ? candidate.id : undefined,
-    }))
-    const { pages, files: pictures } = await takePictures(kb, neurons)
-    const tests = await mergedTestFiles(view, records)
-    const moved = changes.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, null] as const]))
-    const [actor, at] = [actorOf(caller), ctx.now()]
-    const taking = await takeNeurons(kb, pages, {
-      ...{ parser: kb.parser, readText: view.readText, actor, at },
-      origin: { door: 'main', by: bareId(caller) },
-      reason: 'approved with a push',
-    }).catch((error: unknown) => {
-      throw error instanceof PushRefused ? new GanglionError('merge_conflict') : error
-    })
-    const author = signatureOf(actor, at)
-    const { candidates, files: taken, removals } = taking
-    const files = new Map<string, string | Buffer | null>([...moved, ...tests, ...pictures, ...taken])
-    const decided = { by: actor, of: records }
-    const awaiting = await kb.missing(staging, files, decided)
-    if (awaiting !== undefined) {
-      await recordVotes(kb, staging, records, { by: actor, at, awaiting })
-      return 'vote'
-    }
-    if (candidates.length > 0) {
-      await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
-    }
-    await kb.commitToMain(staging, {
-      ...{ files, removals, decided },
-      message: commitMessage(subjectOf(taking.neurons), [
-        ...approvalTrailers(taking.neurons),
-        ['Connector', records[0]?.connector ?? 'git'],
-        ...(await approvers(decided)),
-        ...removalTrailers(removals),
-      ]),
-      ...{ author, at },
-    })
-    return 'approve'
+  return decideBundle(ctx, caller, judged, (kb, staging, bundle) =>
+    approveBundleStaged(kb, staging, bundle, actorOf(caller), ctx.now()),
+  )
+}
+
+/** As {@link approveBundle}, within a group commit. What it throws, it throws before it stages anything. */
+async function approveBundleStaged(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { records, leaves }: WaitingBundle,
+  actor: Actor,
+  at: Date,
+): Promise<'approve' | 'vote'> {
+  const [view, main] = [{ ...proposalViewOf(kb, staging), leaves }, staging.head(mainRef) ?? '']
+  const found = await Promise.all(records.map((record) => candidateChange(view, main, record)))
+  const changes = found.flatMap((change) => (change?.merges ? [change] : []))
+  const merging = new Set(changes.map(({ candidate, path, text }) => (text === null ? candidate.id : pathKey(path))))
+  if (merging.size < records.length) {
+    const candidates = records.flatMap(({ id }, at) => (found[at]?.merges ? [] : [id]))
+    throw new GanglionError('merge_conflict', undefined, { candidates })
+  }
+  const neurons = changes.map(({ candidate, target, path, text }) => ({
+    ...{ seqId: candidate.target ?? undefined, before: target, path, text },
+    blob: text === null ? undefined : hashObject('blob', Buffer.from(text)),
+    removal: text === null ? candidate.id : undefined,
+  }))
+  const { pages, files: pictures } = await takePictures(kb, neurons)
+  const tests = await mergedTestFiles(view, records)
+  const moved = changes.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, null] as const]))
+  const taking = await takeNeurons(kb, pages, {
+    ...{ parser: kb.parser, readText: view.readText, actor, at },
+    origin: { door: 'main', by: bareId(actor) },
+    reason: 'approved with a push',
+  }).catch((error: unknown) => {
+    throw error instanceof PushRefused ? new GanglionError('merge_conflict') : error
   })
+  const author = signatureOf(actor, at)
+  const { candidates, files: taken, removals } = taking
+  const files = new Map<string, string | Buffer | null>([...moved, ...tests, ...pictures, ...taken])
+  const decided = { by: actor, of: records }
+  const awaiting = await kb.missing(staging, files, decided)
+  if (awaiting !== undefined) {
+    await recordVotes(kb, staging, records, { by: actor, at, awaiting })
+    return 'vote'
+  }
+  if (candidates.length > 0) {
+    await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
+  }
+  await kb.commitToMain(staging, {
+    ...{ files, removals, decided },
+    message: commitMessage(subjectOf(taking.neurons), [
+      ...approvalTrailers(taking.neurons),
+      ['Connector', records[0]?.connector ?? 'git'],
+      ...(await approvers(decided)),
+      ...removalTrailers(removals),
+    ]),
+    ...{ author, at },
+  })
+  return 'approve'
 }
 
 /** A curator dismisses what waits of a push. @throws {GanglionError} as {@link approveBundle}, and `record_full` */
@@ -143,7 +156,7 @@ export function dismissBundle(
   caller: Caller,
   { reason, ...judged }: JudgedBundle & { reason?: string | undefined },
 ): Promise<string[]> {
-  return decideBundle(ctx, caller, judged, async (kb, staging, records) => {
+  return decideBundle(ctx, caller, judged, async (kb, staging, { records }) => {
     const [by, at] = [actorOf(caller), ctx.now()]
     const decision = {
       action: 'dismiss',
@@ -163,12 +176,7 @@ async function decideBundle(
   ctx: Context,
   caller: Caller,
   { candidateId, seen }: JudgedBundle,
-  work: (
-    kb: KnowledgeBase,
-    staging: Staging,
-    records: readonly Candidate[],
-    leaves: ReadonlySet<string>,
-  ) => Promise<'approve' | 'dismiss' | 'vote'>,
+  work: (kb: KnowledgeBase, staging: Staging, bundle: WaitingBundle) => Promise<'approve' | 'dismiss' | 'vote'>,
 ): Promise<string[]> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const { ids, act } = await kb.write(async (staging) => {
@@ -177,12 +185,36 @@ async function decideBundle(
     if (row === undefined) throw new GanglionError('not_found')
     if (row.status !== 'pending') throw new GanglionError('not_pending')
     if (bundleEntry(sql, row)?.seen !== seen) throw new GanglionError('stale_head')
-    const mates = bundleOf(sql, row)
-    const records = await Promise.all(mates.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
-    const leaves = new Set(mates.flatMap((mate) => leftBy(sql, mate) ?? []))
-    return { ids: mates.map(({ id }) => id), act: await work(kb, staging, records, leaves) }
+    const bundle = await waitingBundle(kb, staging, row)
+    return { ids: bundle.records.map(({ id }) => id), act: await work(kb, staging, bundle) }
   })
   const status = { approve: 'approved', dismiss: 'dismissed', vote: 'pending' } as const
   for (const _ of ids) emitAct(ctx, act === 'vote' ? 'approve' : act, { status: status[act] })
+  return ids
+}
+
+async function waitingBundle(kb: KnowledgeBase, staging: Staging, row: CandidateRow): Promise<WaitingBundle> {
+  const { write: sql } = kb.projection
+  const mates = bundleOf(sql, row)
+  const records = await Promise.all(mates.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
+  return { records, leaves: new Set(mates.flatMap((mate) => leftBy(sql, mate) ?? [])) }
+}
+
+/**
+ * Approves the bundle of a candidate, where it has one and all of it is among those that are asked for. Within a group commit.
+ * @returns the candidates that it has taken @throws {GanglionError} as {@link approveBundle}
+ */
+export async function approveWholeBundle(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { candidateId, among }: { candidateId: string; among: ReadonlySet<string> },
+  actor: Actor,
+  at: Date,
+): Promise<string[]> {
+  const row = findCandidate(kb.projection.write, candidateId)
+  const bundle = row && (await waitingBundle(kb, staging, row))
+  const ids = bundle?.records.map(({ id }) => id) ?? []
+  if (bundle === undefined || ids.length < 2 || !ids.every((id) => among.has(id))) return []
+  await approveBundleStaged(kb, staging, bundle, actor, at)
   return ids
 }

@@ -115,7 +115,7 @@ test('effects are those that approvals have', async () => {
   let changed = 0
   await fc.assert(
     fc.asyncProperty(proposals, async ([first]) => {
-      const id = first && (await propose(bed, first))
+      const [id] = first === undefined ? [] : await propose(bed, first)
       if (id === undefined) return
       const before = await readTestReport(ctx, curator, 'handbook')
       const { effects } = await tested(ctx, curator, id)

@@ -85,6 +85,9 @@ const copied: Step[] = [
   { name: 'write', a: 0, b: 4 },
 ]
 
+/** A name that two others have. */
+const namesake: Step[] = [{ name: 'title', a: 7, b: 16 }]
+
 const brief = ({ severity, path, line, rule, message }: Finding) => `${severity} ${path}:${line} ${rule} ${message}`
 /** What only a push is told, and what only a whole knowledge base is. */
 const differing = new Set(['unknown-seq-id', 'shown-files', 'used-id', 'inbound-links', 'path-collision'])
@@ -96,34 +99,30 @@ const isKeptByAlias = ({ rule, message }: Finding) =>
 test.each([
   ['everything', start, ['error', 'warning']],
   ['every error, in a knowledge base with a copied page,', unsound, ['error']],
-])(
-  'a push is told %s that `ganglion check` says of the files that it changes',
-  async (_, files, severities) => {
-    const pushed = await pushing(files)
-    const { clone, commit, findings } = pushed
-    // As a Neuron that main has had before, so that it may come back.
-    rmSync(join(clone, 'neurons/gone.md'))
-    await pushed.accept(commit())
-    const from = nativeGit(clone, ['rev-parse', 'HEAD'])
-    const isCompared = (finding: Finding) =>
-      severities.includes(finding.severity) && !differing.has(finding.rule) && !isKeptByAlias(finding)
-    const compared = (found: Finding[]) => found.filter(isCompared).map(brief).sort()
-    const collides = (found: Finding[]) => found.some(({ rule }) => rule === 'path-collision')
-    const check = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
-      nativeGit(clone, ['reset', '--quiet', '--hard', from])
-      for (const each of steps) apply(pushed, each)
-      const to = commit()
-      const changed = nativeGit(clone, ['diff', '--name-only', '--no-renames', '-z', from, to])
-        .split('\0')
-        .filter((path) => path !== '')
-      fc.pre(changed.length > 0)
-      const whole = (await checkDirectory(clone, { base: from })).findings.filter(({ path }) => changed.includes(path))
-      const push = await findings(to)
-      expect(compared(push)).toEqual(compared(whole))
-      // Of two names that collide, a push is blamed for the one that it adds.
-      if (collides(whole)) expect(collides(push)).toBe(true)
-    })
-    await fc.assert(check, { numRuns: runs(50, 12), examples: [[copied]] })
-  },
-  60_000,
-)
+])('a push is told %s that `ganglion check` says of the files that it changes', async (_, files, severities) => {
+  const pushed = await pushing(files)
+  const { clone, commit, findings } = pushed
+  // As a Neuron that main has had before, so that it may come back.
+  rmSync(join(clone, 'neurons/gone.md'))
+  await pushed.accept(commit())
+  const from = nativeGit(clone, ['rev-parse', 'HEAD'])
+  const isCompared = (finding: Finding) =>
+    severities.includes(finding.severity) && !differing.has(finding.rule) && !isKeptByAlias(finding)
+  const compared = (found: Finding[]) => found.filter(isCompared).map(brief).sort()
+  const collides = (found: Finding[]) => found.some(({ rule }) => rule === 'path-collision')
+  const check = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+    nativeGit(clone, ['reset', '--quiet', '--hard', from])
+    for (const each of steps) apply(pushed, each)
+    const to = commit()
+    const changed = nativeGit(clone, ['diff', '--name-only', '--no-renames', '-z', from, to])
+      .split('\0')
+      .filter((path) => path !== '')
+    fc.pre(changed.length > 0)
+    const whole = (await checkDirectory(clone, { base: from })).findings.filter(({ path }) => changed.includes(path))
+    const push = await findings(to)
+    expect(compared(push)).toEqual(compared(whole))
+    // Of two names that collide, a push is blamed for the one that it adds.
+    if (collides(whole)) expect(collides(push)).toBe(true)
+  })
+  await fc.assert(check, { numRuns: runs(50, 12), examples: [[copied], [namesake]] })
+})

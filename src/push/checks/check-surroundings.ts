@@ -6,7 +6,7 @@ import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
 import { seqIdsOfDocument } from '../../kb/projection/version-queries.ts'
 import { seqIdBefore, wasHolder } from '../../kb/writing/push-base.ts'
-import { type ClaimOf, knownNames } from '../../rules/check/check-names.ts'
+import { type ClaimOf, knownNames, maxNamesakes } from '../../rules/check/check-names.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import { isKnownBy, keptClaim, targetKeys, wasBefore } from '../../rules/links/link-target.ts'
 import { writtenLinks } from '../../rules/links/written-link.ts'
@@ -104,16 +104,17 @@ export function claimsIn(sql: Sql): ClaimOf {
   }
 }
 
-/** The other Neurons that had the names of some pages first. */
+/** The other Neurons that had the names of some pages first, as many as a warning names. */
 export async function firstHolders(sql: Sql, files: readonly CheckedFile[]): Promise<Set<string>> {
   const own = new Set(files.map(({ neuron }) => neuron?.fields.seqId))
   const holders = new Set<string>()
   const pause = pauses()
   for (const key of new Set(files.flatMap((file) => [...knownNames(file).keys()]))) {
-    const [holder] = namesByKey(sql, key)
+    const others = namesByKey(sql, key)
       .filter(({ seqId, kind }) => isKnownBy(kind) && !own.has(seqId))
       .sort((a, b) => (wasBefore(a, b) ? -1 : 1))
-    if (holder !== undefined) holders.add(holder.seqId)
+    const first = new Set(others.map(({ seqId }) => seqId)).values().take(maxNamesakes)
+    for (const seqId of first) holders.add(seqId)
     await pause()
   }
   return holders

@@ -1,4 +1,4 @@
-import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { GanglionError, unless, ValidationError } from '../../contract/errors.ts'
 import type { Preview } from '../../contract/preview.ts'
 import { trailersOf } from '../../git/history/trailers.ts'
 import { messageOfCommit, parentsOfCommit } from '../../git/objects/object.ts'
@@ -11,6 +11,7 @@ import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { approveStaged } from '../approval.ts'
+import { approveWholeBundle } from '../push-bundle.ts'
 import { KbPreviews } from './kb-previews.ts'
 
 /** A knowledge base as it would be if some of its candidates were approved. */
@@ -19,8 +20,8 @@ export type PreviewedKb = LaidOverKb & { preview: Preview }
 export const kbPreviews = onePer((kb: KnowledgeBase) => new KbPreviews<PreviewedKb>(kb))
 
 /**
- * Opens a knowledge base as if candidates were approved on today's `main` by the caller, in this order; a commit that proposes some
- * stands for them. What cannot be approved is left out, and named among the conflicts.
+ * Opens a knowledge base as if candidates were approved on today's `main` by the caller, in this order, a whole bundle as one; a commit
+ * that proposes some stands for them. What cannot be approved is left out, and named among the conflicts.
  * @throws {GanglionError} `not_found` for an unknown candidate or commit, and for callers who are no curators; `not_pending`
  */
 export async function previewedKb(
@@ -45,7 +46,13 @@ async function layCandidatesOver(
   const at = now()
   const { result: conflicts, ...tried } = await kb.tryOut(async (staging) => {
     const conflicts: Preview['conflicts'] = []
-    for (const candidateId of candidates) {
+    const left = new Set(candidates)
+    for (const candidateId of left) {
+      // Of one that conflicts, what does not conflict is shown.
+      const bundle = { candidateId, among: left }
+      const bundled = (await approveWholeBundle(kb, staging, bundle, actor, at).catch(unless('merge_conflict'))) ?? []
+      for (const id of bundled) left.delete(id)
+      if (bundled.length > 0) continue
       try {
         await approveStaged(kb, staging, candidateId, {}, actor, at)
       } catch (error) {

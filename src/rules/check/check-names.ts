@@ -18,7 +18,8 @@ import type { CheckedFile } from './checked-file.ts'
 /** The claim of a Neuron to one of its names; none where the name is new. */
 export type ClaimOf = (seqId: string, name: Pick<NeuronName, 'exact' | 'kind'>) => NameClaim | undefined
 
-const maxShown = 5
+/** How many of those who share a name a warning names: who had it first. */
+export const maxNamesakes = 5
 
 /** The names by which people know a page, by key: its title, its aliases and its file's name, but for one by which a folder's index goes. */
 export function knownNames({ path, neuron }: CheckedFile): Map<string, string> {
@@ -52,8 +53,8 @@ export function checkNames(files: readonly CheckedFile[], claimOf: ClaimOf = () 
     if (last === undefined || others.length === 0) continue
     const { path } = last
     const name = oneLine(knownNames(last).get(key) ?? key, 200)
-    const shown = others.slice(-maxShown).map((other) => oneLine(other.path, 200))
-    const more = others.length > maxShown ? ` and ${others.length - maxShown} more` : ''
+    const shown = others.slice(-maxNamesakes).map((other) => oneLine(other.path, 200))
+    const more = others.length > maxNamesakes ? ` and ${others.length - maxNamesakes} more` : ''
     const message = `The name "${name}" is also that of ${shown.reverse().join(', ')}${more}.`
     const subject = JSON.stringify([path, ...others.map((other) => other.path)])
     const told = found.get(subject)

@@ -2,17 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { GanglionError } from '../../../src/contract/errors.ts'
+import { GanglionError, unless } from '../../../src/contract/errors.ts'
 import type { Context } from '../../../src/kb/context.ts'
 import { inUse } from '../../../src/kb/open/kb-use.ts'
+import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
 import { everySeqId } from '../../../src/kb/projection/neuron-queries.ts'
 import type { MainTables } from '../../../src/kb/projection/projection.ts'
 import type { ReadableKb } from '../../../src/kb/readable-kb.ts'
+import { mainRef } from '../../../src/kb/refs/kb-refs.ts'
 import { readGraph } from '../../../src/pages/graph/read-graph.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { candidateHeads } from '../../../src/queue/heads/candidate-refs.ts'
 import { type PreviewedKb, previewedKb } from '../../../src/queue/preview/previewed-kb.ts'
+import { approveBundle, bundleEntry } from '../../../src/queue/push-bundle.ts'
 import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
 import { retrieve } from '../../../src/search/kb/retrieve.ts'
 import { findPages } from '../../../src/search/kb/search-kb.ts'
@@ -83,14 +86,26 @@ async function answersOf(bed: WrittenBed, kb: ReadableKb): Promise<unknown> {
 
 async function proposedIn(bed: WrittenBed, all: readonly Proposed[]): Promise<string[]> {
   const ids: string[] = []
-  for (const one of all) ids.push(...[await propose(bed, one)].filter((id) => id !== undefined))
+  for (const one of all) ids.push(...(await propose(bed, one)))
   return ids
 }
 
-/** Approves candidates in order. @returns those that could not be */
+/** Approves candidates in order, whole bundles as one. @returns those that could not be */
 async function approveAll(bed: WrittenBed, ids: readonly string[]): Promise<string[]> {
   const refused: string[] = []
-  for (const id of ids) await approveCandidate(bed.ctx, bed.curator, id, {}).catch(() => refused.push(id))
+  const { projection } = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const left = new Set(ids)
+  for (const id of left) {
+    const row = findCandidate(projection.read, id)
+    const bundle = row && bundleEntry(projection.read, row)
+    if (bundle?.members.every((member) => left.has(member.id))) {
+      const judged = { candidateId: id, seen: bundle.seen }
+      const taken = await approveBundle(bed.ctx, bed.curator, judged).catch(unless('merge_conflict'))
+      for (const each of taken ?? []) left.delete(each)
+      if (taken !== undefined) continue
+    }
+    await approveCandidate(bed.ctx, bed.curator, id, {}).catch(() => refused.push(id))
+  }
   return refused
 }
 
@@ -105,7 +120,10 @@ test('a preview answers as main does once the same candidates are approved, and 
   const bed = await linkedBed()
   const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
   await fc.assert(
-    fc.asyncProperty(proposals, async (all) => {
+    fc.asyncProperty(proposals, fc.boolean(), async (all, rewriteLinks) => {
+      const settings = bed.native.read(mainRef, 'kb.yaml').replace(/rewriteLinks: .*/, `rewriteLinks: ${rewriteLinks}`)
+      bed.native.commit(mainRef, new Map([['kb.yaml', settings]]))
+      await kb.sync()
       const ids = await proposedIn(bed, all)
       if (ids.length === 0) return
       const before = [nativeGit(bed.gitDir, ['rev-parse', 'main']), tablesOf(kb.projection.read)]
@@ -119,6 +137,19 @@ test('a preview answers as main does once the same candidates are approved, and 
     }),
     { numRuns: runs(15, 4), endOnFailure: true },
   )
+})
+
+test("a preview of a whole bundle shows what its approval makes: pages that take each other's places", async () => {
+  const bed = await linkedBed()
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const ids = await propose(bed, { kind: 'turn', numbers: [1, 2], content: 'More.\n' })
+  const places = ({ projection }: ReadableKb) => projection.read.all`SELECT seq_id, path FROM neurons ORDER BY 1`
+  const before = places(kb)
+  const previewed = await previewedKb(bed.ctx, bed.curator, kb, ids)
+  expect(places(previewed)).not.toEqual(before)
+  expect(previewed.preview).toEqual({ candidates: ids, conflicts: [] })
+  expect(await approveAll(bed, ids)).toEqual([])
+  expect(places(previewed)).toEqual(places(kb))
 })
 
 test('a candidate that conflicts with one before it is named and left out', async () => {

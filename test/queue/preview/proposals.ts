@@ -1,9 +1,15 @@
 import { GanglionError, ValidationError } from '../../../src/contract/errors.ts'
-import { everySeqId } from '../../../src/kb/projection/neuron-queries.ts'
+import type { KnowledgeBase } from '../../../src/kb/knowledge-base.ts'
+import { everySeqId, findNeuron } from '../../../src/kb/projection/neuron-queries.ts'
+import { mainRef as main } from '../../../src/kb/refs/kb-refs.ts'
 import { openPage } from '../../../src/pages/write/open-page.ts'
 import { removePage, writePage } from '../../../src/pages/write/write-page.ts'
 import type { PageChanges } from '../../../src/pages/write/written-page.ts'
+import { receiverFor } from '../../../src/push/receive-push.ts'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import { proposeReverse } from '../../../src/review/propose-reverse.ts'
 import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
+import { correction } from '../../kb/support/test-bed.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../../kb/support/written-neurons.ts'
 import { fc } from '../../support/properties.ts'
 
@@ -12,6 +18,10 @@ export type Proposed =
   | { kind: 'new'; title: string; content: string }
   | { kind: 'change'; number: number; changes: PageChanges; path?: string }
   | { kind: 'remove'; number: number }
+  /** Each page takes the place of the next; one of them is changed, too. */
+  | { kind: 'turn'; numbers: number[]; content: string }
+  | { kind: 'send'; number: number; title: string; content: string }
+  | { kind: 'reverse'; number: number }
 
 const pages = 8
 const words = ['ticket', 'rota', 'pager', 'lead', 'desk', 'escalate', 'night', 'vip', 'queue', 'storm']
@@ -26,12 +36,14 @@ const link = fc.oneof(
   title.map((name) => `See [[${name}]].`),
   number.map((one) => `See [[${seq(one)}]].`),
 )
+const picture = '![A pager](data:image/png;base64,iVBORw0KGgo=)'
 const content = fc
   .array(
     fc.oneof(
       sentence,
       sentence,
       link,
+      fc.constant(picture),
       title.map((name) => `## ${name}`),
     ),
     { minLength: 1, maxLength: 6 },
@@ -59,6 +71,9 @@ export const proposals: fc.Arbitrary<Proposed[]> = fc.array(
       path: fc.constantFrom('moved/a.md', 'b.md', 'rota/c.md'),
     }),
     fc.record({ kind: fc.constant('remove'), number }),
+    fc.record({ kind: fc.constant('turn'), numbers: fc.uniqueArray(number, { minLength: 2, maxLength: 3 }), content }),
+    fc.record({ kind: fc.constant('send'), number, title, content }),
+    fc.record({ kind: fc.constant('reverse'), number: fc.nat(100) }),
   ) as fc.Arbitrary<Proposed>,
   { minLength: 1, maxLength: 4 },
 )
@@ -77,25 +92,60 @@ export function linkedBed(): Promise<WrittenBed> {
   return writtenBed(Object.fromEntries(files))
 }
 
-/** Puts a change on the queue. @returns its candidate; undefined where it would change nothing, or nothing that is there */
-export async function propose(bed: WrittenBed, proposed: Proposed): Promise<string | undefined> {
+/** Puts a change on the queue. @returns its candidates; none where it would change nothing, or nothing that is there */
+export async function propose(bed: WrittenBed, proposed: Proposed): Promise<string[]> {
   const { ctx, curator } = bed
   const options = { kb: 'handbook', candidateId: candidateIdFor(bed.kbId), publish: false }
   try {
     if (proposed.kind === 'new') {
       const { title, content } = proposed
-      return (await writePage(ctx, curator, { changes: { title, content } }, options)).candidateId
+      return [(await writePage(ctx, curator, { changes: { title, content } }, options)).candidateId]
     }
     const kb = await ctx.kb(curator.tenantId, 'handbook')
     const there = [...everySeqId(kb.projection.read)]
-    const { seqId = '' } = there[proposed.number % there.length] ?? {}
+    const pageOf = (number: number) => there[number % there.length] ?? { seqId: '' }
+    if (proposed.kind === 'turn') return await turn(bed, proposed, pageOf)
+    if (proposed.kind === 'reverse') {
+      const approved = kb.projection.read.all`SELECT id FROM candidates WHERE status = 'approved' ORDER BY id`
+      const { id } = approved[proposed.number % approved.length] ?? {}
+      return id === undefined ? [] : [await proposeReverse(ctx, curator, String(id))]
+    }
+    const { seqId } = pageOf(proposed.number)
+    if (proposed.kind === 'send') {
+      const { title, content } = proposed
+      return [(await submitCandidate(ctx, bed.app, correction(seqId, content, { title }))).candidateId]
+    }
     const { commit: base } = await openPage(ctx, curator, { kb: 'handbook', seqId, at: undefined })
-    if (proposed.kind === 'remove') return (await removePage(ctx, curator, { seqId, base }, options)).candidateId
+    if (proposed.kind === 'remove') return [(await removePage(ctx, curator, { seqId, base }, options)).candidateId]
     const { changes, path } = proposed
     const write = { target: { seqId, base }, changes, ...(path !== undefined && { path }) }
-    return (await writePage(ctx, curator, write, options)).candidateId
+    return [(await writePage(ctx, curator, write, options)).candidateId]
   } catch (error) {
     if (!(error instanceof GanglionError || error instanceof ValidationError)) throw error
-    return undefined
+    return []
   }
+}
+
+/** By a push. */
+async function turn(
+  { ctx, curator, native }: WrittenBed,
+  { numbers, content }: Proposed & { kind: 'turn' },
+  pageOf: (number: number) => { seqId: string },
+): Promise<string[]> {
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  const paths = [...new Set(numbers.map((number) => findNeuron(kb.projection.read, pageOf(number).seqId)?.path ?? ''))]
+  const texts = paths.map((path) => native.read(main, path))
+  const files = paths.map((path, at): [string, string] => [path, texts[(at + 1) % texts.length] ?? ''])
+  const [[first, text] = ['', '']] = files
+  native.commit('refs/heads/turn', new Map([...files, [first, `${text.trimEnd()}\n\n${content}`]]), { parents: [main] })
+  const [from, to] = [main, 'refs/heads/turn'].map((ref) => native.git('rev-parse', ref))
+  native.git('update-ref', '-d', 'refs/heads/turn')
+  const receiver = receiverFor(ctx, kb, { caller: curator, reachedAt: 'http://localhost/' })
+  const known = pendingIds(kb)
+  await receiver.receive([{ ref: 'refs/for/main', from: from ?? '', to: to ?? '' }], [])
+  return [...pendingIds(kb)].filter((id) => !known.has(id))
+}
+
+function pendingIds({ projection }: KnowledgeBase): Set<string> {
+  return new Set(projection.read.all`SELECT id FROM candidates WHERE status = 'pending'`.map(({ id }) => String(id)))
 }
