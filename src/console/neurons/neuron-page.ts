@@ -50,7 +50,7 @@ export function neuronView(
     <header class="page-head">
       ${crumbs(kb, foldersOf(neuron.path))}
       <div class="headline"><h1 dir="auto">${neuron.title}</h1>${actions(visit, view)}</div>
-      ${facts(view)}
+      ${facts(visit, view)}
       ${pastNotice(view)}${staleNotice(visit, view)}
     </header>
     ${headingList(rendered)}
@@ -69,12 +69,13 @@ export function foldersOf(path: string): string[] {
   return path.split('/').slice(1, -1)
 }
 
-function facts({ kb, neuron, approvedBy }: NeuronView): Html {
+function facts(visit: Visit, { kb, neuron, approvedBy }: NeuronView): Html {
   const { seqId, version, updatedAt, verified, owner } = neuron
+  const path = neuronPage(kb.slug, seqId)
   return html`<p class="page-facts">
     <code>${seqId}</code>
-    <span>Version ${version}</span> <a href="${neuronPage(kb.slug, seqId)}/history">${icon('history')} History</a>
-    <a href="${neuronPage(kb.slug, seqId)}/blame">Who said so</a>
+    <span>Version ${version}</span>
+    ${isOnMain(visit) && html`<a href="${path}/history">${icon('history')} History</a> <a href="${path}/blame">Who said so</a>`}
     <span>approved by <bdi>${approvedBy}</bdi> ${when(updatedAt)}</span>
     ${verified && html`<span>still true on ${verified.at}${verified.by !== undefined && html`, says <bdi>${verified.by}</bdi>`}${verified.until !== undefined && html`, until ${verified.until}`}</span>`}
     ${owner !== undefined && html`<span>owned by <bdi>${owner}</bdi></span>`}
@@ -89,12 +90,17 @@ function staleNotice(visit: Visit, { kb, neuron, current, pastDate }: NeuronView
       html`A document that this page cites has a new edition: <a href="${sourcePage(kb.slug, newEdition.id)}"><bdi>${newEdition.filename}</bdi></a>. `,
     pastDate !== undefined && html`This page is past its date, ${pastDate}. `,
   ].filter((part) => part !== false)
-  const next = reaches(visit.session.role, 'curator') && 'Change it, or choose “Still true”.'
+  const next = mayChange(visit) && 'Change it, or choose “Still true”.'
   return html`<p class="warning">${why.length > 0 ? why : 'This page is past its date, or older than a document that it cites. '}Nobody has said since that it is still true. ${next} <a href="${stalePage(kb.slug)}">All such pages</a></p>`
 }
 
+/** A page of a preview is no page yet: what is changed, or said to be true, is the one on main, with another text. */
+const isOnMain = ({ previewBanner }: Visit) => previewBanner === undefined
+
+const mayChange = (visit: Visit) => isOnMain(visit) && reaches(visit.session.role, 'curator')
+
 function actions(visit: Visit, { kb, neuron, current }: NeuronView): Html | undefined {
-  if (!reaches(visit.session.role, 'curator') || current === null) return undefined
+  if (!mayChange(visit) || current === null) return undefined
   const path = neuronPage(kb.slug, neuron.seqId)
   return html`<div class="row actions">
     <a class="button" href="${path}/edit">${icon('pencil')} Edit</a>

@@ -49,7 +49,7 @@ function decisions(
     )
   }
       ${isEditable && html`<a class="button second" href="${candidateUrl(id, params, { edit: '1' })}#edit" data-edit aria-keyshortcuts="e">Edit, then approve</a>`}
-      ${sides.problem === undefined && html`<a class="button second" href="${previewPage(tried)}" data-try>Try ${tried.length > 1 ? `all ${tried.length}` : 'it'}</a>`}
+      ${sides.problem === undefined && html`<a class="button second" href="${previewPage(tried)}" data-try>${tryLabel(tried.length, bundle?.members.length ?? 1)}</a>`}
     ${form(
       visit,
       {
@@ -61,6 +61,11 @@ function decisions(
       ${field({ name: 'reason', label: 'Reason to dismiss (optional)', value: reason, errors, attributes: { maxlength: 2000, dir: 'auto', autocomplete: 'off', placeholder: 'Reason (optional)', 'data-reason': true } })}
       ${button('Dismiss', { class: 'danger', 'aria-keyshortcuts': 'd' })}`,
     )}`
+}
+
+function tryLabel(tried: number, waiting: number): string {
+  if (tried < waiting) return `Try the first ${tried}`
+  return tried > 1 ? `Try all ${tried}` : 'Try it'
 }
 
 function undone(visit: Visit, { entry }: CandidateReview, params: QueueParams): Html {

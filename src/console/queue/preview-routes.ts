@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
-import { kbPage } from '../../contract/console-paths.ts'
+import { candidatePage, kbPage } from '../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { PreviewParameter } from '../../contract/preview.ts'
 import { callerOf } from '../../http/access/auth.ts'
@@ -30,6 +30,7 @@ type Shown = { ctx: AppContext; slug: string; title: string; below: string }
 
 /** Addresses of pages that a preview has, too: where a page reads. */
 const reading = /^(?:neurons\/[^/"?#]+|search|tree|tags|graph|graph\/data|files\/[^"?#]+)(?=["?#])/
+const pathBelow = /^\/preview\/[^/]*\/kb\/[^/]+\/(.*)$/
 const address = / (href|src|action|hx-get|data-graph)="([^"]*?)(\/kb\/[^/"]+\/)([^"]*")/g
 
 /**
@@ -47,7 +48,12 @@ export async function previewRoutes(app: ZodFastify, ctx: AppContext): Promise<v
       pages.addHook('onRoute', (route) => {
         const { handler } = route
         route.handler = async function (request, reply) {
-          const preview = await openPreview(ctx, request)
+          const preview = await openPreview(ctx, request).catch((error: unknown) => {
+            if (error instanceof GanglionError && error.code === 'not_pending') return undefined
+            throw error
+          })
+          // Somebody has decided meanwhile: the page of the first says so, and offers a preview of what still waits.
+          if (preview === undefined) return reply.redirect(candidatePage(askedOf(request)[0] ?? ''), 303)
           const answered = await shown.run(preview, () => handler.call(this, request, reply))
           return answered
         }
@@ -74,10 +80,15 @@ export async function previewRoutes(app: ZodFastify, ctx: AppContext): Promise<v
   )
 }
 
-async function openPreview(ctx: AppContext, request: FastifyRequest): Promise<Shown> {
+function askedOf(request: FastifyRequest): string[] {
   const asked = Asked.safeParse(belowOf(request).slice(prefix.length + 1))
-  if (!asked.success) throw new GanglionError('not_found')
-  const { ctx: laid, kb } = await previewing(ctx, callerOf(request), asked.data, undefined)
+  const [, path] = pathBelow.exec(request.url) ?? []
+  if (!asked.success || (path !== undefined && !reading.test(`${path}"`))) throw new GanglionError('not_found')
+  return asked.data
+}
+
+async function openPreview(ctx: AppContext, request: FastifyRequest): Promise<Shown> {
+  const { ctx: laid, kb } = await previewing(ctx, callerOf(request), askedOf(request), undefined)
   if (kb === undefined) throw new GanglionError('not_found')
   const { slug, title } = await kbLabel(kb.laidOver.on)
   const titleOf = (id: string) => findCandidate(kb.laidOver.on.projection.read, id)?.title ?? id

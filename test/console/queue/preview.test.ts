@@ -50,6 +50,30 @@ test('what would conflict is named in the banner; a title is text; what is unkno
   expect((await curator.get(`/preview/${one.replace(/^./, 'f')}`)).status).toBe(404)
 })
 
+test('a page of a preview offers nothing that is done to the page on main, and has no history of its own', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const seqId = await kb.add({ title: 'Escalation', content: 'Page the lead.' })
+  const id = await kb.correct(seqId, 'Page the deputy.', { title: 'Escalation' })
+  const read = await curator.get(`/preview/${id}/kb/${kb.slug}/neurons/${seqId}`)
+  expect([read.texts('h1'), read.texts('.actions'), read.texts('.page-facts a')]).toEqual([['Escalation'], [], []])
+  for (const path of ['history', 'blame'])
+    expect((await curator.get(`/preview/${id}/kb/${kb.slug}/neurons/${seqId}/${path}`)).status).toBe(404)
+  const today = await curator.get(`/kb/${kb.slug}/neurons/${seqId}`)
+  expect(today.texts('.actions a')).toEqual(['Edit', 'Rename', 'Remove'])
+})
+
+test('where somebody has decided meanwhile, a preview leads to the page that says so', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const id = await kb.submit({ title: 'Lunch' })
+  await kb.approve(id)
+  for (const path of ['', `/kb/${kb.slug}/tree`]) {
+    const { status, headers } = await curator.get(`/preview/${id}${path}`)
+    expect([status, headers.location]).toEqual([303, `/queue/${id}`])
+  }
+})
+
 test('below a path of its host, too, links lead on within the preview', async () => {
   const console = await startConsole({ publicUrl: 'http://localhost/wiki' })
   onTestFinished(() => console.close())
