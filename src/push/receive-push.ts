@@ -309,7 +309,10 @@ async function effectsOfPush(
     state === 'new' || state === 'updated' || state === 'unchanged' ? [candidateId] : [],
   )
   if (waiting.length === 0 || waiting.length > maxTried) return []
-  const effects = tests.effects(kb, waiting)?.then(effectLines).catch(unlessRefused)
+  const effects = tests
+    .effects(kb, waiting)
+    ?.then((found) => effectLines(found, waiting.length))
+    .catch(unlessRefused)
   return effects === undefined ? [] : withinPatience(patience, effects, () => effectLines(runningTests))
 }
 

@@ -2,16 +2,25 @@ import type { TestEffects, TestResult } from '../contract/answer-tests.ts'
 import { oneLine } from './text/lines.ts'
 
 const maxShown = 5
+const and = new Intl.ListFormat('en-GB')
 
-/** What approvals change in the results of the answer tests, for a terminal; nothing where nothing changes. */
-export function effectLines({ state, reason = '', tests, broken, mended, changed }: TestEffects): string[] {
+/** What approvals change in the results of the answer tests, for a terminal; nothing where nothing changes. @param approvals their number */
+export function effectLines(
+  { state, reason = '', tests, broken, mended, changed }: TestEffects,
+  approvals = 1,
+): string[] {
   if (state === 'running') return ['The answer tests are still being run.']
   if (state === 'failed') return [`The answer tests could not be run: ${oneLine(reason, 300)}`]
   if (broken.length + mended.length + changed.length === 0) return []
   const mends = mended.length > 0 && `mends ${mended.length}`
   const changes = changed.length > 0 && `changes other results of ${changed.length}`
-  const does = [`breaks ${broken.length || 'none'} of ${tests} answer tests`, mends, changes].filter(Boolean)
-  return [`Its approval ${does.join(', ')}${broken.length > 0 ? ':' : '.'}`, ...failing(broken)]
+  const does = [`breaks ${broken.length || 'none'} of ${tests} answer tests`, mends, changes].filter(
+    (part) => part !== false,
+  )
+  return [
+    `${approvals === 1 ? 'Its' : 'Their'} approval ${and.format(does)}${broken.length > 0 ? ':' : '.'}`,
+    ...failing(broken),
+  ]
 }
 
 /** What fails on main; nothing where all passes. */

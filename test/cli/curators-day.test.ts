@@ -39,7 +39,7 @@ test('a curator tries ten pages in the terminal, mends the answer that one break
   ])
   const shorter = working.read(leave).replace('25 days', '20 days')
   await working.commit({ ...Object.fromEntries(rooms), [leave]: shorter })
-  expect((await working.push('HEAD:refs/for/main')).stderr).toContain('Its approval breaks 1 of 1 answer tests')
+  expect((await working.push('HEAD:refs/for/main')).stderr).toContain('Their approval breaks 1 of 1 answer tests')
 
   const fetchCandidates = async () => {
     await clone.git('fetch', '--quiet', 'origin', '+refs/candidates/*:refs/candidates/*')

@@ -83,11 +83,11 @@ test('answer tests come with the pages of a proposal', async () => {
   })
   const proposed = await propose(clone)
   expect(proposed).toContain('tests/answers.yaml comes with the first that is approved')
-  expect(proposed).toContain('Its approval breaks 1 of 2 answer tests, mends 1:')
+  expect(proposed).toContain('Their approval breaks 1 of 2 answer tests and mends 1:')
   expect(proposed).toContain('tests/answers.yaml:3')
 
   await clone.commit({ 'tests/answers.yaml': testOf('the warden') })
-  expect(await propose(clone)).toMatch(/updated "VIP policy"[\s\S]*breaks none of 1 answer tests, mends 1\./)
+  expect(await propose(clone)).toMatch(/updated "VIP policy"[\s\S]*breaks none of 1 answer tests and mends 1\./)
   const waiting = await candidates(product, 'pending')
   const id = String(waiting.find(({ title }) => title === 'VIP policy')?.candidateId)
   const detail = await candidateDetail(product, id)
