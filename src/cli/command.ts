@@ -24,7 +24,7 @@ export function act<Schema extends z.ZodType>(
     .option('--data <dir>', 'the data directory (default: GANGLION_DATA, or ./data)')
     .option('--config <file>', 'settings, a line each: NAME=value (default: GANGLION_CONFIG)')
   return answer(command, schema, (input) => {
-    const { data, config } = parse(DataOptions, command, command.opts())
+    const { data, config } = parseOptions(DataOptions, command, command.opts())
     addSettingsOfFiles(process.env, config)
     return run(input, readEnvironment(data === undefined ? process.env : { ...process.env, GANGLION_DATA: data }))
   })
@@ -57,20 +57,24 @@ function answer<Schema extends z.ZodType>(
   return command.option('--json', 'print one line of JSON').action(async () => {
     const args = command.registeredArguments.map((argument, index) => [argument.name(), command.processedArgs[index]])
     const { json, text, isNegative } = await run(
-      parse(schema, command, { ...command.opts(), ...Object.fromEntries(args) }),
+      parseOptions(schema, command, { ...command.opts(), ...Object.fromEntries(args) }),
     )
     process.stdout.write(`${command.opts().json ? JSON.stringify(json) : readableText(text)}\n`)
     if (isNegative) throw new NegativeAnswer()
   })
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, command: Command, input: unknown): z.output<Schema> {
+/** What a person gave a command, as a schema has it. @throws {UsageError} names the option or argument as people write it */
+export function parseOptions<Schema extends z.ZodType>(
+  schema: Schema,
+  command: Command,
+  input: unknown,
+): z.output<Schema> {
   const result = schema.safeParse(input, { error: faultOf })
   if (result.success) return result.data
   throw new UsageError(result.error.issues.map((issue) => problemOf(issue, command)).join('\n'))
 }
 
-/** What is wrong, with the option or argument as people write it. */
 function problemOf(issue: z.core.$ZodIssue, command: Command): string {
   const message = issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message
   const [name] = issue.path

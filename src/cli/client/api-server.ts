@@ -33,11 +33,8 @@ export function serverOf(option: unknown, key: string): ApiServer {
 }
 
 /** What a person gave, as a schema has it. @param name of what was given. @throws {UsageError} */
-export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, name?: string): z.output<Schema> {
+export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, name: string): z.output<Schema> {
   const result = schema.safeParse(input, { error: faultOf })
   if (result.success) return result.data
-  const lines = result.error.issues.map(
-    ({ path, message }) => `${[name, ...path].filter((part) => part !== undefined).join('.')}: ${message}`,
-  )
-  throw new UsageError(lines.join('\n'))
+  throw new UsageError(result.error.issues.map(({ message }) => `${name}: ${message}`).join('\n'))
 }

@@ -22,11 +22,14 @@ import { askServer } from '../command.ts'
 /** More than any comment has, in UTF-8. */
 const maxInputBytes = 64 * 1024
 
+/** A candidate, by its id or its ref. */
+export const CandidateName = z
+  .string()
+  .transform((text) => /^refs\/candidates\/([^/]+)\/head$/.exec(text)?.[1] ?? text)
+  .pipe(z.uuid('must be the id of a candidate, or refs/candidates/<id>/head'))
+
 const Options = z.object({
-  candidate: z
-    .string()
-    .transform((text) => /^refs\/candidates\/([^/]+)\/head$/.exec(text)?.[1] ?? text)
-    .pipe(z.uuid('must be the id of a candidate, or refs/candidates/<id>/head')),
+  candidate: CandidateName,
   approve: z.literal(true).optional(),
   dismiss: z.literal(true).optional(),
   comment: z.string().optional(),

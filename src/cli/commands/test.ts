@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { testReportOf } from '../../answer-tests/read-test-report.ts'
 import { changesOf } from '../../answer-tests/test-effects.ts'
@@ -6,13 +6,14 @@ import { AnswerTest, type TestReport } from '../../contract/answer-tests.ts'
 import { parentsOfCommit } from '../../git/objects/object.ts'
 import { readableText } from '../../rules/text/lines.ts'
 import { escapeXml } from '../../sources/extract/xml.ts'
-import { NegativeAnswer, UsageError } from '../cli-errors.ts'
-import { parseInput } from '../client/api-server.ts'
+import { NegativeAnswer } from '../cli-errors.ts'
 import { type CloneAt, withClone } from '../clone-context.ts'
+import { parseOptions } from '../command.ts'
+import { CandidateName } from './review.ts'
 
 const Options = z.object({
   at: z.string().min(1).optional(),
-  candidate: z.uuid('must be the id of a candidate').optional(),
+  candidate: CandidateName.optional(),
   json: z.literal(true).optional(),
   junit: z.literal(true).optional(),
   schema: z.literal(true).optional(),
@@ -27,23 +28,26 @@ export function addTestCommand(program: Command): void {
     .description('run the answer tests in tests/*.yaml of a clone; the exit code is 1 where one fails')
     .argument('[dir]', 'a clone of the knowledge base, or a folder in it', '.')
     .option('--at <commit>', 'the commit to test (default: HEAD)')
-    .option('--candidate <id>', 'test the commit of refs/candidates/<id>/head, which was fetched, and compare')
+    .addOption(
+      new Option(
+        '--candidate <id>',
+        'test the commit of refs/candidates/<id>/head, which was fetched, and compare',
+      ).conflicts('at'),
+    )
     .option('--json', 'print one line of JSON')
-    .option('--junit', 'print XML in the format of JUnit')
+    .addOption(new Option('--junit', 'print XML in the format of JUnit').conflicts('json'))
     .option('--schema', 'print the JSON Schema of tests/*.yaml, for editors')
     .addHelpText(
       'after',
       '\nNeeds no server: tables and indexes are kept in .git/ganglion-tests. What is not committed is not tested.' +
         '\n\nExample:\n  git fetch origin refs/candidates/$ID/head:refs/candidates/$ID/head && ganglion test --candidate $ID',
     )
-    .action(async (dir: unknown, given: unknown) => {
-      const options = parseInput(Options, given)
+    .action(async (dir: unknown, given: unknown, command: Command) => {
+      const options = parseOptions(Options, command, given)
       if (options.schema) {
         process.stdout.write(`${JSON.stringify(z.toJSONSchema(z.array(AnswerTest), { io: 'input' }), null, 2)}\n`)
         return
       }
-      if (options.at !== undefined && options.candidate !== undefined)
-        throw new UsageError('--at and --candidate exclude each other')
       const { report, changes } = await withClone(z.string().parse(dir), (clone) => runAt(clone, options))
       const print = options.json ? toJson : options.junit ? toJunit : toText
       process.stdout.write(`${print(report, changes)}\n`)

@@ -4,8 +4,9 @@ import closeWithGrace from 'close-with-grace'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { UsageError } from '../cli-errors.ts'
-import { type ApiServer, parseInput, serverOf } from '../client/api-server.ts'
+import { type ApiServer, serverOf } from '../client/api-server.ts'
 import { isUploadable } from '../client/upload-file.ts'
+import { parseOptions } from '../command.ts'
 import { folderProblem } from '../folder.ts'
 import { describeFile, type FileReport, uploadOne } from './upload.ts'
 
@@ -35,8 +36,8 @@ export function addWatchCommand(program: Command): void {
         '\nthat it does not take, are left out. A file that is changed replaces what it was. GANGLION_KEY holds the API key.' +
         '\n\nExample:\n  ganglion watch ~/scans --kb handbook',
     )
-    .action(async (dir: unknown, given: Record<string, unknown>) => {
-      const { json, ...options } = parseInput(Options, { ...given, dir })
+    .action(async (dir: unknown, given: Record<string, unknown>, command: Command) => {
+      const { json, ...options } = parseOptions(Options, command, { ...given, dir })
       const folder = resolve(options.dir)
       const problem = await folderProblem(folder, 'ganglion watch takes a folder, ganglion upload takes files.')
       if (problem !== undefined) throw new UsageError(problem)

@@ -79,6 +79,10 @@ test('the head of a candidate is compared with what it is based on', async () =>
   const { code, stdout } = await ganglion(['test', dir, '--candidate', candidate])
   expect(code).toBe(1)
   expect(stdout).toContain('\nbroken tests/answers.yaml:1: Who is paged for a VIP ticket?\n1 of 2 answer tests pass')
+  expect(await ganglion(['test', dir, '--candidate', `refs/candidates/${candidate}/head`])).toMatchObject({
+    code,
+    stdout,
+  })
   const unknown = await ganglion(['test', dir, '--candidate', candidate.replace('0', '1')])
   expect(unknown).toMatchObject({ code: 1, stdout: '' })
   expect(unknown.stderr).toMatch(/There is no commit refs\/candidates\/119b9c9a-.*\/head in /)
@@ -87,10 +91,28 @@ test('the head of a candidate is compared with what it is based on', async () =>
 test('what is no clone of a knowledge base, and a wrong test, are errors', async () => {
   expect((await ganglion(['test', tempDir()])).stderr).toMatch(/is no clone of a knowledge base/)
   const { dir } = newClone()
-  commit(dir, { 'tests/answers.yaml': '- question: Why?\n  cites: [nobody]\n' })
+  commit(dir, { 'tests/answers.yaml': '- question: Why?\n  retreives: [a]\n- question: Who?\n  cites: [nobody]\n' })
   const { code, stdout } = await ganglion(['test', dir])
   expect(code).toBe(1)
-  expect(stdout).toBe('tests/answers.yaml:2: cites.0 must look like handbook_00000042.\nThere are no answer tests.\n')
+  expect(stdout).toBe(
+    [
+      'tests/answers.yaml:1: An answer test needs at least one of retrieves, cites, contains, notContains, refuses, search.',
+      'tests/answers.yaml:2: retreives is no field of an answer test.',
+      'tests/answers.yaml:4: cites.0 must look like handbook_00000042.',
+      'There are no answer tests.\n',
+    ].join('\n'),
+  )
+})
+
+test('options that do not go together, or are wrong, are named as they are written', async () => {
+  const said = async (...options: string[]) => (await ganglion(['test', ...options])).stderr
+  const both = await ganglion(['test', '--json', '--junit'])
+  expect(both).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining("'--junit' cannot be used with option '--json'"),
+  })
+  expect(await said('--at', 'main', '--candidate', 'x')).toMatch(/'--candidate <id>' cannot be used with/)
+  expect(await said('--candidate', 'x')).toMatch(/^error: --candidate: must be the id of a candidate, or refs/)
 })
 
 test('nothing in a clone gives a terminal orders', async () => {
