@@ -13,9 +13,8 @@ import { neuronTitle } from '../markdown/neuron-title.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { type Actor, type Candidate, takesBack } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
-import { waitingReversal } from './waiting-reversal.ts'
+import { reverseConnector, waitingReversal } from './waiting-reversal.ts'
 
-const connector = 'console'
 const changedSince = 'The Neuron was changed since: removing it takes those changes as well.'
 
 /**
@@ -60,7 +59,7 @@ async function reverseOf(
     kind: 'user-correction',
     confidence: null,
     impactEstimate: null,
-    connector,
+    connector: reverseConnector,
     target: seqId,
     createdAt: at.toISOString(),
     createdBy: actor,
@@ -80,9 +79,9 @@ async function reverseOf(
       title: neuronTitle(page, before.path),
       content: page.content,
       frontMatter: text.slice(0, fileLayout(text).bodyStart),
-      metadata: JSON.stringify({ connector, path: before.path }),
+      metadata: JSON.stringify({ connector: reverseConnector, path: before.path }),
       removes: false,
-      base: done.blob ?? before.blob,
+      base: done.blob,
       verdict: verdict([]),
     }
   }

@@ -1,22 +1,36 @@
 import type { Staging } from '../git/staging.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { undoConnector } from '../kb/projection/candidate-queue.ts'
 import { pendingRecords } from '../kb/writing/record.ts'
-import type { Candidate } from '../rules/candidates/candidate.ts'
+import { editNeuron } from '../markdown/file/neuron-file.ts'
+import { type Candidate, isReversal } from '../rules/candidates/candidate.ts'
+import { textIn } from '../rules/candidates/metadata.ts'
 
-/** The pending candidate of the same connector that proposes the same. Within a write. */
+/** Of what takes back a single approval. */
+export const reverseConnector = 'console'
+
+/** The pending reversal that proposes the same, whether one approval or all of a writer was to be taken back. Within a write. */
 export async function waitingReversal(
   kb: KnowledgeBase,
   staging: Staging,
-  { connector, target, base, content, frontMatter, removes, metadata }: Candidate,
+  { target, base, content, frontMatter, removes, metadata }: Candidate,
 ): Promise<Candidate | undefined> {
-  const records = await pendingRecords(kb, staging, { connector, target: target ?? '' })
-  return records.find(
-    (known) =>
-      known.base === base &&
-      known.content === content &&
-      known.frontMatter === frontMatter &&
-      known.removes === removes &&
-      // Its path, above all.
-      known.metadata === metadata,
-  )
+  for (const connector of [reverseConnector, undoConnector]) {
+    const records = await pendingRecords(kb, staging, { connector, target: target ?? '' })
+    const same = records.find(
+      (known) =>
+        isReversal(known) &&
+        known.base === base &&
+        known.content === content &&
+        known.removes === removes &&
+        (known.frontMatter === frontMatter || unsigned(known.frontMatter) === unsigned(frontMatter)) &&
+        (removes || textIn(known.metadata, 'path') === textIn(metadata, 'path')),
+    )
+    if (same !== undefined) return same
+  }
+  return undefined
+}
+
+function unsigned(frontMatter: string | null): string | null {
+  return frontMatter && editNeuron(frontMatter, { candidate: undefined })
 }

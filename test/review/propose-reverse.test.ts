@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
+import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { proposeReverse } from '../../src/review/propose-reverse.ts'
 import { proposeUndo } from '../../src/review/propose-undo.ts'
@@ -63,6 +64,31 @@ test('asked for twice, it is one candidate; a removal of what was changed since 
   expect(second).not.toBe(first)
   expect((await review(second)).entry.warnings).toEqual([expect.stringContaining('was changed since')])
 })
+
+test.each(['change', 'remove', 'restore'])(
+  'a reverse and an undo that %s the same are one candidate',
+  async (action) => {
+    const { ctx, app, curator, approve, reverse } = await newDesk()
+    const sent = async (input: Parameters<typeof submitCandidate>[2], by = 'key:bot', removes = false) => {
+      const { candidateId } = await submitCandidate(ctx, { ...app, id: by }, input, { removes })
+      return { id: candidateId, ...(await approve(candidateId)) }
+    }
+    const page = await sent(candidate({ content: 'one\n' }), action === 'remove' ? 'key:bot' : 'key:ada')
+    const change = correction(page.seqId, 'two\n')
+    const { id } = action === 'remove' ? page : await sent(change, 'key:bot', action === 'restore')
+    const undo = async () => {
+      const input = { by: 'key', writer: 'bot', since: '2020-01-01T00:00:00Z', dryRun: false } as const
+      const { reversals } = await proposeUndo(ctx, curator, 'handbook', input)
+      return reversals.map(({ candidateId, action }) => ({ candidateId, action }))
+    }
+    const candidateId = await reverse(id)
+    expect(await undo()).toEqual([{ candidateId, action }])
+    await dismissCandidate(ctx, curator, candidateId, {})
+    const [undone] = await undo()
+    expect(undone?.candidateId).not.toBe(candidateId)
+    expect(await reverse(id)).toBe(undone?.candidateId)
+  },
+)
 
 test('a reversal is in the zone of its kind or connector, and says so', async () => {
   const { ctx, curator, gitDir, add, reverse, review } = await newDesk()
