@@ -31,7 +31,7 @@ const noProgram = 127
 
 /** What git says of a request that it cannot understand, or that ends too early. */
 const blamesClient =
-  /^fatal: .*(?:protocol error|hung up unexpectedly|unknown capability|invalid command|unexpected line|expected (?:flush|SHA1))/m
+  /^fatal: .*(?:protocol error|hung up unexpectedly|unknown capability|unexpected line|expected (?:flush|SHA1)|invalid (?:command|deepen|shallow|filter)|deepen-not)/im
 
 /** A git that serves a client, with all that it starts in a process group of its own, so that nothing of it is left behind. */
 export class ServiceProcess {
