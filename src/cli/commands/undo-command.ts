@@ -42,12 +42,15 @@ export function addUndoCommand(program: Command): void {
     .option('--source <uuid>', 'what was made of a Source, in all its editions')
     .option('--model <name>', 'what a language model wrote')
     .option('--dry-run', 'only say what would be proposed')
+  for (const option of command.options) {
+    const others = kinds.filter((kind) => kind !== option.attributeName())
+    if (others.length < kinds.length) option.conflicts(others)
+  }
   const example = 'ganglion undo --kb handbook --key "Night agent" --since 4h --dry-run'
   askServer(command, Options, { key: "a curator's API key", example }, async (options, server) => {
     const { kb, since, dryRun = false } = options
-    const [chosen, other] = kinds.flatMap((by) => (options[by] === undefined ? [] : [{ by, writer: options[by] }]))
-    if (chosen === undefined || other !== undefined)
-      throw new UsageError(`one of ${kinds.map((kind) => `--${kind}`).join(', ')} is needed`)
+    const [chosen] = kinds.flatMap((by) => (options[by] === undefined ? [] : [{ by, writer: options[by] }]))
+    if (chosen === undefined) throw new UsageError(`one of ${kinds.map((kind) => `--${kind}`).join(', ')} is needed`)
     const asked = new Ganglion(server).kb(kb).undo({ ...chosen, since, dryRun })
     const answer = await readAnswer(asked, UndoAnswer, server, sentences)
     return { json: answer, text: textOf(answer, server.url) }

@@ -32,7 +32,8 @@ test('proposes to take back what a writer wrote, or only says what it would prop
   for (const [args, says] of [
     ['--since 1h --key ', '--key: must not be empty'],
     ['--since 1h', 'one of --key, --person, --connector, --source, --model is needed'],
-    ['--since 1h --key app --model m-1', 'one of --key'],
+    ['--since 1h --key app --model m-1', `'--key <name>' cannot be used with option '--model <name>'`],
+    ['--since 1h --person b --key a', `'--key <name>' cannot be used with option '--person <email>'`],
     ['--since yesterday --key app', 'must be a time such as'],
   ] as const) {
     const { code, stderr } = await undo(args)
