@@ -359,16 +359,42 @@ test('undo of all since a time gives what was there, wherever nobody else wrote'
     before: fc.array(step, { minLength: 2, maxLength: 5 }),
     since: fc.array(step, { maxLength: 9 }),
     rewriteLinks: fc.boolean(),
+    /** Whether the pages of `bot` are made of a Source, and its steps are editions. */
+    isSource: fc.boolean(),
   })
   await fc.assert(
-    fc.asyncProperty(history, async ({ before, since: later, rewriteLinks }) => {
-      const { ctx, gitDir, curator, add, change, rewrite, remove, undo, approveAll, pages, clock } = await newDesk()
+    fc.asyncProperty(history, async ({ before, since: later, rewriteLinks, isSource }) => {
+      const { ctx, kbId, gitDir, curator, add, change, rewrite, remove, undo, approveAll, pages, clock } =
+        await newDesk()
       const native = new NativeWriter(gitDir)
       const settings = native
         .read('refs/heads/main', 'kb.yaml')
         .replace('rewriteLinks: false', `rewriteLinks: ${rewriteLinks}`)
       native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
       const touched = new Set<string>()
+      const { id, filename } = await addSource(ctx, { kbId })
+      const writer: Partial<UndoInput> = isSource ? { by: 'source', writer: id } : {}
+      const parts = new Map<string, CompiledPage>()
+      const edition = async ({ does, page }: Step, title: string, content: string) => {
+        const [key, part] = [...parts][page % (parts.size || 1)] ?? []
+        const own: CompiledPage = { key: title, kind: 'part', title, content, tags: [], place: {} }
+        if (key === undefined || part === undefined || does === 'add') parts.set(title, own)
+        else if (does === 'remove') parts.delete(key)
+        else if (does === 'tag') parts.set(key, { ...part, tags: [title] })
+        else parts.set(key, { ...part, ...(does === 'rename' ? { title } : { content }) })
+        const source = {
+          id,
+          filename,
+          sha256: 'ab'.repeat(32),
+          editionOf: id,
+          sourceUrl: null,
+          isWanted: async () => true,
+        }
+        await commitSource(ctx, await ctx.kb(curator.tenantId, 'handbook'), source, [...parts.values()])
+        const { entries } = await listQueue(ctx, curator, { status: 'pending', bundles: false, limit: 50 })
+        for (const { id } of entries)
+          await approveCandidate(ctx, curator, id, {}).catch(() => dismissCandidate(ctx, curator, id, {}))
+      }
       let count = 0
       const play = async (step: Step) => {
         const there = await pages()
@@ -379,10 +405,12 @@ test('undo of all since a time gives what was there, wherever nobody else wrote'
           if (was && JSON.stringify({ ...was, ...now }) !== JSON.stringify(was)) touched.add(seqId)
         }
       }
-      const act = async ({ by, does, page, link }: Step, there: Awaited<ReturnType<typeof pages>>) => {
+      const act = async (step: Step, there: Awaited<ReturnType<typeof pages>>) => {
+        const { by, does, page, link } = step
         count += 1
         const name = `Page ${count}`
         const text = `by ${by}\n\n[[${there[link % (there.length || 1)]?.title ?? 'none'}]] ${name}\n`
+        if (isSource && by === 'bot') return edition(step, name, text)
         const one = there[page % (there.length || 1)]
         if (one === undefined || does === 'add') return add(by, name, text)
         if (by === 'ada') touched.add(one.seqId)
@@ -399,7 +427,7 @@ test('undo of all since a time gives what was there, wherever nobody else wrote'
       const since = clock()
       for (const each of later) await play(each)
       const adas = new Map((await pages()).map(({ seqId, content }) => [seqId, content]))
-      const { reversals } = await undo(since)
+      const { reversals } = await undo(since, writer)
       const inTheWay = reversals.filter(({ conflicts }) => conflicts)
       for (const { candidateId, seqId } of inTheWay) {
         expect(touched).toContain(seqId)
@@ -413,7 +441,7 @@ test('undo of all since a time gives what was there, wherever nobody else wrote'
       )
       expect(untouched(end).filter(({ seqId }) => !added.some((one) => one.seqId === seqId))).toEqual(untouched(start))
       for (const { seqId } of inTheWay) expect(end.find((one) => one.seqId === seqId)?.content).toBe(adas.get(seqId))
-      const again = (await undo(since)).reversals.map(({ seqId }) => seqId)
+      const again = (await undo(since, writer)).reversals.map(({ seqId }) => seqId)
       expect(again.filter((seqId) => !touched.has(seqId))).toEqual([])
     }),
     { numRuns: runs(15, 4) },
