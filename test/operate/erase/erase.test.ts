@@ -3,6 +3,7 @@ import { cpSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { addAnswerTest } from '../../../src/answer-tests/add-test.ts'
 import { openContext } from '../../../src/app/open-context.ts'
 import { submitFeedback } from '../../../src/chat/submit-feedback.ts'
 import type { FeedbackInput } from '../../../src/contract/chat.ts'
@@ -18,10 +19,15 @@ import { findTexts } from '../../../src/operate/erase/find-texts.ts'
 import { planErasure } from '../../../src/operate/erase/plan-erasure.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
+import { openPage } from '../../../src/pages/write/open-page.ts'
+import { writePage } from '../../../src/pages/write/write-page.ts'
 import { checkPush } from '../../../src/push/checks/check-push.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
+import { commentCandidate } from '../../../src/queue/comment-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
+import { proposeUndo } from '../../../src/review/propose-undo.ts'
+import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
 import { questionKey } from '../../../src/search/kb/note-question.ts'
 import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../../src/sources/ingest/commit-source.ts'
@@ -426,7 +432,7 @@ test.each(['written', 'decided', 'switched', 'removed', 'rewritten'] as const)(
 )
 
 const edit = fc.record({
-  does: fc.constantFrom('add', 'change', 'change', 'rename', 'remove', 'leave'),
+  does: fc.constantFrom('add', 'change', 'change', 'rename', 'remove', 'leave', 'talk', 'test', 'name', 'move', 'undo'),
   page: fc.nat(9),
   isSecret: fc.boolean(),
 })
@@ -451,8 +457,31 @@ test('whatever the history, a page and a text are gone, and every other version 
             await house.approve(await house.propose(candidate({ title: `${text} ${at}`, content: `${text} ${at}` }))),
           )
           pages.set(added.seqId, `${text} ${at}`)
-        } else if (does === 'leave') await house.propose(correction(seqId, content, { title }))
-        else if (does === 'remove' && seqId !== erased) {
+        } else if (does === 'leave' || does === 'talk') {
+          const id = await house.propose(correction(seqId, content, { title }))
+          const comment = `${isText ? 'Needle Qzx' : 'Plain'} comment ${at}`
+          if (does === 'talk') await commentCandidate(house.ctx(), house.curator, id, { comment })
+          if (does === 'talk' && isSecret) await dismissCandidate(house.ctx(), house.curator, id, { reason: comment })
+        } else if (does === 'test') {
+          const question = `Is it ${isText ? 'Needle Qzx' : 'plain'} ${at}?`
+          await addAnswerTest(house.ctx(), house.curator, 'handbook', {
+            question,
+            audience: 'curator',
+            top: 5,
+            refuses: true,
+          })
+        } else if (does === 'name' || does === 'move') {
+          const { commit: base } = await openPage(house.ctx(), house.curator, { kb: 'handbook', seqId, at: undefined })
+          const write =
+            does === 'name'
+              ? { changes: { aliases: [`${word} named ${at}`] } }
+              : { changes: {}, path: `neurons/${word}/${at}.md` }
+          const options = { kb: 'handbook', candidateId: candidateIdFor(house.kbId), publish: true }
+          await writePage(house.ctx(), house.curator, { target: { seqId, base }, ...write }, options)
+        } else if (does === 'undo') {
+          const of = { by: 'key', writer: 'app', since: '2026-01-01T00:00:00Z', dryRun: false } as const
+          await proposeUndo(house.ctx(), house.curator, 'handbook', of)
+        } else if (does === 'remove' && seqId !== erased) {
           await house.approve(await house.propose(correction(seqId, 'gone', { title }), true))
           pages.delete(seqId)
         } else {
