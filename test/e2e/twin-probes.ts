@@ -37,7 +37,16 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
   const misspelled = [...twin.words.map(swapped), 'zqalfa', 'rotadesk', 'alart nosuchword', 'alert zqbeta nosuchword']
 
   await ask('GET', '/api/v1/knowledge-bases')
-  for (const path of ['/neurons', '/neurons?tag=plan', '/graph', '/graph?limit=3', '/llms.txt'])
+  for (const path of [
+    '/neurons',
+    '/neurons?stale=true',
+    '/neurons?owner=ada@example.com',
+    '/tests',
+    '/neurons?tag=plan',
+    '/graph',
+    '/graph?limit=3',
+    '/llms.txt',
+  ])
     await ask('GET', kb + path)
   await ask('GET', `${kb}/neurons?limit=2&cursor=${Buffer.from(twin.seqIds[1] ?? '').toString('base64url')}`)
   for (const seqId of twin.seqIds) {
@@ -69,7 +78,7 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
   for (const q of filters) await ask('GET', `/api/v1/search?kb=twin&facets=true&limit=2&q=${encodeURIComponent(q)}`)
   for (const q of prefixes) await ask('GET', `/api/v1/search?kb=twin&kind=source&q=${encodeURIComponent(q)}`)
   for (const audience of ['tool', 'public', 'student', 'curator']) {
-    await ask('POST', `${kb}/retrieve`, { query: twin.words.slice(0, 4).join(' '), audience, topK: 3 })
+    await ask('POST', `${kb}/retrieve`, { query: twin.words.slice(0, 4).join(' '), audience, topK: 3, blame: true })
     if (audience !== 'student') {
       await ask('POST', '/api/v1/chat', { message: `What is ${twin.words[0]}?`, knowledgeBaseId: 'twin', audience })
     }
@@ -92,7 +101,20 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
 /** What a person sees in a browser. */
 export async function browseAll(product: Product, twin: Twin, headers: Record<string, string>): Promise<string[]> {
   const words = [...twin.words, 'zqalfa', 'tag:plan alert', 'al', '-desk rota'].map(encodeURIComponent)
-  const own = ['', '/graph', '/graph/data', '/tags', '/tree', '/chat', '/sources', '/settings', '/findings', '/new']
+  const own = [
+    '',
+    '/graph',
+    '/graph/data',
+    '/tags',
+    '/tree',
+    '/chat',
+    '/sources',
+    '/settings',
+    '/findings',
+    '/new',
+    '/stale',
+    '/tests',
+  ]
   const ofPage = ['', '/blame', '/history', '/history?from=1&to=2', `?at=${twin.commit}`, '/edit']
   const source = `/kb/twin/sources/${twin.hiddenSource}`
   const paths = [
@@ -142,6 +164,7 @@ export async function writeAll(product: Product, twin: Twin): Promise<string[]> 
   for (const title of twin.names) {
     const { body } = await submit({ kind: 'external-feed', title, content: `See [[${title}]] and [[desk]].` })
     await ask('GET', `/api/v1/neurons/twin/${body.seqId}`)
+    await ask('GET', `/api/v1/search?kb=twin&q=desk&preview=${body.candidateId}`)
     const path = `pages/${title}`
     const wished = await submit({ kind: 'external-feed', title, metadata: { path } })
     await ask('GET', `/api/v1/neurons/twin/${wished.body.seqId}`)

@@ -23,6 +23,7 @@ const Page = fc.record({
   aliases: fc.subarray(names, { maxLength: 2 }),
   tags: fc.subarray(['plan', 'team']),
   text: Text.map((parts) => parts.join(' ')),
+  until: fc.constantFrom('', '2020-01-01', '2099-01-01'),
 })
 type Page = typeof Page extends fc.Arbitrary<infer Value> ? Value : never
 /** How a page is hidden: from an app, and some from an audience that it may ask for. */
@@ -41,8 +42,13 @@ type Case = typeof Case extends fc.Arbitrary<infer Value> ? Value : never
 
 const seqIdOf = (number: number) => `twin_${String(number).padStart(8, '0')}`
 
-function fileOf(number: number, { title, aliases, tags, text }: Page, more: Record<string, unknown> = {}): string {
-  const fields = { seqId: seqIdOf(number), title, aliases, tags, ...more }
+function fileOf(
+  number: number,
+  { title, aliases, tags, text, until }: Page,
+  more: Record<string, unknown> = {},
+): string {
+  const checked = { verified: { by: 'ada@example.com', at: '2019-01-01', until }, owner: 'ada@example.com' }
+  const fields = { seqId: seqIdOf(number), title, aliases, tags, ...(until !== '' && checked), ...more }
   const lines = Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
   return `---\n${lines.join('')}---\n${text}\n`
 }
