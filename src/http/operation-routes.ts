@@ -48,7 +48,7 @@ export function createMetrics({ acts }: Pick<AppContext, 'acts'>): Metrics {
   })
   const candidates = new Counter({
     name: 'ganglion_candidates_total',
-    help: 'Requests that changed a candidate, by what they did and the status that it has since.',
+    help: 'What clients, readers, people and lint did to candidates, by the status since; not what pushes, imports and ingest brought.',
     labelNames: ['action', 'status'],
     registers: [registry],
   })

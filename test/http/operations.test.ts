@@ -5,6 +5,8 @@ import { GitError } from '../../src/git/git-error.ts'
 import { KbUse } from '../../src/kb/open/kb-use.ts'
 import { observedRequest } from '../../src/models/language-model.ts'
 import { health } from '../../src/operate/health.ts'
+import type { CompiledPage } from '../../src/sources/compile/compiled.ts'
+import { commitSource } from '../../src/sources/ingest/commit-source.ts'
 import { eventually } from '../support/eventually.ts'
 import { testServer } from './support/test-server.ts'
 
@@ -133,6 +135,19 @@ test('metrics count requests by route, and candidates by what was done', async (
   expect(text).toContain('ganglion_candidates_total{action="approve",status="approved"} 1')
   expect(text).toContain('process_cpu_seconds_total')
   expect(text).not.toContain('secret-of-a-user')
+})
+
+test('the count of candidates leaves out what ingest brings, and says so', async () => {
+  const { request, ctx, acts, kbId } = await testServer()
+  const [id, sha256] = [uuidv7(), 'ab'.repeat(32)]
+  const source = { id, editionOf: id, filename: 'a.md', sha256, sourceUrl: null, isWanted: async () => true }
+  const page: CompiledPage = { key: 'one', kind: 'part', title: 'Otters', content: 'Otters swim.', tags: [], place: {} }
+  const kb = await ctx.kb((await ctx.tenants.find('acme'))?.id ?? '', kbId)
+  const { created, pending } = await commitSource(ctx, kb, source, [page])
+  expect([created + pending, acts]).toEqual([1, []])
+  const { text } = await request('GET', '/metrics')
+  expect(text).toMatch(/^# HELP ganglion_candidates_total .*; not what pushes, imports and ingest brought\.$/m)
+  expect(text).not.toMatch(/^ganglion_candidates_total\{/m)
 })
 
 test('metrics tell jobs by state, indexes, lag of deliveries, and the work of the process by its outcome', async () => {
