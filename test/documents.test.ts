@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { Ganglion } from '../src/client/ganglion.ts'
 
 const documents = globSync(['docs/*.md', 'README.md', 'CONTRIBUTING.md', 'test/README.md']).sort()
 
@@ -34,6 +35,41 @@ test('documents name files and sections that exist', () => {
     linesOf(path).flatMap(([line, text]) => missing(path, text).map((target) => `${path}:${line} ${target}`)),
   )
   expect(wrong).toEqual([])
+})
+
+test('documents name npm scripts that exist', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const named = documents.flatMap((path) =>
+    Array.from(
+      readFileSync(path, 'utf8').matchAll(/\bnpm run (?:-s |--silent )?([a-z][\w:]*)/g),
+      ([, name = '']) => name,
+    ),
+  )
+  expect(new Set(named).difference(new Set(Object.keys(scripts)))).toEqual(new Set())
+})
+
+test('docs/api.md lists every operation, and docs/client.md every method', () => {
+  const [endpoints = ''] = readFileSync('docs/api.md', 'utf8').split('```')
+  const rows = endpoints.replaceAll(/\{\w+\}/g, '{}').split('\n')
+  const operations = Array.from(
+    readFileSync('test/surface/openapi.txt', 'utf8').matchAll(/^(\w+) (\/api\S+) \{/gm),
+    ([, method = '', path = '']) => ({ method: method.toUpperCase(), path: path.replaceAll(/\{\w+\}/g, '{}') }),
+  )
+  const isListed = ({ method, path }: (typeof operations)[number]) =>
+    rows.some((row) =>
+      [...row.matchAll(/`(?:[A-Z]+ )?(…?)(\/[^`]*)`/g)].some(
+        ([, cut, listed = '']) => row.includes(`\`${method}`) && (cut ? path.endsWith(listed) : path === listed),
+      ),
+    )
+  expect(operations.length).toBeGreaterThan(40)
+  expect(operations.filter((operation) => !isListed(operation))).toEqual([])
+
+  const [, calls = ''] = readFileSync('docs/client.md', 'utf8').split('## Calls')
+  const client = new Ganglion({ url: 'http://localhost' })
+  const methods = [client.candidates, client.me, client.sources, client.kb('a'), client.kb('a').neurons].flatMap(
+    Object.keys,
+  )
+  expect(methods.filter((name) => !new RegExp(`\`(?:[\\w]+\\.)*${name}(?:\\.\\w+)*\``).test(calls))).toEqual([])
 })
 
 const found = (place: string, text: string) =>
