@@ -139,8 +139,13 @@ export async function approveByPolicy(
     const isRefused =
       error instanceof GanglionError || error instanceof ValidationError || error instanceof CuratorNeeded
     if (!isRefused) throw error
-    await leaveToCurator(kb, staging, candidateId, { reason: error.message }, now)
+    await leaveToCurator(kb, staging, candidateId, { reason: clauseOf(error.message) }, now)
   }
+}
+
+/** A reason is a part of sentences: `Why it waits: …` */
+function clauseOf(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '')
 }
 
 /** The candidate as it waits for a curator, and why. */

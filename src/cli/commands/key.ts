@@ -27,7 +27,7 @@ export const Duration = z
 const Unit = z.enum(['s', 'm', 'h', 'd', 'w'])
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('make, list and revoke API keys')
+  const key = program.command('key').description('make, list, limit and revoke API keys')
 
   act(
     key

@@ -63,7 +63,7 @@ export function verdictText({
   isHeldBack,
   status,
 }: Pick<QueueEntry, 'reason' | 'isHeldBack' | 'status'>): Html {
-  const said = html`<span dir="auto">${plainReason(reason)}</span>`
+  const said = html`<span dir="auto">${plainReason(reason).replaceAll('`', '')}</span>`
   if (!isHeldBack) return html`Why it ${status === 'pending' ? 'waits' : 'waited'}: ${said}.`
   return html`The policy would approve it (${said}), but it conflicts, shows the page to more readers or takes comments away: a curator decides.`
 }

@@ -156,7 +156,7 @@ function proposedSection(visit: Visit, { kb, report: { proposed = [] } }: TestsV
       }
       return html`<li><bdi>${question}</bdi>
       ${refused > 0 && html`<span class="soft">refused ${refused === 1 ? 'once' : `${refused} times`}</span>`}
-      ${feedback.map(({ candidateId, vote, reason, shouldCite }) => html`<br><a href="/queue/${candidateId}">${voteWords[vote]}</a>${reason !== undefined && html`: <bdi>${reason}</bdi>`}${shouldCite && html` It should cite <a href="${neuronPage(kb.slug, shouldCite)}">${shouldCite}</a>.`}`)}
+      ${feedback.map(({ candidateId, vote, reason, shouldCite }) => html`<br><a href="/queue/${candidateId}">${voteWords[vote]}</a>${reason !== undefined && html`: <bdi>${reason}</bdi>`}${shouldCite && html` · It should cite <a href="${neuronPage(kb.slug, shouldCite)}">${shouldCite}</a>`}`)}
       <div class="row"><a class="button second" href="${withQuery(path, typed)}#add-title">Make a test…</a>
       ${form(visit, { action: `${path}/dismiss` }, html`<input type="hidden" name="question" value="${question}">${button('Dismiss', { class: 'second' })}`)}</div></li>`
     })}</ul></section>`

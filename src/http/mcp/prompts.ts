@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { faultOf } from '../../contract/faults.ts'
 import type { Exchange } from './tool.ts'
 
 type Prompt = {
@@ -35,7 +36,10 @@ const proposing: Prompt = {
 /** Adds the prompts that people choose in their client. */
 export function addPrompts(server: McpServer, { caller }: Exchange): void {
   for (const { name, title, description, args, text } of caller.role === 'reader' ? [reading] : [reading, proposing]) {
-    const shape = Object.entries(args).map(([argument, meaning]) => [argument, z.string().min(1).describe(meaning)])
+    const shape = Object.entries(args).map(([argument, meaning]) => [
+      argument,
+      z.string({ error: faultOf }).min(1).describe(meaning),
+    ])
     const argsSchema = z.object(Object.fromEntries(shape))
     server.registerPrompt(name, { title, description, argsSchema }, (given) => ({
       messages: [

@@ -133,6 +133,10 @@ test('who has approved what others have to approve, too, sees so beside the deci
   native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
   const id = await kb.submit()
   const needed = 'It needs the approval of legal@example.com.'
+  const sure = await curator.get(`/queue/${await kb.submit({ confidence: 0.95 })}`)
+  expect(sure.texts('#decide .soft')).toEqual([
+    'Why it waits: others have to approve this: owners and approvals in kb.yaml say who.',
+  ])
   const shown = async (by: typeof curator) => (await by.get(`/queue/${id}`)).texts('#decide p:not(.soft)')
   expect(await shown(curator)).toEqual([needed])
   await curator.post(`/queue/${id}/approve`, formOf(await curator.get(`/queue/${id}`), '/approve').fields)

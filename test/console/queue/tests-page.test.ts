@@ -142,7 +142,9 @@ test('a page that was named for an answer fills in the form, with who sees it', 
   await submitFeedback(ctx, ada, slug, { vote: 'down', question, answer: 'A.', reason: hostile, shouldCite: hidden })
   const path = `/kb/${slug}/tests`
   const shown = await curator.get(path)
-  expect(shown.texts('[aria-labelledby=proposed] li')).toEqual([expect.stringContaining(`It should cite ${hidden}.`)])
+  expect(shown.texts('[aria-labelledby=proposed] li')).toEqual([
+    expect.stringContaining(` · It should cite ${hidden} `),
+  ])
   const link = shown.document.querySelector('[aria-labelledby=proposed] a.button')?.getAttribute('href') ?? ''
   const form = await curator.get(link)
   const typed = Object.fromEntries(

@@ -127,6 +127,8 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     expect(messages).toMatchObject([
       { role: 'user', content: { text: expect.stringContaining('handbook alone: Who?') } },
     ])
+    const asked = client.getPrompt({ name: 'improve', arguments: { kb: 'handbook', seqId: '' } })
+    await expect(asked).rejects.toThrow(/seqId: must not be empty, change: must be given$/)
     const reader = await connected({ as: 'reader' })
     expect((await reader.client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['answer'])
   })
