@@ -112,6 +112,17 @@ test.each(['lines', 'split'])(
   },
 )
 
+test('a title in the queue is whole where it has room of its own, whatever stands beside it', async () => {
+  const { submit, slug, visit, page } = await review({ viewport: { width: 1280, height: 720 } })
+  const metadata = '{"actionZone":"red","tags":["internal","feedback","escalation"]}'
+  await submit({ title: 'Feedback: How long is the period of notice?', metadata })
+  await visit(`/queue?kb=${slug}`)
+  const [shown, whole] = await page
+    .locator('.entry h2')
+    .evaluate((title) => [title.clientWidth, title.scrollWidth] as const)
+  expect(shown).toBe(whole)
+})
+
 test('without scripts, the lines that change stand on the page', async () => {
   const { submit, slug, visit, page } = await review({ javaScriptEnabled: false })
   await visit(`/queue/${await submit({ title: 'Plain', content: 'One.' })}?kb=${slug}&show=split`)

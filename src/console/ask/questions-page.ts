@@ -56,7 +56,7 @@ function questionsPage(visit: Visit, view: QuestionsView): Html {
           ? 'The settings say that no question is counted.'
           : `What people search for and ask, here and on sites, without who asked. A question is kept for ${keptDays} days after it was last asked. Questions of API keys are not counted.`
       }</p>
-      <nav aria-label="Kinds of questions"><ul class="row plain tabs">${questionOrders.map(tab)}</ul></nav>
+      <nav aria-label="Kinds of questions"><ul class="tabs">${questionOrders.map(tab)}</ul></nav>
       ${questions.length === 0 ? html`<p class="empty">None.</p>` : table(view)}
       <nav class="row" aria-label="Pages of the list">
         ${from > 0 && html`<a href="${path({ order })}" rel="prev">First page</a>`}

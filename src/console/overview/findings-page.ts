@@ -58,7 +58,7 @@ function list(visit: Visit, view: FindingsView, { findings, counts, next, at, is
   const tab = (value: FindingRule | undefined, label: string, count: number) =>
     html`<li><a href="${path({ rule: value })}"${value === rule && html` aria-current="true"`}>${label} (${numberText(count)})</a></li>`
   const total = findingRules.reduce((sum, each) => sum + counts[each], 0)
-  return html`<nav aria-label="Kinds of findings"><ul class="row plain tabs">
+  return html`<nav aria-label="Kinds of findings"><ul class="tabs">
       ${tab(undefined, 'All', total)}${findingRules.map((each) => tab(each, ruleLabels[each], counts[each]))}
     </ul></nav>
     <p class="hint">Looked for ${when(at, now)}.${isBehind && ' Pages have changed since; a new look is under way.'}</p>
