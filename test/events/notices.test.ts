@@ -343,6 +343,31 @@ test('an address that is rejected keeps no other waiting; what fails is tried ag
   expect(await work()).toEqual([])
 })
 
+test('each notice of a digest has three days of its own, and is tried again and again in them', async () => {
+  let isDown = true
+  const { ctx, ada, bo, work, later, given, id } = await start({ refuse: () => (isDown ? 451 : undefined) })
+  await ctx.users.setNotices(ada.userId, 'digest')
+  await commentCandidate(ctx, bo.caller, id, { comment: 'Earlier, @ada' })
+  // The server was away itself until then, so that the first attempt is late.
+  await work()
+  later(3.5 * 24 * hour)
+  for (const seconds of [5, 20, 80]) {
+    expect(await work()).toEqual([])
+    later(seconds * 1000)
+  }
+  expect(given).toEqual([])
+  await commentCandidate(ctx, bo.caller, id, { comment: 'Later, @ada' })
+  for (let half = 0; half < 6; half++) {
+    await work()
+    later(12 * hour)
+  }
+  isDown = false
+  const [digest] = await work()
+  expect(given).toEqual([expect.stringContaining('is given up after 8 attempts')])
+  expect(digest?.text).toContain('> Later, @ada')
+  expect(digest?.text).not.toContain('> Earlier, @ada')
+})
+
 test('nothing is lost while the mail server is away', async () => {
   const { ctx, bo, work, later, id, given } = await start()
   const away = mailServer({ url: 'smtp://127.0.0.1:9', from: 'kb@example.org' })

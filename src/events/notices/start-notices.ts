@@ -16,6 +16,8 @@ const intervalMs = 5_000
 const atOnce = 10_000
 /** Of a digest, those that are told one by one. */
 const maxItems = 50
+/** In eight hours: a server that was away itself first tries what is three days old. */
+const leastAttempts = 8
 
 /** Sends people mails of what concerns them. @returns how to stop it, which waits for the mail that is being sent */
 export function startNotices(ctx: Context, options: NoticeOptions): () => Promise<void> {
@@ -89,10 +91,14 @@ async function sendMail(ctx: Context, options: NoticeOptions, all: readonly Stor
   if (refusal === undefined) await mailCounter.add(user.id, 1)
   if (refusal === undefined) return notices.remove(ids).then(() => true)
   const failures = first.failures + 1
-  const dueAt = refusal.isFinal ? undefined : nextAttempt(failures, first.at, now())
-  if (dueAt !== undefined) await notices.change(ids, { failures, dueAt: dueAt.toISOString() })
-  else {
-    await notices.remove(ids)
+  const isOver = ({ at, failures }: StoredNotice) =>
+    refusal.isFinal || (failures + 1 >= leastAttempts && nextAttempt(failures + 1, at, now()) === undefined)
+  const over = all.filter(isOver).map(({ id }) => id)
+  const kept = ids.filter((id) => !over.includes(id))
+  const dueAt = nextAttempt(failures, null, now())
+  if (kept.length > 0 && dueAt) await notices.change(kept, { failures, dueAt: dueAt.toISOString() })
+  if (over.length > 0) {
+    await notices.remove(over)
     await observed({ ...work, use: 'given-up' }, async () => {})
     options.failed(`A mail to the user ${user.id} is given up after ${failures} attempts: ${refusal.why}.`)
   }
