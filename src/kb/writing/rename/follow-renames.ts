@@ -1,13 +1,15 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
+import { rewriteLinks as visitLinks } from '../../../markdown/file/rewrite-links.ts'
 import { neuronTitle } from '../../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../../markdown/pool/parser-pool.ts'
 import type { KnowledgeBase } from '../../knowledge-base.ts'
 import { seqIdAtPath } from '../../projection/file-queries.ts'
+import type { LinkRow } from '../../projection/link-queries.ts'
 import { findNeuron } from '../../projection/neuron-queries.ts'
 import type { PushedNeuron } from '../pushed-neurons.ts'
 import type { LinkSight, Rename } from './name-change.ts'
-import { aliasesToKeep } from './rename-neuron.ts'
+import { aliasesToKeep, linksToNamesOf } from './rename-neuron.ts'
 import { rewriteInboundLinks } from './rewrite-inbound-links.ts'
 
 /** Neurons as pushed, with those whose links follow a rename, and the aliases that keep other links whole, by seqId. */
@@ -41,8 +43,9 @@ export async function followRenames(
   const renames = neurons.flatMap(renameOf).filter(({ seqId }) => isFollowed(seqId))
   if (!rewriteLinks || renames.length === 0) {
     const aliases = new Map<string, string[]>()
+    const isGone = await goneLinks(kb, parser, renames, neurons)
     for (const { seqId, after } of renames) {
-      aliases.set(seqId, aliasesToKeep(kb, seqId, after, { sight, isTakenBack: isTakenBack(seqId) }))
+      aliases.set(seqId, aliasesToKeep(kb, seqId, after, { sight, isGone, isTakenBack: isTakenBack(seqId) }))
     }
     return { neurons: [...neurons], aliases }
   }
@@ -52,6 +55,27 @@ export async function followRenames(
   const known = new Set(neurons.map(({ path }) => path))
   const others = [...pages].filter(([path]) => !known.has(path)).flatMap(([path, text]) => otherPage(kb, path, text))
   return { neurons: [...rewritten, ...others], aliases }
+}
+
+/** Of the links on main to renamed Neurons, those that the commit takes out of their pages. */
+async function goneLinks(
+  kb: KnowledgeBase,
+  parser: ParserPool,
+  renames: readonly Rename[],
+  neurons: readonly PushedNeuron[],
+): Promise<(link: LinkRow) => boolean> {
+  const written = new Map(neurons.map(({ seqId, text }) => [seqId, text]))
+  const left = new Map<string, Set<string>>()
+  for (const { seqId } of renames) {
+    for (const link of linksToNamesOf(kb, seqId)) if (written.has(link.seqId)) left.set(link.seqId, new Set())
+  }
+  for (const [seqId, targets] of left) {
+    const text = written.get(seqId)
+    const read = text == null ? '' : await visitLinks(parser, text, ({ target }) => void targets.add(target))
+    // What cannot be read may have them.
+    if (read === undefined) left.delete(seqId)
+  }
+  return ({ seqId, target }) => left.get(seqId)?.has(target) === false
 }
 
 function renameOf({ seqId, before, path, text }: PushedNeuron): Rename[] {

@@ -46,8 +46,15 @@ export function aliasesToKeep(
   {
     sql = kb.projection.write,
     sight,
+    isGone,
     isTakenBack = false,
-  }: { sql?: Sql; sight?: LinkSight | undefined; isTakenBack?: boolean } = {},
+  }: {
+    sql?: Sql
+    sight?: LinkSight | undefined
+    /** Of a link, whether the commit takes it out of its page. */
+    isGone?: (link: LinkRow) => boolean
+    isTakenBack?: boolean
+  } = {},
 ): string[] {
   const lost = lostNames(kb, seqId, after, sql)
   if (lost.length === 0) return []
@@ -61,6 +68,7 @@ export function aliasesToKeep(
   for (const link of linksToNamesOf(kb, seqId, sql)) {
     const { target } = link
     if (change.before(link) !== seqId || change.after(link) === seqId || removed.has(exactKey(target))) continue
+    if (isGone?.(link)) continue
     // The path that a relative link names helps all links to it; the spelling helps where the link's own page has moved.
     for (const alias of [placeOf(link) ?? target, target]) {
       const helped = withAliases([...kept, alias])
