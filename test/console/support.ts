@@ -10,6 +10,7 @@ import { buildServer } from '../../src/http/server.ts'
 import type { ZodFastify } from '../../src/http/zod-compilers.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import type { IdentityProviderOptions } from '../../src/people/identity-provider.ts'
+import { patientServer } from '../support/patient-server.ts'
 import { signIn } from '../support/person.ts'
 import { threads } from '../support/threads.ts'
 
@@ -69,7 +70,7 @@ export async function startConsole({
   })
   const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())
   const { id: kbId } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
-  const app = await buildServer(ctx, { rateReads: 100_000, rateWrites: 100_000, pages, publicUrl })
+  const app = await buildServer(ctx, { ...patientServer, pages, publicUrl })
   return {
     async close() {
       await app.close()

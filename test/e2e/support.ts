@@ -9,6 +9,7 @@ import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import type { EmbeddingModel } from '../../src/models/embedding-model.ts'
 import { validateAnswer } from '../http/support/openapi-validate.ts'
 import { newState } from '../support/new-database.ts'
+import { patientServer } from '../support/patient-server.ts'
 import { tempDir } from '../support/temp.ts'
 import { threads } from '../support/threads.ts'
 
@@ -78,8 +79,7 @@ export async function startProduct({
   const [known] = await ctx.knowledgeBases.list()
   const { id: kbId } = known ?? (await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' }))
   const gitDir = ctx.directory.repository(kbId)
-  const limits = { rateReads: 100_000, rateWrites: 100_000, ...options }
-  const server = await buildServer(ctx, limits)
+  const server = await buildServer(ctx, { ...patientServer, ...options })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => {
     await server.close()

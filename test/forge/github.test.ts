@@ -15,7 +15,7 @@ import { isSigned, openForge } from '../../src/forge/open-forge.ts'
 import { describeForge, type ForgeHarness } from './conformance.ts'
 import { type EmulatedGithub, githubDescription, startGithub } from './support/emulated-github.ts'
 
-const fast = { writePauseMs: 0, timeoutMs: 1_000 }
+const fast = { writePauseMs: 0, timeoutMs: 10_000 }
 
 function harness(github: EmulatedGithub, credential: 'app' | 'token'): ForgeHarness {
   const { url, apiUrl, git } = github

@@ -224,7 +224,7 @@ describe('the chunks of any page', () => {
     )
   })
 
-  test('are each read as what they were cut from', () => {
+  test('are each read as what they were cut from', { timeout: 180_000 }, () => {
     fc.assert(
       fc.property(pageOfBlocks, (content) => {
         const chunks = extractChunks(content)

@@ -28,5 +28,4 @@ test.each(['minisearch', 'segments'] as const)(
       for (const client of [left, rebuilt]) client.close()
     }
   },
-  60_000,
 )

@@ -7,7 +7,7 @@ export function harnessOf(server: DescribedForge): ForgeHarness {
   const { kind, url, token, git, people } = server
   git.commit('main', { 'kb.yaml': 'slug: handbook\n' })
   return {
-    forge: openForge({ kind, url, credential: token, writePauseMs: 0, timeoutMs: 1_000 }),
+    forge: openForge({ kind, url, credential: token, writePauseMs: 0, timeoutMs: 10_000 }),
     branch: async (name) => git.commit(name, { [`${name}.md`]: name }),
     openPull: (branch, title, base) => server.openPull('ada', branch, title, base),
     close: (number) => server.close('ada', number),
