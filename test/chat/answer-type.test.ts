@@ -33,6 +33,14 @@ describe('what a kind of question wants', () => {
     expect(showsType('when', 'It is included since 7.2.', 'When was it added?')).toBe(true)
   })
 
+  test('a day is a point in time also where a version may be meant, but none where one is asked for', () => {
+    const said = 'The rotation changes on Mondays.'
+    expect(showsType('when', said, 'When does the rotation change?')).toBe(true)
+    expect(showsType('when', 'It was changed on 4 May 2019.', 'When was the rotation changed?')).toBe(true)
+    expect(showsType('when', said, 'In which version does the rotation change?')).toBe(false)
+    expect(showsType('when', 'The office is closed on holidays.', 'When is the office closed?')).toBe(true)
+  })
+
   test.each([
     ['way', 'The console allows you to paint the gate.', ''],
     ['when', 'It is painted twice, in summer.', 'When is the gate painted?'],

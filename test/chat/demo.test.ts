@@ -41,6 +41,13 @@ test('what the tag internal does is answered as README.md says', async () => {
   })
 })
 
+test('what docs/git.md tries out is answered', async () => {
+  const { ask, add } = await demo()
+  await add('On-call rotation', 'The rotation changes on Mondays.')
+  const { answer } = await ask('When does the rotation change?')
+  expect(answer).toBe('The rotation changes on Mondays. [demo_00000013]')
+})
+
 test('a question that goes on with And is answered for itself, where it is whole', async () => {
   const { ask, add } = await demo()
   await add(

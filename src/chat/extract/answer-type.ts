@@ -20,7 +20,7 @@ export const instruction = new RegExp(
 const shown = {
   who: /@\p{L}|\b(?:teams?|leads?|managers?|heads?|officers?|owners?|engineers?|commanders?|curators?|admins?|administrators?|directors?|developers?|maintainers?|authors?|users?|members?|moderators?|support|staff|anyone|everyone|nobody|whoever|people|person|company|companies|community|customers?|employees?|guests?)\b|\bby:?[*_]* (?!\p{L}+ing\b)(?:the |an? )?\p{L}{3,}/iu,
   when: new RegExp(
-    String.raw`(?<![\d.])(?:19|20)\d\d(?!\d|\.\d)|\b${month}\.?\s+\d|\d(?:\.|st|nd|rd|th)?\s+${month}\b|\b\d{1,2}:\d\d|\b\d{1,2}\s*[ap]m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:today|tomorrow|noon|midnight)\b`,
+    String.raw`(?<![\d.])(?:19|20)\d\d(?!\d|\.\d)|\b${month}\.?\s+\d|\d(?:\.|st|nd|rd|th)?\s+${month}\b|\b\d{1,2}:\d\d|\b\d{1,2}\s*[ap]m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:today|tomorrow|noon|midnight|(?:morning|afternoon|evening|weekend|weekday|holiday)s?)\b`,
     'iu',
   ),
   duration: new RegExp(
@@ -53,6 +53,8 @@ const measured = new RegExp(
 )
 
 const asksForDate = /\bwhen (?:was|were|did|will)\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bversion\b/i
+const asksForVersionAlone = /\b(?:what|which) version\b/i
+/** A page says of the same verbs in which version, or on which day. */
 const asksForVersion = /\b(?:what|which) version\b|\bwhen .*\b(?:add|introduc|deprecat|remov|chang|drop|support)\w*/i
 const asksForNumber = /\b(?:which|what) (?:\p{L}+ )?(?:ports?|version|number)\b/iu
 
@@ -67,7 +69,9 @@ export function showsType(kind: Kind, text: string, asked: string): boolean {
       return !instruction.test(text) && (adds(shown.who) || adds(name))
     case 'when':
       return (
-        adds(asksForVersion.test(asked) ? version : shown.when) || (!asksForDate.test(asked) && condition.test(text))
+        (asksForVersion.test(asked) && adds(version)) ||
+        (!asksForVersionAlone.test(asked) && adds(shown.when)) ||
+        (!asksForDate.test(asked) && condition.test(text))
       )
     case 'duration':
       return adds(shown.duration) || (!/\bhow (?:long|many)\b/i.test(asked) && frequency.test(text))
