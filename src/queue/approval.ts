@@ -56,7 +56,7 @@ export async function recordVotes(
   if (by === policyActor) throw new GanglionError('approval_needed', undefined, told)
   const hasVote = await kb.hasVote(staging, candidates, by)
   if (!hasVote && !isRevised) {
-    throw new GanglionError('approval_needed', `You wrote it. ${awaitingText(awaiting)}`, told)
+    throw new GanglionError('approval_needed', `You wrote it, or may have. ${awaitingText(awaiting)}`, told)
   }
   const decision = { action: 'approve', at: at.toISOString(), by } as const
   const voted = candidates

@@ -75,8 +75,12 @@ export function senderOf({ createdBy, metadata }: Pick<Candidate, 'createdBy' | 
   return source === undefined ? createdBy.id : `source:${source}`
 }
 
-/** Whether somebody is among the authors, or may be: who commits to the repository on a forge may be any account there. */
+/**
+ * Whether somebody is among the authors, or may be: who commits to the repository on a forge may be any account there, and who uploaded a
+ * Source that is gone, anybody.
+ */
 export function mayBeAmong(authors: ReadonlySet<string>, { id }: Pick<Decider, 'id'>): boolean {
+  if ([...authors].some((author) => author.startsWith('source:'))) return true
   const isRepository = (author: string) => /^@.*\//.test(author)
   return authors.has(id) || (id.startsWith('@') && [...authors].some(isRepository))
 }

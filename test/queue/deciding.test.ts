@@ -283,6 +283,13 @@ test('who uploaded a Source is an author of the pages that are made of it', asyn
   const { id: candidateId } = kb.projection.read.get`SELECT id FROM candidates WHERE status = 'pending'` ?? {}
   await expect(approveCandidate(bed.ctx, ada, String(candidateId), {})).rejects.toThrow('You wrote it')
   expect(await approveCandidate(bed.ctx, bob, String(candidateId), {})).toMatchObject({ status: 'approved' })
+
+  const second = { ...page, key: 'two', title: 'Sick leave' }
+  await commitSource(bed.ctx, kb, { ...source, isWanted: async () => true }, [page, second])
+  const waiting = kb.projection.read.get`SELECT id FROM candidates WHERE status = 'pending'`
+  // As an archived Source goes after a while.
+  await bed.ctx.sources.remove({ id })
+  await expect(approveCandidate(bed.ctx, ada, String(waiting?.id), {})).rejects.toThrow('You wrote it, or may have.')
 })
 
 test('a commit names nobody who voted for another text than it brings', async () => {

@@ -11,8 +11,10 @@ type WhoIsContext = Pick<Context, 'apiKeys' | 'users' | 'sources' | 'now'>
 export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string): Promise<Decider> {
   const { apiKeys, users, now } = ctx
   const [kind, bare = actorId] = splitOnce(actorId)
-  const source = kind === 'source' ? await ctx.sources.find(tenantId, bare) : undefined
-  if (source !== undefined) return whoIs(ctx, tenantId, source.uploader.id)
+  if (kind === 'source') {
+    const source = await ctx.sources.find(tenantId, bare)
+    return source ? whoIs(ctx, tenantId, source.uploader.id) : { id: actorId, names: [], mayDecide: false }
+  }
   const key = await apiKeys.find(bare)
   if (key?.tenantId === tenantId) {
     const isOpen = key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now().toISOString())
