@@ -147,11 +147,11 @@ test('what is wrong in a file is told with its line, and the other tests are run
     1,
     0,
     [
-      { file: 'tests/a.yaml', line: 2, message: 'must is no field of an answer test.' },
       {
         ...{ file: 'tests/a.yaml', line: 1 },
         message: 'An answer test needs at least one of retrieves, cites, contains, notContains, refuses, search.',
       },
+      { file: 'tests/a.yaml', line: 2, message: 'must is no field of an answer test.' },
       {
         ...{ file: 'tests/ci.yaml', line: 1 },
         message: 'The file holds no answer tests: it is no list of questions with what must hold.',
