@@ -3,6 +3,7 @@ import { viewAs } from '../kb/access/kb-view.ts'
 import { LinkView } from '../kb/access/link-view.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { NeuronFile } from '../markdown/file/neuron-file.ts'
+import { targetKeys } from '../rules/links/link-target.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
 
 /** A link that a change brings or takes away, as it is written, and what it leads to now. */
@@ -11,7 +12,7 @@ export type LinkChange = {
   target: string
   /** Another knowledge base, as it is named. */
   kb?: string
-  leadsTo: { seqId: string; title: string } | 'a file' | 'nothing' | 'several' | 'elsewhere'
+  leadsTo: { seqId: string; title: string } | 'a file' | 'what waits with it' | 'nothing' | 'several' | 'elsewhere'
 }
 
 /** The first of each, and how many there are. */
@@ -19,17 +20,21 @@ export type LinkChanges = { gained: LinkChange[]; lost: LinkChange[]; gainedCoun
 
 const maxShown = 50
 
-/** The links that one side of a change has and the other has not. A curator sees what every one leads to. */
+/**
+ * The links that one side of a change has and the other has not. A curator sees what every one leads to.
+ * @param waiting keys of the titles that wait in the same bundle
+ */
 export async function linkChanges(
   kb: KnowledgeBase,
   { before, after }: { before: NeuronFile | undefined; after: NeuronFile | undefined },
   path: string,
+  waiting: ReadonlySet<string>,
 ): Promise<LinkChanges> {
   const [old, fresh] = [await linksIn(kb, before), await linksIn(kb, after)]
   const view = new LinkView(await viewAs(kb, { audience: 'curator' }))
   const missingIn = (links: Map<string, WrittenLink>, others: Map<string, WrittenLink>) =>
     [...links].filter(([key]) => !others.has(key)).map(([, link]) => link)
-  const shown = (link: WrittenLink) => toChange(view, link, path)
+  const shown = (link: WrittenLink) => toChange(view, link, { path, waiting })
   const [gained, lost] = [missingIn(fresh, old), missingIn(old, fresh)]
   return {
     gained: gained.slice(0, maxShown).map(shown),
@@ -46,13 +51,20 @@ async function linksIn(kb: KnowledgeBase, file: NeuronFile | undefined): Promise
   return new Map(written.map((link) => [JSON.stringify([link.type, link.kb, link.target]), link]))
 }
 
-function toChange(view: LinkView, link: WrittenLink, path: string): LinkChange {
+function toChange(
+  view: LinkView,
+  link: WrittenLink,
+  { path, waiting }: { path: string; waiting: ReadonlySet<string> },
+): LinkChange {
   const { type, target } = link
   if (!view.isOwn(link.kb)) return { type, target, kb: link.kb ?? '', leadsTo: 'elsewhere' }
-  const meaning = view.resolve({ target, form: link.form, from: path })
+  const address = { target, form: link.form, from: path }
+  const meaning = view.resolve(address)
   if ('seqId' in meaning) {
     const { seqId } = meaning
     return { type, target, leadsTo: { seqId, title: view.titleOf(seqId) } }
   }
-  return { type, target, leadsTo: 'file' in meaning ? 'a file' : 'ambiguous' in meaning ? 'several' : 'nothing' }
+  if ('file' in meaning) return { type, target, leadsTo: 'a file' }
+  if ('ambiguous' in meaning) return { type, target, leadsTo: 'several' }
+  return { type, target, leadsTo: waiting.has(targetKeys(address).key) ? 'what waits with it' : 'nothing' }
 }

@@ -14,6 +14,7 @@ import { approvalDecision, proposedTests } from '../queue/read-candidate.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import type { Candidate, Decision } from '../rules/candidates/candidate.ts'
 import { votesOn } from '../rules/deciding.ts'
+import { linkKey } from '../rules/links/link-target.ts'
 import { type FieldChange, fieldChanges } from './field-changes.ts'
 import { type LinkChanges, linkChanges } from './link-changes.ts'
 import { type ReviewSides, sidesOf } from './review-sides.ts'
@@ -68,15 +69,17 @@ export async function reviewCandidate(
   const sides = await sidesOf(kb, row, candidate)
   const { before, after, path = '' } = sides
   const fields = (after ?? before)?.fields
+  const bundle = bundleEntry(kb.projection.read, row)
+  const waiting = new Set(bundle?.members.map(({ title }) => linkKey(title)))
   const [links, sources, neighbours, approval] = await Promise.all([
-    linkChanges(kb, sides, path),
+    linkChanges(kb, sides, path, waiting),
     sourcePassages(ctx, caller.tenantId, { sources: fields?.sources ?? [], content: candidate.content }),
     neighboursOf(ctx, caller, row, view),
     approvalDecision(kb, row),
   ])
   return {
     entry: toEntry(kb.identity, kb.projection.read, row),
-    bundle: bundleEntry(kb.projection.read, row),
+    bundle,
     kb: await kbLabel(kb),
     metadata: candidate.metadata,
     sides,

@@ -53,6 +53,8 @@ function linkText({ target, leadsTo, kb: other }: LinkChange, kb: string): Html 
   if (typeof leadsTo === 'object')
     return html`<a href="${neuronPage(kb, leadsTo.seqId)}" dir="auto">${leadsTo.title}</a>`
   if (leadsTo === 'nothing') return html`<bdi>${target}</bdi> <span class="badge warn">leads nowhere</span>`
+  if (leadsTo === 'what waits with it')
+    return html`<bdi>${target}</bdi> <span class="badge">proposed together with this</span>`
   if (leadsTo === 'several')
     return html`<bdi>${target}</bdi> <span class="badge warn">several pages have this name</span>`
   if (leadsTo === 'a file') return html`<bdi>${target}</bdi> (a file)`

@@ -207,12 +207,14 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
   const texts = [
     [first, twoText],
     [second, oneText],
-    [four, git('show', `HEAD:${four}`).concat('\nMore.\n')],
+    [four, git('show', `HEAD:${four}`).concat('\nMore of [[Dot]], none of [[Dusk]].\n')],
     ['neurons/dot.md', `---\ntitle: Dot\n---\n\n${picture}\n`],
   ] as const
   for (const [file, text] of texts) writeFileSync(join(clone, file), text)
   git('add', '.')
-  await propose()
+  const proposed = await propose()
+  const withLinks = await curator.get(`/queue/${proposed.find(({ title }) => title === 'Four')?.candidateId}`)
+  expect(withLinks.texts('.links li')).toEqual(['Dot proposed together with this', 'Dusk leads nowhere'])
   const swap = await curator.get(path)
   expect(titles(swap)).toEqual(['Adds 1 page · Changes 3 pages'])
   const member = await curator.get(`/queue/${picks(swap)[0]?.split(' ')[0]}`)
@@ -223,7 +225,7 @@ test('what waits of a push is one entry, which becomes one commit or is dismisse
     expect.stringContaining(`seqId: ${seqIds[1]}`),
     expect.stringContaining(`seqId: ${seqIds[0]}`),
   ])
-  expect(onMain(four)).toContain('More.')
+  expect(onMain(four)).toContain('More of')
   const [, file = ''] = /!\[A dot\]\((.+)\)/.exec(onMain('neurons/dot.md')) ?? []
   expect(onMain(`neurons/${file}`)).toContain('GIF89a')
 
