@@ -166,4 +166,4 @@ test('two editions of five hundred sections that share most words take bounded w
   )
   const expected = ['-', ...many.keys()].join(' ')
   expect(await match(many, [one('Changed', text('x', 100)), ...many])).toBe(expected)
-}, 20_000)
+})
