@@ -103,7 +103,21 @@ export function answersOf(ctx: AppContext) {
     ])
     const notice =
       params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
-    const shown = { review, change, tests, comments, curators, effects, similar, params, isEditing, notice, ...told }
+    const { sendsMail } = ctx
+    const shown = {
+      review,
+      change,
+      tests,
+      comments,
+      curators,
+      sendsMail,
+      effects,
+      similar,
+      params,
+      isEditing,
+      notice,
+      ...told,
+    }
     return send(reply, candidateHtml(visit, shown), status)
   }
 

@@ -137,6 +137,8 @@ test('who has approved what others have to approve, too, sees so beside the deci
   expect(sure.texts('#decide .soft')).toEqual([
     'Why it waits: others have to approve this: owners and approvals in kb.yaml say who.',
   ])
+  // This server sends no mails.
+  expect(sure.texts('#comment .hint')).toEqual(['Markdown. Other curators see it.'])
   const shown = async (by: typeof curator) => (await by.get(`/queue/${id}`)).texts('#decide p:not(.soft)')
   expect(await shown(curator)).toEqual([needed])
   await curator.post(`/queue/${id}/approve`, formOf(await curator.get(`/queue/${id}`), '/approve').fields)
