@@ -287,6 +287,18 @@ test('a digest names fifty things, and counts the others', async () => {
   expect(await work()).toEqual([])
 })
 
+test('a digest whose hour passed before anybody made its notices comes at once', async () => {
+  const { ctx, ada, bo, work, later, id } = await start()
+  await ctx.users.setNotices(ada.userId, 'digest')
+  await commentCandidate(ctx, bo.caller, id, { comment: 'Look, @ada' })
+  await eventually(async () => {
+    const { last = 0 } = (await ctx.notices.behind('2026-01-01'))[0] ?? {}
+    expect((await ctx.events.after(bo.caller.tenantId, last - 1, 1))[0]?.kind).toBe('candidate.commented')
+  })
+  later(18 * hour)
+  expect((await work()).map(({ headers }) => headers.subject)).toEqual(['Ganglion: 1 notice'])
+})
+
 test('a restart in the middle neither loses a mail nor sends one twice', async () => {
   const bed = await start()
   for (const name of ['ada', 'cy'])

@@ -38,12 +38,14 @@ async function makeSome(ctx: Context, from: NoticeCursor, { last, remindedOn }: 
   for (const { kind, kbId, at, data, candidate } of page) {
     if (!kind.startsWith('candidate.') || Date.parse(at) < ctx.now().getTime() - newsMs) continue
     const told = { kind, candidateId: data.candidateId ?? null, decision: candidate?.decision ?? null }
-    made.push(...(await keptOf(ctx, { tenantId, kbId, ...told })))
+    made.push(...(await keptOf(ctx, { tenantId, kbId, ...told }, new Date(at))))
   }
   const isWhole = page.length < pageSize
   const isDue = isWhole && !isLost && from.remindedOn < remindedOn
   for (const { id: kbId } of isDue ? await ctx.knowledgeBases.list(tenantId) : [])
-    made.push(...(await keptOf(ctx, { tenantId, kbId, kind: 'pages.stale', candidateId: null, decision: null })))
+    made.push(
+      ...(await keptOf(ctx, { tenantId, kbId, kind: 'pages.stale', candidateId: null, decision: null }, ctx.now())),
+    )
   // The log leaves out events of a knowledge base that is not served.
   const event = Math.max(page.at(-1)?.id ?? 0, isWhole ? last : 0)
   const to = { tenantId, event, remindedOn: isWhole ? remindedOn : from.remindedOn }
@@ -52,7 +54,8 @@ async function makeSome(ctx: Context, from: NoticeCursor, { last, remindedOn }: 
 
 type CauseInKb = NoticeCause & Pick<StoredNotice, 'tenantId' | 'kbId'>
 
-async function keptOf(ctx: Context, told: CauseInKb): Promise<StoredNotice[]> {
+/** @param happened so that a digest whose hour passed while no server ran goes out at once */
+async function keptOf(ctx: Context, told: CauseInKb, happened: Date): Promise<StoredNotice[]> {
   const [now, isReminder] = [ctx.now(), told.kind === 'pages.stale']
   const at = now.toISOString()
   const users = (await noticesNow(ctx, told)).map(({ user }) => user).filter(({ notices }) => notices !== 'off')
@@ -68,7 +71,7 @@ async function keptOf(ctx: Context, told: CauseInKb): Promise<StoredNotice[]> {
       isDigest,
       failures: 0,
       at,
-      dueAt: notices === 'digest' && !isReminder ? nextDigest(now) : at,
+      dueAt: notices === 'digest' && !isReminder ? nextDigest(happened) : at,
     }
   })
 }
