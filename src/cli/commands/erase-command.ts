@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { recordAct } from '../../kb/access/audit.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
@@ -43,7 +43,11 @@ export function addEraseCommand(program: Command): void {
       .option('--person <email>', "a person's name and address, wherever they stand (repeatable)", more)
       .option('--by <email>', 'an administrator who decided it, for the audit (repeatable)', more)
       .option('--dry-run', 'only say what would go')
-      .option('--resume', 'finish an erasure that was cut off')
+      .addOption(
+        new Option('--resume', 'finish an erasure that was cut off').conflicts(
+          Object.keys(Erased.shape).filter((name) => name !== 'resume'),
+        ),
+      )
       .addHelpText(
         'after',
         '\nStop the server first; in a cluster, every node.\n\nExample:\n  ganglion erase --kb handbook --neuron handbook_00000042',

@@ -107,6 +107,9 @@ test('erases pages and texts for the operator, says what still holds them, and r
   expect([page.code, page.stdout]).toEqual([0, expect.stringContaining('Clones, mirrors and backups')])
   expect(await read()).toContain('This version was erased (1).')
   expect((await run('erase', '--resume')).stdout).toBe('There is none to finish.\n')
+  expect(await run('erase', '--resume', '--dry-run')).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining("'--resume' cannot be used with option '--dry-run'") },
+  })
   const acts = await use((ctx, tenantId) => ctx.audit.list(tenantId, { limit: 2 }))
   expect(acts.map(({ action, detail }) => `${action}: ${detail}`)).toEqual([
     'kb.erased: 1 Neuron, 1 candidate went: handbook_00000001; decided by ann@example.org; decided by ben@example.org',
