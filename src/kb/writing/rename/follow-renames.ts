@@ -9,7 +9,7 @@ import type { LinkRow } from '../../projection/link-queries.ts'
 import { findNeuron } from '../../projection/neuron-queries.ts'
 import type { PushedNeuron } from '../pushed-neurons.ts'
 import type { LinkSight, Rename } from './name-change.ts'
-import { aliasesToKeep, linksToNamesOf } from './rename-neuron.ts'
+import { aliasesToKeep, linksToNamesOf, lostNames } from './rename-neuron.ts'
 import { rewriteInboundLinks } from './rewrite-inbound-links.ts'
 
 /** Neurons as pushed, with those whose links follow a rename, and the aliases that keep other links whole, by seqId. */
@@ -57,7 +57,7 @@ export async function followRenames(
   return { neurons: [...rewritten, ...others], aliases }
 }
 
-/** Of the links on main to renamed Neurons, those that the commit takes out of their pages. */
+/** Of the links on main to Neurons that lose a name, those that the commit takes out of their pages. */
 async function goneLinks(
   kb: KnowledgeBase,
   parser: ParserPool,
@@ -66,7 +66,8 @@ async function goneLinks(
 ): Promise<(link: LinkRow) => boolean> {
   const written = new Map(neurons.map(({ seqId, text }) => [seqId, text]))
   const left = new Map<string, Set<string>>()
-  for (const { seqId } of renames) {
+  for (const { seqId, after } of renames) {
+    if (lostNames(kb, seqId, after).length === 0) continue
     for (const link of linksToNamesOf(kb, seqId)) if (written.has(link.seqId)) left.set(link.seqId, new Set())
   }
   for (const [seqId, targets] of left) {
