@@ -185,7 +185,7 @@ async function decideBundle(
     if (row === undefined) throw new GanglionError('not_found')
     if (row.status !== 'pending') throw new GanglionError('not_pending')
     if (bundleEntry(sql, row)?.seen !== seen) throw new GanglionError('stale_head')
-    const bundle = await waitingBundle(kb, staging, row)
+    const bundle = await waitingBundle(sql, staging, bundleOf(sql, row))
     return { ids: bundle.records.map(({ id }) => id), act: await work(kb, staging, bundle) }
   })
   const status = { approve: 'approved', dismiss: 'dismissed', vote: 'pending' } as const
@@ -193,9 +193,7 @@ async function decideBundle(
   return ids
 }
 
-async function waitingBundle(kb: KnowledgeBase, staging: Staging, row: CandidateRow): Promise<WaitingBundle> {
-  const { write: sql } = kb.projection
-  const mates = bundleOf(sql, row)
+async function waitingBundle(sql: AllTables, staging: Staging, mates: readonly Mate[]): Promise<WaitingBundle> {
   const records = await Promise.all(mates.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
   return { records, leaves: new Set(mates.flatMap((mate) => leftBy(sql, mate) ?? [])) }
 }
@@ -211,10 +209,10 @@ export async function approveWholeBundle(
   actor: Actor,
   at: Date,
 ): Promise<string[]> {
-  const row = findCandidate(kb.projection.write, candidateId)
-  const bundle = row && (await waitingBundle(kb, staging, row))
-  const ids = bundle?.records.map(({ id }) => id) ?? []
-  if (bundle === undefined || ids.length < 2 || !ids.every((id) => among.has(id))) return []
-  await approveBundleStaged(kb, staging, bundle, actor, at)
-  return ids
+  const { write: sql } = kb.projection
+  const row = findCandidate(sql, candidateId)
+  const mates = row === undefined ? [] : bundleOf(sql, row)
+  if (mates.length < 2 || !mates.every(({ id }) => among.has(id))) return []
+  await approveBundleStaged(kb, staging, await waitingBundle(sql, staging, mates), actor, at)
+  return mates.map(({ id }) => id)
 }
