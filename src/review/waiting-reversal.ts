@@ -4,7 +4,7 @@ import { undoConnector } from '../kb/projection/candidate-queue.ts'
 import { pendingRecords } from '../kb/writing/record.ts'
 import { editNeuron } from '../markdown/file/neuron-file.ts'
 import { type Candidate, isReversal } from '../rules/candidates/candidate.ts'
-import { textIn } from '../rules/candidates/metadata.ts'
+import { textsOf } from '../rules/candidates/metadata.ts'
 
 /** Of what takes back a single approval. */
 export const reverseConnector = 'console'
@@ -15,6 +15,7 @@ export async function waitingReversal(
   staging: Staging,
   { target, base, content, frontMatter, removes, metadata }: Candidate,
 ): Promise<Candidate | undefined> {
+  const path = textsOf(metadata)('path')
   for (const connector of [reverseConnector, undoConnector]) {
     const records = await pendingRecords(kb, staging, { connector, target: target ?? '' })
     const same = records.find(
@@ -24,7 +25,7 @@ export async function waitingReversal(
         known.content === content &&
         known.removes === removes &&
         (known.frontMatter === frontMatter || unsigned(known.frontMatter) === unsigned(frontMatter)) &&
-        (removes || textIn(known.metadata, 'path') === textIn(metadata, 'path')),
+        (removes || textsOf(known.metadata)('path') === path),
     )
     if (same !== undefined) return same
   }

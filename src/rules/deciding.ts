@@ -2,7 +2,7 @@ import type { Awaiting } from '../contract/envelope.ts'
 import { foldEmail } from '../contract/people.ts'
 import type { Zone } from '../contract/vocabulary.ts'
 import { type Actor, type Candidate, ingestActor } from './candidates/candidate.ts'
-import { textIn } from './candidates/metadata.ts'
+import { textsOf } from './candidates/metadata.ts'
 import { tagKey } from './neurons/tag.ts'
 import { isBelow } from './paths/is-below.ts'
 
@@ -71,7 +71,7 @@ export function authorsOf(candidate: Pick<Candidate, 'createdBy' | 'decisions' |
 
 /** The id of who sent a candidate. Where the service made it of a Source, that stands for its uploader, as `source:<id>`. */
 export function senderOf({ createdBy, metadata }: Pick<Candidate, 'createdBy' | 'metadata'>): string {
-  const source = createdBy.id === ingestActor.id ? textIn(metadata, 'source') : undefined
+  const source = createdBy.id === ingestActor.id ? textsOf(metadata)('source') : undefined
   return source === undefined ? createdBy.id : `source:${source}`
 }
 

@@ -6,7 +6,7 @@ import {
   queueStatus,
   requestedChanges,
 } from '../../rules/candidates/candidate.ts'
-import { textIn } from '../../rules/candidates/metadata.ts'
+import { textsOf } from '../../rules/candidates/metadata.ts'
 import { senderOf } from '../../rules/deciding.ts'
 import { doorOf } from '../../rules/neurons/first-come.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
@@ -86,12 +86,12 @@ function saidOf({
   connector,
   createdBy,
 }: Candidate): Record<'origin' | 'fingerprint' | 'model', string | null> {
-  const text = (key: string) => textIn(metadata, key) ?? null
-  const model = text('model')
-  const fingerprint = text('fingerprint')
+  const text = textsOf(metadata)
+  const model = text('model') ?? null
+  const fingerprint = text('fingerprint') ?? null
   const isWritten = doorOf({ connector, createdBy }) === 'console'
   if (isClient({ createdBy })) return { origin: null, fingerprint: isWritten ? fingerprint : null, model }
-  return { origin: fingerprint === null ? null : text('filename'), fingerprint, model }
+  return { origin: fingerprint === null ? null : (text('filename') ?? null), fingerprint, model }
 }
 
 /** Whether a key, a person or a visitor sent it, over HTTP. */

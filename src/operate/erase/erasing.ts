@@ -5,7 +5,7 @@ import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/f
 import { allTags } from '../../markdown/page-tags.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { type Candidate, followsRename } from '../../rules/candidates/candidate.ts'
-import { parseMetadata, readMetadata, textIn } from '../../rules/candidates/metadata.ts'
+import { parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
 import { fileSlug } from '../../rules/paths/slug.ts'
 import { escapeMarkdown } from '../../rules/text/inert-text.ts'
 
@@ -147,7 +147,7 @@ export class Erasing {
       title: erasedWord,
       content: `${erasedWord}.\n`,
       frontMatter: null,
-      metadata: JSON.stringify({ connector, model: textIn(metadata, 'model') }),
+      metadata: JSON.stringify({ connector, model: textsOf(metadata)('model') }),
       verdict: { ...verdict, reason: verdict.reason === followsRename ? verdict.reason : erasedWord, warnings: [] },
       decisions: [
         ...decisions.map(({ reason: _reason, via: _via, ...decision }) => decision),

@@ -47,11 +47,13 @@ export function parseMetadata(input: string | object | null | undefined): Metada
   return { text, data: data.data }
 }
 
-/** A text in the metadata of a record, which was checked when it came. */
-export function textIn(metadata: string | null, key: string): string | undefined {
+/** Reads texts by key in the metadata of a record, which was checked when it came. */
+export function textsOf(metadata: string | null): (key: string) => string | undefined {
   const data: unknown = metadata === null ? {} : JSON.parse(metadata)
-  const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined
-  return typeof value === 'string' ? value : undefined
+  return (key) => {
+    const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined
+    return typeof value === 'string' ? value : undefined
+  }
 }
 
 /** Throws ValidationError with `fieldErrors.metadata` for a known key of the wrong type: nothing is coerced, nothing is guessed. */
