@@ -25,7 +25,7 @@ import { readVersion, runsOf, takeBack, type Version } from './take-back.ts'
 import { waitingReversal } from './waiting-reversal.ts'
 
 /** `replaced`: what the writer uploaded and others have replaced since. */
-type Written = { writer: Writer; replaced: Writer }
+type Written = { writer: Writer; replaced?: Writer }
 
 /** What is to be taken back, and who asks for it. */
 type Undoing = Written & { since: string; dryRun: boolean; reason: string; actor: Actor; at: Date }
@@ -93,9 +93,8 @@ async function writerOf(
   kb: KnowledgeBase,
   { by, writer }: Pick<UndoInput, 'by' | 'writer'>,
 ): Promise<Written & { /** What people call it. */ label: string }> {
-  const replaced = { senders: [] }
-  if (by === 'connector') return { writer: { connector: writer }, replaced, label: writer }
-  if (by === 'model') return { writer: { model: writer }, replaced, label: writer }
+  if (by === 'connector') return { writer: { connector: writer }, label: writer }
+  if (by === 'model') return { writer: { model: writer }, label: writer }
   if (by === 'person') {
     const person = await ctx.users.findByEmail(foldEmail(writer))
     return { ...(await sentBy(ctx, kb, person?.id ?? writer)), label: writer }
@@ -109,7 +108,7 @@ async function writerOf(
   }
   const { kbId, editionOf, filename } = await findSource(ctx, caller, writer)
   if (kbId !== kb.identity.id) throw new GanglionError('not_found')
-  return { writer: { connector: ingestConnector, prefix: originPrefix(editionOf) }, replaced, label: filename }
+  return { writer: { connector: ingestConnector, prefix: originPrefix(editionOf) }, label: filename }
 }
 
 /** What a key or a person sent and pushed, and what was made of the Sources that it uploaded, as long as these are known. */
@@ -133,7 +132,8 @@ async function recordUndo(
     throw new ValidationError({ since: [`is too early: more than ${maxUndone} Neurons were changed since`] })
   }
   const reversals: Listed[] = []
-  const kept: UndoAnswer['kept'] = [...writtenSince(sql, replaced, since).keys()]
+  const others = replaced === undefined ? [] : writtenSince(sql, replaced, since).keys()
+  const kept: UndoAnswer['kept'] = [...others]
     .filter((seqId) => !written.has(seqId) && findNeuron(sql, seqId) !== undefined)
     .map((seqId) => ({ seqId, reason: 'Somebody else uploaded a later edition of its Source.' }))
   const added: Candidate[] = []

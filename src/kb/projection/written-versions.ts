@@ -57,10 +57,11 @@ export function versionsFrom(
     LEFT JOIN approvals a ON a.candidate_id = v.candidate_id AND a.position = v.position
     LEFT JOIN candidates c ON c.id = a.candidate_id
     WHERE v.seq_id = ${seqId} AND v.version >= ${written[0] ?? 0} ORDER BY v.version`
+  const own = new Set(written)
   return rows.map(({ version, path, blob, created_by, reason }) => ({
     path: String(path),
     blob: blob as string | null,
-    by: written.includes(Number(version)) ? undefined : String(created_by ?? 'somebody with git'),
+    by: own.has(Number(version)) ? undefined : String(created_by ?? 'somebody with git'),
     isFollowing: reason === followsRename,
   }))
 }
