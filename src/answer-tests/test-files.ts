@@ -11,8 +11,6 @@ export type TestSet = { tests: FiledTest[]; problems: TestReport['problems'] }
 /** By blob: one that is hostile takes a third of a second, and pages of the console ask. */
 const known = new LRUCache<string, TestFile>({ max: 200 })
 
-const inOrder = (findings: TestFile['findings']) => findings.toSorted((one, other) => one.line - other.line)
-
 /** The answer tests of main, or of a preview of it, by path and place, and what keeps others from being run. */
 export async function readTestFiles(sql: MainTables, repository: Pick<Repository, 'readTextOnce'>): Promise<TestSet> {
   const tests: FiledTest[] = []
@@ -24,7 +22,7 @@ export async function readTestFiles(sql: MainTables, repository: Pick<Repository
     const parsed = known.get(blob) ?? parseTestFile(await repository.readTextOnce(blob))
     known.set(blob, parsed)
     tests.push(...parsed.tests.map((test) => ({ file, ...test })))
-    problems.push(...inOrder(parsed.findings).map(({ line, message }) => ({ file, line, message })))
+    problems.push(...parsed.findings.map(({ line, message }) => ({ file, line, message })))
   }
   const more = files[maxTestFiles]
   if (more !== undefined) {

@@ -51,7 +51,7 @@ function readEntries(text: string, entries: readonly YamlValue[]): TestFile {
   }
   if (entries.length > maxTests)
     findings.push(finding(lineOf([maxTests]), `A knowledge base has at most ${maxTests} answer tests.`))
-  return { tests, findings }
+  return { tests, findings: findings.toSorted((one, other) => one.line - other.line) }
 }
 
 function looksMeant(data: YamlValue): data is YamlValue[] {
