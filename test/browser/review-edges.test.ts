@@ -112,7 +112,7 @@ test.each(['lines', 'split'])(
   },
 )
 
-test('a title in the queue is whole where it has room of its own, whatever stands beside it', async () => {
+test('tags beside a title in the queue do not cut it short', async () => {
   const { submit, slug, visit, page } = await review({ viewport: { width: 1280, height: 720 } })
   const metadata = '{"actionZone":"red","tags":["internal","feedback","escalation"]}'
   await submit({ title: 'Feedback: How long is the period of notice?', metadata })

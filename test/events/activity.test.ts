@@ -77,7 +77,7 @@ test('a reader is told of pages that it may see, and not of who wrote them', asy
   }
 })
 
-test('how to take an approval back is looked up for none but who is told', async () => {
+test('the activity looks up how to undo an approval for curators alone', async () => {
   const bed = await newTestBed()
   const { ctx, app, curator } = bed
   await submitCandidate(ctx, app, candidate({ confidence: 0.95 }))

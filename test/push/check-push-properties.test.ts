@@ -99,7 +99,7 @@ const isKeptByAlias = ({ rule, message }: Finding) =>
 test.each([
   ['everything', start, ['error', 'warning']],
   ['every error, in a knowledge base with a copied page,', unsound, ['error']],
-])('a push is told %s that `ganglion check` says of the files that it changes', async (_, files, severities) => {
+])('a push reports %s that `ganglion check` finds in the files that it changes', async (_, files, severities) => {
   const pushed = await pushing(files)
   const { clone, commit, findings } = pushed
   // As a Neuron that main has had before, so that it may come back.
