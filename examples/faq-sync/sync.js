@@ -34,10 +34,10 @@ async function submit({ title, content }, last) {
   const faq = { title, content, confidence: 0.7 }
   if (last === undefined) {
     await kb.candidates.submit({ ...faq, kind: 'external-feed', metadata: { tags: ['faq'] } })
-  } else if (last.seqId !== undefined) {
-    const { content: published, version } = await kb.neurons.get(last.seqId)
-    const metadata = { targetNeuron: last.seqId, baseVersion: version }
-    if (published.trim() !== content) await kb.candidates.submit({ ...faq, kind: 'user-correction', metadata })
+  } else if (last.seqId !== undefined && last.commit !== undefined) {
+    // The version that this file made: what curators have changed since is kept.
+    const page = await kb.neurons.get(last.seqId, { at: last.commit })
+    if (page.content.trim() !== content) await kb.neurons.correct(page, faq)
   }
 }
 

@@ -1,10 +1,16 @@
 import { List } from './call.ts'
-import { candidatesOf } from './candidates.ts'
+import { candidatesOf, type NewCandidate } from './candidates.ts'
 import { chatOf } from './chat.ts'
 import type { Connection, RequestOptions } from './connection.ts'
 import { type EventsOptions, followEvents } from './events.ts'
 import type { Query, Schemas } from './operation.ts'
 import { kbSourcesOf } from './sources.ts'
+
+/** A new text for a Neuron. Without `title`, it keeps its own. */
+type Correction = Pick<NewCandidate, 'content' | 'confidence' | 'impactEstimate'> & {
+  title?: string
+  metadata?: Record<string, unknown>
+}
 
 /** What there is to call of one knowledge base. */
 export function knowledgeBaseOf(connection: Connection, kbId: string) {
@@ -54,6 +60,19 @@ function neuronsOf(connection: Connection, kb: string) {
     connection.call('get', '/api/v1/neurons/{kb}/{seqId}', { path: { kb, seqId }, query }, options)
   return {
     get,
+    /** Proposes a correction of the version that `get` returned: what others have changed since is kept. `content` is the whole text. */
+    correct: (
+      { seqId, version, title }: Pick<Schemas['Neuron'], 'seqId' | 'version' | 'title'>,
+      { metadata = {}, ...changes }: Correction,
+      options?: RequestOptions,
+    ) =>
+      candidatesOf(connection, kb).submit(
+        {
+          ...{ kind: 'user-correction', title, ...changes },
+          metadata: { ...metadata, targetNeuron: seqId, baseVersion: version },
+        },
+        options,
+      ),
     list: (query: Query<'listNeurons'> = {}, options?: RequestOptions) =>
       new List(
         (page) => {

@@ -3,27 +3,24 @@ import { ValidationError } from '../contract/errors.ts'
 import type { KbView } from '../kb/access/kb-view.ts'
 import { accessIn } from '../kb/access/neuron-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
 import { type VersionRow, versionAt, versionBefore, versionsBefore } from '../kb/projection/version-queries.ts'
 import type { MainView } from '../kb/writing/merge-candidate.ts'
-import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { hiddenLines, shownContent } from '../markdown/shown-content.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
 import { countLines } from '../rules/text/anchors.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 
-/** The version of its target that a correction was written from. */
+/** Version of its target that a correction was written from. `isGiven`: its sender named it. */
 export type CorrectionBase = { blob: string; title: string; isGiven: boolean; warnings: Warning[] }
 
-/** What a correction says, and what its sender says that it has read: one of a tag's commit, a commit and a version. */
+/** Text of a correction, and the version that its sender names: by an entity tag, a commit or a number. */
 export type SentCorrection = {
   content: string
-  createdBy: Actor
   role: Caller['role']
   sees: KbView['sees']
   read: { ifMatch?: string | undefined; baseCommit?: string | undefined; baseVersion?: number | undefined }
@@ -32,15 +29,15 @@ export type SentCorrection = {
 type Version = Pick<VersionRow, 'version' | 'path' | 'commit' | 'at'> & { blob: string; file: NeuronFile }
 
 const recentMs = 24 * 60 * 60 * 1000
-/** Versions that are compared with a text, and their characters in all. */
+/** Maximum number of versions that are compared with a text, and of their characters together. */
 const maxVersions = 100
 const maxCharacters = 4_000_000
 
 /**
- * The version that a correction was written from: the one that its sender names. Else today's, unless an earlier one of the last 24
- * hours is nearer to the text, and others have changed the page since: then that one, with a warning. A text that is an
- * earlier version returns to it.
- * @throws {ValidationError} where no version is named that the sender may see
+ * Returns the version that a correction was written from: the one that its sender names, or the one of the last 24 hours that is nearest
+ * to the text, no matter who has changed the page since: one key may be many people. A text that equals an earlier version returns to it. A base
+ * that the sender did not name is reported as soon as the page has had another version.
+ * @throws {ValidationError} if the sender may see no such version
  */
 export async function correctionBase(
   kb: KnowledgeBase,
@@ -65,12 +62,21 @@ export async function correctionBase(
     return { ...baseOf(version), isGiven: true, warnings: [] }
   }
   const today = await visible({ ...neuron, at: neuron.updatedAt })
-  const nearest = today && (await nearestVersion(view, { today, visible, seqId: neuron.seqId }, correction, now))
-  if (today === undefined || nearest === undefined || nearest === today) {
-    return { blob: neuron.blob, title: neuron.title, isGiven: false, warnings: [] }
-  }
-  const message = `Taken as a change of version ${nearest.version}, since others have made version ${today.version}: what they changed is kept, and a conflict waits for a curator. Send If-Match or metadata.baseVersion to say which version was read.`
-  return { ...baseOf(nearest), isGiven: false, warnings: [{ code: 'base_assumed', message }] }
+  if (today === undefined) return { blob: neuron.blob, title: neuron.title, isGiven: false, warnings: [] }
+  const { base, equals } = await nearestVersion(view, { today, visible, seqId: neuron.seqId }, correction, now)
+  const warnings = today.version === 1 ? [] : [baseAssumed({ base, equals, today })]
+  return { ...baseOf(base), isGiven: false, warnings }
+}
+
+function baseAssumed({ base, equals, today }: Nearest & { today: Version }): Warning {
+  const taken =
+    equals !== undefined && equals !== today
+      ? `Taken as a return to version ${equals.version}, whose text it has`
+      : base === today
+        ? `Taken as a change of version ${today.version}, the current one`
+        : `Taken as a change of version ${base.version}, which is nearest to the text: the changes up to version ${today.version} are kept, and a conflict waits for a curator`
+  const message = `${taken}. Send If-Match or metadata.baseVersion to name the version that was read.`
+  return { code: 'base_assumed', message }
 }
 
 function baseOf({ blob, file, path }: Version): Pick<CorrectionBase, 'blob' | 'title'> {
@@ -91,43 +97,40 @@ function namedVersion(
   return { field: 'metadata', key: 'baseVersion', row: versionBefore(sql, seqId, baseVersion + 1) }
 }
 
-/** The version that differs from the text in the fewest lines, the latest of several. */
+/** `equals`: the version that has the text already. */
+type Nearest = { base: Version; equals: Version | undefined }
+
+/** Returns the version that differs from the text in the fewest lines, the latest of several. The base of an equal text is the current version. */
 async function nearestVersion(
-  { sql, readText }: MainView,
+  { sql }: MainView,
   {
     today,
     visible,
     seqId,
   }: { today: Version; visible: (row: VersionRow) => Promise<Version | undefined>; seqId: string },
-  { content, createdBy, role }: SentCorrection,
+  { content, role }: SentCorrection,
   now: Date,
-): Promise<Version> {
+): Promise<Nearest> {
   const textOf = ({ file }: Version) =>
     plainText(effectiveAudience(role) === 'curator' ? file.content : shownContent(file))
   const text = plainText(content)
-  const senderOf = async (candidateId: string | null) => {
-    const row = candidateId === null ? undefined : findCandidate(sql, candidateId)
-    return row && parseCandidate(await readText(row.blob)).createdBy.id
-  }
-  let nearest = { version: today, changed: changedLines(textOf(today), text), isBase: true }
-  let isRecent = true
-  let othersChanged = false
+  let nearest = { version: today, changed: changedLines(textOf(today), text) }
+  if (nearest.changed === 0) return { base: today, equals: today }
   let left = maxCharacters
   let [later, ...earlier] = [...versionsBefore(sql, seqId, today.version + 1)].slice(0, maxVersions)
   for (const row of earlier) {
-    isRecent &&= later !== undefined && now.getTime() - Date.parse(later.at) <= recentMs
-    if ((!isRecent && nearest.version === today) || nearest.changed === 0 || left < 0) break
-    othersChanged ||= (await senderOf(later?.candidateId ?? null)) !== createdBy.id
+    const isRecent = later !== undefined && now.getTime() - Date.parse(later.at) <= recentMs
+    if ((!isRecent && nearest.version === today) || left < 0) break
     later = row
     const version = await visible(row)
     if (version === undefined) continue
     const known = textOf(version)
     left -= known.length
-    if (known === text) return today
+    if (known === text) return { base: today, equals: version }
     const changed = changedLines(known, text)
-    if (isRecent && changed < nearest.changed) nearest = { version, changed, isBase: othersChanged }
+    if (isRecent && changed < nearest.changed) nearest = { version, changed }
   }
-  return nearest.isBase ? nearest.version : today
+  return { base: nearest.version, equals: undefined }
 }
 
 /** Lines that only one of two texts has. Takes linear time. */

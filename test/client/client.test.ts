@@ -264,6 +264,21 @@ test('a stream of unknown size is read first; one that is shorter than its size 
   await expect(Promise.resolve(sources.upload(stream()))).rejects.toThrow('filename')
 })
 
+test('corrections of one page by two people behind one key keep both, since they name the version that was read', async () => {
+  const { url, tokens } = await startProduct()
+  const kb = new Ganglion({ url, key: tokens.app }).kb('handbook')
+  const content = 'Open from nine.\n\nClosed on Sunday.\n\nPhone 1234.'
+  const { seqId = '' } = await kb.candidates.submit({ ...candidate, content, confidence: 1 })
+  const [ada, ben] = [await kb.neurons.get(seqId), await kb.neurons.get(seqId)]
+  await kb.neurons.correct(ada, { content: content.replace('nine', 'eight'), confidence: 1 })
+  const sent = { content: content.replace('1234', '5678'), confidence: 1, metadata: { tags: ['desk'] } }
+  expect(await kb.neurons.correct(ben, sent)).toMatchObject({ status: 'approved' })
+  const both = content.replace('nine', 'eight').replace('1234', '5678')
+  expect(await kb.neurons.get(seqId)).toMatchObject({ title: ada.title, content: both, tags: ['desk'] })
+  const conflicting = kb.neurons.correct(ben, { content: content.replace('nine', 'ten'), confidence: 1 })
+  await expect(conflicting).rejects.toMatchObject({ code: 'merge_conflict' })
+})
+
 async function eventsOf(stream: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
   const events: ChatEvent[] = []
   for await (const event of stream) events.push(event)

@@ -31,18 +31,22 @@ async function opened(content = first, fields: Record<string, unknown> = {}) {
   return { bed, clock, seqId, correct, read }
 }
 
-test('corrections of one version by twenty senders are all kept, and say from which version they were taken', async () => {
-  const content = Array.from({ length: 20 }, (_, n) => `Line ${n}.\n`).join('\n')
-  const { correct, read } = await opened(content)
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, n) => correct(`ben ${n}`, content.replace(`Line ${n}.`, `Text ${n}.`))),
-  )
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 'approved'))
-  expect((await read()).content.trimEnd()).toBe(content.replaceAll('Line', 'Text').trimEnd())
-  const told = answers.flatMap(({ warnings = [] }) => warnings)
-  expect(told).toHaveLength(19)
-  expect(told[0]).toMatchObject({ code: 'base_assumed', message: expect.stringContaining('version 1') })
-})
+test.each(['by twenty senders', 'through one key'])(
+  'corrections of one version %s are all kept, and say from which version they were taken',
+  async (how) => {
+    const content = Array.from({ length: 20 }, (_, n) => `Line ${n}.\n`).join('\n')
+    const { correct, read } = await opened(content)
+    const senderOf = (n: number) => (how === 'through one key' ? 'app' : `ben ${n}`)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => correct(senderOf(n), content.replace(`Line ${n}.`, `Text ${n}.`))),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 'approved'))
+    expect((await read()).content.trimEnd()).toBe(content.replaceAll('Line', 'Text').trimEnd())
+    const told = answers.flatMap(({ warnings = [] }) => warnings)
+    expect(told).toHaveLength(19)
+    expect(told[0]).toMatchObject({ code: 'base_assumed', message: expect.stringContaining('version 1') })
+  },
+)
 
 test('of two senders who correct one version in turn, each keeps what the other changed', async () => {
   const { correct, read } = await opened()
@@ -64,15 +68,20 @@ test('where nothing is said, what others changed within a day is kept; a conflic
   expect(await readCandidate(bed.ctx, bed.curator, conflicting.candidateId)).toMatchObject({
     conflicts: [{ line: 1, current: 'Open from eight.\n', proposed: 'Open from ten.\n' }],
   })
-  // Ada knows what she wrote herself, and who sends the text of an earlier version returns to it.
-  expect(await correct('ada', first.replace('1234', '5678'))).not.toHaveProperty('warnings')
-  expect((await read()).content).toBe(first.replace('1234', '5678'))
-  expect(await correct('ben', first)).not.toHaveProperty('warnings')
+  // The same key may be another person, and a text of an earlier version returns to it.
+  const assumed = (message: string) => [{ code: 'base_assumed', message: expect.stringContaining(message) }]
+  expect((await correct('ada', first.replace('1234', '5678'))).warnings).toEqual(assumed('change of version 1,'))
+  const both = first.replace('nine', 'eight').replace('Sunday', 'Monday').replace('1234', '5678')
+  expect((await read()).content).toBe(both)
+  expect((await correct('ben', first)).warnings).toEqual(assumed('return to version 1,'))
   expect((await read()).content).toBe(first)
   await correct('ada', first.replace('nine', 'eight'))
   clock.now = new Date('2026-05-10T12:00:01Z')
-  expect(await correct('ben', first.replace('1234', '5678'))).not.toHaveProperty('warnings')
+  const late = await correct('ben', first.replace('1234', '5678'))
+  expect(late.warnings).toEqual(assumed('change of version 5, the current one'))
   expect((await read()).content).toBe(first.replace('1234', '5678'))
+  // A named version is not assumed.
+  expect(await correct('ben', first.replace('1234', '90'), { baseVersion: 6 })).not.toHaveProperty('warnings')
 })
 
 test('a named version that is hidden from the sender is none, and a conflict shows no comment', async () => {

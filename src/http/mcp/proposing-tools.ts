@@ -21,7 +21,7 @@ const Proposal = z.object({
     .int()
     .min(1)
     .optional()
-    .describe('With seqId: the `version` that you have read. Changes since are kept.'),
+    .describe('With seqId: the `version` that read_neuron returned. Later changes of others are kept.'),
   title: candidate.title.optional().describe('Title. Without it, a correction keeps that of the page.'),
   content: candidate.content.optional().describe('The whole text, in Markdown. Of a removal: none.'),
   tags: z.array(z.string().min(1).max(100)).max(100).optional().describe('Tags. A correction adds them.'),
@@ -55,7 +55,7 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
     description:
       'Proposes a new page, a correction or a removal. It waits for a curator unless the policy of the knowledge base approves it. Use the ' +
       'tool only when the user asks to add, correct or remove something. Before a new page, search for one that already says it; before a ' +
-      'correction, read_neuron, and send its whole text anew. In `content`, link to a Neuron as `[[seqId]]` or `[[seqId|text]]`. Try with ' +
+      'correction, read_neuron, and send its whole text anew with its `version` as `baseVersion`. In `content`, link to a Neuron as `[[seqId]]` or `[[seqId|text]]`. Try with ' +
       '`preview` first. Not idempotent: each call adds a candidate.',
     input: Proposal,
     output: Proposed,
@@ -118,11 +118,14 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
 
 /** @throws {ValidationError} for what the action lacks */
 function complete<Sent extends Omit<z.output<typeof Proposal>, 'preview'>>(sent: Sent): Sent {
-  const { action, seqId, title, content } = sent
+  const { action, seqId, title, content, baseVersion } = sent
   const lacking = {
     ...(action === 'new' && title === undefined && { title: ['must be given for a new page'] }),
     ...(action !== 'removal' && content === undefined && { content: ['must be given, wholly'] }),
     ...(action !== 'new' && seqId === undefined && { seqId: ['must name the page'] }),
+    ...(action !== 'new' &&
+      seqId !== undefined &&
+      baseVersion === undefined && { baseVersion: ['must be the `version` that read_neuron returned'] }),
   }
   if (Object.keys(lacking).length > 0) throw new ValidationError(lacking)
   return action === 'new' ? { ...sent, seqId: undefined } : sent

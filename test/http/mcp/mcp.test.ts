@@ -207,7 +207,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
       title: 'VIPs',
     })
     expect(correction.candidate).toMatchObject({ kind: 'user-correction', title: 'VIPs', content, target: seqId })
-    const removal = await propose({ action: 'removal', seqId, reason: 'Outdated.' })
+    const removal = await propose({ action: 'removal', seqId, baseVersion: neuron.version, reason: 'Outdated.' })
     expect(removal.candidate).toMatchObject({ removes: true, title: neuron.title, target: seqId, after: null })
     const mine = await call(client, 'my_candidates', { kb: 'handbook', limit: 3 })
     expect(Object(mine.structuredContent).candidates.map((sent: object) => Object(sent).candidateId)).toEqual([
@@ -228,7 +228,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     const verdict = { approve: false, zone: null, reason: 'no confidence given', warnings: [] }
     expect(await preview(page)).toEqual({ verdict })
     expect(await preview({ ...page, confidence: 1 })).toMatchObject({ verdict: { approve: true } })
-    expect(await preview({ action: 'removal', seqId })).toMatchObject({ verdict: { approve: false } })
+    expect(await preview({ action: 'removal', seqId, baseVersion: 1 })).toMatchObject({ verdict: { approve: false } })
     expect((await request('GET', '/api/v1/queue/candidates', { as: 'curator' })).json).toEqual(before)
     expect(acts).toEqual([])
   })
@@ -258,7 +258,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     ['read_neuron', { seqId }],
     ['links', { seqId }],
     ['propose', { action: 'new', title: 'x', content: 'y' }],
-    ['propose', { action: 'removal', seqId }],
+    ['propose', { action: 'removal', seqId, baseVersion: 1 }],
     ['my_candidates', {}],
     ['feedback', { vote: 'up', question: 'x', answer: 'y' }],
     ['ask', { message: 'x' }],
@@ -283,7 +283,9 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     ['links', 'depth', { kb: 'handbook', seqId, depth: 6 }],
     ['propose', 'title', { kb: 'handbook', action: 'new', title: 42, content: 'y' }],
     ['propose', 'title', { kb: 'handbook', action: 'new', content: 'y' }],
-    ['propose', 'content', { kb: 'handbook', action: 'correction', seqId }],
+    ['propose', 'content', { kb: 'handbook', action: 'correction', seqId, baseVersion: 1 }],
+    ['propose', 'baseVersion', { kb: 'handbook', action: 'correction', seqId, content: 'y' }],
+    ['propose', 'baseVersion', { kb: 'handbook', action: 'removal', seqId }],
     ['propose', 'seqId', { kb: 'handbook', action: 'removal' }],
     ['propose', 'action', { kb: 'handbook', action: 'gossip', title: 'x', content: 'y' }],
     ['propose', 'confidence', { kb: 'handbook', action: 'new', title: 'x', content: 'y', confidence: '0.9' }],
