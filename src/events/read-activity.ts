@@ -24,15 +24,15 @@ export type ActivityQuery = {
 
 export type ActivityPage = {
   items: ActivityItem[]
-  /** The `before` of the page with older events; null where there are none. */
+  /** The `before` of the page with older events; null if none is left. An empty page with one says nothing of older events. */
   older: number | null
   /** Id of the tenant's latest event, told or not. */
   last: number
 }
 
 const everyKind = Object.values(activityKinds).flat()
-/** Events that are looked through for one page: what is rare is found page by page. */
-const maxScanned = 5_000
+/** Maximum number of events of the wanted kinds that are read for one page: some of them may be hidden from the caller. */
+const maxRead = 5_000
 
 /**
  * What happened in a tenant or a knowledge base, as people read it. Curators are told of everything, others of the Neurons that
@@ -53,11 +53,10 @@ export async function readActivity(
   const view = new EventView(ctx, caller, { isList: true })
   const teller = new ActivityTeller(ctx, tenantId, { tellsUndo: isCurator })
   const items: ActivityItem[] = []
-  const begin = Math.min(before ?? last + 1, last + 1)
-  const end = Math.max(first, begin - maxScanned)
-  let at = kinds.length === 0 ? first : begin
-  while (at > end && items.length < limit) {
-    const page = await ctx.events.before(tenantId, { before: at, from: end, kbId, kinds, limit })
+  let [at, read] = [kinds.length === 0 ? first : Math.min(before ?? last + 1, last + 1), 0]
+  while (at > first && items.length < limit && read < maxRead) {
+    const page = await ctx.events.before(tenantId, { before: at, kbId, kinds, isCurator, limit })
+    read += page.length
     for (const event of await view.tell(page)) {
       const item = await teller.tell(event)
       at = event.id
@@ -67,7 +66,7 @@ export async function readActivity(
       else if (kind === 'pages' || !item.isApproval) items.push(item)
       if (items.length === limit) break
     }
-    if (items.length < limit) at = page.length < limit ? end : (page.at(-1)?.id ?? end)
+    if (items.length < limit) at = page.length < limit ? first : (page.at(-1)?.id ?? first)
   }
   return { items, older: at > first ? at : null, last }
 }

@@ -141,28 +141,39 @@ export class EventLog extends Store {
     return rows.map(toEvent)
   }
 
-  /** A tenant's events of some kinds, of one knowledge base or of all, the latest first: those from one id on, and before another. */
+  /** A tenant's events of some kinds before an id, of one knowledge base or of all, the latest first. */
   async before(
     tenantId: string,
     {
       before,
-      from,
       kbId,
       kinds,
+      isCurator,
       limit,
-    }: { before: number; from: number; kbId: string | undefined; kinds: readonly EventKind[]; limit: number },
+    }: { before: number; kbId: string | undefined; kinds: readonly EventKind[]; isCurator: boolean; limit: number },
   ): Promise<StoredEvent[]> {
+    // An index gives the latest events of one kind. A single query for all kinds would read every event in between.
+    const ofKind = (kind: EventKind) =>
+      this.db
+        .selectFrom('events')
+        .select('id')
+        .where('tenant_id', '=', tenantId)
+        .where('kind', '=', kind)
+        .where('id', '<', before)
+        .where('kb_id', 'in', servedKbs(this.db))
+        .$if(kbId !== undefined, (query) => query.where('kb_id', '=', kbId ?? ''))
+        .$if(!isCurator, (query) => query.where('curator_only', '=', 0))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute()
+    const ids = (await Promise.all(kinds.map(ofKind))).flat().map(({ id }) => id)
+    if (ids.length === 0) return []
     const rows = await this.db
       .selectFrom('events')
       .selectAll()
       .where('tenant_id', '=', tenantId)
-      .where('id', '<', before)
-      .where('id', '>=', from)
-      .where('kind', 'in', kinds)
-      .where('kb_id', 'in', servedKbs(this.db))
-      .$if(kbId !== undefined, (query) => query.where('kb_id', '=', kbId ?? ''))
+      .where('id', 'in', ids.sort((a, b) => b - a).slice(0, limit))
       .orderBy('id', 'desc')
-      .limit(limit)
       .execute()
     return rows.map(toEvent)
   }

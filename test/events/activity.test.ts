@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type ActivityItem, ActivityTeller } from '../../src/events/activity-item.ts'
 import { EventView } from '../../src/events/event-view.ts'
 import { type ActivityQuery, readActivity } from '../../src/events/read-activity.ts'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
@@ -84,7 +85,7 @@ test('the activity looks up how to undo an approval for curators alone', async (
   await told(bed, 3)
   const { tenantId } = curator
   const events = await ctx.events.before(tenantId, {
-    ...{ before: 10, from: 0, limit: 9, kbId: undefined, kinds: ['candidate.approved', 'neuron.created'] },
+    ...{ before: 10, limit: 9, kbId: undefined, isCurator: true, kinds: ['candidate.approved', 'neuron.created'] },
   })
   const shown = await new EventView(ctx, curator, { isList: true }).tell(events)
   expect(shown).toHaveLength(2)
@@ -112,6 +113,41 @@ test('pages follow one another without a hole and without an event twice, whatev
   const sources = await activity(bed, curator, { kind: 'sources' })
   expect(sources.items.map(tell)).toEqual([['source.uploaded', 'The app', 'rare.md']])
   await expect(activity(bed, curator, { kb: 'nowhere' })).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('what others do much of hides nothing of a quiet knowledge base, nor of a rare kind', async () => {
+  const bed = await newTestBed()
+  const { ctx, app, curator } = bed
+  const { tenantId } = curator
+  await submitCandidate(ctx, app, candidate({ title: 'Quiet' }))
+  await told(bed, 1)
+  await addSource(ctx, { kbId: bed.kbId, filename: 'rare.md' })
+  await told(bed, 2)
+  const { id: kbId } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'busy' })
+  const busy = { kbId, kind: 'kb.pushed', isCuratorOnly: false, data: {} } as const
+  await ctx.events.append(tenantId, Array(12_000).fill(busy), ctx.now())
+  const ofKb = await activity(bed, curator, { kb: 'handbook' })
+  expect(ofKb.items.map(tell)).toEqual([
+    ['source.uploaded', 'The app', 'rare.md'],
+    ['candidate.created', 'The app', 'Quiet'],
+  ])
+  expect(ofKb.older).toBeNull()
+  expect((await activity(bed, curator, { kind: 'sources' })).items).toHaveLength(1)
+})
+
+test('a reader is not told of nothing where hidden events fill a page', async () => {
+  const bed = await newTestBed()
+  const { ctx, app, curator, reader } = bed
+  await submitCandidate(ctx, app, candidate({ title: 'Seen', confidence: 0.95 }))
+  await told(bed, 3)
+  const hidden = { kbId: bed.kbId, kind: 'neuron.updated', data: { seqId: 'handbook_00000099' } } as const
+  await ctx.events.append(curator.tenantId, Array(9_000).fill({ ...hidden, isCuratorOnly: true }), ctx.now())
+  expect((await activity(bed, reader)).items.map(tell)).toEqual([['neuron.created', undefined, 'Seen']])
+  await ctx.events.append(curator.tenantId, Array(6_000).fill({ ...hidden, isCuratorOnly: false }), ctx.now())
+  const first = await activity(bed, reader)
+  expect(first.items).toEqual([])
+  const next = await activity(bed, reader, { before: first.older ?? 0 })
+  expect(next.items.map(tell)).toEqual([['neuron.created', undefined, 'Seen']])
 })
 
 test('a page that is gone is told by its last title, and what was pushed by who pushed it', async () => {

@@ -51,7 +51,7 @@ export function activitySection(view: ActivityView): Html {
   return html`<section id="feed" aria-label="What happened">
     ${
       activity.items.length === 0
-        ? html`<p class="empty">${activity.older === null ? 'Nothing has happened yet, of what is kept: events stay for 7 days.' : 'Nothing here: look further back.'}</p>`
+        ? html`<p class="empty">${activity.older === null ? 'Nothing has happened yet, of what is kept: events stay for 7 days.' : 'Nothing that you may see among these events. There are older ones.'}</p>`
         : activityFeed(activity.items, {
             now,
             namesKb: kb === undefined && kbs.length > 1,

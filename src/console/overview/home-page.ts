@@ -72,7 +72,7 @@ const latestShown = 8
 export function latestSection({ items, older }: Latest, now: Date, namesKb: boolean, kb?: string): Html {
   return html`<section aria-labelledby="latest">
     <h2 id="latest">What happened last</h2>
-    ${items.length === 0 ? html`<p class="empty">Nothing in the last 7 days.</p>` : activityFeed(items, { now, namesKb, hasOlder: older !== null, most: latestShown })}
+    ${items.length === 0 ? html`<p class="empty">${older === null ? 'Nothing in the last 7 days.' : 'Nothing that you may see among the latest events.'}</p>` : activityFeed(items, { now, namesKb, hasOlder: older !== null, most: latestShown })}
     <p><a href="${withQuery('/activity', { kb })}">All activity</a></p>
   </section>`
 }

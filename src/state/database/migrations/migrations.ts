@@ -21,6 +21,7 @@ export const migrations: Record<string, Migration> = {
   '0030-limits-of-keys': { up: (db) => run(db, 'alter table api_keys add column limits text;') },
   '0031-public-forges': { up: (db) => run(db, 'alter table forge_links add column is_public integer;') },
   '0032-notices': { up: (db) => run(db, notices) },
+  '0033-events-by-kind': { up: (db) => run(db, eventsByKind) },
 }
 
 /** @param statements of SQLite, one after another */
@@ -97,6 +98,11 @@ create index notices_due on notices (due_at, id);
 create index notices_user on notices (user_id);
 create table notice_cursors (tenant_id text primary key references tenants (id), event integer not null, reminded_on text not null);
 alter table webhooks add column format text default 'ganglion' not null;
+`
+
+const eventsByKind = `
+create index events_kind on events (tenant_id, kind, id, kb_id, curator_only);
+create index events_kb on events (tenant_id, kb_id, kind, id, curator_only);
 `
 
 const schema = /* sql */ `
