@@ -2354,10 +2354,7 @@ export interface components {
          *     }
          */
         StillTrue: {
-            /**
-             * Format: date
-             * @description Last day on which the page counts as true. Default: by `verify` in `kb.yaml`; without a rule there, for ever.
-             */
+            /** @description Last day on which the page counts as true: `2027-05-26`, or a time with its zone, which stands for its day in UTC. Default: by `verify` in `kb.yaml`; without a rule there, for ever. */
             until?: string;
         };
         /**
@@ -2784,10 +2781,7 @@ export interface components {
             by: "key" | "person" | "connector" | "source" | "model";
             /** @description UUID or name of the API key, UUID or e-mail address of the person, UUID of the Source, or name of the connector or model. */
             writer: string;
-            /**
-             * Format: date-time
-             * @description From when on, to the second: the time at which `main` took the change.
-             */
+            /** @description From when on: a day (UTC), or a time with its zone, to the second. What counts is when `main` took the change. */
             since: string;
             /** @description `true`: only say what would be proposed. Nothing is stored. Default: `false`. */
             dryRun?: boolean;
@@ -3371,7 +3365,7 @@ export interface operations {
             query?: {
                 /** @description Only Neurons with this tag. Case and accents are ignored. */
                 tag?: string;
-                /** @description Only Neurons whose current version is of this time or later. */
+                /** @description Only Neurons whose current version is of this day (UTC) or time, or later: `2026-11-26`, or a time with its zone. */
                 updatedSince?: string;
                 /** @description `true`: only Neurons that are stale. */
                 stale?: boolean;

@@ -91,7 +91,8 @@ export function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'invalid_format') return undefined
   if (issue.format === 'uuid') return 'must be a UUID'
   if (issue.format === 'email') return 'must be an e-mail address'
-  return issue.pattern === undefined ? undefined : `must match ${issue.pattern}`
+  // A pattern says nothing to most people. A schema that has one says in words what it takes.
+  return 'has the wrong form'
 }
 
 function boundOf(origin: string, bound: 'at least' | 'at most', value: number | bigint, inclusive = true): string {

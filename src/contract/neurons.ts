@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, NextCursor, PageLimit, Switch } from './envelope.ts'
 import { CommitId, KbId, ObjectId, Timestamp, Uuid } from './identifiers.ts'
+import { DayOf, Moment } from './moment.ts'
 import { Previewed, PreviewParameter } from './preview.ts'
 import { EdgeType, SeqId } from './vocabulary.ts'
 
@@ -14,12 +15,10 @@ export const NeuronPath = z.object({
 
 export const StillTrue = z
   .object({
-    until: z.iso
-      .date('must be a day such as 2027-05-26')
-      .describe(
-        'Last day on which the page counts as true. Default: by `verify` in `kb.yaml`; without a rule there, for ever.',
-      )
-      .exactOptional(),
+    until: DayOf.describe(
+      'Last day on which the page counts as true: `2027-05-26`, or a time with its zone, which stands for its day in UTC. ' +
+        'Default: by `verify` in `kb.yaml`; without a rule there, for ever.',
+    ).exactOptional(),
   })
   .meta({ id: 'StillTrue', description: 'How long the page counts as true.', examples: [{ until: '2027-05-26' }] })
 
@@ -169,10 +168,9 @@ export type NeuronSort = z.infer<typeof NeuronSort>
 
 export const NeuronListQuery = z.object({
   tag: z.string().min(1).max(200).describe('Only Neurons with this tag. Case and accents are ignored.').exactOptional(),
-  updatedSince: z.iso
-    .datetime({ offset: true })
-    .describe('Only Neurons whose current version is of this time or later.')
-    .exactOptional(),
+  updatedSince: Moment.describe(
+    'Only Neurons whose current version is of this day (UTC) or time, or later: `2026-11-26`, or a time with its zone.',
+  ).exactOptional(),
   stale: Switch.describe('`true`: only Neurons that are stale.').meta({ type: 'boolean' }).optional(),
   owner: z
     .string()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { KbUuid, TextOrUuid, Timestamp } from './identifiers.ts'
+import { KbUuid, TextOrUuid } from './identifiers.ts'
+import { Moment } from './moment.ts'
 import { SeqId } from './vocabulary.ts'
 
 export const maxUndone = 500
@@ -18,7 +19,9 @@ export const UndoInput = z
         'UUID or name of the API key, UUID or e-mail address of the person, UUID of the Source, or name of the connector or model.',
       maxLength: 200,
     }),
-    since: Timestamp.describe('From when on, to the second: the time at which `main` took the change.'),
+    since: Moment.describe(
+      'From when on: a day (UTC), or a time with its zone, to the second. What counts is when `main` took the change.',
+    ),
     dryRun: z.boolean().default(false).describe('`true`: only say what would be proposed. Nothing is stored.'),
   })
   .meta({

@@ -87,7 +87,7 @@ test('who says so must be a curator, of a day to come, and the owners’ approva
   const environment = { GANGLION_URL: url, GANGLION_KEY: tokens.curator }
   for (const [until, says] of [
     ['2020-01-01', 'The last day must not be past.'],
-    ['tomorrow', '--until: must be a day such as 2027-05-26'],
+    ['tomorrow', '--until: must be a day such as 2026-11-26, or a time with its zone'],
   ] as const)
     expect((await ganglion(['still-true', file, '--kb', 'handbook', '--until', until], environment)).stderr).toContain(
       says,

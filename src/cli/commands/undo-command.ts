@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { Ganglion } from '../../client/index.ts'
+import { instantOf } from '../../contract/moment.ts'
 import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { UsageError } from '../cli-errors.ts'
@@ -17,7 +18,10 @@ const Since = z
     const [, count, unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? []
     return count === undefined ? text : new Date(Date.now() - Number(count) * (spans[unit] ?? 0)).toISOString()
   })
-  .pipe(z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-26T08:00:00Z, or 30m, 4h or 2d' }))
+  .refine(
+    (text) => instantOf(text) !== undefined,
+    'must be a day such as 2026-11-26, a time with its zone such as 2026-11-26T08:00:00Z, or 30m, 4h or 2d ago',
+  )
 
 const sentences = {
   not_found: () => 'There is no such knowledge base or Source for this key.',
@@ -35,7 +39,7 @@ export function addUndoCommand(program: Command): void {
     .command('undo')
     .description('propose to take back what one writer wrote since a time, through the API of a running server')
     .requiredOption('--kb <slug>', 'the knowledge base')
-    .requiredOption('--since <time>', 'from when on: a time with its offset, or 30m, 4h or 2d ago')
+    .requiredOption('--since <time>', 'from when on: a day, a time with its zone, or 30m, 4h or 2d ago')
     .option('--key <name>', 'what an API key sent or pushed, by its name or UUID')
     .option('--person <email>', 'what a person wrote, by their e-mail address or UUID')
     .option('--connector <name>', 'what came through a connector')

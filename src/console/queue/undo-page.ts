@@ -90,7 +90,7 @@ function undoPage(
           label: 'Since',
           value: since,
           errors,
-          hint: 'A time in UTC, such as 2026-11-26T08:00:00Z.',
+          hint: 'A day or a time in UTC, such as 2026-11-26 or 2026-11-26T08:00:00Z.',
           attributes: { required: true },
         }),
         button('Propose to undo it'),

@@ -116,6 +116,9 @@ function filtersOf({
 }: Pick<RetrieveInput, 'tags' | 'path' | 'kind' | 'updatedAfter' | 'neurons'>): FilterGroup[] {
   const read = (field: string, name: 'tag' | 'path' | 'after', value: string) => {
     const filter = filterOf(name, value)
+    if (filter === undefined && name === 'after') {
+      throw new ValidationError({ [field]: ['must be a year, month or day such as 2026-05, or a time with its zone'] })
+    }
     if (filter === undefined) throw new ValidationError({ [field]: [`names nothing: ${value}`] })
     return filter
   }

@@ -1,4 +1,5 @@
 import { type DocumentKind, documentKinds } from '../../contract/enumerations.ts'
+import { instantOf } from '../../contract/moment.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { fold } from '../../rules/text/fold.ts'
 
@@ -18,16 +19,14 @@ export type FilterGroup = { any: PageFilter[]; isNegated: boolean }
 /** What may be filtered by, as it is written before a colon. */
 export const filterNames = ['tag', 'path', 'title', 'kind', 'before', 'after'] as const
 
-const date = /^(?<year>\d{4})(?:-(?<month>0[1-9]|1[0-2])(?:-(?<day>0[1-9]|[12]\d|3[01]))?)?$/
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/i
+/** A year or a month, which queries take beside days and times. */
+const part = /^\d{4}(?:-\d\d)?$/
 
 /** Reads a filter; undefined where its value is none, so that it is a word like any other. */
 export function filterOf(name: (typeof filterNames)[number], value: string): PageFilter | undefined {
   if (name === 'before' || name === 'after') {
-    const at = time.test(value) ? Date.parse(value) : Number.NaN
-    if (!Number.isNaN(at)) return { type: name, at: new Date(at).toISOString() }
-    const { year, month = '01', day = '01' } = date.exec(value)?.groups ?? {}
-    return year === undefined ? undefined : { type: name, at: `${year}-${month}-${day}` }
+    const at = instantOf(part.test(value) ? `${value}-01-01`.slice(0, 10) : value.toUpperCase())
+    return at === undefined ? undefined : { type: name, at }
   }
   if (name === 'kind') {
     const kind = documentKinds.find((known) => known === value.toLowerCase())

@@ -34,7 +34,7 @@ test('proposes to take back what a writer wrote, or only says what it would prop
     ['--since 1h', 'one of --key, --person, --connector, --source, --model is needed'],
     ['--since 1h --key app --model m-1', `'--key <name>' cannot be used with option '--model <name>'`],
     ['--since 1h --person b --key a', `'--key <name>' cannot be used with option '--person <email>'`],
-    ['--since yesterday --key app', 'must be a time such as'],
+    ['--since yesterday --key app', 'must be a day such as 2026-11-26, a time with its zone'],
   ] as const) {
     const { code, stderr } = await undo(args)
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)])

@@ -26,7 +26,9 @@ test('a curator undoes from the page of a candidate what its sender brought', as
   expect([nothing.status, nothing.body]).toEqual([200, expect.stringContaining('nothing to take back')])
   const wrong = await curator.post('/undo', { ...sent, since: 'yesterday' })
   expect([wrong.status, wrong.body]).toEqual([400, expect.stringContaining('yesterday')])
-  expect(wrong.texts('.problems')[0]).toContain('The start must be a time such as 2026-11-26T08:00:00Z.')
+  expect(wrong.texts('.problems')[0]).toContain(
+    'The start must be a day such as 2026-11-26, or a time with its zone such as 2026-11-26T08:00:00Z.',
+  )
 })
 
 test.each(['', '&kind=pages'])(
