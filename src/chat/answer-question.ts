@@ -75,7 +75,7 @@ export async function* chat(
   signal: AbortSignal,
   newSessionId = uuidv7(),
 ): AsyncGenerator<string, ChatAnswer> {
-  const audience = effectiveAudience(caller.role, question.audience ?? (isPerson(caller) ? 'curator' : 'tool'))
+  const audience = effectiveAudience(caller, question.audience ?? (isPerson(caller) ? 'curator' : 'tool'))
   const known = question.sessionId === undefined ? undefined : await findSession(ctx, caller, question.sessionId)
   const kbName = question.knowledgeBaseId ?? known?.kbId
   if (kbName === undefined) {

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { type KbView, viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
-import { audiences, effectiveAudience } from '../rules/access/audience.ts'
+import { audiencesOf, effectiveAudience } from '../rules/access/audience.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { findKb } from '../sources/find-source.ts'
 import type { ChatPlace, ChatSession, ChatSummary, PlacedTurn } from '../state/chat-sessions.ts'
@@ -43,8 +43,11 @@ export async function listChats(
   const after = cursor === undefined ? undefined : placeOf(cursor)
   const { id: kbId } = await findKb(ctx, caller, kbName)
   const owner = { kbId, ownerId: actorOf(caller).id }
-  const served = audiences.filter((audience) => effectiveAudience(caller.role, audience) === audience)
-  const found = await ctx.chatSessions.listOf(owner, { audiences: served, after, limit: chatsPerPage + 1 }, ctx.now())
+  const found = await ctx.chatSessions.listOf(
+    owner,
+    { audiences: audiencesOf(caller), after, limit: chatsPerPage + 1 },
+    ctx.now(),
+  )
   const chats = found.slice(0, chatsPerPage)
   const last = chats.at(-1)
   const next = found.length > chatsPerPage && last !== undefined ? encodeCursor(`${last.usedAt} ${last.id}`) : undefined
@@ -102,7 +105,6 @@ async function findOwnChat(ctx: Context, caller: Caller, kbName: string, id: str
   const session = await ctx.chatSessions.find(caller.tenantId, id, ctx.now())
   const isOwn = session?.ownerId === actorOf(caller).id && session.kbId === kbId
   // What was said to a curator is not for a reader, who the curator may be by now.
-  if (!isOwn || effectiveAudience(caller.role, session.audience) !== session.audience)
-    throw new GanglionError('not_found')
+  if (!isOwn || effectiveAudience(caller, session.audience) !== session.audience) throw new GanglionError('not_found')
   return session
 }

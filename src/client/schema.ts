@@ -1439,6 +1439,11 @@ export interface components {
          * @example {
          *       "name": "Support desk",
          *       "role": "app",
+         *       "audiences": [
+         *         "tool",
+         *         "public",
+         *         "student"
+         *       ],
          *       "tenant": "acme",
          *       "connectors": [],
          *       "expiresAt": null
@@ -1452,6 +1457,8 @@ export interface components {
              * @enum {string}
              */
             role: "reader" | "app" | "curator";
+            /** @description Audiences that the caller may ask for. Asking for another is answered as `tool`. */
+            audiences: ("curator" | "tool" | "public" | "student")[];
             /** @description Slug of the tenant. */
             tenant: string;
             /** @description Connectors that the policy trusts this key to speak as. */
@@ -1810,7 +1817,7 @@ export interface components {
             /** @description Question in natural language, 1 to 8,000 characters. Any word may match. */
             query: string;
             /**
-             * @description Reader of the context. The role of the caller limits it further. Default: `"tool"`.
+             * @description Reader of the context. What the caller may not ask for is answered as `tool`: `curator` without that role, `student` with a reader key that was not made for it. Default: `"tool"`.
              * @enum {string}
              */
             audience?: "curator" | "tool" | "public" | "student";

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EventKind } from './events.ts'
 import { TextOrUuid } from './identifiers.ts'
-import { GitFetch, Role, WebhookFormat } from './vocabulary.ts'
+import { GitFetch, KeyAudience, Role, WebhookFormat } from './vocabulary.ts'
 
 /** A name that people choose: one line. */
 export const Label = z.string().regex(/^[^\p{Cc}]{1,100}$/u, 'must be one line of 1 to 100 characters')
@@ -34,6 +34,8 @@ export const NewApiKey = z.object({
   /** Null if it does not expire. */
   expiresAt: z.date().nullable(),
   git: GitFetch.default('shown'),
+  /** Audience that a reader key may ask for beside its own. Other roles need none. */
+  audience: KeyAudience.nullable().default(null),
   limits: KeyLimits.nullable().default(null),
 })
 export type NewApiKey = z.input<typeof NewApiKey>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KbUuid, ObjectId, Timestamp } from './identifiers.ts'
 import { maxQuery } from './search.ts'
-import { SeqId } from './vocabulary.ts'
+import { Audience, SeqId } from './vocabulary.ts'
 
 /** Answer tests of one knowledge base that are run. */
 export const maxTests = 500
@@ -38,11 +38,9 @@ const searched = 'A search, and what comes first in it.'
 
 const names = [...Object.keys(expectations), 'search']
 
-const audience = z.enum(['curator', 'tool', 'public', 'student'])
-
 const fields = {
   question: line(1000).describe('Question as a reader asks it; one line of at most 1,000 characters.'),
-  audience: audience.default('tool').describe('Who asks: what this audience may not see is not found.'),
+  audience: Audience.default('tool').describe('Who asks: what this audience may not see is not found.'),
   top: z
     .int('must be a whole number from 1 to 20')
     .min(1)
@@ -85,7 +83,7 @@ const place = {
   file: z.string().describe('Path of the file that holds the test.'),
   line: z.int().positive().describe('Line of the file on which the test begins.'),
   question: fields.question,
-  audience: audience.describe('Who asks.'),
+  audience: Audience.describe('Who asks.'),
 }
 const Top = z.array(TestResultLine)
 const Failures = z.array(z.string()).describe('What does not hold, as sentences. Empty if the test passes.')

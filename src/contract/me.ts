@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { Timestamp } from './identifiers.ts'
-import { NoticeMode, Role } from './vocabulary.ts'
+import { Audience, NoticeMode, Role } from './vocabulary.ts'
 
 export const Me = z
   .object({
     name: z.string().describe('Name of the API key or person.'),
     role: Role.describe('What the caller may do. An administrator has the role `curator`.'),
+    audiences: z
+      .array(Audience)
+      .describe('Audiences that the caller may ask for. Asking for another is answered as `tool`.'),
     tenant: z.string().describe('Slug of the tenant.'),
     connectors: z.array(z.string()).describe('Connectors that the policy trusts this key to speak as.'),
     expiresAt: Timestamp.nullable().describe('Time when the key expires. Null if it does not, and for a person.'),
@@ -14,7 +17,16 @@ export const Me = z
   .meta({
     id: 'Me',
     description: 'The caller.',
-    examples: [{ name: 'Support desk', role: 'app', tenant: 'acme', connectors: [], expiresAt: null }],
+    examples: [
+      {
+        name: 'Support desk',
+        role: 'app',
+        audiences: ['tool', 'public', 'student'],
+        tenant: 'acme',
+        connectors: [],
+        expiresAt: null,
+      },
+    ],
   })
 export type Me = z.infer<typeof Me>
 

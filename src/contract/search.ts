@@ -5,7 +5,7 @@ import { PageLimit, Switch } from './envelope.ts'
 import { KbId, KbUuid } from './identifiers.ts'
 import { Stale } from './neurons.ts'
 import { Previewed, PreviewField, PreviewParameter } from './preview.ts'
-import { SeqId } from './vocabulary.ts'
+import { Audience, SeqId } from './vocabulary.ts'
 
 export const KbPath = z.object({ kbId: KbId })
 
@@ -182,10 +182,9 @@ export const maxQuestion = 8000
 
 const retrieveFields = z.object({
   query: soughtText(maxQuestion).describe('Question in natural language, 1 to 8,000 characters. Any word may match.'),
-  audience: z
-    .enum(['curator', 'tool', 'public', 'student'])
-    .default('tool')
-    .describe('Reader of the context. The role of the caller limits it further.'),
+  audience: Audience.default('tool').describe(
+    'Reader of the context. What the caller may not ask for is answered as `tool`: `curator` without that role, `student` with a reader key that was not made for it.',
+  ),
   maxChars: z
     .int()
     .min(1)

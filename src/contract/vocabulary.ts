@@ -46,6 +46,14 @@ export type WebhookFormat = z.infer<typeof WebhookFormat>
 export const GitFetch = z.enum(['shown', 'all'])
 export type GitFetch = z.infer<typeof GitFetch>
 
+/** Whom a page is shown to, or who asks. */
+export const Audience = z.enum(['curator', 'tool', 'public', 'student'])
+export type Audience = z.infer<typeof Audience>
+
+/** Audience that a reader key may ask for beside its own; keys of other roles may ask for it anyway. */
+export const KeyAudience = Audience.extract(['student'])
+export type KeyAudience = z.infer<typeof KeyAudience>
+
 /** Roles of a person in a tenant, lowest first. An admin is a curator who may also manage keys, people, webhooks and settings. */
 export const PersonRole = z.enum(['reader', 'curator', 'admin'])
 export type PersonRole = z.infer<typeof PersonRole>

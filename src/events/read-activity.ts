@@ -47,7 +47,7 @@ export async function readActivity(
   const { tenantId } = caller
   const kbId = kb === undefined ? undefined : (await ctx.kb(tenantId, kb)).identity.id
   const { first, last } = await ctx.events.range(tenantId)
-  const isCurator = effectiveAudience(caller.role) === 'curator'
+  const isCurator = effectiveAudience(caller) === 'curator'
   const asked = kind === undefined ? everyKind : activityKinds[kind]
   const kinds = isCurator ? asked : asked.filter((each) => each.startsWith('neuron.'))
   const view = new EventView(ctx, caller, { isList: true })

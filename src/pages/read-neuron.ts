@@ -48,7 +48,7 @@ export async function readNeuron(ctx: Context, caller: Caller, asked: AskedNeuro
   const read = () => readNeuronFile(ctx, caller, asked)
   if (asked.at !== undefined) return (await read()).neuron
   const kb = await ctx.readableKb(caller.tenantId, asked.kb)
-  return neuronAnswers(ctx).get(kb, `${effectiveAudience(caller.role)} ${utcDay(ctx.now())} ${asked.seqId}`, read)
+  return neuronAnswers(ctx).get(kb, `${effectiveAudience(caller)} ${utcDay(ctx.now())} ${asked.seqId}`, read)
 }
 
 /** A Neuron, and what it was read from; see {@link readNeuron}. */
@@ -132,8 +132,8 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
 }
 
 /** Curators see all of it. */
-function contentFor({ role }: Caller, file: NeuronFile): string {
-  return effectiveAudience(role) === 'curator' ? unixLines(file.content) : shownContent(file)
+function contentFor(caller: Caller, file: NeuronFile): string {
+  return effectiveAudience(caller) === 'curator' ? unixLines(file.content) : shownContent(file)
 }
 
 /** The files that a page's links name and that the caller may read. */

@@ -37,7 +37,7 @@ export async function readTags(ctx: Context, caller: Caller, kbName: string, { q
 
 /** The tags of the Neurons that the caller may see, by name; counted once for a commit and an audience. */
 export function countedTags(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {
-  return counts.get(kb, effectiveAudience(caller.role), () => countTags(kb, caller))
+  return counts.get(kb, effectiveAudience(caller), () => countTags(kb, caller))
 }
 
 async function countTags(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {

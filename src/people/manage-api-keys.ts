@@ -21,7 +21,8 @@ export async function createApiKey(
   input: NewApiKey,
 ): Promise<{ key: ApiKeySummary; token: string }> {
   const { tenantId, name: createdBy } = by
-  const { key, token } = await ctx.apiKeys.create({ ...input, tenantId, createdBy }, ctx.now())
+  const audience = input.role === 'reader' ? {} : { audience: null }
+  const { key, token } = await ctx.apiKeys.create({ ...input, ...audience, tenantId, createdBy }, ctx.now())
   await recordAct(ctx, by, { action: 'key.created', subject: key.name, detail: key.role })
   return { key: summaryOf(key), token }
 }

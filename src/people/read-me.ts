@@ -1,6 +1,7 @@
 import { GanglionError } from '../contract/errors.ts'
 import type { Me, MeChange } from '../contract/me.ts'
 import type { Context } from '../kb/context.ts'
+import { audiencesOf } from '../rules/access/audience.ts'
 import { bareId, type Caller, isPerson } from '../rules/access/caller.ts'
 
 export async function readMe({ tenants, apiKeys, users }: Context, caller: Caller): Promise<Me> {
@@ -10,7 +11,8 @@ export async function readMe({ tenants, apiKeys, users }: Context, caller: Calle
   const tenant = await tenants.get(tenantId)
   if (tenant === undefined) throw new GanglionError('not_found')
   const told = user && { notices: user.notices }
-  return { name, role, tenant: tenant.slug, connectors: [...connectors], expiresAt: key?.expiresAt ?? null, ...told }
+  const may = { role, audiences: audiencesOf(caller), connectors: [...connectors] }
+  return { name, tenant: tenant.slug, ...may, expiresAt: key?.expiresAt ?? null, ...told }
 }
 
 /** A person changes how they are told. @throws {GanglionError} `insufficient_role` for a key */

@@ -112,7 +112,7 @@ async function nearestVersion(
   now: Date,
 ): Promise<Nearest> {
   const textOf = ({ file }: Version) =>
-    plainText(effectiveAudience(role) === 'curator' ? file.content : shownContent(file))
+    plainText(effectiveAudience({ role }) === 'curator' ? file.content : shownContent(file))
   const text = plainText(content)
   let nearest = { version: today, changed: changedLines(textOf(today), text) }
   if (nearest.changed === 0) return { base: today, equals: today }

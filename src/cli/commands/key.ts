@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { KeyLimits, Label, limitsOrNone } from '../../contract/administration.ts'
-import { Role } from '../../contract/vocabulary.ts'
+import { KeyAudience, Role } from '../../contract/vocabulary.ts'
 import { operator } from '../../kb/create-kb.ts'
 import { type ApiKeySummary, createApiKey, limitApiKey, revokeApiKey } from '../../people/manage-api-keys.ts'
 import type { ApiKey } from '../../state/accounts/api-keys.ts'
@@ -41,6 +41,7 @@ export function addKeyCommands(program: Command): void {
         '--git',
         'it also clones and fetches everything, hidden pages and candidates too, but never pushes: for CI',
       )
+      .option('--audience <name>', `what a reader key may ask for beside its own: ${KeyAudience.options.join(', ')}`)
       .option('--expires <duration>', 'when it ends, e.g. 90d or 12h (default: never)')
       .option(...pendingOption)
       .option(...approvedOption)
@@ -53,10 +54,11 @@ export function addKeyCommands(program: Command): void {
       name: Label.optional(),
       connector: z.array(Label),
       git: z.boolean().default(false),
+      audience: KeyAudience.nullable().default(null),
       expires: Duration.optional(),
       ...limitOptions,
     }),
-    ({ tenant: slug, role, name, connector, git, expires, ...limits }, environment) =>
+    ({ tenant: slug, role, name, connector, git, audience, expires, ...limits }, environment) =>
       withContext(environment, async (ctx) => {
         const { id: tenantId } = await requireTenant(ctx.tenants, slug)
         const expiresAt = expires === undefined ? null : new Date(ctx.now().getTime() + expires)
@@ -69,6 +71,7 @@ export function addKeyCommands(program: Command): void {
             connectors: connector,
             expiresAt,
             git: git ? 'all' : 'shown',
+            audience,
             limits: limitsOrNone(readLimits(limits)),
           },
         )
@@ -161,7 +164,7 @@ function keyTable(keys: readonly (ApiKeySummary & { tenant: string })[], now: Da
     keys.map((key) => [
       key.id,
       key.tenant,
-      key.role,
+      key.audience === null ? key.role : `${key.role} (${key.audience})`,
       gitOf(key),
       keyState(key, now),
       key.lastUsedAt ?? 'never',

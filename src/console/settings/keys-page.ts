@@ -7,7 +7,14 @@ import { when } from '../layout/when.ts'
 import { secretBox } from './secret-box.ts'
 
 export type LimitsForm = { pending: string; approved: string; paths: string; tags: string }
-export type KeyForm = LimitsForm & { name: string; role: string; connectors: string; git: string; expires: string }
+export type KeyForm = LimitsForm & {
+  name: string
+  role: string
+  connectors: string
+  git: string
+  audience: string
+  expires: string
+}
 
 export type KeysView = {
   list: ApiKeyPage
@@ -31,7 +38,7 @@ const lifetimes = [
   { value: 'never', label: 'never' },
 ]
 const noLimits: LimitsForm = { pending: '', approved: '', paths: '', tags: '' }
-const emptyForm: KeyForm = { ...noLimits, name: '', role: 'app', connectors: '', git: '', expires: '90' }
+const emptyForm: KeyForm = { ...noLimits, name: '', role: 'app', connectors: '', git: '', audience: '', expires: '90' }
 
 export function keysPage(visit: Visit, { list, now, notice, token, typed = emptyForm, errors }: KeysView): Html {
   const hasLimits = `${typed.pending}${typed.approved}${typed.paths}${typed.tags}` !== ''
@@ -65,6 +72,12 @@ export function keysPage(visit: Visit, { list, now, notice, token, typed = empty
           name: 'git',
           label: 'It clones with git, hidden pages too, but never pushes: for CI',
           isChecked: typed.git !== '',
+        }),
+        checkbox({
+          name: 'audience',
+          value: 'student',
+          label: 'A reader key may also ask for the pages of the audience student',
+          isChecked: typed.audience !== '',
         }),
         html`<details class="field"${hasLimits && html` open`}><summary>Limits of what it may propose, for an agent</summary>${limitFields(typed, errors)}</details>`,
         button('Make the key'),
@@ -141,7 +154,7 @@ function row(visit: Visit, key: ApiKeySummary, now: Date): Html {
   const { id, name, role, connectors, lastUsedAt, expiresAt, createdAt, createdBy } = key
   return html`<tr>
     <th scope="row"><bdi>${name}</bdi>${connectors.length > 0 && html`<br><span class="hint">as <bdi>${connectors.join(', ')}</bdi></span>`}${key.isAgent && html`<br><span class="hint">agent, let in with OAuth</span>`}</th>
-    <td>${role}${key.role !== 'curator' && key.git === 'all' && html`<br><span class="hint">fetches everything with git</span>`}</td>
+    <td>${role}${key.role !== 'curator' && key.git === 'all' && html`<br><span class="hint">fetches everything with git</span>`}${key.audience !== null && html`<br><span class="hint">also as <bdi>${key.audience}</bdi></span>`}</td>
     <td><span class="badge ${state === 'valid' ? 'good' : 'bad'}">${state}</span></td>
     <td>${lastUsedAt === null ? 'never' : when(lastUsedAt, now)}</td>
     <td>${expiresAt === null ? 'never' : when(expiresAt, now)}</td>

@@ -24,6 +24,7 @@ const Typed = TypedLimits.extend({
   role: z.string().default(''),
   connectors: z.string().default(''),
   git: z.string().default(''),
+  audience: z.string().default(''),
   expires: z.string().default(''),
 })
 const Expires = z.enum(['30', '90', '365', 'never'], 'must be one of the choices')
@@ -119,13 +120,14 @@ function linesOf(text: string): string[] {
   return [...new Set(text.split('\n').map((line) => line.trim()))].filter((line) => line !== '')
 }
 
-function read({ name, role, connectors, git, expires, ...limits }: z.infer<typeof Typed>, now: Date) {
+function read({ name, role, connectors, git, audience, expires, ...limits }: z.infer<typeof Typed>, now: Date) {
   const days = Expires.safeParse(expires)
   const asked = {
     name: name.trim(),
     role,
     connectors: linesOf(connectors),
     git: git === '' ? 'shown' : 'all',
+    audience: audience === '' ? null : audience,
     expires,
     ...readLimits(limits),
     expiresAt: days.success && days.data !== 'never' ? new Date(now.getTime() + Number(days.data) * dayMs) : null,

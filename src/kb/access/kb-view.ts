@@ -130,11 +130,11 @@ export function atOneCommit<Result>(
 }
 
 export function viewFor(
-  caller: Pick<Caller, 'role' | 'id' | 'name'>,
+  caller: Pick<Caller, 'role' | 'audience' | 'id' | 'name'>,
   kb: ReadableKb,
   sql?: MainTables,
 ): Promise<KbView> {
-  return viewAs(kb, { audience: effectiveAudience(caller.role), uploader: actorOf(caller).id, ...(sql && { sql }) })
+  return viewAs(kb, { audience: effectiveAudience(caller), uploader: actorOf(caller).id, ...(sql && { sql }) })
 }
 
 /** What somebody sees who is served as an audience. */

@@ -50,7 +50,7 @@ async function overviewOf(
   failed: ReadonlyMap<string, number>,
 ): Promise<KbOverview> {
   const { id, slug } = identity
-  const audience = effectiveAudience(caller.role)
+  const audience = effectiveAudience(caller)
   // One that cannot be read must not take the others with it.
   const found = await kbFigures(ctx)
     .of(identity)

@@ -24,7 +24,7 @@ const found = new PerCommit<Omit<LooseEnds, 'kb'>>()
 /** What hangs in the air among the Neurons that the caller may see. @throws {GanglionError} `not_found` */
 export async function readLooseEnds(ctx: Context, caller: Caller, kbName: string): Promise<LooseEnds> {
   const kb = await ctx.kb(caller.tenantId, kbName)
-  const audience = effectiveAudience(caller.role)
+  const audience = effectiveAudience(caller)
   const ends = await found.get(kb, audience, async () => {
     const findings = await surveyLinks(kb, caller)
     const view = await viewFor(caller, kb)

@@ -13,5 +13,5 @@ const graphs = new PerCommit<Graph>()
 export async function readWholeGraph(ctx: Context, caller: Caller, kbName: string): Promise<Graph> {
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const read = () => readGraph(ctx, caller, kbName, { depth: 1, limit: maxNodes })
-  return graphs.get(kb, effectiveAudience(caller.role), read)
+  return graphs.get(kb, effectiveAudience(caller), read)
 }

@@ -24,7 +24,7 @@ export async function resolveLinks(
   { written, path, files = [] }: { written: readonly WrittenLink[]; path: string; files?: Neuron['files'] },
 ): Promise<Shown> {
   const readable = new Set(files.map(({ target }) => target))
-  const isCurator = effectiveAudience(caller.role) === 'curator'
+  const isCurator = effectiveAudience(caller) === 'curator'
   const views = await viewsOf(ctx, caller, own, new Set(written.map(({ kb }) => kb)))
   const links = new Map<string, Shown['links'][number]>()
   const unresolved: Shown['unresolved'] = []

@@ -14,6 +14,8 @@ import type { GitAddress, GitDoor } from './git-door.ts'
 /** Folders that only the server writes to. */
 const serverRefs = ['refs/ganglion', 'refs/candidates']
 const noGit = 'This server has no git, which clones and pushes need: install git beside it, and start it again.'
+const foreignAudience = (asked: string) =>
+  `This key may not fetch what the audience ${asked} sees. An administrator can make a reader key for it: ganglion key create --audience ${asked}.`
 /** `handbook` or, as an audience sees it, `handbook@public`. */
 const AddressedKb = z.tuple([z.string(), z.enum(servedAudiences).optional()])
 
@@ -32,7 +34,8 @@ export async function openGitDoor(
   const [name, asked] = named.data
   const kb = await ctx.kb(caller.tenantId, name)
   if ((await nativeGit()) === undefined) throw new GanglionError('unavailable', noGit)
-  const audience = effectiveAudience(caller.git === 'all' ? 'curator' : caller.role, asked)
+  const audience = effectiveAudience(caller.git === 'all' ? { role: 'curator' } : caller, asked)
+  if (asked !== undefined && audience !== asked) throw new GanglionError('insufficient_role', foreignAudience(asked))
   const claim = { key: caller.id, repository: kb.identity.id, tenant: caller.tenantId }
   if (audience !== 'curator') {
     const gitDir = await audienceClone(ctx, kb, audience)

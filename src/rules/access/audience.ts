@@ -1,7 +1,8 @@
-import type { Role } from '../../contract/vocabulary.ts'
+import { Audience } from '../../contract/vocabulary.ts'
+import type { Caller } from './caller.ts'
 
-export const audiences = ['curator', 'tool', 'public', 'student'] as const
-export type Audience = (typeof audiences)[number]
+export type { Audience }
+export const audiences = Audience.options
 
 /** What says who may see a Neuron; without `audience`, the knowledge base's default holds. */
 export type Access = { audience?: readonly string[] | undefined; tags: readonly string[] }
@@ -16,12 +17,22 @@ const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = 
 export const servedAudiences = ['public', 'student', 'tool'] as const
 
 /**
- * The audience that a caller is served as: what it asked for, or else the widest that its role has. Only a curator is served as
- * `curator`; others who ask for it are served as `tool`, silently.
+ * Returns the audience that a caller is served as: the one it asked for, or else the widest of its role. Whoever asks for an audience
+ * that they may not ask for is served as `tool`, silently. Only curators are served as `curator`. `student` sees pages that `tool` does
+ * not, so readers are served as it only if their key was made for it.
  */
-export function effectiveAudience(role: Role, asked?: Audience): Audience {
-  const audience = asked ?? 'curator'
-  return audience === 'curator' && role !== 'curator' ? 'tool' : audience
+export function effectiveAudience(
+  { role, audience: own }: Pick<Caller, 'role' | 'audience'>,
+  asked?: Audience,
+): Audience {
+  if (role === 'curator') return asked ?? 'curator'
+  if (asked === undefined || asked === 'curator') return 'tool'
+  return asked === 'student' && role === 'reader' && own !== 'student' ? 'tool' : asked
+}
+
+/** Returns the audiences that a caller may ask for. */
+export function audiencesOf(caller: Pick<Caller, 'role' | 'audience'>): Audience[] {
+  return audiences.filter((audience) => effectiveAudience(caller, audience) === audience)
 }
 
 /** Whether an audience may see a Neuron, or know that it exists. `defaultAudience` is the KB's, for a Neuron that lists none. */

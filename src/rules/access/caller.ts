@@ -1,4 +1,4 @@
-import type { GitFetch, Role } from '../../contract/vocabulary.ts'
+import type { GitFetch, KeyAudience, Role } from '../../contract/vocabulary.ts'
 import type { Actor } from '../candidates/candidate.ts'
 
 export type Caller = {
@@ -13,6 +13,8 @@ export type Caller = {
   connectors: readonly string[]
   /** Of a key that is no curator's. */
   git?: GitFetch
+  /** Audience that a reader key may ask for beside its own. */
+  audience?: KeyAudience
   /** Of a person: where the request comes from. */
   address?: string
 }

@@ -36,7 +36,7 @@ export async function retrieve(
 ): Promise<RetrieveAnswer> {
   const filters = filtersOf(filtering)
   const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const audience = effectiveAudience(caller.role, asked)
+  const audience = effectiveAudience(caller, asked)
   const { passages, behind, ranking } = await retrieveRanked(ctx, kb, { query, audience, filters, maxChars, topK })
   const place = { kb: kbName, audience }
   const chunks: RetrieveChunk[] = []

@@ -52,7 +52,7 @@ export async function findPages(
   query: SearchQuery,
 ): Promise<SearchFound> {
   const kb = await ctx.readableKb(caller.tenantId, kbName)
-  const audience = effectiveAudience(caller.role)
+  const audience = effectiveAudience(caller)
   const find = () => findPagesIn(ctx, kb, audience, query)
   // What is found by meaning changes with the vectors, too.
   if (ctx.embeddingModel !== undefined) return find()

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { KeyLimits } from '../../contract/administration.ts'
-import type { GitFetch } from '../../contract/vocabulary.ts'
+import type { GitFetch, KeyAudience } from '../../contract/vocabulary.ts'
 import type { Database } from '../database/database.ts'
 import { type Camel, camelCase } from '../database/row-names.ts'
 import type { ApiKeyRow } from '../database/schema.ts'
@@ -13,13 +13,14 @@ type Told = 'hash' | 'grantId' | 'connectors' | 'git' | 'limits'
 
 export type ApiKey = Omit<Camel<ApiKeyRow>, Told> & { connectors: string[]; git: GitFetch; limits: KeyLimits | null }
 
-/** `audience`: what a token of an agent is for. */
-type KnownKey = ApiKey & { isTenantDisabled: boolean; audience?: unknown }
+/** `resource`: address that a token of an agent is for. */
+type KnownKey = ApiKey & { isTenantDisabled: boolean; resource?: unknown }
 
 export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & {
   expiresAt: Date | null
   createdBy?: string
   git?: GitFetch | undefined
+  audience?: KeyAudience | null | undefined
   limits?: KeyLimits | null | undefined
   /** Of an agent: then the key has no token of its own. */
   grant?: { id: string; userId: string } | undefined
@@ -61,6 +62,7 @@ export class ApiKeys extends Store {
       last_used_at: null,
       created_by: key.createdBy ?? null,
       git: key.git ?? 'shown',
+      audience: key.audience ?? null,
       limits: key.limits ? JSON.stringify(key.limits) : null,
       grant_id: key.grant?.id ?? null,
       user_id: key.grant?.userId ?? null,
@@ -126,10 +128,10 @@ export class ApiKeys extends Store {
       .executeTakeFirst()
     if (row === undefined) return undefined
     const { tenantDisabledAt, endsAt: expiresAt, payload, personRole, ...own } = row
-    const { aud: audience } = Granted.parse(JSON.parse(payload))
+    const { aud: resource } = Granted.parse(JSON.parse(payload))
     // What the person may no longer do, the agent may not either.
     const role = personRole === 'reader' ? 'reader' : own.role
-    return { ...toApiKey(own), role, expiresAt, audience, isTenantDisabled: tenantDisabledAt !== null }
+    return { ...toApiKey(own), role, expiresAt, resource, isTenantDisabled: tenantDisabledAt !== null }
   }
 
   /** Of one tenant, or of all; oldest first, revoked and expired ones included. */

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { SourceStatus } from '../../contract/documents.ts'
 import type { EventKind } from '../../contract/events.ts'
-import type { GitFetch, NoticeMode, PersonRole, Role, WebhookFormat } from '../../contract/vocabulary.ts'
+import type { GitFetch, KeyAudience, NoticeMode, PersonRole, Role, WebhookFormat } from '../../contract/vocabulary.ts'
 import type { Audience } from '../../rules/access/audience.ts'
 
 /** Rows as both engines hold them. An `id` is a UUIDv7. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
@@ -87,6 +87,8 @@ export type ApiKeyRow = {
   git: string
   /** JSON of what it may propose; null: anything. */
   limits: string | null
+  /** Audience that a reader key may ask for beside its own; null: none. */
+  audience: KeyAudience | null
   /** Of an agent that a person let in: the grant, and the person. Its tokens are among the records of OAuth. */
   grant_id: string | null
   user_id: string | null

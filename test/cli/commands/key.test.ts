@@ -7,6 +7,21 @@ import { dataWithTenants, ganglion, ganglionJson } from '../support.ts'
 
 const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
 
+test('a reader key is made for students, a key of another role needs no audience', async () => {
+  const data = await dataWithTenants('acme')
+  for (const role of ['reader', 'app']) {
+    await ganglionJson([
+      ...['key', 'create', '--data', data, '--tenant', 'acme', '--role', role, '--audience', 'student'],
+    ])
+  }
+  expect((await ganglionJson(['key', 'list', '--data', data])).json).toMatchObject({
+    keys: [
+      { role: 'reader', audience: 'student' },
+      { role: 'app', audience: null },
+    ],
+  })
+})
+
 test('a key is made, listed and revoked', async () => {
   const data = await dataWithTenants('acme')
   const made = await ganglionJson([
@@ -30,6 +45,7 @@ test('a key is made, listed and revoked', async () => {
     lastUsedAt: null,
     createdBy: 'Operator',
     git: 'shown',
+    audience: null,
     limits: null,
     isAgent: false,
   })

@@ -43,6 +43,14 @@ test('a key is shown once, works, and is listed without its token', async () => 
   expect((await visit(started.app, { method: 'GET', url: '/api/v1/queue/candidates', headers })).status).toBe(401)
 })
 
+test('a reader key may be made for students', async () => {
+  const made = await admin.post(path, { name: 'School', role: 'reader', expires: '30', audience: 'student' })
+  const authorization = `Bearer ${made.document.getElementById('secret')?.getAttribute('value')}`
+  const { body } = await visit(started.app, { method: 'GET', url: '/api/v1/me', headers: { authorization } })
+  expect(JSON.parse(body).audiences).toEqual(['tool', 'public', 'student'])
+  expect((await admin.get(path)).texts('tbody tr')[0]).toContain('readeralso as student')
+})
+
 test.each([
   [{ name: '' }, 'name'],
   [{ name: 'x'.repeat(101) }, 'name'],

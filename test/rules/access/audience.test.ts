@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Audience, effectiveAudience, maySee } from '../../../src/rules/access/audience.ts'
+import { type Audience, audiencesOf, effectiveAudience, maySee } from '../../../src/rules/access/audience.ts'
 import { fc } from '../../support/properties.ts'
 
 const audiences: readonly Audience[] = ['curator', 'tool', 'public', 'student']
@@ -14,8 +14,16 @@ test.each([
   ['reader', undefined, 'tool'],
   ['reader', 'curator', 'tool'],
   ['reader', 'public', 'public'],
+  ['reader', 'student', 'tool'],
 ] as const)('a %s that asks for %s is served as %s', (role, asked, served) => {
-  expect(effectiveAudience(role, asked)).toBe(served)
+  expect(effectiveAudience({ role }, asked)).toBe(served)
+})
+
+test('a reader key that was made for students may ask for them, and for nothing else', () => {
+  const caller = { role: 'reader', audience: 'student' } as const
+  expect(audiencesOf(caller)).toEqual(['tool', 'public', 'student'])
+  expect(effectiveAudience(caller)).toBe('tool')
+  expect(audiencesOf({ role: 'reader' })).toEqual(['tool', 'public'])
 })
 
 test.each([
@@ -63,9 +71,8 @@ test('whatever an app or reader asks for, it sees nothing that no audience of it
       names,
       fc.subarray(['internal', 'x']),
       (role, asked, audience, tags) => {
-        const seen = maySee(effectiveAudience(role, asked), { audience, tags }, [])
-        const allowed =
-          !tags.includes('internal') && ['tool', 'public', 'student'].some((name) => audience.includes(name))
+        const seen = maySee(effectiveAudience({ role }, asked), { audience, tags }, [])
+        const allowed = !tags.includes('internal') && audiencesOf({ role }).some((name) => audience.includes(name))
         if (seen) expect(allowed).toBe(true)
       },
     ),

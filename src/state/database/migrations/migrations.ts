@@ -22,6 +22,7 @@ export const migrations: Record<string, Migration> = {
   '0031-public-forges': { up: (db) => run(db, 'alter table forge_links add column is_public integer;') },
   '0032-notices': { up: (db) => run(db, notices) },
   '0033-events-by-kind': { up: (db) => run(db, eventsByKind) },
+  '0034-audience-of-keys': { up: (db) => run(db, 'alter table api_keys add column audience text;') },
 }
 
 /** @param statements of SQLite, one after another */
