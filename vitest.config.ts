@@ -5,6 +5,8 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 
 type Options = NonNullable<TestProjectInlineConfiguration['test']>
 type Suite = Options & { name: string; include: string[] }
+/** `long`: files of the area that `npm test` leaves to `npm run test:long`. */
+type Area = Suite & { long?: string[] }
 
 const minutes = 60_000
 const cores = availableParallelism()
@@ -26,14 +28,16 @@ const withoutGit = 'test/support/without-git.ts'
 const closeShared = 'test/http/support/close-shared.ts'
 const apart = filesOf('faults', 'client', 'browser', 'cluster/postgres', 'cluster/parts')
 /**
- * What `npm test` runs. Files of an area share workers, each file in the first area that has it. A worker keeps what its files have
- * loaded and left, so an area is kept to a part of the tests.
+ * Areas of the tests that need nothing but git. Files of an area share workers, each file in the first area that has it. A worker keeps
+ * what its files have loaded and left, so an area is kept to a part of the tests. The long files end threads, damage files, repeat
+ * another suite against a mutated server, or walk a whole day; they take a third of the time.
  */
-const areas: Suite[] = [
+const areas: Area[] = [
   {
     name: 'test-git',
     include: [...filesOf('http/git'), 'test/e2e/{git/*,forge/forge-{answer-tests,bundles,erasure,faults}}.test.ts'],
     setupFiles: [closeShared],
+    long: ['test/http/git/git-transfers.test.ts', 'test/e2e/{git/git-hostile,forge/forge-faults}.test.ts'],
   },
   { name: 'test-http', include: filesOf('http'), setupFiles: [withoutGit, closeShared] },
   {
@@ -47,9 +51,28 @@ const areas: Suite[] = [
   },
   { name: 'test-console', include: filesOf('console') },
   // What takes more than linear time of a hostile text takes more than this timeout.
-  { name: 'test-text', include: filesOf('markdown', 'chat', 'rules', 'compare', 'models'), testTimeout: minutes },
-  { name: 'test-search', include: filesOf('search', 'bench') },
-  { name: 'test-rest', include: filesOf('**') },
+  {
+    name: 'test-text',
+    include: filesOf('markdown', 'chat', 'rules', 'compare', 'models'),
+    testTimeout: minutes,
+    long: [
+      'test/markdown/{chunks,pool/parser-pool,render/{render-pool,safe}}.test.ts',
+      'test/{chat/extract,compare/diff}-pool.test.ts',
+    ],
+  },
+  {
+    name: 'test-search',
+    include: filesOf('search', 'bench'),
+    long: [
+      'test/search/{index-crash,index-files,search-pool,segments/segment-engine}.test.ts',
+      'test/search/kb/search-{faults,sources,while-importing}.test.ts',
+    ],
+  },
+  {
+    name: 'test-rest',
+    include: filesOf('**'),
+    long: ['test/{contract-suite,examples}/*.test.ts', 'test/cli/{without-git,curators-day,commands/mirror}.test.ts'],
+  },
 ]
 
 /** Tests for the inner loop: rules and parsers that take values and return values, and one way through each door. */
@@ -143,12 +166,17 @@ export default defineConfig({
     // Node reads the modules itself, as it does for the product: they load faster, and packages are the builds that the product takes.
     experimental: { viteModuleRunner: false },
     projects: [
-      ...areas.map(({ include, ...area }, at) => {
-        const exclude = [...apart, ...areas.slice(0, at).flatMap(({ include }) => include)]
+      ...areas.flatMap(({ name, include, long = [], ...area }, at) => {
+        const others = [...apart, ...areas.slice(0, at).flatMap(({ include }) => include)]
         // Half of the time is waiting, for a git, a socket or a disk.
-        return projectOf({ ...inProcess, ...area, include, exclude, maxWorkers: cores + 2 }, 0)
+        const suite = { ...inProcess, ...area, maxWorkers: cores + 2 }
+        const longName = name.replace('test', 'long')
+        return [
+          projectOf({ ...suite, name, include, exclude: [...others, ...long] }, 0),
+          ...(long.length === 0 ? [] : [projectOf({ ...suite, name: longName, include: long }, 1)]),
+        ]
       }),
-      ...[quick, cluster, browser, faults, client].map((suite, at) => projectOf(suite, at + 1)),
+      ...[quick, cluster, browser, faults, client].map((suite, at) => projectOf(suite, at + 2)),
     ],
   },
 })
