@@ -4,6 +4,7 @@ import { buildServer } from '../src/http/server.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
 import type { Caller } from '../src/rules/access/caller.ts'
 import type { ApiKeyRecord } from '../src/state/accounts/api-keys.ts'
+import { routesIn } from '../test/http/support/routes.ts'
 import { signIn } from '../test/support/person.ts'
 import { noteAim } from './support/aims.ts'
 import { importNotes } from './support/imported-notes.ts'
@@ -161,26 +162,6 @@ export async function benchHostile(): Promise<string[]> {
 function usedSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(before)
   return (user + system) / 1000
-}
-
-/** The described routes, and the others, which Fastify prints as a tree. */
-function routesIn(tree: string, paths: Readonly<Record<string, object>>): { method: Sent['method']; path: string }[] {
-  const above: string[] = []
-  const printed = tree.split('\n').map((line): [string, string[]] => {
-    const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (\S+) \(([^)]*)\)/.exec(line) ?? []
-    above.splice(indent.length / 4, above.length, part)
-    // A described route also refuses every other method.
-    return [above.join('').replace(/\/{2,}/g, '/'), methods.includes('TRACE') ? [] : methods.split(', ')]
-  })
-  const described = Object.entries(paths).map(([path, operations]): [string, string[]] => [
-    path,
-    Object.keys(operations).map((method) => method.toUpperCase()),
-  ])
-  return [...described, ...printed].flatMap(([path, methods]) =>
-    (['GET', 'POST', 'PATCH'] as const)
-      .filter((method) => methods.includes(method))
-      .map((method) => ({ method, path })),
-  )
 }
 
 function toolCall(field: string, args: object): object {

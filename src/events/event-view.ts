@@ -109,7 +109,7 @@ export class EventView {
     const { read: sql } = kb.projection
     const prefix = originPrefix(source.editionOf)
     const isSeen = (seqId: string | null) => seqId === null || view.seesNeuron(seqId)
-    const seen = Array.from(presentBelow(sql, ingestConnector, prefix)).filter(({ seqId }) => isSeen(seqId))
+    const seen = presentBelow(sql, ingestConnector, prefix).filter(({ seqId }) => isSeen(seqId))
     const waiting = pendingBelow(sql, ingestConnector, prefix).filter(({ target }) => isSeen(target))
     return { ...data, neurons: Math.min(neurons, seen.length), pending: Math.min(pending, waiting.length) }
   }

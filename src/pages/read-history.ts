@@ -104,9 +104,14 @@ export async function readVersions(
   return { kb: await kbLabel(view.kb), before: await read(older), after: await read(newer) }
 }
 
-async function versionRows(view: KbView, seqId: string, before: number, most = Infinity): Promise<Version[]> {
+async function versionRows(
+  view: KbView,
+  seqId: string,
+  before: number,
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<Version[]> {
   const rows = await view.aboutHistory(seqId, (sql) =>
-    [...versionsBefore(sql, seqId, before).take(most)].map((row) => ({
+    versionsBefore(sql, seqId, { before, max: most }).map((row) => ({
       ...row,
       shownBlob: row.blob ?? versionBefore(sql, seqId, row.version)?.blob,
     })),

@@ -117,7 +117,7 @@ async function nearestVersion(
   let nearest = { version: today, changed: changedLines(textOf(today), text) }
   if (nearest.changed === 0) return { base: today, equals: today }
   let left = maxCharacters
-  let [later, ...earlier] = [...versionsBefore(sql, seqId, today.version + 1)].slice(0, maxVersions)
+  let [later, ...earlier] = versionsBefore(sql, seqId, { before: today.version + 1, max: maxVersions })
   for (const row of earlier) {
     const isRecent = later !== undefined && now.getTime() - Date.parse(later.at) <= recentMs
     if ((!isRecent && nearest.version === today) || left < 0) break

@@ -68,7 +68,5 @@ export async function readPlacedNeurons(ctx: Context, caller: Caller, docId: str
 
 async function seenNeurons(kb: KnowledgeBase, caller: Caller, prefix: string) {
   const view = await viewFor(caller, kb)
-  return Array.from(presentBelow(kb.projection.read, ingestConnector, prefix)).filter(({ seqId }) =>
-    view.seesNeuron(seqId),
-  )
+  return presentBelow(kb.projection.read, ingestConnector, prefix).filter(({ seqId }) => view.seesNeuron(seqId))
 }

@@ -29,7 +29,7 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
     has: (path) => isThere(path) && isOpen(path),
     hides: isThere,
     blobOf: (path) => fileBlob(sql, path),
-    byKey: (key) => [...attachmentsByKey(sql, key)].filter(isOpen),
+    byKey: (key) => attachmentsByKey(sql, key).filter(isOpen),
   }
 }
 
@@ -46,7 +46,7 @@ export function openFolders(
   const around = remembered(
     (folder): boolean =>
       (opening?.startsWith(folder) || isSomeVisible(sql, neuronsInFolder(sql, folder), isVisible)) ??
-      isSomeVisible(sql, neuronsOnceInFolder(sql, folder), isVisible) ??
+      isSomeVisible(sql, neuronsOnceInFolder(sql, folder, maxLooked), isVisible) ??
       (folder !== '' && around(parentOf(folder))),
   )
   return remembered(

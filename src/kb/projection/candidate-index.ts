@@ -12,7 +12,7 @@ import { doorOf } from '../../rules/neurons/first-come.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
-import { allRows, eachRow, query, type SqlQuery } from './sql-query.ts'
+import { allRows, query, type SqlQuery } from './sql-query.ts'
 
 export type CandidateRow = {
   id: string
@@ -153,16 +153,16 @@ export function neuronsBelow(sql: Projection['read'], connector: string, prefix:
   return new Set(allRows(sql, begun).map(({ seq_id }) => String(seq_id)))
 }
 
-/** The Neurons of main that began as candidates of a connector from places that begin with a prefix, by seqId, read as it goes. */
-export function* presentBelow(
+/** The Neurons of main that began as candidates of a connector from places that begin with a prefix, by seqId. */
+export function presentBelow(
   sql: Projection['read'],
   connector: string,
   prefix: string,
-): Generator<{ seqId: string; title: string }> {
+): { seqId: string; title: string }[] {
   const present = query`SELECT DISTINCT seq_id, neurons.title FROM candidates
     JOIN approvals ON approvals.candidate_id = candidates.id JOIN neurons USING (seq_id)
     WHERE ${madeBelow(connector, prefix)} ORDER BY seq_id`
-  for (const { seq_id, title } of eachRow(sql, present)) yield { seqId: String(seq_id), title: String(title) }
+  return allRows(sql, present).map(({ seq_id, title }) => ({ seqId: String(seq_id), title: String(title) }))
 }
 
 /** The candidate that a connector made with this fingerprint, whatever became of it. */

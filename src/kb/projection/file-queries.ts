@@ -1,7 +1,9 @@
+import type { SQLOutputValue } from 'node:sqlite'
 import { isTestPath } from '../../markdown/file/test-file.ts'
 import type { LinkForm } from '../../rules/links/written-link.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import type { MainTables } from './projection.ts'
+import { rowsInBatches } from './sql-query.ts'
 
 type Sql = MainTables
 
@@ -14,12 +16,17 @@ export function fileBlob(sql: Sql, path: string): string | undefined {
 /** A link that may name a file, with the page that holds it. */
 export type FileReference = { seqId: string; page: string; target: string; form: LinkForm }
 
-/** The links to files of this name; see `fileNameKey`. Read as it goes. */
-export function* referencesToFile(sql: Sql, nameKey: string): Generator<FileReference> {
-  const rows = sql.iterate`SELECT links.seq_id, path, target, form FROM links JOIN neurons USING (seq_id)
-    WHERE file_key = ${nameKey} AND kb IS NULL ORDER BY links.seq_id, ordinal`
-  for (const { seq_id, path, target, form } of rows)
-    yield { seqId: String(seq_id), page: String(path), target: String(target), form: form as LinkForm }
+/** Returns the links to files of this name; see `fileNameKey`. */
+export function referencesToFile(sql: Sql, nameKey: string): FileReference[] {
+  return sql.all`SELECT links.seq_id, path, target, form FROM links JOIN neurons USING (seq_id)
+    WHERE file_key = ${nameKey} AND kb IS NULL ORDER BY links.seq_id, ordinal`.map(
+    ({ seq_id, path, target, form }) => ({
+      seqId: String(seq_id),
+      page: String(path),
+      target: String(target),
+      form: form as LinkForm,
+    }),
+  )
 }
 
 /** The targets of a Neuron's links that may name files, in order. */
@@ -33,10 +40,10 @@ function isPathTaken(sql: Sql, key: string): boolean {
   return sql.get`SELECT 1 FROM files WHERE path_key = ${key}` !== undefined
 }
 
-/** The files of main that a file whose path has this key would replace: they have that path, or stand below it; read as it goes. */
-export function* filesAtKey(sql: Sql, key: string): Generator<string> {
-  const rows = sql.iterate`SELECT path FROM files WHERE path_key = ${key} OR (path_key > ${`${key}/`} AND path_key < ${`${key}0`})`
-  for (const { path } of rows) yield String(path)
+/** The files of main that a file whose path has this key would replace: they have that path, or stand below it. */
+export function filesAtKey(sql: Sql, key: string): string[] {
+  const rows = sql.all`SELECT path FROM files WHERE path_key = ${key} OR (path_key > ${`${key}/`} AND path_key < ${`${key}0`})`
+  return rows.map(({ path }) => String(path))
 }
 
 /** Whether a file of main has a path with this key, or stands below it. @param isFree of paths that do not count */
@@ -55,10 +62,11 @@ export function isBlocked(sql: Sql, path: string, isFree?: (path: string) => boo
   return blockedFolder(sql, path) !== undefined || isNameTaken(sql, pathKey(path), isFree)
 }
 
-/** The files of main that are no Neurons, by path, read as they go. */
-export function* filesBesideNeurons(sql: Sql): Generator<{ path: string; blob: string }> {
-  const rows = sql.iterate`SELECT path, blob FROM files WHERE seq_id IS NULL AND mode GLOB '100*' ORDER BY path`
-  for (const { path, blob } of rows) yield { path: String(path), blob: String(blob) }
+/** Returns the files of main that are no Neurons, by path. */
+export function filesBesideNeurons(sql: Sql): { path: string; blob: string }[] {
+  return sql.all`SELECT path, blob FROM files WHERE seq_id IS NULL AND mode GLOB '100*' ORDER BY path`.map(
+    ({ path, blob }) => ({ path: String(path), blob: String(blob) }),
+  )
 }
 
 export function filePaths(sql: Sql): string[] {
@@ -74,21 +82,30 @@ export function pathsOfSeqId(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT path FROM files WHERE seq_id = ${seqId} ORDER BY path`.map(({ path }) => String(path))
 }
 
-/** The files that are no Neurons and answer to a key, read as it goes. */
-export function* attachmentsByKey(sql: Sql, key: string): Generator<string> {
-  for (const { path } of sql.iterate`SELECT path FROM attachments WHERE key = ${key}`) yield String(path)
+/** Returns the files that are no Neurons and answer to a key. */
+export function attachmentsByKey(sql: Sql, key: string): string[] {
+  return sql.all`SELECT path FROM attachments WHERE key = ${key}`.map(({ path }) => String(path))
 }
 
-/** The Neurons in a folder or below it, by path, read as they go. @param folder with its last slash; empty for the root */
-export function* neuronsInFolder(sql: Sql, folder: string): Generator<string> {
-  const rows = sql.iterate`SELECT seq_id FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NOT NULL ORDER BY path`
-  for (const { seq_id } of rows) yield String(seq_id)
+type StoredFile = Record<string, SQLOutputValue>
+
+/** The Neurons in a folder or below it, by path, read in batches. @param folder with its last slash; empty for the root */
+export function neuronsInFolder(sql: Sql, folder: string): Iterable<string> {
+  return rowsInBatches<StoredFile>(
+    (
+      last,
+      limit,
+    ) => sql.all`SELECT path, seq_id FROM files WHERE path > ${last?.path ?? folder} AND path < ${folderEnd(folder)}
+      AND seq_id IS NOT NULL ORDER BY path LIMIT ${limit}`,
+  ).map(({ seq_id }) => String(seq_id))
 }
 
-/** The files in a folder or below it that are no Neurons, read as they go. @param folder as {@link neuronsInFolder} has it */
-export function* filesInFolder(sql: Sql, folder: string): Generator<string> {
-  const rows = sql.iterate`SELECT path FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NULL ORDER BY path`
-  for (const { path } of rows) yield String(path)
+/** The files in a folder or below it that are no Neurons, read in batches. @param folder as {@link neuronsInFolder} has it */
+export function filesInFolder(sql: Sql, folder: string): Generator<string> {
+  return rowsInBatches<string>((last = folder, limit) =>
+    sql.all`SELECT path FROM files WHERE path > ${last} AND path < ${folderEnd(folder)} AND seq_id IS NULL
+      ORDER BY path LIMIT ${limit}`.map(({ path }) => String(path)),
+  )
 }
 
 /** Whether main has files of answer tests, with tests in them or not. */
@@ -97,16 +114,20 @@ export function hasTestFiles(sql: Sql): boolean {
 }
 
 /** The Neurons in a folder, and not below it; as {@link neuronsInFolder}. */
-export function* neuronsBeside(sql: Sql, folder: string): Generator<string> {
-  const rows = sql.iterate`SELECT seq_id FROM files WHERE path > ${folder} AND path < ${folderEnd(folder)} AND seq_id IS NOT NULL
-    AND instr(substr(path, ${folder.length + 1}), '/') = 0 ORDER BY path`
-  for (const { seq_id } of rows) yield String(seq_id)
+export function neuronsBeside(sql: Sql, folder: string): Iterable<string> {
+  return rowsInBatches<StoredFile>(
+    (
+      last,
+      limit,
+    ) => sql.all`SELECT path, seq_id FROM files WHERE path > ${last?.path ?? folder} AND path < ${folderEnd(folder)}
+      AND seq_id IS NOT NULL AND instr(substr(path, ${folder.length + 1}), '/') = 0 ORDER BY path LIMIT ${limit}`,
+  ).map(({ seq_id }) => String(seq_id))
 }
 
-/** The Neurons that main ever had in a folder or below it, also deleted and moved ones; as {@link neuronsInFolder}. */
-export function* neuronsOnceInFolder(sql: Sql, folder: string): Generator<string> {
-  const rows = sql.iterate`SELECT DISTINCT seq_id FROM versions WHERE path > ${folder} AND path < ${folderEnd(folder)}`
-  for (const { seq_id } of rows) yield String(seq_id)
+/** Returns at most `max` Neurons that main ever had in a folder or below it, also deleted and moved ones. */
+export function neuronsOnceInFolder(sql: Sql, folder: string, max: number): string[] {
+  const rows = sql.all`SELECT DISTINCT seq_id FROM versions WHERE path > ${folder} AND path < ${folderEnd(folder)} LIMIT ${max}`
+  return rows.map(({ seq_id }) => String(seq_id))
 }
 
 /** What comes after every path of a folder. */

@@ -1,7 +1,9 @@
+import type { SQLOutputValue } from 'node:sqlite'
 import type { EdgeType } from '../../contract/vocabulary.ts'
 import type { NameClaim, NamedNeuron, NameKind, NeuronName } from '../../rules/links/link-target.ts'
 import type { LinkForm, WrittenLink } from '../../rules/links/written-link.ts'
 import type { MainTables } from './projection.ts'
+import { rowsInBatches } from './sql-query.ts'
 
 /** A link as its Neuron holds it, `from` the path of that Neuron. */
 export type LinkRow = WrittenLink & { seqId: string; from: string }
@@ -26,21 +28,37 @@ export function doubtfulLinksOf(sql: Sql, seqId: string): LinkRow[] {
     ORDER BY ordinal`.map(toLink)
 }
 
-export function* everyLink(sql: Sql): Generator<LinkRow> {
-  for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) ORDER BY seq_id, ordinal`)
-    yield toLink(row)
+/** Every link, by Neuron and in order, read in batches. */
+export function everyLink(sql: Sql): Iterable<LinkRow> {
+  return linkBatches(
+    ({ seqId, ordinal }, limit) => sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id)
+      WHERE (seq_id, ordinal) > (${seqId}, ${ordinal}) ORDER BY seq_id, ordinal LIMIT ${limit}`,
+  )
 }
 
-/** Links to a name of this key, by Neuron and in order, read as it goes. */
-export function* linksByKey(sql: Sql, key: string): Generator<LinkRow> {
-  for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE key = ${key} ORDER BY seq_id, ordinal`)
-    yield toLink(row)
+/** Links to a name of this key, by Neuron and in order, read in batches. */
+export function linksByKey(sql: Sql, key: string): Iterable<LinkRow> {
+  return linkBatches(
+    ({ seqId, ordinal }, limit) => sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id)
+      WHERE key = ${key} AND (seq_id, ordinal) > (${seqId}, ${ordinal}) ORDER BY seq_id, ordinal LIMIT ${limit}`,
+  )
 }
 
-/** Links to a path that is otherwise written: `./folder/file.md`. By Neuron and in order, read as it goes. */
-export function* linksByBareKey(sql: Sql, key: string): Generator<LinkRow> {
-  for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE bare_key = ${key} ORDER BY seq_id, ordinal`)
-    yield toLink(row)
+/** Links to a path that is otherwise written: `./folder/file.md`. By Neuron and in order, read in batches. */
+export function linksByBareKey(sql: Sql, key: string): Iterable<LinkRow> {
+  return linkBatches(
+    ({ seqId, ordinal }, limit) => sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id)
+      WHERE bare_key = ${key} AND (seq_id, ordinal) > (${seqId}, ${ordinal}) ORDER BY seq_id, ordinal LIMIT ${limit}`,
+  )
+}
+
+type LinkPosition = { seqId: string; ordinal: number }
+type StoredLink = Record<string, SQLOutputValue>
+
+function linkBatches(read: (after: LinkPosition, limit: number) => StoredLink[]): Iterable<LinkRow> {
+  return rowsInBatches<StoredLink>((last, limit) =>
+    read({ seqId: String(last?.seq_id ?? ''), ordinal: Number(last?.ordinal ?? -1) }, limit),
+  ).map(toLink)
 }
 
 /**
@@ -70,10 +88,14 @@ function claimIn({ since, yields }: Record<string, unknown>): NameClaim {
   return { since: Number(since), yields: yields === 1 }
 }
 
-/** Every name of every Neuron, by key; read as it goes. */
-export function* everyName(sql: Sql): Generator<ClaimedName & { seqId: string }> {
-  const rows = sql.iterate`SELECT key, seq_id, kind, exact, since, yields FROM names ORDER BY key, seq_id`
-  for (const row of rows) yield { seqId: String(row.seq_id), ...toName(row) }
+/** Every name of every Neuron, by key; read in batches. */
+export function everyName(sql: Sql): Iterable<ClaimedName & { seqId: string }> {
+  return rowsInBatches<ClaimedName & { seqId: string }>((last, limit) => {
+    const { key, seqId, kind, exact } = last ?? { key: '', seqId: '', kind: '', exact: '' }
+    return sql.all`SELECT key, seq_id, kind, exact, since, yields FROM names
+      WHERE (key, seq_id, kind, exact) > (${key}, ${seqId}, ${kind}, ${exact})
+      ORDER BY key, seq_id, kind, exact LIMIT ${limit}`.map((row) => ({ seqId: String(row.seq_id), ...toName(row) }))
+  })
 }
 
 /** Whether another Neuron has a name by which people know this one, too. */

@@ -1,4 +1,6 @@
+import type { SQLOutputValue } from 'node:sqlite'
 import type { MainTables } from './projection.ts'
+import { rowsInBatches } from './sql-query.ts'
 
 type Sql = MainTables
 
@@ -44,20 +46,24 @@ export type VersionChange = {
   was: VersionFile | undefined
 }
 
-/** The versions that the commits after one position and up to another brought, oldest first, read as they go. */
-export function* versionsBetween(sql: Sql, after: number, upTo: number): Generator<VersionChange, void> {
-  const rows = sql.iterate`SELECT v.position, v.seq_id, v.path, v.blob, p.path AS was_path, p.blob AS was_blob
-    FROM versions v LEFT JOIN versions p ON p.seq_id = v.seq_id AND p.version = v.version - 1
-    WHERE v.position > ${after} AND v.position <= ${upTo} ORDER BY v.position, v.seq_id`
+/** The versions that the commits after one position and up to another brought, oldest first, read in batches. */
+export function versionsBetween(sql: Sql, after: number, upTo: number): IteratorObject<VersionChange, undefined> {
   const fileIn = (path: unknown, blob: unknown) => (typeof blob === 'string' ? { path: String(path), blob } : undefined)
-  for (const row of rows) {
-    yield {
-      position: Number(row.position),
-      seqId: String(row.seq_id),
-      is: fileIn(row.path, row.blob),
-      was: fileIn(row.was_path, row.was_blob),
-    }
-  }
+  return rowsInBatches<Record<string, SQLOutputValue>>(
+    (
+      last,
+      limit,
+    ) => sql.all`SELECT v.position, v.seq_id, v.version, v.path, v.blob, p.path AS was_path, p.blob AS was_blob
+      FROM versions v LEFT JOIN versions p ON p.seq_id = v.seq_id AND p.version = v.version - 1
+      WHERE v.position >= ${last?.position ?? after + 1} AND v.position <= ${upTo}
+        AND (v.position, v.seq_id, v.version) > (${last?.position ?? after}, ${last?.seq_id ?? ''}, ${last?.version ?? 0})
+      ORDER BY v.position, v.seq_id, v.version LIMIT ${limit}`,
+  ).map((row) => ({
+    position: Number(row.position),
+    seqId: String(row.seq_id),
+    is: fileIn(row.path, row.blob),
+    was: fileIn(row.was_path, row.was_blob),
+  }))
 }
 
 /** The file of the last version of a Neuron that main had up to a position, removals left out. */

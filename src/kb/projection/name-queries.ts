@@ -1,22 +1,46 @@
+import type { SQLOutputValue } from 'node:sqlite'
 import type { MainTables } from './projection.ts'
+import { rowsInBatches } from './sql-query.ts'
 
 /** A title or an alias of a Neuron, as it is written, and where its file stands. */
 export type FoundName = { seqId: string; title: string; name: string; kind: 'title' | 'alias'; path: string }
 
 type Sql = MainTables
 
-/** Titles and aliases whose key begins with this one, by key; read as it goes. */
-export function* namesThatBegin(sql: Sql, key: string): Generator<FoundName> {
-  const rows = sql.iterate`SELECT seq_id, title, exact, kind, path FROM names JOIN neurons USING (seq_id)
-    WHERE key >= ${key} AND key < ${`${key}\u{10FFFF}`} AND kind IN ('title', 'alias') ORDER BY key, seq_id, kind DESC`
-  for (const row of rows) yield toName(row)
+/** Titles and aliases whose key begins with this one, by key; read in batches. */
+export function namesThatBegin(sql: Sql, key: string): Iterable<FoundName> {
+  return nameBatches(
+    (
+      [first, ...rest],
+      limit,
+    ) => sql.all`SELECT key, seq_id, title, exact, kind, path FROM names JOIN neurons USING (seq_id)
+      WHERE key >= ${first || key} AND key < ${`${key}\u{10FFFF}`} AND kind IN ('title', 'alias')
+        AND (key, seq_id, kind, exact) > (${first}, ${rest[0]}, ${rest[1]}, ${rest[2]})
+      ORDER BY key, seq_id, kind, exact LIMIT ${limit}`,
+  )
 }
 
-/** Titles and aliases in whose key another word than the first begins with this one, by key; read as it goes. */
-export function* namesWithWord(sql: Sql, key: string): Generator<FoundName> {
-  const rows = sql.iterate`SELECT seq_id, title, exact, kind, path FROM names JOIN neurons USING (seq_id)
-    WHERE instr(key, ${` ${key}`}) > 0 AND kind IN ('title', 'alias') ORDER BY key, seq_id, kind DESC`
-  for (const row of rows) yield toName(row)
+/** Titles and aliases in whose key another word than the first begins with this one, by key; read in batches. */
+export function namesWithWord(sql: Sql, key: string): Iterable<FoundName> {
+  return nameBatches(
+    (
+      [first, ...rest],
+      limit,
+    ) => sql.all`SELECT key, seq_id, title, exact, kind, path FROM names JOIN neurons USING (seq_id)
+      WHERE instr(key, ${` ${key}`}) > 0 AND kind IN ('title', 'alias')
+        AND (key, seq_id, kind, exact) > (${first}, ${rest[0]}, ${rest[1]}, ${rest[2]})
+      ORDER BY key, seq_id, kind, exact LIMIT ${limit}`,
+  )
+}
+
+type StoredName = Record<string, SQLOutputValue>
+type NamePosition = [key: string, seqId: string, kind: string, exact: string]
+
+function nameBatches(read: (after: NamePosition, limit: number) => StoredName[]): Iterable<FoundName> {
+  return rowsInBatches<StoredName>((last, limit) => {
+    const text = (column: string) => String(last?.[column] ?? '')
+    return read([text('key'), text('seq_id'), text('kind'), text('exact')], limit)
+  }).map(toName)
 }
 
 function toName({ seq_id, title, exact, kind, path }: Record<string, unknown>): FoundName {

@@ -1,7 +1,7 @@
 import type { NeuronSort } from '../../contract/neurons.ts'
 import type { Verified } from '../../rules/neurons/neuron.ts'
 import type { AllTables, MainTables } from './projection.ts'
-import { eachRow, nothing, query, type SqlQuery } from './sql-query.ts'
+import { allRows, nothing, query, rowsInBatches, type SqlQuery } from './sql-query.ts'
 
 export type NeuronRow = {
   seqId: string
@@ -81,31 +81,34 @@ export type NeuronListing = {
 }
 
 /** Neurons in an order, read as they go. */
-export function* neuronsInOrder(
-  sql: Sql,
-  { tag, since, sort = 'seqId', after }: NeuronListing = {},
-): Generator<NeuronSummaryRow> {
+export function neuronsInOrder(sql: Sql, listing: NeuronListing = {}): Generator<NeuronSummaryRow> {
+  const { tag, since, sort = 'seqId' } = listing
   const { behind, order } = orders[sort]
-  const rows = eachRow(
-    sql,
-    query`SELECT * FROM neurons WHERE true
-      ${tag === undefined ? nothing : query`AND seq_id IN (SELECT tags.seq_id FROM tags WHERE key = ${tag})`}
-      ${since === undefined ? nothing : query`AND updated_at >= ${since}`}
-      ${after === undefined ? nothing : behind(after)} ${order}`,
-  )
-  for (const row of rows) {
-    yield {
-      seqId: String(row.seq_id),
-      documentId: row.document_id as string | null,
-      path: String(row.path),
-      title: String(row.title),
-      version: Number(row.version),
-      createdAt: String(row.created_at),
-      updatedAt: String(row.updated_at),
-      tags: JSON.parse(String(row.tags)),
-      audience: audienceIn(row),
-      ...freshnessIn(row),
-    }
+  return rowsInBatches<NeuronSummaryRow>((last, limit) => {
+    const after = last ?? listing.after
+    const rows = allRows(
+      sql,
+      query`SELECT * FROM neurons WHERE true
+        ${tag === undefined ? nothing : query`AND seq_id IN (SELECT tags.seq_id FROM tags WHERE key = ${tag})`}
+        ${since === undefined ? nothing : query`AND updated_at >= ${since}`}
+        ${after === undefined ? nothing : behind(after)} ${order} LIMIT ${limit}`,
+    )
+    return rows.map(toSummary)
+  })
+}
+
+function toSummary(row: Record<string, unknown>): NeuronSummaryRow {
+  return {
+    seqId: String(row.seq_id),
+    documentId: row.document_id as string | null,
+    path: String(row.path),
+    title: String(row.title),
+    version: Number(row.version),
+    createdAt: String(row.created_at),
+    updatedAt: String(row.updated_at),
+    tags: JSON.parse(String(row.tags)),
+    audience: audienceIn(row),
+    ...freshnessIn(row),
   }
 }
 
@@ -121,8 +124,8 @@ const orders: Readonly<Record<NeuronSort, { behind: (place: NeuronPlace) => SqlQ
   },
 }
 
-export function* everySeqId(sql: Sql): Generator<{ seqId: string }> {
-  for (const { seq_id } of sql.iterate`SELECT seq_id FROM neurons ORDER BY seq_id`) yield { seqId: String(seq_id) }
+export function everySeqId(sql: Sql): { seqId: string }[] {
+  return sql.all`SELECT seq_id FROM neurons ORDER BY seq_id`.map(({ seq_id }) => ({ seqId: String(seq_id) }))
 }
 
 /** What says who may see a Neuron; nothing where it is not there. */

@@ -18,7 +18,7 @@ export function countNeurons(sql: Sql): NeuronCounts {
     counts.set(audience, Number(count))
   }
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
-  const hidden = sql.iterate`SELECT audience, tags FROM neurons
+  const hidden = sql.all`SELECT audience, tags FROM neurons
     WHERE seq_id IN (SELECT seq_id FROM tags WHERE key = 'internal' OR key GLOB 'internal/*')`
   for (const { audience, tags } of hidden) {
     // The key of a tag folds more than the rule does.

@@ -17,11 +17,14 @@ const closedMark = '-closed'
 /** A batch of an import holds a transaction for this long at the very most. */
 const beginTimeoutMs = 30_000
 
-/** The tables, for what reads of main only. */
-export type MainTables = SQLTagStore
+/**
+ * The tables, for readers of main only. They cannot iterate over an open statement: a second use of its text ends the iteration of the
+ * first, so rows are read whole or by `rowsInBatches`.
+ */
+export type MainTables = Pick<SQLTagStore, 'all' | 'get' | 'run'>
 declare const hasCandidates: unique symbol
 /** The tables, which hold all candidates: they are followed after main, see `ReadableKb`. */
-export type AllTables = SQLTagStore & { readonly [hasCandidates]: true }
+export type AllTables = MainTables & { readonly [hasCandidates]: true }
 
 /** Of pages, in KiB below zero, as SQLite takes it. With its own, each page that is filled is written and read again several times. */
 const [ordinaryCache, fillingCache] = [-2_000, -64 * 1024]
@@ -243,7 +246,7 @@ export class Projection {
 
 /** A connection whose tables stand for the queue, too. */
 export function tagStore(db: DatabaseSync, statements: number): AllTables {
-  return db.createTagStore(statements) as AllTables
+  return db.createTagStore(statements) satisfies MainTables as MainTables as AllTables
 }
 
 function openFile(file: string): DatabaseSync {

@@ -3,9 +3,10 @@ import type { MainTables } from './projection.ts'
 /** A page of a Source that a later edition has changed: its id, and the commit's position. */
 export type RenewedPage = { seqId: string; source: string; position: number }
 
-export function* renewedPages(sql: MainTables): Generator<RenewedPage> {
-  for (const row of sql.iterate`SELECT seq_id, source, renewed FROM neurons WHERE renewed IS NOT NULL ORDER BY seq_id`)
-    yield { seqId: String(row.seq_id), source: String(row.source), position: Number(row.renewed) }
+export function renewedPages(sql: MainTables): RenewedPage[] {
+  return sql.all`SELECT seq_id, source, renewed FROM neurons WHERE renewed IS NOT NULL ORDER BY seq_id`.map(
+    ({ seq_id, source, renewed }) => ({ seqId: String(seq_id), source: String(source), position: Number(renewed) }),
+  )
 }
 
 /** Pages that are not made of a Source, and whose front matter names an edition that a renewed page was ever made of. */

@@ -1,7 +1,10 @@
-import type { SQLInputValue, SQLTagStore } from 'node:sqlite'
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { MainTables } from './projection.ts'
 
 /** SQL that is put together from parts; its values are bound. */
 export type SqlQuery = { strings: readonly string[]; values: readonly SQLInputValue[] }
+
+type SqlRow = Record<string, SQLOutputValue>
 
 /** A part that adds nothing. */
 export const nothing = query``
@@ -29,11 +32,24 @@ function isQuery(part: SQLInputValue | SqlQuery): part is SqlQuery {
 }
 
 /** All rows of a query. Statements are cached by their text. */
-export function allRows(sql: SQLTagStore, { strings, values }: SqlQuery): Record<string, unknown>[] {
+export function allRows(sql: MainTables, { strings, values }: SqlQuery): SqlRow[] {
   return sql.all(Object.assign([...strings], { raw: strings }), ...values)
 }
 
-/** The rows of a query, read as they are asked for. */
-export function eachRow(sql: SQLTagStore, { strings, values }: SqlQuery): Iterable<Record<string, unknown>> {
-  return sql.iterate(Object.assign([...strings], { raw: strings }), ...values)
+/** Rows of the first batch, and the most of a later one. */
+const [firstBatch, largestBatch] = [32, 1_024]
+
+/**
+ * Reads rows as they are asked for, in batches that are each read whole: no statement stays open while the caller awaits, or asks the
+ * same query again.
+ * @param read returns at most `limit` rows that come after `last`, or the first ones
+ */
+export function* rowsInBatches<Row>(read: (last: Row | undefined, limit: number) => Row[]): Generator<Row, void> {
+  let last: Row | undefined
+  for (let limit = firstBatch; ; limit = Math.min(4 * limit, largestBatch)) {
+    const rows = read(last, limit)
+    yield* rows
+    if (rows.length < limit) return
+    last = rows.at(-1)
+  }
 }

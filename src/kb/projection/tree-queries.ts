@@ -1,4 +1,5 @@
 import type { MainTables } from './projection.ts'
+import { rowsInBatches } from './sql-query.ts'
 
 type Sql = MainTables
 
@@ -12,10 +13,12 @@ export function nextNeuron(sql: Sql, { after, before }: { after: string; before:
   return row === undefined ? undefined : toTreeRow(row)
 }
 
-/** Every Neuron, in the order of their seqIds, read as it goes. */
-export function* everyTreeRow(sql: Sql): Generator<TreeRow> {
-  for (const row of sql.iterate`SELECT path, seq_id, title, tags, audience FROM neurons ORDER BY seq_id`)
-    yield toTreeRow(row)
+/** Every Neuron, in the order of their seqIds, read in batches. */
+export function everyTreeRow(sql: Sql): Iterable<TreeRow> {
+  return rowsInBatches<TreeRow>((last, limit) =>
+    sql.all`SELECT path, seq_id, title, tags, audience FROM neurons WHERE seq_id > ${last?.seqId ?? ''}
+      ORDER BY seq_id LIMIT ${limit}`.map(toTreeRow),
+  )
 }
 
 function toTreeRow({ path, seq_id, title, tags, audience }: Record<string, unknown>): TreeRow {

@@ -165,15 +165,15 @@ export function lastCuratedVersion(sql: AllTables, seqId: string): { path: strin
   return row === undefined ? undefined : { path: String(row.path), blob: String(row.blob) }
 }
 
-/** The versions of a Neuron before one, the latest first, each with the candidate that it points back to. Read as it goes. */
-export function* versionsBefore(
+/** Returns at most `max` versions of a Neuron before one, the latest first, each with the candidate that it points back to. */
+export function versionsBefore(
   sql: Sql,
   seqId: string,
-  before: number,
-): Generator<VersionRow & { candidateId: string | null }> {
-  const rows = sql.iterate`SELECT version, path, blob, candidate_id, c.oid, c.at FROM versions JOIN commits c USING (position)
-    WHERE seq_id = ${seqId} AND version < ${before} ORDER BY version DESC`
-  for (const row of rows) yield { ...toVersion(row), candidateId: row.candidate_id as string | null }
+  { before, max }: { before: number; max: number },
+): (VersionRow & { candidateId: string | null })[] {
+  const rows = sql.all`SELECT version, path, blob, candidate_id, c.oid, c.at FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND version < ${before} ORDER BY version DESC LIMIT ${max}`
+  return rows.map((row) => ({ ...toVersion(row), candidateId: row.candidate_id as string | null }))
 }
 
 /** A version of main that names a candidate which the queue does not have. A removal has no blob; `before`: the file before. */
