@@ -14,9 +14,11 @@ if (caches) {
 }
 
 // A reader that has left, as `head` does, ends no work and is no failure.
-process.stdout.on('error', (error) => {
-  if (!('code' in error) || error.code !== 'EPIPE') throw error
-})
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (!('code' in error) || error.code !== 'EPIPE') throw error
+  })
+}
 
 const { runProgram } = await import('./cli/program.ts')
 process.exitCode = await runProgram(process.argv.slice(2))

@@ -13,6 +13,7 @@ import { pauses } from '../../system/pauses.ts'
 import { forgetCandidate, indexCandidate } from '../projection/candidate-index.ts'
 import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../projection/neuron-index.ts'
 import type { Projection, ProjectionHeads } from '../projection/projection.ts'
+import { erasedCommits } from '../refs/erased-commits.ts'
 import { mainRef, queueRef, RefMissing } from '../refs/kb-refs.ts'
 import { parseRemovals } from '../refs/removal-trailer.ts'
 import { parseSeqFloor, seqFloorPath } from '../refs/seq-floor.ts'
@@ -79,7 +80,15 @@ export class KbFollower {
         for (const commit of commits) await indexCommit(this.#projection, commit, this.load)
       }
     })
+    if (from === undefined) await this.#noteReplaced()
     this.#projection.setHead('main', to)
+  }
+
+  /** An erasure changes what the refs hold while nothing follows them, so the tables are empty after it. */
+  async #noteReplaced(): Promise<void> {
+    for (const [oid, now] of await erasedCommits(this.#repository)) {
+      if (now !== undefined) this.#projection.noteReplaced(oid, now)
+    }
   }
 
   /** Fills the tables where they stand for no commit yet. */

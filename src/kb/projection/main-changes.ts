@@ -4,9 +4,13 @@ import { rowsInBatches } from './sql-query.ts'
 
 type Sql = MainTables
 
-/** Where a commit stands on main's first-parent line, from 1; undefined where it is not on it. */
+/**
+ * Returns the position of a commit on main's first-parent line, from 1; undefined if it is not on it. A commit that an erasure has
+ * replaced has the position of the one in its place.
+ */
 export function positionOf(sql: Sql, commit: string): number | undefined {
-  const row = sql.get`SELECT position FROM commits WHERE oid = ${commit}`
+  const row = sql.get`SELECT position FROM commits
+    WHERE oid = coalesce((SELECT now FROM replaced_commits WHERE oid = ${commit}), ${commit})`
   return row === undefined ? undefined : Number(row.position)
 }
 

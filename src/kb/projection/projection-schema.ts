@@ -1,9 +1,10 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 32
+export const projectionVersion = 33
 
 export const projectionTables = [
   'meta',
   'commits',
+  'replaced_commits',
   'files',
   'neurons',
   'versions',
@@ -24,6 +25,9 @@ export const projectionSchema = `
 
   -- main's first-parent line, oldest first
   CREATE TABLE commits (position INTEGER PRIMARY KEY, oid TEXT NOT NULL UNIQUE, at TEXT NOT NULL) STRICT;
+
+  -- commits that an erasure has replaced, with those in their place
+  CREATE TABLE replaced_commits (oid TEXT PRIMARY KEY, now TEXT NOT NULL) WITHOUT ROWID, STRICT;
 
   -- every file at the head of main; seq_id where it is a Neuron
   CREATE TABLE files (

@@ -163,6 +163,11 @@ export class Projection {
     return this.#oids(sql, 'lost-')
   }
 
+  /** Notes a commit that an erasure has replaced. Within a transaction. */
+  noteReplaced(oid: string, now: string): void {
+    this.write.run`INSERT OR REPLACE INTO replaced_commits (oid, now) VALUES (${oid}, ${now})`
+  }
+
   noteLostHead(ref: 'main' | 'queue', oid: string): void {
     this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES (${`lost-${ref}`}, ${oid})`
   }

@@ -1,4 +1,5 @@
 import { followsRename } from '../../rules/candidates/candidate.ts'
+import { positionOf } from './main-changes.ts'
 import type { AllTables, MainTables } from './projection.ts'
 
 type Sql = MainTables
@@ -13,10 +14,11 @@ export function lastBlob(sql: Sql, seqId: string): string | undefined {
   return row === undefined ? undefined : String(row.blob)
 }
 
-/** The version of a Neuron that main held at one of its first-parent commits. */
+/** Returns the version of a Neuron that main held at one of its first-parent commits, see {@link positionOf}. */
 export function versionAt(sql: Sql, seqId: string, commit: string): VersionRow | undefined {
+  const position = positionOf(sql, commit) ?? 0
   const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
-    WHERE seq_id = ${seqId} AND position <= (SELECT position FROM commits WHERE oid = ${commit})
+    WHERE seq_id = ${seqId} AND position <= ${position}
     ORDER BY version DESC LIMIT 1`
   return row === undefined ? undefined : toVersion(row)
 }
@@ -48,11 +50,16 @@ export function createdAt(sql: Sql, seqId: string): string | undefined {
   return row === undefined ? undefined : String(row.at)
 }
 
-/** The commits of main's first-parent line that begin with these hexadecimal digits: none, one, or two of several. */
+/**
+ * Returns the commits of main's first-parent line that begin with these hexadecimal digits: none, one, or two of several; else those
+ * that replace such commits.
+ */
 export function commitsByPrefix(sql: Sql, prefix: string): string[] {
-  return sql.all`SELECT oid FROM commits WHERE oid >= ${prefix} AND oid < ${`${prefix}g`} LIMIT 2`.map(({ oid }) =>
-    String(oid),
-  )
+  const end = `${prefix}g`
+  const now = sql.all`SELECT oid FROM commits WHERE oid >= ${prefix} AND oid < ${end} LIMIT 2`
+  const replaced = () => sql.all`SELECT DISTINCT now AS oid FROM replaced_commits
+    JOIN commits ON commits.oid = now WHERE replaced_commits.oid >= ${prefix} AND replaced_commits.oid < ${end} LIMIT 2`
+  return (now.length > 0 ? now : replaced()).map(({ oid }) => String(oid))
 }
 
 /** The highest number that was given to a Neuron, which a candidate has brought; what somebody made up around the server is none. */

@@ -6,20 +6,26 @@ import { erasedRef } from './kb-refs.ts'
 
 const file = 'commits'
 
-export async function erasedCommits(repository: Repository): Promise<ReadonlySet<Oid>> {
+/**
+ * Returns the commits that erasures have replaced, each with the commit in its place. The list of an earlier version does not name
+ * the latter.
+ */
+export async function erasedCommits(repository: Repository): Promise<ReadonlyMap<Oid, Oid | undefined>> {
   const head = await repository.readRef(erasedRef)
   const blob = head && (await repository.blobAt(head, file))
-  return new Set(blob ? (await repository.readTextOnce(blob)).split('\n').filter((line) => line !== '') : [])
+  const lines = blob ? (await repository.readTextOnce(blob)).split('\n').filter((line) => line !== '') : []
+  return new Map(
+    lines.map((line) => {
+      const [replaced = '', now] = line.split(' ')
+      return [replaced, now]
+    }),
+  )
 }
 
-/** The objects of the ref; the last is its commit. */
-export function formatErasedCommits(commits: Iterable<Oid>, at: Date): GitObject[] {
-  const list = Buffer.from(
-    [...commits]
-      .toSorted()
-      .map((oid) => `${oid}\n`)
-      .join(''),
-  )
+/** Returns the objects of the ref; the last is its commit. Ids alone: they tell nothing of what was erased. */
+export function formatErasedCommits(commits: ReadonlyMap<Oid, Oid | undefined>, at: Date): GitObject[] {
+  const lines = [...commits].map(([replaced, now]) => `${now === undefined ? replaced : `${replaced} ${now}`}\n`)
+  const list = Buffer.from(lines.toSorted().join(''))
   const { tree } = Tree.empty.with(file, { mode: '100644', oid: hashObject('blob', list) })
   const fields = { tree: hashObject('tree', tree.data), parents: [], author: committer(at), committer: committer(at) }
   const commit = encodeCommit({ ...fields, message: commitMessage('Refuse what was erased', []) })

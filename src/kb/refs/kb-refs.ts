@@ -2,7 +2,10 @@ import type { Oid } from '../../git/objects/object.ts'
 
 export const mainRef = 'refs/heads/main'
 export const queueRef = 'refs/ganglion/queue'
-/** Holds the ids of commits that an erasure has replaced: a clone of before still has them, and must not bring them back. */
+/**
+ * Maps the ids of commits that an erasure has replaced to those in their place: a clone of before still has the former and must not
+ * bring them back, and citations name them.
+ */
 export const erasedRef = 'refs/ganglion/erased'
 /** What nodes share of a repository. A copy that has the others has the first. */
 export const sharedRefs = [erasedRef, queueRef, mainRef]

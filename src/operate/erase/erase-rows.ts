@@ -1,14 +1,20 @@
 import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
+import type { EventData } from '../../contract/events.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import { isInternal } from '../../rules/access/audience.ts'
 import { fold } from '../../rules/text/fold.ts'
 import type { Schema } from '../../state/database/schema.ts'
 import { inTransaction } from '../../state/database/transaction.ts'
+import type { EventCandidate } from '../../state/event-store.ts'
 import { tablesOfKb } from '../../state/removal.ts'
-import { Erasing, erasedWord } from './erasing.ts'
+import { Erasing } from './erasing.ts'
 import type { ErasurePlan } from './plan-erasure.ts'
+import { erasedWord } from './text-forms.ts'
 
 export type RowsToErase = { kbId: string; tenantId: string; oids: ReadonlyMap<Oid, Oid>; plan: ErasurePlan }
-type RowChange = { table: keyof Schema; where: ReturnType<typeof sql<SqlBool>>; rewrite: (text: string) => string }
+type RowChange = { table: keyof Schema; where: ReturnType<typeof sql<SqlBool>>; rewrite: Rewrite }
+/** Returns the new text of a cell of a row. */
+type Rewrite = (text: string, column: string, row: Record<string, unknown>) => string
 
 /** Only counts what was asked, without case and accents: two questions may be the same without what goes. */
 const forgotten: ReadonlySet<keyof Schema> = new Set(['asked_questions', 'opened_results'])
@@ -49,7 +55,8 @@ function rowChanges({ kbId, tenantId, oids, plan }: RowsToErase): RowChange[] {
   return [
     ...tablesOfKb.map((table) => {
       const rewrites = forgotten.has(table) ? (text: string) => folded.replace(text) : rewrite
-      return { table, where: sql<SqlBool>`kb_id = ${kbId}`, rewrite: rewrites }
+      const own: Rewrite = table === 'events' ? (...cell) => rewrite(withoutPage(plan, ...cell)) : rewrites
+      return { table, where: sql<SqlBool>`kb_id = ${kbId}`, rewrite: own }
     }),
     { table: 'chat_turns', where: ofSessions, rewrite },
     { table: 'memberships', where: ofTenant, rewrite },
@@ -57,6 +64,25 @@ function rowChanges({ kbId, tenantId, oids, plan }: RowsToErase): RowChange[] {
       return { table, where: ofTenant, rewrite: (text: string) => people.replace(text) }
     }),
   ]
+}
+
+/** Returns a cell of an event without what the event tells of an erased page: its tags, and faults that name it. */
+function withoutPage(plan: ErasurePlan, ...[text, column, row]: Parameters<Rewrite>): string {
+  if (column !== 'candidate' && column !== 'data') return text
+  const { candidateId, seqId, problems }: EventData = JSON.parse(String(row.data))
+  if (column === 'data') {
+    const told = [...plan.seqIds, ...Object.keys(plan.paths)]
+    const isAbout = (problem: string) => told.some((one) => problem.includes(one))
+    if (!problems?.some(isAbout)) return text
+    return JSON.stringify({
+      ...JSON.parse(text),
+      problems: problems.map((problem) => (isAbout(problem) ? erasedWord : problem)),
+    })
+  }
+  const isErased = plan.candidates.includes(candidateId ?? '') || plan.seqIds.includes(seqId ?? '')
+  if (!isErased) return text
+  const told: EventCandidate = JSON.parse(text)
+  return JSON.stringify({ ...told, tags: told.tags.filter((tag) => isInternal([tag])) })
 }
 
 async function removeRows(
@@ -113,7 +139,7 @@ async function changedRows(
   const changed: ChangedRow[] = []
   for await (const row of transaction.selectFrom(table).selectAll().where(where).stream(rowsAtOnce)) {
     const cells = Object.entries(row).flatMap(([column, value]): [string, string][] => {
-      const text = typeof value === 'string' && !kept.has(column) ? rewrite(value) : value
+      const text = typeof value === 'string' && !kept.has(column) ? rewrite(value, column, row) : value
       return typeof text === 'string' && text !== value ? [[column, text]] : []
     })
     if (cells.length > 0) changed.push({ row, cells })

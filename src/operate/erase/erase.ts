@@ -121,7 +121,9 @@ async function writeHistory(
     const old = commits.split('\n').filter((line) => line !== '')
     await rewrite.run(old)
     const replaced = old.filter((oid) => rewrite.newId(oid) !== oid)
-    const record = formatErasedCommits([...(await erasedCommits(from)), ...replaced], at)
+    const commitIds = replaced.map((oid): [Oid, Oid] => [oid, rewrite.newId(oid)])
+    const earlier = [...(await erasedCommits(from))].map(([oid, now]) => [oid, now && rewrite.newId(now)] as const)
+    const record = formatErasedCommits(new Map([...earlier, ...commitIds]), at)
     for (const object of record) batch.set(hashObject(object.type, object.data), object)
     const [recordTip = ''] = [...batch.keys()].slice(-1)
     await flush()
@@ -134,7 +136,6 @@ async function writeHistory(
     const wrong = await checkObjects(gitDir, AbortSignal.timeout(longTimeLimit))
     if (wrong.length > 0) throw new Error(`The new history is not whole: ${wrong[0]}`)
     await syncTree(gitDir)
-    const commitIds = replaced.map((oid): [Oid, Oid] => [oid, rewrite.newId(oid)])
     return { oids: [...rewrite.oids, ...commitIds], head: recordTip }
   } finally {
     to.close()

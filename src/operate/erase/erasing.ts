@@ -6,14 +6,7 @@ import { allTags } from '../../markdown/page-tags.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { type Candidate, followsRename } from '../../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
-import { fileSlug } from '../../rules/paths/slug.ts'
-import { escapeMarkdown } from '../../rules/text/inert-text.ts'
-
-/** What stands in the place of what is erased. */
-export const erasedWord = 'Erased'
-
-/** Shorter slugs of texts may be anything. */
-const leastSlug = 6
+import { erasedWord, TextForms } from './text-forms.ts'
 
 export type FileKind = 'page' | 'record' | 'file'
 
@@ -51,8 +44,7 @@ export class Erasing {
   readonly candidates: ReadonlySet<string>
   readonly #things: ErasedThings
   readonly #pending: ReadonlySet<string>
-  readonly #pattern: RegExp | undefined
-  readonly #slugs: ReadonlySet<string>
+  readonly #forms: TextForms
   /** Versions of erased pages, so that different ones stay different. */
   readonly #versions = new Map<string, number>()
 
@@ -61,14 +53,17 @@ export class Erasing {
     this.seqIds = new Set(things.seqIds)
     this.candidates = new Set(things.candidates)
     this.#pending = new Set(things.pending)
-    this.#slugs = new Set(things.texts.flatMap(({ text }) => slugsOf(text)))
-    this.#pattern = patternOf(things.texts, this.#slugs)
+    this.#forms = new TextForms(things.texts)
   }
 
-  /** A text without the texts that are to go, also as JSON, YAML, Markdown, addresses and names of files write them, and broken over lines. */
+  /** Returns a text without the texts to erase, in any form of {@link TextForms}. */
   replace(text: string): string {
-    if (this.#pattern === undefined) return text
-    return text.replace(this.#pattern, (found) => (this.#slugs.has(found) ? erasedWord.toLowerCase() : erasedWord))
+    return this.#forms.replace(text)
+  }
+
+  /** Returns the name of a file or folder without the texts to erase, also as the server makes names of titles. */
+  replaceName(name: string): string {
+    return this.#forms.replaceName(name)
   }
 
   /**
@@ -175,47 +170,4 @@ function recordSight({ metadata, frontMatter, content }: Candidate): unknown[] {
 function requireSame(before: unknown[], after: unknown[]): void {
   if (isDeepStrictEqual(before, after)) return
   throw new Error('The text is part of ids that Ganglion itself writes, or of what hides a page: give more of it.')
-}
-
-/** A space, or the end of a line, also as JSON writes it, with what begins the next one. */
-const gap = String.raw`[^\S\r\n]*(?:[^\S\r\n]|(?:\r?\n|(?:\\r)?\\n)[^\S\r\n]*(?:>[^\S\r\n]*)*)`
-
-function patternOf(texts: ErasedThings['texts'], slugs: ReadonlySet<string>): RegExp | undefined {
-  const escaped = (text: string) =>
-    text
-      .replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-      .replace(/\s+/g, gap)
-      .replace(/%[0-9A-F]{2}/g, '(?i:$&)')
-  const forms = texts.flatMap(({ text, isWord }) =>
-    formsOf(text).map((form) => {
-      // Who writes an e-mail address does not mind its case.
-      const pattern = text.includes('@') ? `(?i:${escaped(form)})` : escaped(form)
-      return { form, pattern: isWord ? `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])` : pattern }
-    }),
-  )
-  // The prefix of ids may be such a slug.
-  for (const slug of slugs)
-    forms.push({ form: slug, pattern: `(?<![\\p{L}\\p{N}])${escaped(slug)}(?![\\p{L}\\p{N}_])` })
-  // The longest first: one may hold another.
-  forms.sort((a, b) => b.form.length - a.form.length)
-  return forms.length === 0 ? undefined : new RegExp(forms.map(({ pattern }) => pattern).join('|'), 'gu')
-}
-
-/** The ways in which files and rows write a text; Markdown and JSON also hold addresses, and JSON holds JSON. */
-function formsOf(text: string): string[] {
-  const inJson = (one: string) => JSON.stringify(one).slice(1, -1)
-  const inForm = (one: string) => new URLSearchParams({ _: one }).toString().slice('_='.length)
-  const written = [text, text.normalize('NFC'), text.normalize('NFD')].flatMap((one) =>
-    one.isWellFormed() ? [one, encodeURI(one), encodeURIComponent(one), inForm(one)] : [one],
-  )
-  const forms = written
-    .flatMap((one) => [one, escapeMarkdown(one)])
-    .flatMap((one) => [one, inJson(one), inJson(inJson(one)), one.replaceAll("'", "''")])
-  return [...new Set(forms)]
-}
-
-/** What a text is in the names of files that are made of titles; not of what may be another word, or a part of an id or a date. */
-function slugsOf(text: string): string[] {
-  const slug = fileSlug(text)
-  return slug.length >= leastSlug && /.-/.test(slug) && /\p{L}{2}/u.test(slug) ? [slug] : []
 }

@@ -5,7 +5,8 @@ import { folderMode, fromBinaryName, submoduleMode, Tree, toBinaryName } from '.
 import type { Repository } from '../../git/repository.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { pauses } from '../../system/pauses.ts'
-import { type Erasing, erasedPath, erasedWord, type FileKind, fileKindOf } from './erasing.ts'
+import { type Erasing, erasedPath, type FileKind, fileKindOf } from './erasing.ts'
+import { erasedWord } from './text-forms.ts'
 
 /** Trailers of the server, which say who decided what; others may hold what is to go. */
 const keptTrailers = new Set(
@@ -115,13 +116,15 @@ export class HistoryRewrite {
         is = found.seqId === undefined ? found.oid : undefined
       }
       if (is !== undefined && fromBinaryName(newName) === name) {
-        const replaced = this.#erasing.replace(name)
+        const replaced = this.#erasing.replaceName(name)
         if (replaced !== name) newName = toBinaryName(this.#newName(path, prefix + replaced).slice(prefix.length))
       }
       if (is === entry.oid && newName === entry.name) continue
       if (newName !== entry.name) tree = tree.with(entry.name, undefined).tree
       if (newName !== entry.name && tree.get(newName) !== undefined) {
-        throw new Error(`Without the text, two files would be called ${this.#erasing.replace(path)}: rename one first.`)
+        throw new Error(
+          `Without the text, two files would be called ${prefix}${fromBinaryName(newName)}: rename one first.`,
+        )
       }
       tree = tree.with(newName, is === undefined ? undefined : { mode: entry.mode, oid: is }).tree
     }

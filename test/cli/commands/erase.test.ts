@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
@@ -5,9 +6,10 @@ import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { candidate } from '../../kb/support/test-bed.ts'
+import { startNode } from '../../support/process.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
-import { ganglion } from '../support.ts'
+import { ganglion, main } from '../support.ts'
 
 test('erases pages and texts for the operator, says what still holds them, and records that in the audit', async () => {
   const dataDir = join(tempDir(), 'data')
@@ -116,4 +118,25 @@ test('erases pages and texts for the operator, says what still holds them, and r
     'kb.erased: 1 text went; decided by ann@example.org; decided by ben@example.org',
   ])
   expect((await run('verify')).code).toBe(0)
+})
+
+test('an erasure goes on when nobody reads its lines any longer', async () => {
+  const dataDir = join(tempDir(), 'data')
+  await ganglion(['kb', 'create', 'handbook', '--tenant', 'acme', '--data', dataDir])
+  const text = 'VIP escalation policy'
+  const write = await openContext({ dataDir, threads })
+  const tenantId = (await write.tenants.find('acme'))?.id ?? ''
+  const curator = { id: 'key:c', name: 'Ada', tenantId, role: 'curator' as const, connectors: [] }
+  const { candidateId } = await submitCandidate(write, curator, candidate({ content: 'Call at once.' }))
+  await approveCandidate(write, curator, candidateId, {})
+  await write.close()
+  const child = startNode([main, 'erase', '--kb', 'handbook', '--text', text, '--data', dataDir])
+  const exit = once(child, 'exit')
+  for (const stream of [child.stdout, child.stderr]) stream?.destroy()
+  expect(await exit).toEqual([0, null])
+  expect(await ganglion(['erase', '--resume', '--data', dataDir])).toMatchObject({
+    stdout: 'There is none to finish.\n',
+  })
+  const { stdout } = await ganglion(['erase', '--kb', 'handbook', '--text', text, '--dry-run', '--data', dataDir])
+  expect(stdout).toContain('found nowhere')
 })

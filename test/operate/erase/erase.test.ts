@@ -242,6 +242,52 @@ test('a text goes from what the server writes otherwise: files that feedback nam
   expect(asked.map(({ question }) => question)).toEqual(['where is he'])
 })
 
+test('a text goes in the forms that the server and HTML make of it: names of one word and of digits, entities, emphasis, cut titles', async () => {
+  const house = await newHouse()
+  const phone = '+49 170 5551234'
+  const long =
+    'The list of all numbers that the people at the reception of the large building in the north may call at night'
+  const pages = [
+    { title: 'Quentinsonderzug', content: 'See [one](quentinsonderzug.md), [two](#quentinsonderzug).' },
+    {
+      title: `Phone list ${phone}`,
+      content: 'Call +49&nbsp;170&#160;5551234, **+49** 170 <b>5551234</b>, or &plus;49 170 5551234.',
+    },
+    { title: 'Bjørn Åström', content: 'Bj&oslash;rn &Aring;str&ouml;m, *Bjørn* __Åström__, Bjørn\u00a0Åström.' },
+    { title: `${long} ${phone}`, content: 'A title that is cut.' },
+    { title: 'Other', content: 'The R&amp;D &copy; of 49 &lt;170&gt; stays, quentinsonderzug in lower case too.' },
+  ]
+  for (const page of pages) await house.approve(await house.propose(candidate(page)))
+  const other = candidate({
+    title: 'Tagged',
+    content: 'Words.',
+    metadata: JSON.stringify({ tags: ['knurrhahn', 'internal'] }),
+  })
+  const { seqId } = Object(await house.approve(await house.propose(other)))
+  await house.prepare({ neurons: [seqId], texts: ['Quentinsonderzug', phone, 'Bjørn Åström'] })
+  await house.finish()
+  await house.sound()
+  const paths = nativeGit(house.gitDir, ['ls-tree', '-r', '--name-only', 'main', 'neurons/'])
+  expect(paths).not.toMatch(/quentin|5551|bjorn/)
+  const { content } = await readNeuron(house.ctx(), house.curator, { kb: 'handbook', seqId: 'handbook_00000005' })
+  expect(content).toContain('R&amp;D &copy; of 49 &lt;170&gt; stays, quentinsonderzug in lower case')
+  const events = await house.ctx().database.db.selectFrom('events').select('candidate').execute()
+  expect(JSON.stringify(events)).toContain('internal')
+  await house.reopen()
+  const left = [
+    'knurrhahn',
+    'Quentin',
+    'quentinsonderzug.md',
+    '#quentin',
+    '5551234',
+    '170 555',
+    'oslash',
+    'Åström',
+    'bjorn',
+  ]
+  expect(holders(house.dataDir, house.gitDir, left)).toEqual([])
+})
+
 test('feedback on answers that cited a page goes with it, whether it waits or became a page', async () => {
   const house = await newHouse()
   const secret = candidate({ title: 'Quist', content: 'Quist lives in Xanadu, at the quay of the river.' })
@@ -396,6 +442,55 @@ test('a push that has a commit of before is refused, also after another erasure'
     const findings = await checkPush(kb, { repository, ...range }, house.ctx().parser).finally(() => repository.close())
     expect(findings).toMatchObject([{ rule: 'erased-history', severity: 'error' }])
   }
+})
+
+test('citations of pages that stay keep their answers after erasures, whatever names the commit', async () => {
+  const house = await newHouse()
+  const approved = async (title: string, content: string) =>
+    Object(await house.approve(await house.propose(candidate({ title, content })))) as { seqId: string; commit: string }
+  const erased = await approved('Quist', 'Lives in Xanadu.')
+  const kept = await approved('Kept', 'First words of Orpheus.')
+  const target = { kind: 'user-correction', metadata: JSON.stringify({ targetNeuron: kept.seqId }) } as const
+  const changed = Object(
+    await house.approve(await house.propose(candidate({ title: 'Kept', content: 'Second words.', ...target }))),
+  )
+  const other = await approved('Other', 'Of Orpheus.')
+  const cited = [
+    ...[kept.commit, changed.commit, other.commit].map((commit) => ({ seqId: kept.seqId, commit })),
+    { seqId: other.seqId, commit: other.commit },
+  ]
+  const reads = (names: typeof cited) =>
+    Promise.all(
+      names.map(async ({ seqId, commit: at }) => {
+        const { content, version } = await readNeuron(house.ctx(), house.curator, { kb: 'handbook', seqId, at })
+        return { content, version }
+      }),
+    )
+  const before = await reads(cited)
+  expect(before.map(({ version }) => version)).toEqual([1, 2, 2, 1])
+  // The second erasure replaces commits that the first has made.
+  for (const changes of [{ neurons: [erased.seqId] }, { texts: ['This version'] }]) {
+    await house.prepare(changes)
+    await house.finish()
+    expect(await reads(cited)).toEqual(before)
+    expect(await reads(cited.map(({ seqId, commit }) => ({ seqId, commit: commit.slice(0, 12) })))).toEqual(before)
+    await house.sound()
+  }
+  const mirror = join(tempDir(), 'mirror.git')
+  nativeGit(house.dataDir, ['clone', '--quiet', '--mirror', house.gitDir, mirror])
+  const map = nativeGit(mirror, ['cat-file', 'blob', 'refs/ganglion/erased:commits'])
+  expect(map).toMatch(/^(?:[0-9a-f]{40} [0-9a-f]{40}\n?)+$/)
+  const lines = map.trim().split('\n')
+  const newIds = new Set(nativeGit(mirror, ['rev-list', '--all']).split('\n'))
+  for (const { commit } of cited) {
+    const now = lines.find((line) => line.startsWith(commit))?.slice(41) ?? ''
+    expect(newIds).toContain(now)
+  }
+  const given = { kb: 'handbook', seqId: kept.seqId }
+  const metadata = JSON.stringify({ targetNeuron: kept.seqId, baseCommit: changed.commit })
+  const stale = candidate({ title: 'Kept', content: 'Third words.', kind: 'user-correction', metadata })
+  await house.approve(await house.propose(stale))
+  expect((await readNeuron(house.ctx(), house.curator, given)).content).toContain('Third words.')
 })
 
 test.each(['written', 'decided', 'switched', 'removed', 'rewritten'] as const)(

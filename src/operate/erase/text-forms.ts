@@ -1,0 +1,190 @@
+import { decodeString } from 'micromark-util-decode-string'
+import { fileSlug, slugify } from '../../rules/paths/slug.ts'
+import { inert } from '../../rules/text/inert.ts'
+import { escapeMarkdown } from '../../rules/text/inert-text.ts'
+
+/** Word in the place of an erased text. */
+export const erasedWord = 'Erased'
+
+/** A text to erase. `isWord`: not within a word. */
+type Sought = { text: string; isWord: boolean }
+
+/** Minimum characters of a slug. Shorter slugs may come from other texts. */
+const leastSlug = 6
+/** Bytes to which the server cuts the slugs of titles, names of pictures, branches and parts. */
+const slugLengths = [80, 60, 50, 40]
+/** Minimum bytes of a file name that may have been cut within the slug of a text. */
+const cutName = 76
+/** Characters at which the server cuts the subject of a commit. */
+const cutLine = 120
+
+const entity = '&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});'
+/** Emphasis and HTML tags that may stand at the end of a word. */
+const markup = '(?:[*_~`]{1,3}|</?[A-Za-z][^<>\\n]{0,100}>){0,4}'
+const special = /[\\^$.*+?()[\]{}|/]/g
+/** Characters of a path or an address. */
+const pathCharacter = `[^\\s"'<>()|[\\]]`
+
+/**
+ * The forms in which files and rows hold texts to erase: as JSON, YAML, Markdown, HTML, addresses and commit messages write them, broken
+ * over lines, cut short, and as the server makes names of files of them. Each form is derived with the function that makes it.
+ */
+export class TextForms {
+  readonly #loose: RegExp | undefined
+  readonly #strict: RegExp
+  readonly #slugs: ReadonlySet<string>
+  readonly #name: RegExp
+  readonly #texts: readonly string[]
+
+  constructor(texts: readonly Sought[]) {
+    this.#texts = texts.map(({ text }) => text)
+    const slugs = new Set(this.#texts.flatMap(slugsOf))
+    this.#slugs = slugs
+    const inText = [...slugs].map((slug) => ({
+      form: slug,
+      pattern: isDistinct(slug) ? slugPattern(slug) : inPath(slug),
+    }))
+    const compile = (isLoose: boolean, flags: string) =>
+      patternOf([...texts.flatMap((one) => patternsOf(one, isLoose)), ...inText], flags)
+    this.#strict = compile(false, 'u')
+    this.#loose = texts.length === 0 ? undefined : compile(true, 'gu')
+    this.#name = patternOf(
+      [...slugs].map((slug) => ({ form: slug, pattern: slugPattern(slug) })),
+      'gu',
+    )
+  }
+
+  replace(text: string): string {
+    if (this.#loose === undefined) return text
+    const replaced = text.replace(this.#loose, (found) => {
+      if (this.#slugs.has(found) && !this.#texts.includes(found)) return erasedWord.toLowerCase()
+      // An entity of the pattern stands for any character.
+      return !found.includes('&') || this.#strict.test(found) || this.#strict.test(decoded(found)) ? erasedWord : found
+    })
+    return this.#withoutCut(replaced)
+  }
+
+  replaceName(name: string): string {
+    const replaced = this.replace(name)
+    if (this.#slugs.size === 0) return replaced
+    const whole = replaced.replace(this.#name, erasedWord.toLowerCase())
+    const [, stem = '', rest = ''] = /^(.*?)((?:-\d+)?(?:\.[^.]*)?)$/s.exec(whole) ?? []
+    if (Buffer.byteLength(stem + rest) < cutName) return whole
+    const end = endThatBegins(stem, [...this.#slugs])
+    return end === 0 ? whole : stem.slice(0, -end) + erasedWord.toLowerCase() + rest
+  }
+
+  /** Removes the beginning of a text from the end of a first line that the server has cut. */
+  #withoutCut(text: string): string {
+    const end = text.indexOf('\n')
+    const line = end < 0 ? text : text.slice(0, end)
+    if (line.length < cutLine - 2 || line.length > cutLine) return text
+    const length = endThatBegins(line, this.#texts)
+    return length === 0 ? text : line.slice(0, -length) + erasedWord + text.slice(line.length)
+  }
+}
+
+type Form = { form: string; pattern: string }
+
+/** Never matches without forms. The longest come first: one may hold another. */
+function patternOf(forms: Form[], flags: string): RegExp {
+  const sorted = forms.toSorted((a, b) => b.form.length - a.form.length)
+  return new RegExp(sorted.length === 0 ? '(?!)' : sorted.map(({ pattern }) => pattern).join('|'), flags)
+}
+
+/** @param isLoose also with any entity in the place of a character */
+function patternsOf({ text, isWord }: Sought, isLoose: boolean): Form[] {
+  const boundary = String.raw`[\p{L}\p{N}]`
+  const bounded = (pattern: string) => (isWord ? `(?<!${boundary})${pattern}(?!${boundary})` : pattern)
+  // The case of an e-mail address does not matter to its writer.
+  const isAnyCase = text.includes('@')
+  const whole = formsOf(text).map((form) => ({ form, pattern: bounded(escaped(form, isLoose, isAnyCase)) }))
+  const characters = [...text]
+  const least = Math.max(leastSlug, Math.ceil(characters.length / 2))
+  const rest = characters.slice(least)
+  if (rest.length === 0) return whole
+  const begin = escaped(characters.slice(0, least).join(''), false)
+  const cut = `${begin}${rest.map((one) => `(?:${escaped(one, false)}`).join('')}${')?'.repeat(rest.length)}\\s?(?=…)`
+  return [...whole, { form: '', pattern: isWord ? `(?<!${boundary})${cut}` : cut }]
+}
+
+/** A space, an entity or the end of a line, also as JSON writes it, with the marks that begin the next line. */
+function gap(isLoose: boolean): string {
+  const blank = isLoose ? String.raw`(?:[^\S\r\n]|${entity})` : String.raw`[^\S\r\n]`
+  const newline = String.raw`(?:\r?\n|(?:\\r)?\\n)[^\S\r\n]*(?:>[^\S\r\n]*)*`
+  return `${markup}${blank}{0,99}(?:${blank}|${newline})${markup}`
+}
+
+function escaped(text: string, isLoose: boolean, isAnyCase = false): string {
+  return text
+    .split(/(\s+|%[0-9A-F]{2})/)
+    .map((part) => {
+      if (/^\s+$/.test(part)) return gap(isLoose)
+      if (/^%[0-9A-F]{2}$/.test(part)) return inCases(part)
+      const pattern = (one: string) => (isAnyCase ? inCases(one) : one.replace(special, '\\$&'))
+      return isLoose ? [...part].map((one) => `(?:${pattern(one)}|${entity})`).join('') : pattern(part)
+    })
+    .join('')
+}
+
+/** Returns a pattern of a text in upper and lower case. V8 does not match all of a group `(?i:…)` of alternatives. */
+function inCases(text: string): string {
+  return [...text]
+    .map((one) => {
+      const cases = [...new Set([one, one.toLowerCase(), one.toUpperCase()])].map((each) =>
+        each.replace(special, '\\$&'),
+      )
+      return cases.length === 1 ? cases[0] : `(?:${cases.join('|')})`
+    })
+    .join('')
+}
+
+/** Returns a text with its entities as characters. */
+function decoded(text: string): string {
+  return text.replace(new RegExp(entity, 'g'), decodeString)
+}
+
+/** The ways in which files and rows write a text; Markdown and JSON also hold addresses, and JSON holds JSON. */
+function formsOf(text: string): string[] {
+  const inJson = (one: string) => JSON.stringify(one).slice(1, -1)
+  const inForm = (one: string) => new URLSearchParams({ _: one }).toString().slice('_='.length)
+  const written = [text, text.normalize('NFC'), text.normalize('NFD')].flatMap((one) =>
+    one.isWellFormed() ? [one, encodeURI(one), encodeURIComponent(one), inForm(one)] : [one],
+  )
+  const forms = written
+    .flatMap((one) => [one, escapeMarkdown(one), inert(one)])
+    .flatMap((one) => [one, inJson(one), inJson(inJson(one)), one.replaceAll("'", "''")])
+  return [...new Set(forms)]
+}
+
+function slugsOf(text: string): string[] {
+  const slugs = slugLengths.flatMap((length) => [fileSlug(text, length), slugify(text, length)])
+  return [...new Set(slugs)].filter((slug) => slug.length >= leastSlug)
+}
+
+/** Whether a slug cannot be a common word, or a part of an id or a date. */
+function isDistinct(slug: string): boolean {
+  return /.-/.test(slug) && /\p{L}{2}/u.test(slug)
+}
+
+/** The prefix of ids may be such a slug. */
+function slugPattern(slug: string): string {
+  return String.raw`(?<![\p{L}\p{N}])${escaped(slug, false)}(?![\p{L}\p{N}_])`
+}
+
+/** A slug in a path of the repository or in an anchor. */
+function inPath(slug: string): string {
+  const before = `(?<=(?:neurons/|sources/|attachments/|#)${pathCharacter}{0,300})`
+  const after = `(?=${pathCharacter}{0,300}\\.md(?![\\p{L}\\p{N}]))`
+  return `${slugPattern(slug)}(?:${before}|${after})`
+}
+
+/** Returns the length of the end of a text that is the beginning of one of others, and at least half of it; 0 if there is none. */
+function endThatBegins(text: string, others: readonly string[]): number {
+  for (const other of others) {
+    for (let length = other.length - 1; length >= Math.max(leastSlug, other.length / 2); length--) {
+      if (text.endsWith(other.slice(0, length))) return length
+    }
+  }
+  return 0
+}
