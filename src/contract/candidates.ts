@@ -376,7 +376,10 @@ export const CandidateDetail = CandidateSummary.extend({
   after: z
     .string()
     .nullable()
-    .describe('Text of the Neuron with the candidate. Null if the Neuron is deleted or cannot be read.'),
+    .describe(
+      'Text of the Neuron with the candidate, and with conflict markers where `conflicts` is present. Null if the Neuron is ' +
+        'deleted or cannot be read.',
+    ),
   awaiting: Awaiting.describe(
     'What `kb.yaml` asks for before it is approved. Absent if any curator decides alone.',
   ).exactOptional(),
@@ -394,7 +397,7 @@ export const CandidateDetail = CandidateSummary.extend({
   diffTruncated: z.literal(true).describe('Present if `diff` is cut at its limit.').exactOptional(),
   conflicts: z
     .array(MergeConflict)
-    .describe('Present if the candidate conflicts with `main`: `before` is then the version that it is based on.')
+    .describe('Present if the candidate conflicts with `main`: these places are marked in `after`, as git marks them.')
     .exactOptional(),
   effects: TestEffects.describe(
     'What its approval changes in the results of the answer tests. Present if it is pending and there are tests.',

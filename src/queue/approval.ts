@@ -26,6 +26,7 @@ import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
 import { type Actor, type Candidate, followsRename, isReversal, queueStatus } from '../rules/candidates/candidate.ts'
+import { checkConflictMarkers } from '../rules/check/conflict-markers.ts'
 import { awaitingText, isOpenToCurators, votesOn } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
@@ -170,11 +171,19 @@ function keepsHidden(before: string, after: string): boolean {
   })
 }
 
-/** An edit without the front matter that opens its content, which counts. @throws {ValidationError} if it cannot be read */
+/**
+ * Returns an edit without the front matter that opens its content, which counts.
+ * @throws {ValidationError} if that cannot be read, or if the content has a conflict that is not solved
+ */
 async function openedEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<ApprovalEdit> {
   if (edit.content === undefined) return edit
   const { content, tags, audience, isUnreadable } = openContent(edit.content)
   if (isUnreadable) throw new ValidationError({ content: [unreadableHead] })
+  if (checkConflictMarkers(content).length > 0) {
+    throw new ValidationError({
+      content: ['has a conflict that is not solved: write what is right in place of the marked lines'],
+    })
+  }
   const { defaultAudience } = await kb.settings()
   const added = edit.tags === undefined ? tags : tags.filter((tag) => isInternal([tag]))
   return { ...edit, content, adds: { tags: added, audience: audience && narrowed(audience, defaultAudience) } }

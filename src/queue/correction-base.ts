@@ -114,7 +114,7 @@ async function nearestVersion(
   const textOf = ({ file }: Version) =>
     plainText(effectiveAudience({ role }) === 'curator' ? file.content : shownContent(file))
   const text = plainText(content)
-  let nearest = { version: today, changed: changedLines(textOf(today), text) }
+  let nearest = { version: today, changed: compareLines(textOf(today), text).changed }
   if (nearest.changed === 0) return { base: today, equals: today }
   let left = maxCharacters
   let [later, ...earlier] = versionsBefore(sql, seqId, { before: today.version + 1, max: maxVersions })
@@ -127,23 +127,29 @@ async function nearestVersion(
     const known = textOf(version)
     left -= known.length
     if (known === text) return { base: today, equals: version }
-    const changed = changedLines(known, text)
-    if (isRecent && changed < nearest.changed) nearest = { version, changed }
+    const { changed, isRelated } = compareLines(known, text)
+    if (isRecent && isRelated && changed < nearest.changed) nearest = { version, changed }
   }
   return { base: nearest.version, equals: undefined }
 }
 
-/** Lines that only one of two texts has. Takes linear time. */
-function changedLines(before: string, after: string): number {
+/**
+ * Counts the lines that only one of two texts has. `isRelated`: they share a line that is not blank; a text that is written anew is nearest
+ * to the shortest version, and was not written from it. Takes linear time.
+ */
+function compareLines(before: string, after: string): { changed: number; isRelated: boolean } {
   const [old, lines] = [before.split('\n'), after.split('\n')]
   const counts = countLines(lines)
-  let common = 0
+  let [common, isRelated] = [0, false]
   for (const line of old) {
     const count = counts.get(line) ?? 0
-    if (count > 0) common++
+    if (count > 0) {
+      common++
+      isRelated ||= line.trim() !== ''
+    }
     counts.set(line, count - 1)
   }
-  return old.length + lines.length - 2 * common
+  return { changed: old.length + lines.length - 2 * common, isRelated }
 }
 
 function plainText(content: string): string {

@@ -10,11 +10,9 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
-import { baseOf } from '../kb/writing/merge-candidate.ts'
+import { markedPage } from '../kb/writing/merge-candidate.ts'
 import { testFileChanges } from '../kb/writing/merge-tests.ts'
 import { proposalOf } from '../kb/writing/proposal.ts'
-import { replaceContent } from '../markdown/file/file-body.ts'
-import { fileLayout } from '../markdown/file/front-matter.ts'
 import { formatNeuron, type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
@@ -75,7 +73,7 @@ export async function approvalDecision(
   return [{ action: 'approve', at: at.toISOString(), by: name }]
 }
 
-/** What approval would change, of whole pages where one was proposed, or what is proposed where that conflicts with main. */
+/** Returns what approval would change, of whole pages where one was proposed. Where that conflicts with main, the conflict is marked. */
 async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise<Sides> {
   const view = { sql: kb.projection.read, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
   const isPage = candidate.frontMatter !== null
@@ -96,15 +94,10 @@ async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise
     if (error.code === 'target_unreadable') return { before, after: null }
     if (error.code !== 'merge_conflict') throw error
     const conflicts = z.array(MergeConflict).parse(error.details.conflicts)
-    return { ...sidesOfConflict(candidate, (await baseOf(view, candidate)) ?? ''), conflicts }
+    if (candidate.removes) return { before, after: null, conflicts }
+    const marked = await markedPage(view, candidate, target)
+    return { before, after: isPage ? marked : parseNeuronFile(marked).content, conflicts }
   }
-}
-
-/** From the version that it was written against to what it says, since main has changed otherwise. */
-function sidesOfConflict({ frontMatter, content, removes }: Candidate, base: string): Sides {
-  if (frontMatter === null) return { before: parseNeuronFile(base).content, after: removes ? null : content }
-  const body = base.slice(fileLayout(base).bodyStart)
-  return { before: base, after: frontMatter + replaceContent(body, content, fileLayout(frontMatter).eol) }
 }
 
 async function sidesOfApproval(

@@ -22,6 +22,7 @@ import { actorOf, type Caller, isVisitor } from '../rules/access/caller.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { parseMetadata, readMetadata, unfitKeys } from '../rules/candidates/metadata.ts'
+import { checkConflictMarkers } from '../rules/check/conflict-markers.ts'
 import { judge } from '../rules/policy.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { once } from '../state/once.ts'
@@ -172,6 +173,7 @@ function opened(
   return { content, metadata, fields: readMetadata(parseMetadata(metadata).data), warnings, isUnreadable }
 }
 
+const conflictLeft = 'The content has the markers of a merge conflict: a curator decides.'
 const unreadable = `The content ${unreadableHead}: a curator decides.`
 
 async function submitStaged(
@@ -245,8 +247,11 @@ export async function toCandidate(
   const record = { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy }
   const actionZone = fields.actionZone ?? null
   const judged = judge({ ...record, trustedConnector, actionZone, targetProblem }, settings)
-  const verdict = isUnreadable
-    ? { ...judged, approve: false, reason: 'unreadable front matter', warnings: [...judged.warnings, unreadable] }
+  const doubt = isUnreadable
+    ? { reason: 'unreadable front matter', warning: unreadable }
+    : checkConflictMarkers(content).length > 0 && { reason: 'a conflict in the text', warning: conflictLeft }
+  const verdict = doubt
+    ? { ...judged, approve: false, reason: doubt.reason, warnings: [...judged.warnings, doubt.warning] }
     : judged
   const target = targetingKinds.has(draft.kind) ? (fields.targetNeuron ?? null) : null
   const isKnown = target !== null && named !== undefined && targetProblem === null

@@ -5,7 +5,7 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
-import { baseOf, type MainView } from '../kb/writing/merge-candidate.ts'
+import { baseOf, type MainView, markedPage } from '../kb/writing/merge-candidate.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
@@ -19,6 +19,8 @@ export type ConflictSides = {
   current: string
   /** What the candidate says; null where it removes the Neuron. */
   proposed: string | null
+  /** Text of the Neuron with all changes of both, and markers around the places that conflict: what an edit begins with. */
+  merged: string
   conflicts: z.infer<typeof MergeConflict>[]
   /** The commit of the Neuron's present version: the base of an edit that solves the conflict. */
   commit: string
@@ -56,23 +58,26 @@ async function proposedSides(view: ProposalView, candidate: Candidate): Promise<
     const { text, ...proposal } = await proposalOf(view, candidate)
     return { ...shown, ...proposal, after: text === null ? undefined : shownFile(text) }
   } catch (error) {
-    const after = candidate.removes ? undefined : unmergedFile(candidate, before)
-    if (error instanceof ValidationError) return { ...shown, after, problem: 'malformed_request' }
+    const own = candidate.removes ? undefined : unmergedFile(candidate, before)
+    if (error instanceof ValidationError) return { ...shown, after: own, problem: 'malformed_request' }
     if (!(error instanceof GanglionError)) throw error
     if (error.code !== 'merge_conflict' || target === undefined || before === undefined) {
-      return { ...shown, after, problem: error.code }
+      return { ...shown, after: own, problem: error.code }
     }
     const base = shownFile((await baseOf(view, candidate)) ?? '')
-    const solved = await asSolved(view, candidate, target.commit)
+    const marked = candidate.removes ? before : shownFile(await markedPage(view, candidate, target))
+    const solved = await asSolved(view, candidate, { content: marked.content, base: target.commit })
+    const after = candidate.removes ? undefined : (solved ?? marked)
     const conflict = {
       base: base.content,
       current: before.content,
       proposed: candidate.removes ? null : unixLines(candidate.content),
+      merged: marked.content,
       conflicts: z.array(MergeConflict).parse(error.details.conflicts),
       commit: target.commit,
       isSolvable: solved !== undefined,
     }
-    return { ...shown, after: solved ?? after, problem: error.code, conflict }
+    return { ...shown, after, problem: error.code, conflict }
   }
 }
 
@@ -87,10 +92,14 @@ function unmergedFile({ frontMatter, content }: Candidate, before: NeuronFile | 
   return shownFile((frontMatter ?? '') + content)
 }
 
-/** The page with the candidate's own text and all else merged; undefined where that conflicts, too. */
-async function asSolved(view: ProposalView, candidate: Candidate, base: string): Promise<NeuronFile | undefined> {
+/** Returns the page as an edit of the text would make it; undefined where the front matter conflicts, too. */
+async function asSolved(
+  view: ProposalView,
+  candidate: Candidate,
+  edit: { content: string; base: string },
+): Promise<NeuronFile | undefined> {
   try {
-    const { text } = await proposalOf(view, candidate, { edit: { content: candidate.content, base } })
+    const { text } = await proposalOf(view, candidate, { edit })
     return text === null ? undefined : shownFile(text)
   } catch (error) {
     if (error instanceof ValidationError || error instanceof GanglionError) return undefined

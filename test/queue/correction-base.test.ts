@@ -3,6 +3,7 @@ import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
+import { conflictMarks } from '../../src/rules/neurons/merge.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
@@ -82,6 +83,28 @@ test('where nothing is said, what others changed within a day is kept; a conflic
   expect((await read()).content).toBe(first.replace('1234', '5678'))
   // A named version is not assumed.
   expect(await correct('ben', first.replace('1234', '90'), { baseVersion: 6 })).not.toHaveProperty('warnings')
+})
+
+test('a text that is written anew was not written from the version that happens to be shortest', async () => {
+  const { correct, read } = await opened('Short.')
+  await correct('ada', first)
+  const anew = await correct('ada', 'All new.\n\nNothing of before.')
+  expect(anew).toMatchObject({ status: 'approved', warnings: [{ message: expect.stringContaining('version 2, the') }] })
+  expect((await read()).content).toBe('All new.\n\nNothing of before.')
+})
+
+test('a text with the markers of a conflict waits for a curator', async () => {
+  const { bed, correct } = await opened()
+  const { current, base, proposed, end } = conflictMarks
+  for (const text of [
+    [current, 'a', base, 'b', proposed, 'c', end],
+    ['<<<<<<< HEAD', 'a', '=======', 'c', '>>>>>>> x'],
+  ]) {
+    const sent = await correct('ada', text.join('\n'), { baseVersion: 1 })
+    expect(sent.status).toBe('pending')
+    const { warnings } = await readCandidate(bed.ctx, bed.curator, sent.candidateId)
+    expect(warnings).toEqual([expect.stringContaining('markers of a merge conflict')])
+  }
 })
 
 test('a named version that is hidden from the sender is none, and a conflict shows no comment', async () => {

@@ -3,6 +3,7 @@ import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candid
 import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { conflictMarks } from '../../src/rules/neurons/merge.ts'
 import type { CompiledPage } from '../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../src/sources/ingest/commit-source.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
@@ -60,9 +61,8 @@ test('a correction shows both sides, merged with what has changed meanwhile; aft
     after: 'ONE\ntwo\nthree\nfour\nFIVE',
   })
   expect(await readCandidate(ctx, curator, clash.candidateId)).toMatchObject({
-    before: lines.join('\n'),
-    after: 'eins\ntwo\nthree\nfour\nfive',
-    diff: '--- before\n+++ after\n@@ -1,5 +1,5 @@\n-one\n+eins\n two\n three\n four\n five\n',
+    before: 'ONE\ntwo\nthree\nfour\nfive',
+    after: `${marked('ONE', 'one', 'eins')}two\nthree\nfour\nfive`,
     conflicts: [{ line: 1, base: 'one\n', current: 'ONE\n', proposed: 'eins\n' }],
   })
   expect(await readCandidate(ctx, curator, first.candidateId)).toMatchObject({
@@ -74,7 +74,13 @@ test('a correction shows both sides, merged with what has changed meanwhile; aft
   })
 })
 
-test('a page whose front matter conflicts shows what it changes in the version that it was written against', async () => {
+/** The lines of a conflict, as git marks them. */
+function marked(current: string, base: string, proposed: string): string {
+  const { current: begin, base: before, proposed: middle, end } = conflictMarks
+  return [begin, current, before, base, middle, proposed, end, ''].join('\n')
+}
+
+test('a page whose front matter conflicts is shown with all that was changed, and the conflict marked', async () => {
   const { ctx, curator, gitDir } = await newTestBed()
   const kb = await ctx.kb(curator.tenantId, 'handbook')
   const native = new NativeWriter(gitDir)
@@ -86,7 +92,6 @@ test('a page whose front matter conflicts shows what it changes in the version t
   }
   const path = 'neurons/sources/handbook-00000a.md'
   await ingest('Handbook', 'One.')
-  const written = native.read('main', path)
   const retitling = await submitCandidate(ctx, curator, correction('handbook_00000001', 'One.'))
   await approveCandidate(ctx, curator, retitling.candidateId, { title: 'My handbook' })
   await ingest('Handbook of 2026', 'Two.')
@@ -101,11 +106,12 @@ test('a page whose front matter conflicts shows what it changes in the version t
   ]
   const shown = await readCandidate(ctx, curator, candidateId)
   expect(shown).toMatchObject({
-    before: written,
-    after: written.replace('title: Handbook', 'title: Handbook of 2026').replace('One.', 'Two.'),
+    before: native.read('main', path),
     conflicts,
   })
-  expect(shown.diff).toContain('\n-title: Handbook\n+title: Handbook of 2026\n')
+  const both = ['title: My handbook', 'title: Handbook', 'title: Handbook of 2026'] as const
+  expect(shown.after).toContain(marked(...both))
+  expect(shown.after).toContain('Two.')
   await expect(approveCandidate(ctx, curator, candidateId, {})).rejects.toMatchObject({
     code: 'merge_conflict',
     details: { conflicts },

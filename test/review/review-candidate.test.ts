@@ -86,18 +86,24 @@ test('a change is shown against its Neuron, and after approval as what it did', 
   expect(done.steps).toMatchObject([{ action: 'approve', by: 'The curator' }])
 })
 
-test('a conflict shows three texts; an edit against the present version solves it', async () => {
+test('a conflict shows three texts and the merged one, with markers; an edit of that one solves it', async () => {
   const { submit, correct, approve, review } = await newReview()
-  const { seqId } = await approve(await submit({ content: 'one\ntwo\n' }))
-  const [first, second] = [await correct(seqId, 'ONE\ntwo\n'), await correct(seqId, 'eins\ntwo\n')]
+  const { seqId } = await approve(await submit({ content: 'one\ntwo\nthree\n' }))
+  const [first, second] = [await correct(seqId, 'ONE\ntwo\nTHREE\n'), await correct(seqId, 'eins\ntwo\nthree\n')]
   await approve(first)
   const { sides, entry } = await review(second)
   expect(sides).toMatchObject({
     problem: 'merge_conflict',
-    conflict: { base: 'one\ntwo\n', current: 'ONE\ntwo\n', proposed: 'eins\ntwo\n', isSolvable: true },
+    conflict: { base: 'one\ntwo\nthree\n', current: 'ONE\ntwo\nTHREE\n', isSolvable: true },
   })
-  await approve(second, { content: 'Eins\ntwo\n', base: sides.conflict?.commit, seen: entry.seen })
-  expect((await review(second)).sides.after?.content).toBe('Eins\ntwo\n')
+  const { merged = '', commit: base } = sides.conflict ?? {}
+  expect(merged).toMatch(/^<{7} .+\nONE\n\|{7} .+\none\n={7}\neins\n>{7} .+\ntwo\nTHREE\n$/)
+  expect(sides.after?.content).toBe(merged)
+  const unsolved = approve(second, { content: merged, base, seen: entry.seen })
+  await expect(unsolved).rejects.toMatchObject({ fieldErrors: { content: [expect.stringContaining('conflict')] } })
+  const content = merged.replace(/^<{7}.*?={7}\n/s, '').replace(/^>{7}.*\n/m, '')
+  await approve(second, { content, base, seen: entry.seen })
+  expect((await review(second)).sides.after?.content).toBe('eins\ntwo\nTHREE\n')
 })
 
 test('what cannot be approved says why', async () => {

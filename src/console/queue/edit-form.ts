@@ -42,11 +42,11 @@ export function editForm(visit: Visit, review: CandidateReview, { params, typed,
   </section>`
 }
 
-/** What the form begins with: the page as approving would make it, or what is proposed where that conflicts. */
+/** Returns what the form begins with: the page as approving would make it, with markers where that conflicts. */
 export function proposedEdit({ sides, entry }: Pick<CandidateReview, 'sides' | 'entry'>): TypedEdit {
   return {
     title: sides.title,
-    content: sides.conflict?.proposed ?? sides.after?.content ?? '',
+    content: sides.conflict?.merged ?? sides.after?.content ?? '',
     tags: (sides.after?.fields.tags ?? entry.tags).join(', '),
     base: sides.commit ?? '',
   }
@@ -60,7 +60,7 @@ export function editConflict({ sides }: Pick<CandidateReview, 'sides'>): Html | 
     <h2 id="conflict-title">Conflict</h2>
     <p class="warning">The page has changed since this was proposed, in the same lines. ${
       isSolvable
-        ? 'Edit the text below so that it says what is right, then approve.'
+        ? 'The text below has the changes of both; these places are between markers. Write what is right there, then approve.'
         : proposed === null
           ? 'It cannot be removed as it is: dismiss this, and remove the page yourself if that is still right.'
           : 'Its properties conflict, which cannot be solved here: edit the page yourself, then dismiss this.'

@@ -1,11 +1,12 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { replaceContent } from '../../markdown/file/file-body.ts'
 import { fileLayout } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { mergeBlocks } from '../../markdown/merge/merge-front-matter.ts'
 import type { Candidate } from '../../rules/candidates/candidate.ts'
-import { type Conflict, mergeText } from '../../rules/neurons/merge.ts'
+import { type Conflict, mergeMarked, mergeText } from '../../rules/neurons/merge.ts'
 import { keepLineEndings, unixLines } from '../../rules/text/line-endings.ts'
 import type { NeuronRow } from '../projection/neuron-queries.ts'
 import type { Projection } from '../projection/projection.ts'
@@ -78,6 +79,29 @@ export async function mergeFrontMatter(
 }
 
 /**
+ * Returns the target's page with all that a candidate changes in it, and with markers where the two conflict: the one text of such a
+ * candidate to show or to edit, since its own would take back what others have changed.
+ * @throws {FrontMatterError}
+ */
+export async function markedPage(
+  { readText }: Pick<MainView, 'readText'>,
+  candidate: Candidate,
+  target: NeuronRow,
+): Promise<string> {
+  const current = await readText(target.blob)
+  const base = (await baseOf({ readText }, candidate)) ?? ''
+  const blockOf = (page: string) => page.slice(0, fileLayout(page).bodyStart)
+  const contentOf = (page: string) => parseNeuronFile(page).content
+  const block = await mergeFrontMatter({ readText }, candidate, target, current).then(blockOf, (error: unknown) => {
+    if (!isConflict(error)) throw error
+    return mergeMarked(blockOf(base), blockOf(current), candidate.frontMatter ?? '').text
+  })
+  const content = mergeMarked(contentOf(base), contentOf(current), proposedContent(candidate, {})).text
+  const body = current.slice(fileLayout(current).bodyStart)
+  return block + replaceContent(body, content, fileLayout(current).eol)
+}
+
+/**
  * Returns the page that a candidate's changes are relative to; `undefined` if it has none, or if it is lost: a crash can keep a version
  * from main that the queue names already, and git then removes it.
  * @throws {FrontMatterError}
@@ -104,6 +128,10 @@ export function asProposed(page: string, { frontMatter, content }: Pick<Candidat
 
 /** What says by which door a version came. */
 const origin: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'metadata'])
+
+function isConflict(error: unknown): boolean {
+  return error instanceof GanglionError && error.code === 'merge_conflict'
+}
 
 function mergeConflict(conflicts: Conflict[], { commit }: NeuronRow): GanglionError {
   return new GanglionError('merge_conflict', undefined, { conflicts, commit })

@@ -1,12 +1,12 @@
 import type { Context } from '../../kb/context.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { type Conflict, mergeForProposer } from '../../rules/neurons/merge.ts'
+import { type Conflict, mergeMarked } from '../../rules/neurons/merge.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
 import { type OpenPage, openPage } from './open-page.ts'
 
 export type Rebased = {
   latest: OpenPage
-  /** What both have; where the two conflict, what was typed. */
+  /** Merged text, with markers around the places that conflict. */
   content: string
   conflicts: Conflict[]
 }
@@ -21,6 +21,6 @@ export async function rebasePage(
   { content: typed, base, ...page }: { kb: string; seqId: string; base: string; content: string },
 ): Promise<Rebased> {
   const [edited, latest] = [await openPage(ctx, caller, { ...page, at: base }), await openPage(ctx, caller, page)]
-  const { text: content, conflicts } = mergeForProposer(edited.content, latest.content, unixLines(typed))
+  const { text: content, conflicts } = mergeMarked(edited.content, latest.content, unixLines(typed))
   return { latest, content, conflicts }
 }

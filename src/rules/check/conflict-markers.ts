@@ -1,3 +1,4 @@
+import { conflictMarks } from '../neurons/merge.ts'
 import type { Finding } from '../neurons/neuron.ts'
 import { unfencedLines } from '../text/unfenced-lines.ts'
 
@@ -5,12 +6,15 @@ import { unfencedLines } from '../text/unfenced-lines.ts'
 const markers = [/^<{7}(?: |$)/, /^={7}$/, /^>{7}(?: |$)/] as const
 
 /**
- * The finding for a page in which somebody has left a conflict of a merge. Two markers in git's order are needed, outside of code
- * fences, so that neither a heading that is underlined nor a page about git is taken for one.
+ * Returns the finding for a page in which somebody has left a conflict of a merge. Two markers in git's order are needed, outside of
+ * code fences, so that neither an underlined heading nor a page about git is taken for a conflict. Ganglion's own markers count anywhere:
+ * it puts them into code blocks, too.
  */
 export function checkConflictMarkers(text: string): Omit<Finding, 'path'>[] {
   // Most pages have neither, and half a million lines take long to look at.
   if (!text.includes('<<<<<<<') && !text.includes('>>>>>>>')) return []
+  const own = text.split(/\r?\n/).findIndex((line) => line === conflictMarks.current || line === conflictMarks.end)
+  if (own !== -1) return [finding(own + 1)]
   let seen: { kind: number; number: number } | undefined
   for (const { line, number } of unfencedLines(text)) {
     const kind = markers.findIndex((marker) => marker.test(line))

@@ -26,20 +26,27 @@ const maxWork = 200_000_000
  * what is merged has those of the current text, conflicts have LF.
  */
 export function mergeText(base: string, current: string, proposed: string): Merge {
-  const { text, conflicts } = mergeForProposer(base, current, proposed)
+  const { text, conflicts } = mergeMarked(base, current, proposed)
   return conflicts.length > 0 ? { conflicts } : { text }
 }
 
-/** Merges as {@link mergeText}; where lines conflict, the text has the proposed ones. */
-export function mergeForProposer(
-  base: string,
-  current: string,
-  proposed: string,
-): { text: string; conflicts: Conflict[] } {
+/** Lines around the sides of a conflict, in the order of git's style `diff3`. */
+export const conflictMarks = {
+  current: '<<<<<<< main (the page now)',
+  base: '||||||| base (before both changes)',
+  proposed: '=======',
+  end: '>>>>>>> proposed (this change)',
+}
+
+/**
+ * Merges as {@link mergeText}. Where lines conflict, the text has all three versions between markers: a text with those of one side alone
+ * would take back what the other has changed.
+ */
+export function mergeMarked(base: string, current: string, proposed: string): { text: string; conflicts: Conflict[] } {
   if (current === proposed || base === proposed) return { text: current, conflicts: [] }
   if (base === current) return { text: proposed, conflicts: [] }
   if ([base, current, proposed].some((text) => text.includes('\r'))) {
-    const { text, conflicts } = mergeForProposer(unixLines(base), unixLines(current), unixLines(proposed))
+    const { text, conflicts } = mergeMarked(unixLines(base), unixLines(current), unixLines(proposed))
     return { text: keepLineEndings(current, text, proposed.includes('\r\n') ? '\r\n' : '\n'), conflicts }
   }
 
@@ -56,7 +63,7 @@ export function mergeForProposer(
   return { text: merged.flat().join('\n'), conflicts }
 }
 
-/** The lines that conflict are the proposed ones. */
+/** Lines of a merged part, with markers around conflicts. */
 type MergedPart = { lines: string[]; conflicts: Conflict[] }
 
 /** Merges a part if that takes no more than `workLeft`; with the work that it took. */
@@ -65,7 +72,7 @@ function mergeWithin(workLeft: number, part: Part): MergedPart & { work: number 
   if (sameLines(base, proposed) || sameLines(current, proposed)) return { lines: current, conflicts: [], work: 0 }
   if (sameLines(base, current)) return { lines: proposed, conflicts: [], work: 0 }
   const work = workOf(base, current) + workOf(base, proposed)
-  if (work > workLeft) return { lines: proposed, conflicts: [conflict(offset, part)], work: 0 }
+  if (work > workLeft) return { lines: marked(part), conflicts: [conflict(offset, part)], work: 0 }
   return { ...mergePart(part), work }
 }
 
@@ -77,11 +84,18 @@ function mergePart({ base, current, proposed, offset }: Part): MergedPart {
     else if (sameLines(region.aContent, region.bContent)) lines.push(region.aContent)
     else {
       const sides = { base: region.oContent, current: region.aContent, proposed: region.bContent }
-      lines.push(region.bContent)
+      lines.push(marked(sides))
       conflicts.push(conflict(offset + region.aStart, sides))
     }
   }
   return { lines: lines.flat(), conflicts }
+}
+
+function marked({ base, current, proposed }: Omit<Part, 'offset'>): string[] {
+  return [
+    ...[conflictMarks.current, ...current, conflictMarks.base, ...base],
+    ...[conflictMarks.proposed, ...proposed, conflictMarks.end],
+  ]
 }
 
 function conflict(offset: number, { base, current, proposed }: Omit<Part, 'offset'>): Conflict {

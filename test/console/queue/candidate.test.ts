@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { sourceSection } from '../../../src/console/queue/facts.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
+import { valueIn } from '../neurons/editor/forms.ts'
 import { visit } from '../support.ts'
 import { deskForFile, follow, formOf, hostile } from './desk.ts'
 
@@ -176,10 +177,10 @@ test('a conflict shows three texts and is solved by an edit', async () => {
   const { curator, newKb } = desk()
   const kb = await newKb()
   const picture = `\n![p](data:image/png;base64,${'A'.repeat(4096)})\n`
-  const seqId = await kb.add({ title: 'Base', content: 'one\ntwo\n' })
+  const seqId = await kb.add({ title: 'Base', content: 'one\ntwo\nthree\n' })
   const tagged = JSON.stringify({ targetNeuron: seqId, tags: ['clash'] })
-  const clash = await kb.correct(seqId, `eins\n${picture}two\n`, { title: 'Clash', metadata: tagged })
-  await kb.approve(await kb.correct(seqId, 'ONE\ntwo\n'))
+  const clash = await kb.correct(seqId, `eins\n${picture}two\nthree\n`, { title: 'Clash', metadata: tagged })
+  await kb.approve(await kb.correct(seqId, 'ONE\ntwo\nTHREE\n'))
   const page = await curator.get(`/queue/${clash}`)
   expect(page.texts('.fields del')).toEqual(['VIP escalation policy']) // the title, which is corrected, too
   expect(page.texts('#field-tags')).toEqual(['clash'])
@@ -189,7 +190,11 @@ test('a conflict shows three texts and is solved by an edit', async () => {
   expect(tabs.every((href) => href?.includes('edit=1'))).toBe(true)
   expect(page.texts('#decide button')).toEqual(['Dismiss'])
   const { action, fields } = formOf(page, '/approve')
-  const answer = await curator.post(action, { ...fields, content: 'Eins\r\ntwo\r\n' })
+  // What conflicts is marked, and nothing of what others changed is put back by sending the form as it is.
+  expect(valueIn(page, 'content')).toMatch(/^<{7} .+\neins\n.+>{7} [^\n]+\ntwo\nTHREE\n$/s)
+  const unsolved = await curator.post(action, { ...fields, content: valueIn(page, 'content') ?? '' })
+  expect([unsolved.status, unsolved.texts('.problems').join()]).toEqual([400, expect.stringContaining('conflict')])
+  const answer = await curator.post(action, { ...fields, content: 'Eins\r\ntwo\r\nTHREE\r\n' })
   expect(answer.status).toBe(303)
   const done = await curator.get(`/queue/${clash}?show=lines`)
   expect(done.texts('.diff tr.added .text')).toEqual(['Eins'])

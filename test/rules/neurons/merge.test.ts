@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { mergeText } from '../../../src/rules/neurons/merge.ts'
+import { checkConflictMarkers } from '../../../src/rules/check/conflict-markers.ts'
+import { conflictMarks, mergeMarked, mergeText } from '../../../src/rules/neurons/merge.ts'
 import { fc } from '../../support/properties.ts'
 
 const base = 'one\ntwo\nthree\nfour\nfive\n'
@@ -118,6 +119,40 @@ describe('whatever the texts', () => {
       fc.property(texts, texts, texts, (from, left, right) => {
         const [one, other] = [mergeText(from, left, right), mergeText(from, right, left)]
         if ('text' in one && 'text' in other) expect(one).toEqual(other)
+      }),
+    )
+  })
+
+  test('a marked merge has the lines of all sides, and is the merge once each conflict has one side', () => {
+    const marks = Object.values(conflictMarks)
+    fc.assert(
+      fc.property(texts, texts, texts, (from, left, right) => {
+        const merge = mergeText(from, left, right)
+        const { text, conflicts } = mergeMarked(from, left, right)
+        expect(conflicts.length === 0).toBe('text' in merge)
+        if ('text' in merge) {
+          expect(text).toBe(merge.text)
+          return
+        }
+        expect(conflicts).toEqual(merge.conflicts)
+        expect(checkConflictMarkers(`\`\`\`\n${text}\n\`\`\``)).toMatchObject([{ rule: 'conflict-marker' }])
+        const sideOf = (shown: number) => {
+          let at = -1
+          return text
+            .split('\n')
+            .filter((line) => {
+              const mark = marks.indexOf(line)
+              if (mark !== -1) at = mark === marks.length - 1 ? -1 : mark
+              return mark === -1 && (at === -1 || at === shown)
+            })
+            .join('\n')
+        }
+        for (const shown of [0, 2]) {
+          const all = sideOf(shown).split('\n')
+          for (const line of (shown === 0 ? left : right).split('\n')) {
+            if (!from.split('\n').includes(line)) expect(all).toContain(line)
+          }
+        }
       }),
     )
   })

@@ -12,8 +12,9 @@ export type PageConflict = {
 export function conflictSection({ fields, lines }: PageConflict): Html {
   return html`<section class="conflict" aria-labelledby="conflict">
     <h2 id="conflict">Changed by both of you</h2>
-    <p>The editor has your version of these places, and everything else that was changed. Take from theirs what must
-      stay, then send it again.</p>
+    <p>The editor has everything that was changed. Where both of you changed the text, both versions are between the lines
+      <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code> and <code>&gt;&gt;&gt;&gt;&gt;&gt;&gt;</code>: write what is right in their place, then send it again.
+      Of the other fields, the editor has your version.</p>
     ${fields.map(({ label, theirs, yours }) => both(label, theirs, yours))}
     ${lines.map(({ line, current, proposed }) => both(`From line ${line} of the present text`, current, proposed))}
   </section>`

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { candidateIdFor } from '../../../../src/rules/candidates/candidate-id.ts'
+import { conflictMarks } from '../../../../src/rules/neurons/merge.ts'
 import { type Browser, type Console, startConsole, visit } from '../../support.ts'
 import { formOf, valueIn } from './forms.ts'
 
@@ -196,7 +197,10 @@ test('a conflict shows both texts, keeps what was typed, and is solved in the ed
   expect(page.texts('.conflict pre')).toEqual(['Theirs', 'Mine', 'Theirs.', 'Mine.'])
   expect(page.document.querySelector('.warning a')?.getAttribute('href')).toBe(`/queue/${candidate}`)
   expect(valueIn(page, 'title')).toBe('Mine')
-  expect(valueIn(page, 'content')).toBe('First.\n\nMine.\n\nThree.\n\nFour.')
+  const { current, base, proposed, end } = conflictMarks
+  const marked = [current, 'Theirs.', base, 'Two.', proposed, 'Mine.', end].join('\n')
+  expect(valueIn(page, 'content')).toBe(`First.\n\n${marked}\n\nThree.\n\nFour.`)
+  expect((await curator.post(edit, formOf(page, { do: 'publish' }))).status).toBe(422)
   expect(valueIn(page, 'tags')).toBe('t')
   const { status } = await curator.post(
     edit,
