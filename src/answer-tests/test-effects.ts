@@ -60,9 +60,10 @@ async function findEffects(
   ids: readonly string[],
 ): Promise<TestEffects> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const before = await mainRun(ctx, kb)
-    const { length: tests } = before.results
+    let tests = 0
     try {
+      const before = await mainRun(ctx, kb)
+      tests = before.results.length
       const previewed = await previewedKb(ctx, caller, kb, ids)
       const [conflict] = previewed.preview.conflicts
       if (conflict !== undefined) return { state: 'failed', reason: conflict.message, tests, ...none }

@@ -10,6 +10,7 @@ import { formatFindings } from '../push/check-report.ts'
 import { OutsideAdoption } from '../push/outside/adopt-outside.ts'
 import { candidateHeads } from '../queue/heads/candidate-refs.ts'
 import { finishApprovals } from '../queue/policy-approval.ts'
+import { policyVerdicts } from '../queue/policy-verdicts.ts'
 import { kbPreviews } from '../queue/preview/previewed-kb.ts'
 import { kbSearch } from '../search/kb/kb-search.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
@@ -63,11 +64,13 @@ export async function loadKb(
       return undefined
     }
     await finishApprovals(kb, now)
+    if (watch) policyVerdicts(kb, ctx).followSoon()
     const adoption = new OutsideAdoption(kb, told?.main ?? kb.projection.heads(kb.projection.read).main, ctx)
     const follow = async () => {
       await kb.sync()
       await adoptOutside(ctx, kb, adoption)
       candidateHeads(kb, ctx).followSoon()
+      policyVerdicts(kb, ctx).followSoon()
       await kbSearch(kb, ctx).follow()
     }
     return watch && followMoves(ctx, kb, { follow, ...watch })
@@ -83,6 +86,7 @@ export async function loadKb(
   const close = async () => {
     const stopWatching = await finishing?.catch(() => undefined)
     await stopWatching?.()
+    policyVerdicts(kb, ctx).close()
     await candidateHeads(kb, ctx).close()
     await kbSearch(kb, ctx).close()
     await kbPreviews(kb).close()

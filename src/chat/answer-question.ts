@@ -16,7 +16,7 @@ import { fileName } from '../search/kb/search-kb.ts'
 import { analyserFor } from '../search/text/analyser.ts'
 import { languageOf, sourceWords } from '../sources/compile/words.ts'
 import type { ChatSession } from '../state/chat-sessions.ts'
-import { once } from '../state/once.ts'
+import { type KeepAnswer, once } from '../state/once.ts'
 import type { Answer, Answerer, Turn } from './answerer.ts'
 import { lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
 import { introductionQuery, searchQuestion } from './extract/question-context.ts'
@@ -45,9 +45,11 @@ export async function* chatOnce(
     body: question,
     newId: () => uuidv7(),
     parse: (answer: unknown) => ChatAnswer.parse(answer),
+    // The turn is committed together with the answer of its key.
+    committed: async () => undefined,
   }
-  const answer = await once(ctx, caller, request, (sessionId) =>
-    wholeAnswer(chat(ctx, answerer, caller, question, signal, sessionId)),
+  const answer = await once(ctx, caller, request, (sessionId, keep) =>
+    wholeAnswer(chat(ctx, answerer, caller, question, signal, { sessionId, keep })),
   )
   yield answer.answer
   return answer
@@ -73,7 +75,7 @@ export async function* chat(
   caller: Caller,
   question: ChatQuestion,
   signal: AbortSignal,
-  newSessionId = uuidv7(),
+  { sessionId: newSessionId = uuidv7(), keep }: { sessionId?: string; keep?: KeepAnswer<ChatAnswer> } = {},
 ): AsyncGenerator<string, ChatAnswer> {
   const audience = effectiveAudience(caller, question.audience ?? (isPerson(caller) ? 'curator' : 'tool'))
   const known = question.sessionId === undefined ? undefined : await findSession(ctx, caller, question.sessionId)
@@ -115,13 +117,15 @@ export async function* chat(
   // An extract cites all that it says. A model may have taken something from whatever it was given, without a word.
   const given = [...passages.map(({ seqId }) => seqId), ...readable.grounds]
   const grounds = answeredBy === extractName ? cited : [...new Set(given)]
+  const kept = (turnId: string) => ({ ...answer, sessionId: session.id, turnId })
   const turnId = await ctx.chatSessions.addTurn(
     session,
     { question: message, answer: text, citations, grounds },
     ctx.now(),
+    async (transaction, turnId) => keep?.(transaction, kept(turnId)),
   )
   await noteQuestion(ctx, caller, kb, message, { asked: 1, refused: grounded === 'false' ? 1 : 0 })
-  return { ...answer, sessionId: session.id, turnId }
+  return kept(turnId)
 }
 
 type Asking = {

@@ -1256,7 +1256,7 @@ export interface components {
              * @description What happened.
              * @enum {string}
              */
-            kind: "source.uploaded" | "ingest.started" | "ingest.progress" | "ingest.completed" | "ingest.failed" | "candidate.created" | "candidate.approved" | "candidate.dismissed" | "candidate.reopened" | "candidate.revised" | "candidate.changes-requested" | "candidate.assigned" | "candidate.commented" | "neuron.created" | "neuron.updated" | "neuron.deleted" | "kb.pushed";
+            kind: "source.uploaded" | "ingest.started" | "ingest.progress" | "ingest.completed" | "ingest.failed" | "candidate.created" | "candidate.approved" | "candidate.held" | "candidate.dismissed" | "candidate.reopened" | "candidate.revised" | "candidate.changes-requested" | "candidate.assigned" | "candidate.commented" | "neuron.created" | "neuron.updated" | "neuron.deleted" | "kb.pushed";
             /** @description UUID of the tenant. */
             tenantId: string;
             /** @description UUID of the knowledge base. */

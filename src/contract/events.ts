@@ -10,6 +10,7 @@ export const EventKind = z.enum([
   'ingest.failed',
   'candidate.created',
   'candidate.approved',
+  'candidate.held',
   'candidate.dismissed',
   'candidate.reopened',
   'candidate.revised',

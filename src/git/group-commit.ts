@@ -132,7 +132,7 @@ export class GroupCommit {
       const moves = this.#movesOf(staging, heads)
       moved = await this.#publish(staging, heads, moves)
       if (moved.size === moves.length) {
-        this.#follower.commit(new Map(this.#store.refs.map((ref) => [ref, staging.head(ref)])))
+        this.#commitFollower(new Map(this.#store.refs.map((ref) => [ref, staging.head(ref)])), moved)
         for (const { settle } of outcomes) settle()
         return []
       }
@@ -145,6 +145,16 @@ export class GroupCommit {
     const done = outcomes.filter(({ touched }) => touched.size > 0 && touched.isSubsetOf(moved))
     for (const { settle } of done) settle()
     return outcomes.filter((outcome) => !done.includes(outcome)).map(({ pending }) => pending)
+  }
+
+  /** What is published is done: where the follower fails, as on a full disk, it reads that from git later. */
+  #commitFollower(heads: Heads, moved: ReadonlySet<string>): void {
+    try {
+      this.#follower.commit(heads)
+    } catch (error) {
+      if (moved.size === 0) throw error
+      this.#follower.rollback()
+    }
   }
 
   async #prepare(todo: readonly Pending[], staging: Staging): Promise<Outcome[]> {

@@ -1,4 +1,10 @@
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context } from '../kb/context.ts'
+import { inUse } from '../kb/open/kb-use.ts'
+import { firstUnfinished } from '../kb/projection/candidate-index.ts'
+import { readProjectionAt } from '../kb/projection/overview-queries.ts'
+import { projectionFile } from '../kb/projection/projection.ts'
 import { sourceTexts } from '../sources/ingest/source-texts.ts'
 import { sweepBlobs, sweepUploads } from '../sources/receive/sweep.ts'
 import { daysBefore } from '../state/database/days-before.ts'
@@ -13,7 +19,7 @@ const interval = 3_600_000
 const removalInterval = 15_000
 
 /**
- * Removes what has expired, and what nothing names: now, and every hour. For one of the nodes that share the state. What one sweep
+ * Removes what has expired, and what nothing names, and resumes verdicts that a process left: now, and every hour. For one of the nodes that share the state. What one sweep
  * cannot remove, since a part is out of reach, the next one does.
  * @returns how to stop it
  */
@@ -27,12 +33,23 @@ export async function startSweeping(
     // A bucket may have a million objects.
     sweepBlobs(ctx).catch(onError)
     ctx.cluster?.sweep(ctx.now()).catch(onError)
+    resumeVerdicts(ctx, onError).catch(onError)
   }
   await sweep()
   const remove = coalesce(() => removeDeleted(ctx).catch(onError))
   void remove()
   const timers = [setInterval(sweep, interval), setInterval(remove, removalInterval)]
   return () => timers.forEach(clearInterval)
+}
+
+/** Opens knowledge bases with candidates that still wait for the policy's verdict; an open one continues with them. */
+async function resumeVerdicts(ctx: Context, onError: (error: unknown) => void): Promise<void> {
+  for (const identity of await ctx.knowledgeBases.list()) {
+    const file = join(ctx.directory.index(identity.id), projectionFile)
+    const unfinished = readProjectionAt(file, 'any', (sql) => firstUnfinished(sql)) ?? []
+    if (unfinished.length > 0) await inUse(() => ctx.kbs.open(identity)).catch(onError)
+    await nextTurn()
+  }
 }
 
 export async function sweepRows(ctx: Context, { events, audit, archived }: Retention): Promise<void> {

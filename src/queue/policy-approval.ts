@@ -24,32 +24,20 @@ export function isTestedFirst({ projection }: KnowledgeBase, { onBreak }: Pick<K
   return onBreak !== 'allow' && hasTestFiles(projection.write)
 }
 
-/** Completes what the policy approved and a crash kept from reaching main. What had to be tested first waits for a curator. */
+/** Completes what the policy approved and a crash kept from reaching main. What is tested first is left to `PolicyVerdicts`. */
 export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promise<void> {
-  const settings = await kb.settings()
+  if (isTestedFirst(kb, await kb.settings())) return
   for (const id of unfinishedApprovals(kb.projection.read)) {
-    await kb.write((staging) =>
-      isTestedFirst(kb, settings)
-        ? leaveToCurator(kb, staging, id, { reason: 'the server stopped before its answer tests were run' }, now())
-        : approveByPolicy(kb, staging, id, now()),
-    )
+    await kb.write((staging) => approveByPolicy(kb, staging, id, now()))
   }
 }
 
-const turns = onePer((_: KnowledgeBase) => ({ ofSenders: new KeyedLock(), all: new KeyedLock() }))
+const turns = onePer((_: KnowledgeBase) => new KeyedLock())
 
-/**
- * Approves what the policy approved, unless that breaks an answer test: then it waits for a curator. Main is as it was tested. Not within
- * a write. One at a time, since each moves main, and senders take turns, so that none waits for all that another has sent.
- */
-export function approveTested(
-  ctx: Pick<Context, 'now' | 'tests'>,
-  kb: KnowledgeBase,
-  { id, sender }: { id: string; sender: string },
-): Promise<void> {
+/** Approves what the policy approved, unless that breaks an answer test: then it waits for a curator. Main is as it was tested. */
+export function approveTested(ctx: Pick<Context, 'now' | 'tests'>, kb: KnowledgeBase, id: string): Promise<void> {
   return decideTested(ctx, kb, {
     ids: [id],
-    sender,
     decide: (staging, objection) =>
       objection === undefined
         ? approveByPolicy(kb, staging, id, ctx.now())
@@ -57,22 +45,22 @@ export function approveTested(
   })
 }
 
-/** Runs the answer tests as if candidates were approved, and lets `decide` write what comes of it, on the main that was tested. */
+/**
+ * Runs the answer tests as if candidates were approved, and lets `decide` write what comes of it, on the main that was tested. Not within
+ * a write, and one at a time, since each moves main.
+ */
 export function decideTested<Result>(
   ctx: Pick<Context, 'tests'>,
   kb: KnowledgeBase,
   {
     ids,
-    sender,
     decide,
   }: {
     ids: readonly string[]
-    sender: string
     decide: (staging: Staging, objection: Objection | undefined) => Promise<Result>
   },
 ): Promise<Result> {
-  const { ofSenders, all } = turns(kb)
-  return ofSenders.run(sender, () => all.run('', () => testAndDecide(ctx, kb, ids, decide)))
+  return turns(kb).run('', () => testAndDecide(ctx, kb, ids, decide))
 }
 
 async function testAndDecide<Result>(
@@ -156,7 +144,8 @@ export function leftToCurator(candidate: Candidate, { reason, warning, zone }: O
   return { ...candidate, verdict: { ...verdict, approve: false, reason, warnings, ...(zone && { zone }) } }
 }
 
-async function leaveToCurator(
+/** Leaves to a curator, within a group commit, what the policy approved and nobody has decided. */
+export async function leaveToCurator(
   kb: KnowledgeBase,
   staging: Staging,
   candidateId: string,
@@ -164,7 +153,7 @@ async function leaveToCurator(
   now: Date,
 ): Promise<void> {
   const row = findCandidate(kb.projection.write, candidateId)
-  if (row?.status !== 'pending') return
+  if (row?.status !== 'pending' || !row.approvedByPolicy) return
   const candidate = parseCandidate(await staging.readText(row.blob))
   const { title, kind, connector } = candidate
   await kb.commitToQueue(staging, {

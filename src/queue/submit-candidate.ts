@@ -28,7 +28,8 @@ import { oneLine } from '../rules/text/lines.ts'
 import { once } from '../state/once.ts'
 import { proposalViewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
-import { approveByPolicy, approveTested, isTestedFirst } from './policy-approval.ts'
+import { approveByPolicy, isTestedFirst } from './policy-approval.ts'
+import { policyVerdicts } from './policy-verdicts.ts'
 import { takenNames } from './taken-names.ts'
 
 const defaultConnector = 'api'
@@ -64,10 +65,23 @@ export async function submitCandidate(
   const build = await prepareCandidate(kb, caller, input, options)
   const submit = async (id: string) => {
     const submitted = await kb.write((staging) => submitStaged(kb, staging, build, id, ctx.now()))
-    const done = submitted.awaitsTests ? await finishTested(ctx, kb, build, submitted) : submitted
-    const receipt = toReceipt(ctx, kb, done)
+    const { row, warnings, awaitsTests } = submitted
+    // It is in the queue: whatever fails from here on, that is the answer.
+    const verdict = awaitsTests && (await committed(row.id, warnings).catch((error) => void ctx.onError(error)))
+    const receipt = verdict ?? toReceipt(ctx, kb, submitted)
     // Of one fingerprint there is one, and an answer that is sent again is no act.
-    return done.row.id === id ? emitAct(ctx, 'submit', receipt) : receipt
+    return receipt.candidateId === id ? emitAct(ctx, 'submit', receipt) : receipt
+  }
+  const committed = async (id: string, warnings = build.warnings) => {
+    await kb.sync()
+    const { read: sql } = kb.projection
+    // A service is told of no verdict.
+    await policyVerdicts(kb, ctx).settled(id, options.service && 0)
+    const row = findCandidate(sql, id)
+    if (row === undefined) return undefined
+    const isUndecided = row.status === 'pending' && row.approvedByPolicy
+    const more = isUndecided ? [verdictPending] : namesTakenBy(sql, build, row)
+    return toReceipt(ctx, kb, { row, warnings: [...warnings, ...more] })
   }
   const keyed = {
     route: request?.route ?? 'POST /api/v1/queue/candidates',
@@ -75,7 +89,7 @@ export async function submitCandidate(
   }
   const newId = () => candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
   const parse = (answer: unknown) => CandidateReceipt.parse(answer)
-  return once(ctx, caller, { ...keyed, idempotencyKey, newId, parse }, submit)
+  return once(ctx, caller, { ...keyed, idempotencyKey, newId, parse, committed }, submit)
 }
 
 type Draft = Pick<
@@ -174,6 +188,12 @@ function opened(
 }
 
 const conflictLeft = 'The content has the markers of a merge conflict: a curator decides.'
+
+const verdictPending: Warning = {
+  code: 'verdict_pending',
+  message: 'The policy has not decided yet. Its verdict is an event: candidate.approved, or candidate.held.',
+}
+
 const unreadable = `The content ${unreadableHead}: a curator decides.`
 
 async function submitStaged(
@@ -210,19 +230,6 @@ async function submitStaged(
   const judged = findCandidate(sql, id) ?? row
   if (known === undefined && judged.status === 'pending') await kb.requireWaitingRoom(draft.createdBy)
   return { row: judged, warnings: [...warnings, ...namesTakenBy(sql, draft, judged)] }
-}
-
-async function finishTested(
-  ctx: Context,
-  kb: KnowledgeBase,
-  draft: Draft,
-  { row: { id }, warnings }: Submitted,
-): Promise<Submitted> {
-  await approveTested(ctx, kb, { id, sender: draft.createdBy.id })
-  const { read: sql } = kb.projection
-  const row = findCandidate(sql, id)
-  if (row === undefined) throw new GanglionError('internal')
-  return { row, warnings: [...warnings, ...namesTakenBy(sql, draft, row)] }
 }
 
 function namesTakenBy(sql: MainTables, { sees }: Draft, { approval }: CandidateRow): Warning[] {

@@ -66,8 +66,16 @@ export class ChatSessions extends Store {
     return turns.map(({ question, answer, citations, grounds }) => ({ question, answer, citations, grounds }))
   }
 
-  /** Adds a turn to a session, making the session where it is not there yet. Gives the turn's id. */
-  async addTurn(session: ChatSession, turn: ChatTurn, now: Date): Promise<string> {
+  /**
+   * Adds a turn to a session, making the session where it is not there yet. `together` writes in the same transaction.
+   * @returns the turn's id
+   */
+  async addTurn(
+    session: ChatSession,
+    turn: ChatTurn,
+    now: Date,
+    together?: (transaction: Transaction<Schema>, turnId: string) => Promise<void>,
+  ): Promise<string> {
     const id = uuidv7()
     const at = now.toISOString()
     const add = async (transaction: Transaction<Schema>) => {
@@ -97,6 +105,7 @@ export class ChatSessions extends Store {
         .where('session_id', '=', session.id)
         .where('ordinal', '<=', ordinal - maxTurns)
         .execute()
+      await together?.(transaction, id)
     }
     await inTransaction(this.db, add, 'read committed')
     return id

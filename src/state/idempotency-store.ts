@@ -72,22 +72,32 @@ export class Idempotency extends Store {
   /** The request succeeded: from now on this is the answer. */
   async finish(key: IdempotencyKey, answer: { status: number; body: unknown }): Promise<void> {
     try {
-      await this.db
-        .updateTable('idempotency_keys')
-        .set({ status: answer.status, answer: JSON.stringify(answer.body), leased_until: null })
-        .where((where) => where.and(columns(key)))
-        .execute()
+      await this.finishWithin(this.db, key, answer)
     } finally {
       this.#release(key)
     }
   }
 
-  /** The request failed and wrote nothing: the next one of this key is new. */
+  /** Stores the answer of a request that succeeds if the transaction is committed; `finish` must still follow. */
+  async finishWithin(
+    db: Kysely<Schema>,
+    key: IdempotencyKey,
+    answer: { status: number; body: unknown },
+  ): Promise<void> {
+    await db
+      .updateTable('idempotency_keys')
+      .set({ status: answer.status, answer: JSON.stringify(answer.body), leased_until: null })
+      .where((where) => where.and(columns(key)))
+      .execute()
+  }
+
+  /** The request failed and wrote nothing: the next one of this key is new. An answer that is stored already stays. */
   async forget(key: IdempotencyKey): Promise<void> {
     try {
       await this.db
         .deleteFrom('idempotency_keys')
         .where((where) => where.and(columns(key)))
+        .where('status', 'is', null)
         .execute()
     } finally {
       this.#release(key)

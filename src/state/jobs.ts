@@ -55,6 +55,13 @@ export class Jobs extends Store {
       return isNew
     })
   }
+
+  /** Whether a Source waits for its ingest, or is being ingested. */
+  async has(documentId: string): Promise<boolean> {
+    const query = this.db.selectFrom('jobs').select('document_id').where('document_id', '=', documentId)
+    return (await query.executeTakeFirst()) !== undefined
+  }
+
   /** Leases the next job that is due, or whose lease has ended; none of `except`. Undefined where there is none. */
   async claim(
     owner: string,

@@ -1,48 +1,113 @@
 import { createHash } from 'node:crypto'
+import type { Transaction } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import type { Caller } from '../rules/access/caller.ts'
+import type { Schema } from './database/schema.ts'
 import type { Idempotency } from './idempotency-store.ts'
 
-/** A request with an `Idempotency-Key`. */
+/** A request that creates something, with the `Idempotency-Key` that it may have. */
 export type KeyedRequest<Result> = {
   idempotencyKey: string | undefined
   /** Method and path. */
   route: string
-  /** What the key is bound to. */
+  /** Value that the key is bound to. */
   body: unknown
-  /** For what the request creates. */
+  /** Returns an id for what the request creates. */
   newId: () => string
   /** Reads an answer that was given before. */
   parse: (answer: unknown) => Result
+  /** Returns the answer to what an attempt committed under the id; undefined if it committed nothing. */
+  committed: (id: string) => Promise<Result | undefined>
+}
+
+/** Stores the answer in the transaction that creates the thing, if the request has a key. */
+export type KeepAnswer<Result> = (transaction: Transaction<Schema>, result: Result) => Promise<void>
+
+type Stores = { idempotency: Idempotency; now: () => Date; onError: (error: unknown) => void }
+
+/**
+ * Does work at most once for an idempotency key, even across a crash: the id is reserved first. After the first durable effect the only
+ * answer is the committed state, with a key or without: an error that follows is reported, not thrown.
+ * @param work throws if it commits nothing; a part that is committed is found by `committed`
+ * @throws {GanglionError} `idempotency_key_reused`; what the work throws, if nothing is committed or that cannot be known
+ */
+export async function once<Result>(
+  stores: Stores,
+  { tenantId, id: callerId }: Caller,
+  keyed: KeyedRequest<Result>,
+  work: (id: string, keep: KeepAnswer<Result>) => Promise<Result>,
+): Promise<Result> {
+  const { idempotency, onError } = stores
+  const { idempotencyKey, route, body, newId, parse, committed } = keyed
+  const id = newId()
+  if (idempotencyKey === undefined) {
+    return orCommitted(
+      stores,
+      () => committed(id),
+      () => work(id, async () => {}),
+    )
+  }
+  const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex')
+  const request = { tenantId, callerId, idempotencyKey, route, bodyHash, subjectId: id }
+  const attempt = await idempotency.begin(request, stores.now())
+  if (attempt.state === 'mismatch') throw new GanglionError('idempotency_key_reused')
+  if (attempt.state === 'replay') return parse(attempt.body)
+  const { subjectId } = attempt
+  const { result, error, isUnwritten } = await attemptTo(
+    () => committed(subjectId),
+    async () => {
+      const earlier = attempt.state === 'retry' ? await committed(subjectId) : undefined
+      return (
+        earlier ??
+        work(subjectId, (transaction, result) => idempotency.finishWithin(transaction, request, answerOf(result)))
+      )
+    },
+  )
+  if (result === undefined) {
+    // A retry may continue an attempt that got further than this one.
+    const isRefused = attempt.state === 'new' && isUnwritten && error instanceof GanglionError
+    await (isRefused ? idempotency.forget(request) : idempotency.abandon(request))
+    throw error
+  }
+  if (error !== undefined) onError(error)
+  // The next request with this key finds what is committed.
+  await idempotency.finish(request, answerOf(result)).catch(onError)
+  return result
+}
+
+function answerOf(body: unknown): { status: number; body: unknown } {
+  return { status: 201, body }
 }
 
 /**
- * Does work at most once for an idempotency key, even across a crash: the id is reserved first. Without a key the work is simply
- * done.
- * @param work may find that what it is to create under the id is there.
- * @throws {GanglionError} `idempotency_key_reused`
+ * Does work of which a part may be committed before an error. After the first durable effect the only answer is the committed state.
+ * @throws what the work throws, if nothing is committed or that cannot be known
  */
-export async function once<Result>(
-  { idempotency, now }: { idempotency: Idempotency; now: () => Date },
-  { tenantId, id: callerId }: Caller,
-  { idempotencyKey, route, body, newId, parse }: KeyedRequest<Result>,
-  work: (id: string) => Promise<Result>,
+export async function orCommitted<Result>(
+  { onError }: Pick<Stores, 'onError'>,
+  committed: () => Promise<Result | undefined>,
+  work: () => Promise<Result>,
 ): Promise<Result> {
-  const id = newId()
-  if (idempotencyKey === undefined) return work(id)
-  const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex')
-  const request = { tenantId, callerId, idempotencyKey, route, bodyHash, subjectId: id }
-  const attempt = await idempotency.begin(request, now())
-  if (attempt.state === 'mismatch') throw new GanglionError('idempotency_key_reused')
-  if (attempt.state === 'replay') return parse(attempt.body)
+  const { result, error } = await attemptTo(committed, work)
+  if (result === undefined) throw error
+  if (error !== undefined) onError(error)
+  return result
+}
+
+type Outcome<Result> = { result?: Result; error?: unknown; isUnwritten?: boolean }
+
+async function attemptTo<Result>(
+  committed: () => Promise<Result | undefined>,
+  work: () => Promise<Result>,
+): Promise<Outcome<Result>> {
   try {
-    const result = await work(attempt.subjectId)
-    await idempotency.finish(request, { status: 201, body: result })
-    return result
+    return { result: await work() }
   } catch (error) {
-    // A retry may continue an attempt that got further than this one.
-    if (attempt.state === 'new' && error instanceof GanglionError) await idempotency.forget(request)
-    else await idempotency.abandon(request)
-    throw error
+    try {
+      const result = await committed()
+      return result === undefined ? { error, isUnwritten: true } : { result, error }
+    } catch {
+      return { error }
+    }
   }
 }

@@ -126,7 +126,7 @@ test('a crash between the two refs of an automatic approval is finished at the n
     if (ref === 'refs/heads/main') throw new Error('the power went')
     return updateRef(ref, from, to)
   }
-  await expect(submitCandidate(bed.ctx, bed.app, candidate({ confidence: 0.9 }))).rejects.toThrow('the power went')
+  expect((await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 0.9 }))).status).toBe('pending')
   expect(nativeGit(bed.gitDir, ['rev-list', '--count', 'refs/ganglion/queue'])).toBe('1')
   expect(nativeGit(bed.gitDir, ['rev-list', '--count', 'main'])).toBe('1')
   for (let start = 0; start < 2; start++) {

@@ -115,7 +115,10 @@ async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: Tre
     const kind = kindOf[action]
     return kind === undefined ? [] : event(kind, known + index)
   })
-  return was === undefined ? [event('candidate.created'), ...decided] : decided
+  // A revision, too, ends the policy's approval, and has an event of its own.
+  const isHeld = was?.verdict.approve === true && !is.verdict.approve && is.decisions.length === known
+  const told = isHeld ? [event('candidate.held')] : decided
+  return was === undefined ? [event('candidate.created'), ...decided] : told
 }
 
 function tellingOf(

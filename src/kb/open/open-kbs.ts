@@ -51,6 +51,7 @@ export class OpenKbs {
   /** Requests wait for room in the order of their arrival. */
   readonly #waiting = new KeyedLock()
   #openedAt = Number.NEGATIVE_INFINITY
+  #isClosed = false
 
   constructor(
     load: (identity: KbIdentity) => Promise<OpenKb>,
@@ -76,6 +77,8 @@ export class OpenKbs {
   }
 
   async #use(identity: KbIdentity): Promise<OpenKb> {
+    // Work in the background may still ask for one when the process ends.
+    if (this.#isClosed) throw new GanglionError('unavailable')
     const entry = this.#find(identity) ?? (await this.#waitFor(identity))
     this.#closeLongUnused()
     try {
@@ -146,6 +149,7 @@ export class OpenKbs {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     for (const entry of this.#entries()) await this.#close(entry)
   }
 

@@ -264,6 +264,20 @@ export function pendingRecord(sql: Projection['read'], id: string): string | und
   return row === undefined ? undefined : String(row.blob)
 }
 
+/** A candidate that the policy approved and that has not reached main. `source`: the Source of which ingest made it. */
+export type Unfinished = { id: string; sender: string; source: string | undefined }
+
+/** The oldest such candidate of each sender. */
+export function firstUnfinished(sql: Projection['read'], except: readonly string[] = []): Unfinished[] {
+  const rows = sql.all`SELECT min(id) AS id, coalesce(sender, connector) AS sender FROM candidates
+    WHERE unfinished = 1 AND status = 'pending' AND id NOT IN (SELECT value FROM json_each(${JSON.stringify(except)}))
+    GROUP BY 2 ORDER BY 1`
+  return rows.map(({ id, sender }) => {
+    const [, source] = /^source:(.+)$/.exec(String(sender)) ?? []
+    return { id: String(id), sender: String(sender), source }
+  })
+}
+
 /** Candidates that the policy approved and that a crash kept from reaching main. */
 export function unfinishedApprovals(sql: Projection['read']): string[] {
   return sql.all`SELECT id FROM candidates WHERE unfinished = 1 AND status = 'pending'`.map(({ id }) => String(id))

@@ -47,7 +47,7 @@ export function pendingFigures(sql: AllTables): { count: number; oldest: string 
  */
 export function readProjectionAt<Result>(
   file: string,
-  { main, queue }: ProjectionHeads,
+  heads: ProjectionHeads | 'any',
   work: (sql: AllTables) => Result,
 ): Result | undefined {
   let db: DatabaseSync | undefined
@@ -57,7 +57,8 @@ export function readProjectionAt<Result>(
     db.exec('BEGIN')
     const sql = tagStore(db, 10)
     const head = (ref: string) => sql.get`SELECT value FROM meta WHERE key = ${ref}`?.value
-    return head('main') === main && head('queue') === queue ? work(sql) : undefined
+    const isThere = heads === 'any' || (head('main') === heads.main && head('queue') === heads.queue)
+    return isThere ? work(sql) : undefined
   } catch {
     // Whoever opens the knowledge base mends it, or says what is wrong.
     return undefined

@@ -77,7 +77,6 @@ export async function commitSource(
   const ids = proposed.approved.map(({ id }) => id)
   return decideTested(ctx, kb, {
     ids,
-    sender: ingestActor.id,
     async decide(staging, objection) {
       const taken = await takePages(ctx, kb, { staging, source, pages, objection })
       const isTested = taken.approved.every(({ id }, at) => id === ids[at]) && taken.approved.length === ids.length

@@ -42,11 +42,14 @@ export async function uploadSource(
       idempotencyKey,
       newId: () => uuidv7(),
       parse: (answer: unknown) => SourceAnswer.parse(answer),
+      committed: async (id: string) => {
+        const stored = await ctx.sources.find(caller.tenantId, id)
+        return stored && toSourceAnswer(stored)
+      },
     }
-    return once(ctx, caller, request, async (id) => {
-      const earlier = await ctx.sources.find(caller.tenantId, id)
-      return toSourceAnswer(earlier ?? (await storeSource(ctx, caller, file, draft, { id, kbId, force, replace })))
-    })
+    return once(ctx, caller, request, async (id) =>
+      toSourceAnswer(await storeSource(ctx, caller, file, draft, { id, kbId, force, replace })),
+    )
   })
 }
 

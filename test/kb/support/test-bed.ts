@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { type OpenContext, openContext } from '../../../src/app/open-context.ts'
+import { type ContextOptions, type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
 import type { Role } from '../../../src/contract/vocabulary.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
@@ -19,7 +19,7 @@ export type TestBed = {
   reader: Caller
   caller: (role: Role, connectors?: string[]) => Caller
   /** Closes everything and opens the same data directory again, as after a restart. */
-  reopen: () => Promise<OpenContext>
+  reopen: (more?: Partial<ContextOptions>) => Promise<OpenContext>
 }
 
 /**
@@ -42,9 +42,9 @@ export async function newTestBed(
     role,
     connectors,
   })
-  const reopen = async () => {
+  const reopen = async (more: Partial<ContextOptions> = {}) => {
     await ctx.close()
-    ctx = await openContext({ dataDir, ...state, ...options })
+    ctx = await openContext({ dataDir, ...state, ...options, ...more })
     return ctx
   }
   const callers = { curator: caller('curator'), app: caller('app'), reader: caller('reader') }

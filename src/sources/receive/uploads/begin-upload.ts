@@ -51,10 +51,12 @@ export async function beginUpload(
     idempotencyKey,
     newId: () => uuidv7(),
     parse: (answer: unknown) => UploadTicket.parse(answer),
+    committed: async (id: string) => {
+      const begun = await ctx.uploads.find(tenantId, id)
+      return begun && ticketOf(begun)
+    },
   }
   return once(ctx, caller, request, async (id) => {
-    const earlier = await ctx.uploads.find(tenantId, id)
-    if (earlier !== undefined) return ticketOf(earlier)
     await ctx.sources.requireRoom(tenantId, fileSize)
     if (contentHash !== null && !force) {
       const isVisible = await sourceSight(ctx, caller, kbId)

@@ -3,6 +3,7 @@ import { GanglionError } from '../../../contract/errors.ts'
 import type { Context } from '../../../kb/context.ts'
 import type { Caller } from '../../../rules/access/caller.ts'
 import { UploadChanged } from '../../../state/blobs/upload-bytes.ts'
+import { orCommitted } from '../../../state/once.ts'
 import { readFilename, readSourceMetadata } from '../../source-draft.ts'
 import { toSourceAnswer } from '../../source-view.ts'
 import { storeSource } from '../store-source.ts'
@@ -41,7 +42,8 @@ async function finalizeOnce(
 ): Promise<SourceAnswer> {
   const { sources, uploads, uploadBytes, now } = ctx
   const upload = await findUpload(ctx, caller, uploadId)
-  const earlier = await sources.find(caller.tenantId, uploadId)
+  const stored = () => sources.find(caller.tenantId, uploadId)
+  const earlier = await stored()
   if (earlier !== undefined) return toSourceAnswer(earlier)
   const { kbId, filename, path, metadata, fileSize, contentHash, isForced, replaces, bytesReceived } = upload
   if (bytesReceived < fileSize) {
@@ -49,20 +51,22 @@ async function finalizeOnce(
     throw new GanglionError('incomplete', undefined, { bytesReceived })
   }
   const draft = { ...readFilename(filename, 'filename', everyType), path, ...readSourceMetadata(metadata) }
-  const source = await uploadBytes.withFile(uploadId, fileSize, (file) => {
-    if (contentHash !== null && contentHash !== file.sha256) {
-      throw new GanglionError('hash_mismatch', undefined, { bytesReceived })
-    }
-    return storeSource(ctx, caller, file, draft, {
-      id: uploadId,
-      kbId,
-      force: force || isForced,
-      replace: replace || replaces,
-      async together(transaction) {
-        if (!(await uploads.finalize(uploadId, now(), transaction))) throw new UploadChanged(uploadId)
-      },
+  const store = () =>
+    uploadBytes.withFile(uploadId, fileSize, (file) => {
+      if (contentHash !== null && contentHash !== file.sha256) {
+        throw new GanglionError('hash_mismatch', undefined, { bytesReceived })
+      }
+      return storeSource(ctx, caller, file, draft, {
+        id: uploadId,
+        kbId,
+        force: force || isForced,
+        replace: replace || replaces,
+        async together(transaction) {
+          if (!(await uploads.finalize(uploadId, now(), transaction))) throw new UploadChanged(uploadId)
+        },
+      })
     })
-  })
-  await uploadBytes.remove(uploadId)
+  const source = await orCommitted(ctx, stored, store)
+  await uploadBytes.remove(uploadId).catch(ctx.onError) // a sweep removes what stays
   return toSourceAnswer(source)
 }

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import type { TestEffects } from '../../src/contract/answer-tests.ts'
+import { GanglionError } from '../../src/contract/errors.ts'
+import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
+import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
+import { readSentCandidate } from '../../src/queue/lists/sent-candidates.ts'
+import { readCandidate } from '../../src/queue/read-candidate.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { testedBed } from '../answer-tests/tested-bed.ts'
+import { candidate, correction } from '../kb/support/test-bed.ts'
+import { eventually } from '../support/eventually.ts'
+
+const tests = '- question: Who is paged for a VIP ticket?\n  contains: [the lead]\n'
+
+/** A knowledge base whose answer tests run until they are let go. */
+async function heldBed() {
+  const bed = await testedBed()
+  await bed.commit({ 'tests/answers.yaml': tests })
+  const { effects } = bed.ctx.tests
+  const held = Promise.withResolvers<void>()
+  let asked = 0
+  bed.ctx.tests.effects = (...of) => {
+    asked++
+    return held.promise.then(() => effects(...of) ?? Promise.reject(new Error('There are no tests.')))
+  }
+  const told = async (candidateId: string) => {
+    const events = await bed.ctx.events.after(bed.app.tenantId, 0, 1000)
+    return events
+      .filter(({ kind, data }) => kind.startsWith('candidate.') && data.candidateId === candidateId)
+      .map(({ kind, data }) => [kind, data.status])
+  }
+  const all = async () => {
+    const { candidates } = await listCandidates(bed.ctx, bed.curator, { limit: 100 })
+    return candidates.map(({ candidateId }) => candidateId)
+  }
+  return { ...bed, letGo: held.resolve, asked: () => asked, told, all }
+}
+
+test('answer tests hold no answer for long: the candidate is the answer, and the verdict an event', async () => {
+  const { ctx, app, vip, letGo, told } = await heldBed()
+  const sent = [
+    candidate({ title: 'Bicycles', content: 'A page about bicycles.', confidence: 1 }),
+    correction(vip, 'When a VIP customer raises a ticket, page nobody.', { confidence: 1 }),
+  ]
+  const submit = () =>
+    Promise.all(sent.map((input, at) => submitCandidate(ctx, app, input, { idempotencyKey: `key ${at}` })))
+  const receipts = await submit()
+  const waiting = { status: 'pending', warnings: [expect.objectContaining({ code: 'verdict_pending' })] }
+  expect(receipts).toEqual([expect.objectContaining(waiting), expect.objectContaining(waiting)])
+  letGo()
+  const [harmless = '', breaking = ''] = receipts.map(({ candidateId }) => candidateId)
+  await eventually(async () => {
+    expect(await told(harmless)).toEqual([
+      ['candidate.created', 'pending'],
+      ['candidate.approved', 'approved'],
+    ])
+    expect(await told(breaking)).toEqual([
+      ['candidate.created', 'pending'],
+      ['candidate.held', 'pending'],
+    ])
+  })
+  const verdict = { zone: 'yellow', reason: 'it breaks an answer test' }
+  expect(await readSentCandidate(ctx, app, breaking)).toMatchObject({ status: 'pending', verdict })
+  expect(await submit()).toEqual(receipts)
+})
+
+test('an error while answer tests are run makes no second candidate, and is tried again', async () => {
+  const { ctx, app, curator, all } = await heldBed()
+  let fails = true
+  const none: TestEffects = { state: 'tested', tests: 1, broken: [], mended: [], changed: [] }
+  ctx.tests.effects = () =>
+    fails ? Promise.reject(new GanglionError('unavailable', 'Main changes faster.')) : Promise.resolve(none)
+  const before = await all()
+  const submit = () =>
+    submitCandidate(ctx, app, candidate({ title: 'Once', confidence: 1 }), { idempotencyKey: 'once' })
+  const receipt = await submit()
+  expect(receipt.status).toBe('pending')
+  expect(await submit()).toEqual(receipt)
+  expect((await all()).filter((id) => !before.includes(id))).toEqual([receipt.candidateId])
+  fails = false
+  await eventually(async () => expect((await readCandidate(ctx, curator, receipt.candidateId)).status).toBe('approved'))
+})
+
+test('a verdict that a process did not live to give is given after the next start', async () => {
+  const { ctx, app, curator, reopen } = await heldBed()
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Later', confidence: 1 }))
+  const again = await reopen({ watch: { onError: () => {} } })
+  await eventually(async () => expect((await readCandidate(again, curator, candidateId)).status).toBe('approved'))
+})
+
+test('what a curator decides meanwhile stands', async () => {
+  const { ctx, app, curator, letGo, asked, take, told } = await heldBed()
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Mine', confidence: 1 }))
+  await dismissCandidate(ctx, curator, candidateId, { reason: 'No.' })
+  expect(asked()).toBe(1)
+  letGo()
+  const later = await submitCandidate(ctx, app, candidate({ title: 'Other', content: 'Of pumps.', confidence: 1 }))
+  await eventually(async () => expect((await readCandidate(ctx, curator, later.candidateId)).status).toBe('approved'))
+  expect((await readCandidate(ctx, curator, candidateId)).status).toBe('dismissed')
+  await take(candidate({ title: 'Last', content: 'Of saddles.' }))
+  await eventually(async () =>
+    expect(await told(candidateId)).toEqual([
+      ['candidate.created', 'pending'],
+      ['candidate.dismissed', 'dismissed'],
+    ]),
+  )
+})
