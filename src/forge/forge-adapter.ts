@@ -100,6 +100,13 @@ export type Forge = {
   pull(number: number): Promise<PullRequest>
   /** Those that were merged into a branch since a time (ISO 8601, UTC), and maybe some before. */
   recentlyMerged(base: string, since: string): Promise<PullRequest[]>
+  /** The commits of one pull request, also of a merged one: those of its branch that its base did not have. */
+  commitsOf(number: number): Promise<string[]>
+  /**
+   * Asks accounts to review a pull request, in addition to those asked before.
+   * @throws {ForgeError} `conflict` if the forge does not ask one of them, as its author
+   */
+  requestReviews(number: number, logins: readonly string[]): Promise<void>
   /** Whether somebody may close pull requests of others. */
   mayClose(login: string): Promise<boolean>
   /** The newest pull request of a branch of the repository into another, whatever became of it. */
@@ -115,6 +122,8 @@ export type Forge = {
   /** @throws {ForgeError} `conflict` where it was merged, or its branch is gone */
   reopen(number: number): Promise<void>
   comment(number: number, text: string): Promise<Remark>
+  /** Replaces the text of one of the account's own comments, by its id. @throws {ForgeError} `gone` if it was deleted */
+  editComment(number: number, id: string, text: string): Promise<void>
   /** All that was said on one pull request, oldest first. */
   remarksOf(number: number): Promise<Remark[]>
   /**

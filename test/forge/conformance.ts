@@ -19,6 +19,8 @@ export type ForgeHarness = {
   /** What checks say of a commit, as people see it there. */
   reports(head: string): Promise<{ outcome: 'passed' | 'failed' | 'waiting'; findings: number }[]>
   labels(number: number): Promise<string[]>
+  /** Who was asked to review. */
+  reviewers(number: number): Promise<string[]>
   /** Sets who may read the repository. */
   show(to: Visibility): void
   /** The next request is answered so. */
@@ -94,6 +96,37 @@ export function describeForge(name: string, start: () => Promise<ForgeHarness>):
       await forge.close(number)
       expect(await forge.pullOfBranch('ganglion/one', 'main')).toMatchObject({ number, state: 'closed' })
       expect((await forge.openPulls()).map((pull) => [pull.number, pull.base])).toEqual([[other, 'stable']])
+    })
+
+    test('tells the commits of a pull request, also once it is merged', async () => {
+      const { forge, branch, merge, undescribed } = await start()
+      const tips = [await branch('ganglion/one'), await branch('ganglion/one')]
+      await branch('main')
+      const { number } = await forge.open(fresh('ganglion/one'))
+      expect((await forge.commitsOf(number)).toSorted()).toEqual(tips.toSorted())
+      await merge(number)
+      expect((await forge.commitsOf(number)).toSorted()).toEqual(tips.toSorted())
+      expect(undescribed()).toEqual([])
+    })
+
+    test('replaces the text of its own comment', async () => {
+      const { forge, branch, undescribed } = await start()
+      await branch('ganglion/one')
+      const { number } = await forge.open(fresh('ganglion/one'))
+      const { id } = await forge.comment(number, 'One error.')
+      await forge.editComment(number, id, 'No error.')
+      expect((await forge.remarksOf(number)).map(({ text }) => text)).toEqual(['No error.'])
+      expect(undescribed()).toEqual([])
+      await expect(forge.editComment(number, id.replace(/\d+/, '99999'), 'x')).rejects.toMatchObject({ code: 'gone' })
+    })
+
+    test('asks for reviews, one after the other', async () => {
+      const { forge, branch, reviewers, undescribed } = await start()
+      await branch('ganglion/one')
+      const { number } = await forge.open(fresh('ganglion/one'))
+      for (const login of ['ada', 'bob']) await forge.requestReviews(number, [login])
+      expect((await reviewers(number)).toSorted()).toEqual(['ada', 'bob'])
+      expect(undescribed()).toEqual([])
     })
 
     test('opens a draft', async () => {

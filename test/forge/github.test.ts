@@ -30,6 +30,7 @@ function harness(github: EmulatedGithub, credential: 'app' | 'token'): ForgeHarn
     comment: (number, text) => github.comment('ada', number, text),
     review: (number, text) => github.review('ada', number, text),
     labels: github.labels,
+    reviewers: github.reviewers,
     reports: async (head) => {
       const runs = (await github.checkRuns()).filter((run) => run.head_sha === head)
       return runs.map(({ conclusion, output }) => ({

@@ -1,27 +1,15 @@
 import { isAncestor, mergeBase } from '../../git/history/ancestry.ts'
-import { trailersOf } from '../../git/history/trailers.ts'
-import { authorLineOfCommit, messageOfCommit, type Oid, parentsOfCommit } from '../../git/objects/object.ts'
+import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import { encodePack } from '../../git/objects/pack.ts'
 import type { Repository } from '../../git/repository.ts'
 import { missingObjects } from '../../git/transport/missing-objects.ts'
-import { pushToRemote, type RemoteUpdate } from '../../git/transport/remote.ts'
+import { pushToRemote, RemoteError, type RemoteUpdate } from '../../git/transport/remote.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
-import { serverDomain } from '../../kb/refs/commit-message.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
-import type { Caller } from '../../rules/access/caller.ts'
-import { clockDifferenceMs } from '../../state/forge/forge-links.ts'
-import type { PullRequest } from '../forge-adapter.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
-import {
-  agree,
-  callerOfAccount,
-  callerOfLink,
-  type Linked,
-  type LinkedTaking,
-  linkedCaller,
-  type Seen,
-} from './linked.ts'
-import { type Step, takeCommits } from './take-pack.ts'
+import { agree, isWithin, type Linked, type LinkedTaking, type Seen } from './linked.ts'
+import { type MainSteps, planSteps } from './main-steps.ts'
+import { takeCommits } from './take-pack.ts'
 
 /** Commits of main that are pushed at a time: a first push may bring a long history. */
 const pushedAtOnce = 500
@@ -47,11 +35,6 @@ export async function joinMains(linked: Linked, seen: Seen, hear: () => Promise<
   return pushMain(linked, seen, theirs)
 }
 
-/** Whether a commit is here, and in the history of another. */
-export async function isWithin({ kb }: Pick<Linked, 'kb'>, commit: Oid, head: Oid): Promise<boolean> {
-  return (await kb.repository.find(commit)) !== undefined && (await isAncestor(kb.repository, commit, head))
-}
-
 /** @returns why it was not taken */
 async function takeMain(
   linked: Linked,
@@ -59,15 +42,27 @@ async function takeMain(
   { theirs, ours, hear }: { theirs: Oid; ours: Oid; hear: () => Promise<void> },
 ): Promise<string | undefined> {
   const { link, ctx, kb } = linked
-  const { lines } = await takeCommits(
-    linked,
-    { to: theirs, haves: await havesOf(linked, seen) },
-    async (repository) => {
-      await requireOwnHistory(linked, repository, { theirs, ours })
-      await hear()
-      return stepsTo(linked, seen, repository, { theirs, ours })
-    },
-  )
+  const haves = await havesOf(linked, seen)
+  let plan: MainSteps = { steps: [], unread: [] }
+  const look = async (repository: Repository) => {
+    await requireOwnHistory(linked, repository, { theirs, ours })
+    await hear()
+    plan = await planSteps(linked, seen, repository, { theirs, ours })
+    return plan.unread.length > 0 ? [] : plan.steps
+  }
+  let { lines } = await takeCommits(linked, { to: theirs, haves }, look)
+  if (plan.unread.length > 0) {
+    // The commits of these requests are compared, and not kept.
+    const also = plan.unread
+    const compare = async (repository: Repository) => {
+      plan = await planSteps(linked, seen, repository, { theirs, ours })
+      return []
+    }
+    await takeCommits(linked, { to: theirs, also, haves }, compare).catch((error: unknown) => {
+      if (!(error instanceof RemoteError && error.code === 'protocol')) throw error
+    })
+    lines = (await takeCommits(linked, { to: theirs, haves }, async () => plan.steps)).lines
+  }
   const isThere = await isWithin(linked, theirs, (await kb.repository.readRef(mainRef)) ?? ours)
   if (!isThere) return `main on the forge cannot be taken: ${lines.join(' · ')}`
   await ctx.forgeLinks.note(link.id, { main: theirs })
@@ -115,110 +110,6 @@ export async function havesOf({ kb, link }: Linked, { branches }: Seen): Promise
     if (oid && (await kb.repository.find(oid)) !== undefined) haves.push(oid)
   }
   return haves
-}
-
-/**
- * The commits that main there has and ours lacks, in order, each with whom it is taken from: the account that merged it, where it came
- * by a pull request into main, and the link where it came by any other way.
- */
-async function stepsTo(
-  linked: Linked,
-  seen: Seen,
-  repository: Repository,
-  { theirs, ours }: { theirs: Oid; ours: Oid },
-): Promise<Step[]> {
-  const line: { oid: Oid; data: Buffer }[] = []
-  for (let at: Oid | undefined = theirs; at !== undefined && !(await isWithin(linked, at, ours)); ) {
-    const { data } = await repository.read(at)
-    line.unshift({ oid: at, data })
-    ;[at] = parentsOfCommit(data)
-  }
-  const merges = await mergesOn(linked, seen, new Set(line.map(({ oid }) => oid)))
-  const steps: Step[] = []
-  let owned = line.length
-  for (let at = line.length - 1; at >= 0; at--) {
-    const { oid, data } = line[at] ?? { oid: theirs, data: Buffer.alloc(0) }
-    const merged = merges.get(oid)
-    const believed = restoredApprover(linked, data)
-    // The forge may have seen the server's own approval as a merge; what a person merged is that person's, whatever it says.
-    const isOwn = believed !== undefined && merged?.mergedBy?.id === (await linked.forge.who()).id
-    const restored = merged?.mergedBy === undefined || isOwn ? believed : undefined
-    const merge = restored === undefined ? merged : undefined
-    if (merge?.mergedBy !== undefined) {
-      steps.unshift({ to: oid, caller: callerOfAccount(linked, merge.mergedBy.id), option: 'submit' })
-      owned = at - (await rebasedBefore(linked, repository, { merge, line: line.slice(0, at + 1), ours, merges }))
-    } else if (at < owned) {
-      const caller = restored ?? callerOfLink(linked)
-      const [next] = steps
-      const isSame = next?.caller.id === caller.id && at + 1 < owned
-      if (!isSame) steps.unshift({ to: oid, caller, option: 'submit' })
-    }
-  }
-  return steps
-}
-
-/** The pull requests whose merges into main are among some commits, by these. */
-async function mergesOn(
-  { forge, link }: Linked,
-  { pulls }: Seen,
-  commits: ReadonlySet<Oid>,
-): Promise<Map<Oid, PullRequest>> {
-  const merges = new Map<Oid, PullRequest>()
-  const add = (pull: PullRequest) => {
-    const { mergeCommit, base, state } = pull
-    if (state === 'merged' && base === link.branch && mergeCommit !== undefined && commits.has(mergeCommit))
-      merges.set(mergeCommit, pull)
-  }
-  for (const pull of pulls.values()) add(pull)
-  if (merges.size === commits.size) return merges
-  const since = new Date(Date.parse(link.syncedAt ?? link.createdAt) - clockDifferenceMs).toISOString()
-  for (const pull of await forge.recentlyMerged(link.branch, since)) {
-    const { number, mergeCommit = '' } = pull
-    if (commits.has(mergeCommit) && !merges.has(mergeCommit)) add(await forge.pull(number))
-  }
-  return merges
-}
-
-/** How many commits of a line before its last, the merge of a pull request, came by the same merge: it was rebased, or moved main. */
-async function rebasedBefore(
-  linked: Linked,
-  repository: Repository,
-  {
-    merge,
-    line,
-    ours,
-    merges,
-  }: { merge: PullRequest; line: readonly { oid: Oid; data: Buffer }[]; ours: Oid; merges: ReadonlyMap<Oid, unknown> },
-): Promise<number> {
-  const last = line.at(-1)
-  if (last === undefined || parentsOfCommit(last.data).length > 1) return 0
-  const onLine = new Set(line.map(({ oid }) => oid))
-  const keyOf = (data: Buffer) => JSON.stringify([authorLineOfCommit(data), messageOfCommit(data)])
-  const own = new Set<string>()
-  for (let at: Oid | undefined = merge.head; at !== undefined && !onLine.has(at); ) {
-    if ((await repository.find(at)) === undefined || (await isWithin(linked, at, ours))) break
-    const { data } = await repository.read(at)
-    own.add(keyOf(data))
-    ;[at] = parentsOfCommit(data)
-  }
-  let count = 0
-  for (const { oid, data } of line.slice(0, -1).reverse()) {
-    if (merges.has(oid) || !(merge.head === last.oid || own.has(keyOf(data)))) break
-    count++
-  }
-  return count
-}
-
-/**
- * Who approved a commit that the server made before a backup was restored, by its trailer. Anybody can forge that, so it is believed
- * only in the first comparison after a restore.
- */
-function restoredApprover({ kb, link }: Linked, data: Buffer): Caller | undefined {
-  const isRestored = kb.projection.seqFloor() > 0 && link.syncedAt === null
-  if (!isRestored || !authorLineOfCommit(data).includes(serverDomain)) return undefined
-  const approvedBy = trailersOf(messageOfCommit(data)).findLast(([name]) => name === 'Approved-By')?.[1]
-  const [, name = '', id] = /^(.*) <([^<>]+:[^<>]+)>$/.exec(approvedBy ?? '') ?? []
-  return id === undefined ? undefined : linkedCaller(link, id, name)
 }
 
 /** @returns why the forge does not take it */

@@ -1,3 +1,4 @@
+import { isAncestor } from '../../git/history/ancestry.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
@@ -64,6 +65,11 @@ export function callerOfAccount({ link, forge }: Pick<Linked, 'link' | 'forge'>,
 /** A curator who acts through a link. */
 export function linkedCaller({ tenantId }: Pick<ForgeLink, 'tenantId'>, id: string, name: string): Caller {
   return { id: id.replace(/[^\w:./@[\]-]/g, '-'), name, tenantId, role: 'curator', connectors: [] }
+}
+
+/** Whether a commit is here, and in the history of another. */
+export async function isWithin({ kb }: Pick<Linked, 'kb'>, commit: Oid, head: Oid): Promise<boolean> {
+  return (await kb.repository.find(commit)) !== undefined && (await isAncestor(kb.repository, commit, head))
 }
 
 /**

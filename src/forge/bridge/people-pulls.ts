@@ -7,13 +7,14 @@ import { bareId, type Caller } from '../../rules/access/caller.ts'
 import { literalBlock } from '../../rules/text/literal.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import type { PullRequest, Report } from '../forge-adapter.ts'
-import { havesOf, isWithin } from './join-mains.ts'
+import { havesOf } from './join-mains.ts'
 import {
   agree,
   attempt,
   branchPrefix,
   callerOfAccount,
   callerOfLink,
+  isWithin,
   type Linked,
   newRow,
   ownLabel,

@@ -23,17 +23,19 @@ const proposeRef = 'refs/for/main'
 /**
  * Takes commits of the forge as if somebody had pushed them to `refs/for/main`: the same quarantine, limits, checks and record. It
  * needs no git. A step that is refused may be mended by a later one, which then is the link's: it is nobody's alone.
+ * @param also further commits that are read; steps must not lead to them
  * @param stepsOf sees the commits before they are taken; the last step leads to all of them
  * @throws {RemoteError} {@link GitError}
  */
 export async function takeCommits(
   linked: LinkedTaking,
-  { to, haves }: { to: Oid; haves: readonly Oid[] },
+  { to, also = [], haves }: { to: Oid; also?: readonly Oid[]; haves: readonly Oid[] },
   stepsOf: (repository: Repository) => Promise<readonly Step[]>,
 ): Promise<Taken> {
   const { ctx, kb, forge, signal, link } = linked
-  const isHere = (await kb.repository.find(to)) !== undefined
-  const pack = isHere ? undefined : fetchPack(await forge.access(), { wants: [to], haves }, { signal })
+  const wants: Oid[] = []
+  for (const oid of [to, ...also]) if ((await kb.repository.find(oid)) === undefined) wants.push(oid)
+  const pack = wants.length === 0 ? undefined : fetchPack(await forge.access(), { wants, haves }, { signal })
   try {
     return await withQuarantine(kb.repository.gitDir, pack, packLimits, async (quarantine) => {
       if (quarantine.folder !== undefined) await requireWhole(linked, to, quarantine.folder)

@@ -33,6 +33,8 @@ export const GiteaPull = z.object({
   base: Branch,
 })
 
+export const GiteaCommit = z.object({ sha: z.string() })
+
 export const GiteaPermission = z.object({ permission: z.string() })
 
 /** On a pull request, or on a line of it. */

@@ -4,11 +4,12 @@ import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
 import type { Delivery, Forge, PullRequest, Remark, Report, ReportedFinding } from '../forge-adapter.ts'
 import { ForgeError, noPermission } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
-import { byTime, numberIn } from '../remarks.ts'
+import { byTime, commentNumber, numberIn } from '../remarks.ts'
 import { isHmacOf } from '../signature.ts'
 import { tokenOf } from '../token.ts'
 import {
   Comment,
+  GiteaCommit,
   GiteaLabel,
   GiteaPermission,
   GiteaPull,
@@ -139,6 +140,16 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     comment: async (number, text) => {
       const said = await http.send('POST', `${base}/issues/${number}/comments`, { body: text }, Comment)
       return remarkOf('comment', number, said)
+    },
+    editComment: async (_number, id, text) => {
+      await http.send('PATCH', `${base}/issues/comments/${commentNumber(id)}`, { body: text }, Ignored)
+    },
+    commitsOf: async (number) => {
+      const query = new URLSearchParams({ limit: String(pageSize), verification: 'false', files: 'false' })
+      return (await http.list(`${base}/pulls/${number}/commits?${query}`, GiteaCommit)).map(({ sha }) => sha)
+    },
+    requestReviews: async (number, reviewers) => {
+      await http.send('POST', `${base}/pulls/${number}/requested_reviewers`, { reviewers }, Ignored)
     },
     remarksOf: async (number) => {
       const comments = await http.list(`${base}/issues/${number}/comments`, Comment)

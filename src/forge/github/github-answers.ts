@@ -32,6 +32,8 @@ export const GithubPull = z.object({
   base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
 })
 
+export const GithubCommit = z.object({ sha: z.string() })
+
 export const GithubPermission = z.object({ permission: z.string() })
 
 const Said = z.object({

@@ -3,9 +3,10 @@ import { Ignored } from '../answer-fields.ts'
 import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge-adapter.ts'
 import { ForgeError, noPermission } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
-import { byTime, numberIn } from '../remarks.ts'
+import { byTime, commentNumber, numberIn } from '../remarks.ts'
 import { isHmacOf } from '../signature.ts'
 import {
+  GithubCommit,
   GithubPermission,
   GithubPull,
   GithubRepository,
@@ -120,6 +121,14 @@ export function openGithub(options: GithubOptions): Forge {
     reopen: (number) => setState(number, 'open'),
     comment: async (number, text) => {
       return issueRemark(await http.send('POST', `${base}/issues/${number}/comments`, { body: text }, IssueComment))
+    },
+    editComment: async (_number, id, text) => {
+      await http.send('PATCH', `${base}/issues/comments/${commentNumber(id)}`, { body: text }, Ignored)
+    },
+    commitsOf: async (number) =>
+      (await http.list(`${base}/pulls/${number}/commits?per_page=100`, GithubCommit)).map(({ sha }) => sha),
+    requestReviews: async (number, reviewers) => {
+      await http.send('POST', `${base}/pulls/${number}/requested_reviewers`, { reviewers }, Ignored)
     },
     remarksOf: async (number) => {
       const comments = await http.list(`${base}/issues/${number}/comments?per_page=100`, IssueComment)

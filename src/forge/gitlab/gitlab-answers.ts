@@ -31,7 +31,11 @@ export const MergeRequest = z.object({
   merged_by: GitlabUser.nullish(),
 })
 
-export const Member = z.object({ username: z.string(), access_level: z.number().int() })
+export const Reviewers = z.object({ reviewers: z.array(z.object({ id: z.number().int() })).nullish() })
+
+export const GitlabCommit = z.object({ id: z.string() })
+
+export const Member = z.object({ id: z.number().int(), username: z.string(), access_level: z.number().int() })
 
 export const GitlabNote = z.object({
   id: z.number().int(),

@@ -5,9 +5,18 @@ import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
 import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge-adapter.ts'
 import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
-import { byTime } from '../remarks.ts'
+import { byTime, commentNumber } from '../remarks.ts'
 import { tokenOf } from '../token.ts'
-import { GitlabNote, GitlabProject, GitlabUser, gitlabAccount, Member, MergeRequest } from './gitlab-answers.ts'
+import {
+  GitlabCommit,
+  GitlabNote,
+  GitlabProject,
+  GitlabUser,
+  gitlabAccount,
+  Member,
+  MergeRequest,
+  Reviewers,
+} from './gitlab-answers.ts'
 
 export type GitlabOptions = ForgeHttpTiming & {
   /** Of the project's page: `https://gitlab.com/acme/docs/handbook`. */
@@ -52,6 +61,8 @@ export function openGitlab(options: GitlabOptions): Forge {
     if (state !== (event === 'close' ? 'closed' : 'open'))
       throw new ForgeError('conflict', `the merge request ${number} stays ${state}`)
   }
+  const membersLike = (login: string) =>
+    http.list(`${project}/members/all?${new URLSearchParams({ query: login, per_page: '100' })}`, Member)
   const notesOf = async ({ number, url: page }: Pick<PullRequest, 'number' | 'url'>) => {
     const notes = await http.list(`${base}/${number}/notes?sort=asc&order_by=created_at&per_page=100`, GitlabNote)
     return notes
@@ -73,9 +84,9 @@ export function openGitlab(options: GitlabOptions): Forge {
     },
     recentlyMerged: (into, since) => list({ state: 'merged', target_branch: into, updated_after: since }),
     mayClose: async (login) => {
-      const query = new URLSearchParams({ query: login, per_page: '100' })
-      const members = await http.list(`${project}/members/all?${query}`, Member)
-      return members.some(({ username, access_level: level }) => username === login && level >= developer)
+      return (await membersLike(login)).some(
+        ({ username, access_level: level }) => username === login && level >= developer,
+      )
     },
     pull: pullAt,
     pullOfBranch: async (branch, into) => {
@@ -101,6 +112,19 @@ export function openGitlab(options: GitlabOptions): Forge {
     comment: async (number, text) => {
       const note = await http.send('POST', `${base}/${number}/notes`, { body: text }, GitlabNote)
       return remarkOf(number, pageOf(number), note)
+    },
+    editComment: async (number, id, text) => {
+      await http.send('PUT', `${base}/${number}/notes/${commentNumber(id)}`, { body: text }, Ignored)
+    },
+    commitsOf: async (number) =>
+      (await http.list(`${base}/${number}/commits?per_page=100`, GitlabCommit)).map(({ id }) => id),
+    requestReviews: async (number, logins) => {
+      const ids = (await http.get(`${base}/${number}`, Reviewers)).reviewers?.map(({ id }) => id) ?? []
+      for (const login of logins) {
+        const id = (await membersLike(login)).find(({ username }) => username === login)?.id
+        if (id !== undefined) ids.push(id)
+      }
+      await http.send('PUT', `${base}/${number}`, { reviewer_ids: [...new Set(ids)] }, Ignored)
     },
     remarksOf: (number) => notesOf({ number, url: pageOf(number) }),
     remarksSince: async (since, pulls) => {

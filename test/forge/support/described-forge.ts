@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ForgeKind } from '../../../src/forge/forge-adapter.ts'
 import { ForgeDescription } from './described.ts'
 import { type Answer, type Request, startFront } from './forge-front.ts'
-import { ForgeGit } from './forge-git.ts'
+import { ForgeGit, type MergeMethod } from './forge-git.ts'
 import { ForgePeople, owner, Refusal, tokenOf, type Visibility } from './forge-people.ts'
 
 type Json = Record<string, unknown>
@@ -114,8 +114,7 @@ export async function startDescribed(dialect: Dialect) {
     close: async (_login: string, number: number) => people.setState(number, 'closed'),
     reopen: async (_login: string, number: number) => people.setState(number, 'open'),
     ready: async (_login: string, number: number) => people.ready(number),
-    merge: async (login: string, number: number, method?: 'merge' | 'squash' | 'rebase') =>
-      people.merge(login, number, method),
+    merge: async (login: string, number: number, method?: MergeMethod) => people.merge(login, number, method),
     comment: async (login: string, number: number, text: string) => people.say(login, number, text),
     review: async (login: string, number: number, text: string) => people.say(login, number, text, 'review'),
     comments: async (of: number) =>

@@ -126,6 +126,26 @@ const routes: Routes = {
     201,
     ({ path, sent }, people) => commentShown(people.say(owner, Number(path.index), String(sent.body))),
   ],
+  [`PATCH ${base}/issues/comments/{id}`]: [
+    200,
+    ({ path, sent }, people) => commentShown(people.reword(Number(path.id), String(sent.body))),
+  ],
+  [`GET ${base}/pulls/{index}/commits`]: [
+    200,
+    ({ path, query }, people) =>
+      page(
+        people.commitsOf(Number(path.index)).map((sha) => ({ sha })),
+        query,
+      ),
+  ],
+  [`POST ${base}/pulls/{index}/requested_reviewers`]: [
+    201,
+    ({ path, sent }, people) => {
+      const pull = people.find(Number(path.index))
+      pull.reviewers = [...(pull.reviewers ?? []), ...(sent.reviewers as string[])]
+      return []
+    },
+  ],
   [`POST ${base}/issues/{index}/labels`]: [
     200,
     ({ path, sent }, people) => {

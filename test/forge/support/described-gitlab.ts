@@ -55,12 +55,16 @@ const routes: Routes = {
   ],
   [`PUT ${merges}/{merge_request_iid}`]: [
     200,
-    ({ path, sent: { state_event: event, add_labels: added, title, description: body } }, people) => {
+    (
+      { path, sent: { state_event: event, add_labels: added, title, description: body, reviewer_ids: ids } },
+      people,
+    ) => {
       const pull = people.find(Number(path.merge_request_iid))
       // An event that does not fit the state has no effect.
       if (event === 'close' && pull.state === 'open') people.setState(pull.number, 'closed')
       if (event === 'reopen' && pull.state === 'closed') people.setState(pull.number, 'open')
       const labels = typeof added === 'string' ? [...new Set([...pull.labels, ...added.split(',')])] : pull.labels
+      if (Array.isArray(ids)) pull.reviewers = ids.map(loginOf)
       const texts = Object.entries({ title, body }).filter(([, text]) => text !== undefined)
       return shown(people, people.change(pull.number, { labels, ...Object.fromEntries(texts) }))
     },
@@ -74,11 +78,23 @@ const routes: Routes = {
     201,
     ({ path, sent }, people) => noteShown(people.say(owner, Number(path.merge_request_iid), String(sent.body))),
   ],
+  [`PUT ${merges}/{merge_request_iid}/notes/{note_id}`]: [
+    200,
+    ({ path, sent }, people) => noteShown(people.reword(Number(path.note_id), String(sent.body))),
+  ],
+  [`GET ${merges}/{merge_request_iid}/commits`]: [
+    200,
+    ({ path, query }, people) =>
+      page(
+        people.commitsOf(Number(path.merge_request_iid)).map((id) => ({ id })),
+        query,
+      ),
+  ],
   [`GET ${project}/members/all`]: [
     200,
     ({ query }) => {
       const username = query.get('query') ?? ''
-      return strangers.has(username) ? [] : [{ username, access_level: 40 }]
+      return strangers.has(username) ? [] : [{ id: idOf(username), username, access_level: 40 }]
     },
   ],
   [`POST ${project}/statuses/{sha}`]: [
@@ -111,6 +127,7 @@ function shown(people: ForgePeople, pull: FakePull) {
     ...{ iid: number, title, description: body, state: stateOf(pull), draft: people.isDraft(pull), labels, sha: head },
     ...{ web_url: `https://gitlab.example.org/${repository}/-/merge_requests/${number}`, author: user(author) },
     ...{ source_branch: branch, target_branch: pull.base, source_project_id: 1, target_project_id: 1 },
+    reviewers: (pull.reviewers ?? []).map((login) => ({ ...user(login), id: idOf(login) })),
     // A merge that only moves main has no commit of its own.
     ...{ merge_commit_sha: mergeCommit === head ? null : (mergeCommit ?? null), squash_commit_sha: null },
     ...{ merged_by: mergedBy === undefined ? null : user(mergedBy), updated_at: updatedAt.toISOString() },
@@ -127,6 +144,14 @@ function noteShown({ id, number, author, text, at, sort }: FakeRemark) {
     system: sort === 'system',
   }
 }
+
+/** Each login that was seen has an id: its place. */
+const logins: string[] = []
+function idOf(login: string): number {
+  if (!logins.includes(login)) logins.push(login)
+  return logins.indexOf(login)
+}
+const loginOf = (id: number) => logins[id] ?? ''
 
 function user(login: string) {
   return { username: login, name: login }

@@ -16,6 +16,7 @@ export function harnessOf(server: DescribedForge): ForgeHarness {
     comment: (number, text) => server.comment('ada', number, text),
     review: (number, text) => server.review('ada', number, text),
     labels: server.labels,
+    reviewers: async (number) => people.find(number).reviewers ?? [],
     reports: async (head) => {
       const findings = people.remarks.reduce((count, { lines }) => count + lines.length, 0)
       return people.statuses

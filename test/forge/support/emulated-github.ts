@@ -6,7 +6,7 @@ import { createEmulator } from 'emulate'
 import { onTestFinished } from 'vitest'
 import { ForgeDescription } from './described.ts'
 import { type Answer, type Request, startFront } from './forge-front.ts'
-import { ForgeGit } from './forge-git.ts'
+import { ForgeGit, type MergeMethod } from './forge-git.ts'
 import { strangers, type Visibility } from './forge-people.ts'
 
 export const githubDescription = new ForgeDescription(
@@ -29,6 +29,8 @@ export async function startGithub() {
   const git = new ForgeGit(`${owner}/${repo}.git`)
   const wrong: string[] = []
   const merges = new Map<number, string>()
+  /** Commits of merged pull requests. */
+  const merged = new Map<number, string[]>()
   const forks = new Set<number>()
   const hooks: Hook[] = []
   let visibility: Visibility = 'private'
@@ -153,18 +155,29 @@ export async function startGithub() {
       return { status: 422, body: { message: 'Validation Failed' } }
     }
     const statuses = /\/statuses\/([0-9a-f]{40})$/.exec(bare)
+    const commitsOf = /\/pulls\/(\d+)\/commits$/.exec(bare)
     const isOfAll = /\/(issues|pulls)\/comments$/.exec(bare)
     const given =
       statuses !== null
         ? { status: 201, link: null, body: statusAnswer(statuses[1] ?? '', sent as Json) }
-        : isOfAll !== null
-          ? { status: 200, link: null, body: await commentsOfAll(isOfAll[1] ?? '', query) }
-          : await fetchEmulator(port, method, path, headers, body)
+        : commitsOf !== null
+          ? { status: 200, link: null, body: (await commitsOfPull(Number(commitsOf[1]))).map((sha) => ({ sha })) }
+          : isOfAll !== null
+            ? { status: 200, link: null, body: await commentsOfAll(isOfAll[1] ?? '', query) }
+            : await fetchEmulator(port, method, path, headers, body)
+    // The emulator answers with 200 here.
+    if (bare.endsWith('/requested_reviewers') && given.status === 200) given.status = 201
     wrong.push(...githubDescription.problemsOf({ method, path: bare, query, sent, status: given.status }))
     const { status, link } = given
     if (bare === `/repos/${owner}/${repo}`)
       return { status, body: { ...(given.body as Json), visibility, private: visibility !== 'public' } }
     return { status, body: corrected(given.body), ...(link === null ? {} : { headers: { link } }) }
+  }
+
+  const commitsOfPull = async (number: number): Promise<string[]> => {
+    const pull = (await pulls()).find((known) => known.number === number)
+    const { sha } = (pull?.head ?? {}) as Json
+    return merged.get(number) ?? git.commitsBetween('main', String(sha))
   }
 
   /** GitHub reopens no pull request whose branch is gone. */
@@ -239,6 +252,10 @@ export async function startGithub() {
       const labels = (await act(owner, 'GET', `/issues/${number}/labels`)) as unknown as { name: string }[]
       return labels.map(({ name }) => name)
     },
+    reviewers: async (number: number) => {
+      const { requested_reviewers: reviewers } = await act(owner, 'GET', `/pulls/${number}`)
+      return (reviewers as { login: string }[]).map(({ login }) => login)
+    },
     checkRuns: async (): Promise<Json[]> => {
       const runs: Json[] = []
       for (let id = 1; ; id++) {
@@ -248,15 +265,16 @@ export async function startGithub() {
       }
     },
     /** Presses the button. @returns main's new head */
-    merge: async (login: string, number: number, method: 'merge' | 'squash' | 'rebase' = 'merge') => {
+    merge: async (login: string, number: number, method: MergeMethod = 'merge') => {
       const pull = (await pulls()).find((known) => known.number === number)
       if (pull?.draft === true) throw new Error('Draft pull requests cannot be merged.')
       if (pull === undefined) throw new Error(`There is no pull request ${number}.`)
       const { sha } = pull.head as { sha: string }
+      merged.set(number, git.commitsBetween('main', sha))
       const tip = git.merge(sha, method, `${pull.title} (#${number})`)
       if (tip === undefined) throw new Error(`The pull request ${number} conflicts with main.`)
       merges.set(number, tip)
-      await act(login, 'PUT', `/pulls/${number}/merge`, { merge_method: method })
+      await act(login, 'PUT', `/pulls/${number}/merge`, { merge_method: method === 'fast-forward' ? 'rebase' : method })
       return tip
     },
   }

@@ -6,6 +6,8 @@ import { nativeGit } from '../../git/support/native-git.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { tempDir } from '../../support/temp.ts'
 
+export type MergeMethod = 'merge' | 'squash' | 'rebase' | 'fast-forward'
+
 /** The git side of a forge: a bare repository that native `git http-backend` serves, and what people do to it. */
 export class ForgeGit {
   readonly dir: string
@@ -77,8 +79,24 @@ export class ForgeGit {
     return commit
   }
 
+  /** The commits that a commit has, and a branch does not, the oldest first. */
+  commitsBetween(branch: string, head: string): string[] {
+    return nativeGit(this.dir, ['rev-list', '--reverse', `${branch}..${head}`])
+      .split('\n')
+      .filter((line) => line !== '')
+  }
+
+  /** Commits again, on another commit, what a branch has and that commit does not. */
+  rebase(branch: string, onto: string): void {
+    const tree = tempDir()
+    nativeGit(this.dir, ['worktree', 'add', '--quiet', '--detach', tree, onto])
+    for (const commit of this.commitsBetween(onto, branch)) gitWith(tree, asAuthor('Merger'), ['cherry-pick', commit])
+    this.setRef(`refs/heads/${branch}`, nativeGit(tree, ['rev-parse', 'HEAD']))
+    nativeGit(this.dir, ['worktree', 'remove', '--force', tree])
+  }
+
   /** Merges a commit into main as the buttons of forges do. @returns main's new head; undefined where it conflicts */
-  merge(head: string, method: 'merge' | 'squash' | 'rebase', message: string): string | undefined {
+  merge(head: string, method: MergeMethod, message: string): string | undefined {
     const main = this.head('refs/heads/main') ?? ''
     const author = asAuthor('Merger')
     let tip: string | undefined
@@ -88,7 +106,8 @@ export class ForgeGit {
       const isOne = nativeGit(this.dir, ['rev-list', '--count', `${base}..${head}`]) === '1'
       const commit = (parents: string[], text: string) =>
         gitWith(this.dir, author, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', text])
-      if (method === 'merge') tip = commit([main, head], message)
+      if (method === 'fast-forward') tip = base === main ? head : undefined
+      else if (method === 'merge') tip = commit([main, head], message)
       else if (method === 'squash' || isOne) tip = commit([main], message)
       else {
         const tree = tempDir()

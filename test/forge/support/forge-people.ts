@@ -1,4 +1,4 @@
-import type { ForgeGit } from './forge-git.ts'
+import type { ForgeGit, MergeMethod } from './forge-git.ts'
 
 export type FakePull = {
   number: number
@@ -14,6 +14,10 @@ export type FakePull = {
   updatedAt: Date
   mergedBy?: string
   mergeCommit?: string
+  /** As it was merged; see {@link ForgePeople.commitsOf}. */
+  commits?: string[]
+  /** Who was asked to review it. */
+  reviewers?: string[]
 }
 export type FakeRemark = {
   id: number
@@ -118,6 +122,12 @@ export class ForgePeople {
     return remark
   }
 
+  reword(id: number, text: string): FakeRemark {
+    const remark = this.remarks.find((each) => each.id === id)
+    if (remark === undefined) throw new Refusal(404, 'Not Found')
+    return Object.assign(remark, { text })
+  }
+
   ready(number: number): FakePull {
     const { title } = this.find(number)
     return this.change(number, {
@@ -126,14 +136,21 @@ export class ForgePeople {
   }
 
   /** Presses the button. @returns main's new head */
-  merge(login: string, number: number, method: 'merge' | 'squash' | 'rebase' = 'merge'): string {
+  merge(login: string, number: number, method: MergeMethod = 'merge'): string {
     this.look()
     const pull = this.find(number)
+    const commits = this.commitsOf(number)
     if (this.isDraft(pull)) throw new Error('Drafts cannot be merged.')
     const mergeCommit = this.git.merge(pull.head, method, `${pull.title} (#${number})`)
     if (mergeCommit === undefined) throw new Error(`The pull request ${number} conflicts with main.`)
-    this.change(number, { state: 'merged', mergedBy: login, mergeCommit })
+    this.change(number, { state: 'merged', mergedBy: login, mergeCommit, commits })
     return mergeCommit
+  }
+
+  /** The commits of a pull request that its base does not have, or did not have when it was merged. */
+  commitsOf(number: number): string[] {
+    const { commits, base, head } = this.find(number)
+    return commits ?? this.git.commitsBetween(base, head)
   }
 
   /** Branches may have moved. */

@@ -1,0 +1,97 @@
+import { GitError } from '../../git/git-error.ts'
+import { mergeBase } from '../../git/history/ancestry.ts'
+import { CommitWalk } from '../../git/history/commit-walk.ts'
+import { commitsBetween } from '../../git/history/history.ts'
+import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
+import type { Repository } from '../../git/repository.ts'
+import { mergeText } from '../../rules/neurons/merge.ts'
+
+/** A change of the files from one commit to another. */
+type Patch = { before: Oid; after: Oid }
+
+/**
+ * Counts how many commits at the end of a line of main came by the merge of a request: 0 where its last commit changes more than the
+ * request proposes. Commits are compared by what they change, as `git patch-id` does, and each of the request counts once. A line is
+ * compared that a forge has written anew: by a merge commit, a squash, or a rebase.
+ * @param line commits of main, oldest first, up to the one that the forge calls the merge
+ * @param head the request's last commit, of which the history must be readable
+ */
+export async function countBrought(repository: Repository, line: readonly Oid[], head: Oid): Promise<number> {
+  try {
+    return await count(repository, line, head)
+  } catch (error) {
+    // A history that cannot be read, or only too slowly, proves nothing.
+    if (error instanceof GitError) return 0
+    throw error
+  }
+}
+
+async function count(repository: Repository, line: readonly Oid[], head: Oid): Promise<number> {
+  const merge = line.at(-1)
+  const [onto, ...others] = merge === undefined ? [] : await parentsOf(repository, merge)
+  if (merge === undefined || onto === undefined) return 0
+  const base = await mergeBase(repository, onto, head)
+  if (base === undefined) return 0
+  const whole = { before: base, after: head }
+  let own = others.length > 0 ? [] : await patchesOf(repository, { from: onto, to: head })
+  let brought = 0
+  for (const commit of others.length > 0 ? [] : line.toReversed()) {
+    const [before, ...more] = await parentsOf(repository, commit)
+    if (before === undefined || more.length > 0) break
+    const at = await indexOfPatch(repository, own, { before, after: commit })
+    if (at < 0) break
+    own = own.slice(at + 1)
+    brought++
+  }
+  if (brought > 0) return brought
+  return (await brings(repository, { before: onto, after: merge }, whole)) ? 1 : 0
+}
+
+async function parentsOf(repository: Repository, commit: Oid): Promise<Oid[]> {
+  return parentsOfCommit((await repository.read(commit)).data)
+}
+
+/** Returns the commits of a request without its merges, newest first. */
+async function patchesOf(repository: Repository, { from, to }: { from: Oid; to: Oid }): Promise<Patch[]> {
+  const patches: Patch[] = []
+  for (const { oid } of (await commitsBetween(new CommitWalk(repository), from, to)).reverse()) {
+    const [before, ...others] = await parentsOf(repository, oid)
+    if (before !== undefined && others.length === 0) patches.push({ before, after: oid })
+  }
+  return patches
+}
+
+async function indexOfPatch(repository: Repository, own: readonly Patch[], patch: Patch): Promise<number> {
+  for (const [at, each] of own.entries()) if (await brings(repository, patch, each)) return at
+  return -1
+}
+
+/** Whether a change is another one applied to its own base, or a part of it where the base has the rest already. */
+async function brings(repository: Repository, patch: Patch, proposed: Patch): Promise<boolean> {
+  const proposals = new Map<string, { before?: Oid; after?: Oid }>()
+  for await (const { path, ...change } of repository.diffCommits(proposed.before, proposed.after)) {
+    proposals.set(path, change)
+  }
+  for await (const { path, ...change } of repository.diffCommits(patch.before, patch.after)) {
+    const proposal = proposals.get(path)
+    if (proposal === undefined || !(await isApplied(repository, change, proposal))) return false
+  }
+  return true
+}
+
+type BlobChange = { before?: Oid; after?: Oid }
+
+async function isApplied(repository: Repository, change: BlobChange, proposal: BlobChange): Promise<boolean> {
+  if (change.before === proposal.before) return change.after === proposal.after
+  if (change.after === undefined || proposal.after === undefined || change.before === undefined) return false
+  const read = async (oid: Oid | undefined) => (oid === undefined ? '' : await repository.readTextOnce(oid))
+  const [base, current, proposed, result] = await Promise.all([
+    read(proposal.before),
+    read(change.before),
+    read(proposal.after),
+    read(change.after),
+  ])
+  if ([base, current, proposed, result].some((text) => /[\0\ufffd]/.test(text))) return false
+  const merged = mergeText(base, current, proposed)
+  return 'text' in merged && merged.text === result
+}
