@@ -100,7 +100,7 @@ packed() {
   tarball=$(npm pack --silent --pack-destination "$work" | tail -n 1) || return 1
   suite=$(npm pack --silent --pack-destination "$work" ./dist/contract-suite | tail -n 1) || return 1
   widget=$(npm pack --silent --pack-destination "$work" ./dist/widget | tail -n 1) || return 1
-  publishable ganglion 2000 "$work/$tarball" && publishable @ganglion/check 400 "$checker" && publishable @ganglion/client 70 ./dist/client-package &&
+  publishable ganglion 2000 "$work/$tarball" && publishable @ganglion/check 400 "$checker" && publishable @ganglion/client 120 ./dist/client-package &&
     publishable @ganglion/widget 35 ./dist/widget && publishable @ganglion/contract 40 ./dist/contract-suite || return 1
   mkdir -p "$work/empty" && cd "$work/empty" && npm init --yes >/dev/null &&
     npm install --silent --no-audit --no-fund "$work/$tarball" "$work/$suite" "$work/$widget" &&

@@ -1,4 +1,4 @@
-import { backOff, type Connection, delay } from './connection.ts'
+import { backOff, type Connection, delay, type RequestOptions } from './connection.ts'
 import { readMessages } from './messages.ts'
 import type { Schemas } from './operation.ts'
 import { isTemporary } from './refusals.ts'
@@ -14,7 +14,6 @@ export type EventsOptions = {
   kb?: string | undefined
   /** `id` of the last event that you have seen: goes on with the next one. */
   lastEventId?: number | string | undefined
-  signal?: AbortSignal | undefined
   /** Called when a stream is open: what happens from then on is not missed. */
   onOpen?: (() => void) | undefined
 }
@@ -22,7 +21,8 @@ export type EventsOptions = {
 /** Follows events without end, and reconnects where a stream broke off. @throws what rejects a new stream for good */
 export async function* followEvents(
   connection: Connection,
-  { kb, lastEventId, signal, onOpen }: EventsOptions,
+  { kb, lastEventId, onOpen }: EventsOptions,
+  { signal }: Pick<RequestOptions, 'signal'> = {},
 ): AsyncGenerator<GanglionEvent | Gap, never> {
   let last = lastEventId === undefined ? undefined : String(lastEventId)
   let retry = 2_000

@@ -44,7 +44,7 @@ export class Ganglion {
   }
 
   /** Follows events without end. */
-  events(options: EventsOptions = {}) {
-    return followEvents(this.#connection, options)
+  events(events: EventsOptions = {}, options?: Pick<RequestOptions, 'signal'>) {
+    return followEvents(this.#connection, events, options)
   }
 }

@@ -50,7 +50,8 @@ export function knowledgeBaseOf(connection: Connection, kbId: string) {
       return (await connection.run('get', `${kb}/files/{path}`, input, { ...options, accept: '*/*' })).response
     },
     /** Follows events without end. */
-    events: (options: Omit<EventsOptions, 'kb'> = {}) => followEvents(connection, { ...options, kb: kbId }),
+    events: (events: Omit<EventsOptions, 'kb'> = {}, options?: Pick<RequestOptions, 'signal'>) =>
+      followEvents(connection, { ...events, kb: kbId }, options),
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { packageNotices } from '../system/package-notices.ts'
@@ -11,7 +11,9 @@ const own = (file: string) => join(import.meta.dirname, file)
 const root = own('../..')
 const json = (file: string): object => JSON.parse(readFileSync(file, 'utf8'))
 
-mkdirSync(folder, { recursive: true })
+/** Folder of the build for `require`. Its own package.json makes Node and TypeScript read the files as CommonJS. */
+const commonjs = join(folder, 'commonjs')
+mkdirSync(commonjs, { recursive: true })
 const build = await rolldown({
   input: { index: own('index.ts'), webhooks: own('webhooks.ts') },
   platform: 'neutral',
@@ -19,8 +21,13 @@ const build = await rolldown({
   transform: { target: 'es2022' },
 })
 const { output } = await build.write({ dir: folder, format: 'es' })
+await build.write({ dir: commonjs, format: 'cjs' })
 await build.close()
 execFileSync('tsc', ['-p', own('tsconfig.json'), '--outDir', folder], { stdio: 'inherit' })
+for (const file of readdirSync(folder).filter((name) => name.endsWith('.d.ts'))) {
+  copyFileSync(join(folder, file), join(commonjs, file))
+}
+writeFileSync(join(commonjs, 'package.json'), '{ "type": "commonjs" }\n')
 
 const { version, license } = Object(json(join(root, 'package.json')))
 const manifest = { ...json(own('package.json')), version, license }

@@ -22,12 +22,11 @@ function ofBlob(blob: Blob): UploadContent {
 }
 
 async function openPath(path: string): Promise<UploadContent> {
-  // Bundlers for browsers must not look for it.
-  const specifier = 'node:fs/promises'
-  const { open }: typeof import('node:fs/promises') = await import(
-    /* webpackIgnore: true */ /* @vite-ignore */ specifier
-  )
-  const file = await open(path)
+  // An import of the module would fail in bundles for browsers.
+  const files = globalThis.process?.getBuiltinModule('node:fs/promises')
+  if (files === undefined)
+    throw new TypeError('A path can be uploaded only in Node, Deno and Bun: send a File or Blob.')
+  const file = await files.open(path)
   const { size } = await file.stat()
   const slice = async (from: number, to: number) => {
     const { buffer, bytesRead } = await file.read(new Uint8Array(to - from), 0, to - from, from)

@@ -176,7 +176,7 @@ test('a signal ends a request, a wait, a stream and an upload', async () => {
   const silent = new Ganglion({ url: await listening(createServer(() => {})) })
   await isEnded((signal) => ganglion.me.get({ signal }))
   await isEnded((signal) => silent.me.get({ signal }))
-  await isEnded((signal) => silent.events({ signal }).next())
+  await isEnded((signal) => silent.events({}, { signal }).next())
   await isEnded((signal) => silent.kb('x').chat.stream('y', { signal }).next())
   await isEnded((signal) => silent.kb('x').sources.upload(new Blob(['z']), { filename: 'z.txt', signal }))
   await isEnded((signal) => silent.sources.wait('x', { signal }))

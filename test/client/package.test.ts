@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -21,6 +21,29 @@ const Description = z.object({
 
 const tools = join(import.meta.dirname, 'node_modules')
 const products = join(import.meta.dirname, '../../node_modules/.bin')
+/** Bundlers by name. Each fails where it warns. */
+const bundlers: Record<string, (entry: string) => Promise<unknown>> = {
+  esbuild: async (entry) => {
+    const args = ['--bundle', '--format=esm', '--log-level=warning', `--outfile=${entry}.es.js`]
+    const { stderr } = await promisify(execFile)(join(tools, '.bin/esbuild'), [entry, ...args])
+    expect(stderr).toBe('')
+  },
+  webpack: async (entry) => {
+    const config = { mode: 'production', target: 'web', entry, output: { path: project, filename: 'webpack.js' } }
+    const code = `require('webpack')(${JSON.stringify(config)}, (error, stats) => {
+      if (error || stats.hasErrors() || stats.hasWarnings()) throw error ?? new Error(stats.toString())
+    })`
+    await promisify(execFile)('node', ['-e', code], { cwd: join(tools, '..') })
+  },
+  rolldown: async (entry) => {
+    const onLog = (_level: string, log: { message: string }) => {
+      throw new Error(log.message)
+    }
+    const build = await rolldown({ input: entry, platform: 'browser', onLog })
+    await build.generate({ format: 'es' })
+    await build.close()
+  },
+}
 /** A project of somebody else, with the package installed. */
 let project: string
 
@@ -70,6 +93,39 @@ test('the client is at most 12 KB, minified and compressed, and imports nothing'
   }
   expect(await sizeOf('index.js')).toBeLessThanOrEqual(12 * 1024)
   expect(await sizeOf('webhooks.js')).toBeLessThanOrEqual(6 * 1024)
+})
+
+test.each(['esbuild', 'webpack', 'rolldown'])(
+  '%s bundles the client for a browser without a warning',
+  async (bundler) => {
+    const entry = join(project, 'main.js')
+    writeFileSync(
+      entry,
+      "import { Ganglion } from '@ganglion/client'\nglobalThis.made = new Ganglion({ url: 'http://x' })\n",
+    )
+    await bundlers[bundler]?.(entry)
+  },
+)
+
+test('CommonJS requires the client, with its types', async () => {
+  const folder = join(project, 'cjs')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{"type": "commonjs"}')
+  writeFileSync(
+    join(folder, 'main.ts'),
+    `import { Ganglion, NotFoundError } from '@ganglion/client'
+import { verify } from '@ganglion/client/webhooks'
+const made: Ganglion = new Ganglion({ url: 'http://x' })
+process.stdout.write(JSON.stringify([typeof made.kb('y').search, typeof NotFoundError, typeof verify]))`,
+  )
+  writeFileSync(join(folder, 'globals.d.ts'), 'declare const process: { stdout: { write: (text: string) => void } }\n')
+  const flags = '--ignoreConfig --strict --target es2022 --lib es2022,dom,dom.asynciterable --skipLibCheck'.split(' ')
+  const files = ['cjs/main.ts', 'cjs/globals.d.ts']
+  await run(join(tools, '.bin/tsc'), ...flags.slice(1), '--module', 'node16', '--noEmit', ...files)
+  await run(join(products, 'tsc'), ...flags, '--module', 'node20', ...files)
+  for (const node of [join(tools, 'node-20/bin/node'), join(tools, 'node-24/bin/node')]) {
+    expect(JSON.parse(await run(node, 'cjs/main.js'))).toEqual(['function', 'function', 'function'])
+  }
 })
 
 /** Operations that no method calls. */

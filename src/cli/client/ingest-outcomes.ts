@@ -22,7 +22,7 @@ export async function followOutcomes(
   }
   await new Promise<void>((onOpen, failed) => {
     const follow = async () => {
-      for await (const event of new Ganglion(server).events({ kb, signal, onOpen })) {
+      for await (const event of new Ganglion(server).events({ kb, onOpen }, { signal })) {
         if (event.kind !== 'ingest.completed' && event.kind !== 'ingest.failed') continue
         const { documentId = '', neurons = 0, pending = 0, error } = event
         outcomeOf(documentId).resolve({ status: statusOf[event.kind], neurons, pending, error })
