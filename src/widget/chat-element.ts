@@ -44,19 +44,33 @@ export class GanglionChat extends HTMLElement {
     this.#asking?.abort()
   }
 
-  attributeChangedCallback(): void {
-    if (this.isConnected && this.#shadow.childElementCount > 0) this.#build()
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (!this.isConnected || this.#shadow.childElementCount === 0 || before === after) return
+    if (name === 'api' || (name === 'cite-format' && this.#asking === undefined)) this.#build()
+    else this.#buildFrame()
   }
 
   readonly #say: Say = (key, values = {}) =>
     fillIn(this.getAttribute(`text-${key}`) ?? this.texts[key] ?? englishTexts[key], values)
 
+  /** Builds the element anew, with the turns that are kept for its address. */
   #build(): void {
-    const say = this.#say
     this.#asking?.abort()
     const api = this.getAttribute('api') ?? ''
     this.#kept = new KeptChat(api)
     this.#service = new ChatService(api, this.#kept)
+    this.#log.replaceChildren()
+    this.#buildFrame()
+    for (const { question, answered } of this.#kept.turns) this.#newTurn(question).finish(answered)
+    this.#log.scrollTop = this.#log.scrollHeight
+  }
+
+  /** Builds what is around the turns and the question. These stay, so that an answer under way goes on. */
+  #buildFrame(): void {
+    const say = this.#say
+    const wasOpen = this.#shadow.querySelector<HTMLElement>('.panel')?.hidden === false
+    const hadFocus = this.#shadow.activeElement === this.#input
+    const { scrollTop } = this.#log
     const placeholder = this.getAttribute('placeholder') ?? say('placeholder')
     this.#input.placeholder = placeholder
     this.#input.setAttribute('aria-label', placeholder)
@@ -78,14 +92,13 @@ export class GanglionChat extends HTMLElement {
     const height = this.getAttribute('height') ?? '600px'
     panel.style.setProperty('--height', /^\d+$/.test(height) ? `${height}px` : height)
     const root = make('div', { class: 'root' }, panel)
-    if (this.getAttribute('mode') === 'launcher') this.#addLauncher(root, panel, head)
+    if (this.getAttribute('mode') === 'launcher') this.#addLauncher(root, panel, head, wasOpen)
     this.#shadow.replaceChildren(root)
-    this.#log.replaceChildren()
-    for (const { question, answered } of this.#kept.turns) this.#newTurn(question).finish(answered)
-    this.#log.scrollTop = this.#log.scrollHeight
+    this.#log.scrollTop = scrollTop
+    if (hadFocus) this.#input.focus()
   }
 
-  #addLauncher(root: HTMLElement, panel: HTMLElement, head: HTMLElement): void {
+  #addLauncher(root: HTMLElement, panel: HTMLElement, head: HTMLElement, isOpen: boolean): void {
     const say = this.#say
     const show = (isOpen: boolean) => {
       panel.hidden = !isOpen
@@ -93,7 +106,12 @@ export class GanglionChat extends HTMLElement {
       if (isOpen) this.#input.focus()
       else launcher.focus()
     }
-    const attributes = { class: 'launcher', 'aria-expanded': 'false', 'aria-label': say('open'), title: say('open') }
+    const attributes = {
+      class: 'launcher',
+      'aria-expanded': String(isOpen),
+      'aria-label': say('open'),
+      title: say('open'),
+    }
     const launcher = pushButton(
       () => show(panel.hidden === true),
       attributes,
@@ -101,7 +119,7 @@ export class GanglionChat extends HTMLElement {
     )
     head.append(pushButton(() => show(false), { class: 'quiet', 'aria-label': say('close') }, '✕'))
     root.classList.add('floating')
-    panel.hidden = true
+    panel.hidden = !isOpen
     panel.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') show(false)
     })
@@ -109,8 +127,10 @@ export class GanglionChat extends HTMLElement {
   }
 
   #newTurn(question: string): TurnView {
-    const format = this.getAttribute('cite-format')
-    const citeFormat: CiteFormat = format === 'footnote' || format === 'off' ? format : 'inline'
+    const citeFormat = (): CiteFormat => {
+      const format = this.getAttribute('cite-format')
+      return format === 'footnote' || format === 'off' ? format : 'inline'
+    }
     const announce = (text: string) => {
       this.#status.textContent = text
     }

@@ -9,7 +9,7 @@ export type CiteFormat = 'inline' | 'footnote' | 'off'
 export type TurnOptions = {
   say: Say
   service: ChatService
-  citeFormat: CiteFormat
+  citeFormat: () => CiteFormat
   /** Says something to those who cannot see it. */
   announce: (text: string) => void
 }
@@ -48,7 +48,8 @@ export class TurnView {
   }
 
   finish(answered: Answered): void {
-    const { say, citeFormat } = this.#options
+    const { say } = this.#options
+    const citeFormat = this.#options.citeFormat()
     const sources = citeFormat === 'off' ? [] : this.#sourcesOf(answered)
     const numbers = new Map(answered.citations.map(({ seqId }, index) => [seqId, index]))
     const cite: Cite = (seqId) => {

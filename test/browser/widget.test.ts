@@ -258,6 +258,40 @@ test('what goes wrong is said in words, and the question is asked again by a but
   await page.context().close()
 })
 
+test('an attribute that is set during an answer keeps the answer, the question and the focus', async () => {
+  const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>()
+  const answer = async (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(events(['delta', { text: 'The lead' }])[0])
+    await rest
+    response.end(events(['done', fine]).join(''))
+  }
+  const origin = await otherSite({ html: chat() }, { '/api/chat': scripted([answer]) })
+  const { page, alarms } = await visit(origin)
+  const set = (name: string, value: string) =>
+    page
+      .locator('ganglion-chat')
+      .evaluate((element, [name = '', value = '']) => element.setAttribute(name, value), [name, value])
+  await ask(page, 'Who is paged?')
+  await page.getByText('The lead').waitFor()
+  await page.getByRole('textbox').fill('And then?')
+  for (const [name, value] of Object.entries({
+    placeholder: 'Next',
+    height: '300',
+    'cite-format': 'off',
+    mode: 'launcher',
+    api: '/api',
+  }))
+    await set(name, value)
+  sendRest()
+  await page.getByText('The lead is paged').waitFor()
+  const box = page.getByRole('textbox')
+  expect([await box.inputValue(), await box.getAttribute('placeholder')]).toEqual(['And then?', 'Next'])
+  expect(await box.evaluate((input) => input.matches(':focus'))).toBe(true)
+  expect([await page.getByText('Sources').count(), alarms]).toEqual([0, []])
+  await page.context().close()
+})
+
 test('by keyboard alone, on 320 px, right to left, dark, in another language, as a launcher', async () => {
   const html = `<div dir="rtl" lang="ar">${chat('mode="launcher" text-ask="اسأل" text-open="افتح" text-up="مفيد" placeholder="سؤالك" theme="dark" height="5000"')}</div>`
   const wide = {
