@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
 import { readPlainYaml } from '../../src/markdown/yaml/plain-yaml.ts'
-import { parseFullYaml, parseYaml, stringifyYaml, type YamlInput } from '../../src/markdown/yaml/yaml.ts'
+import { formatFlow, parseFullYaml, parseYaml, stringifyYaml, type YamlInput } from '../../src/markdown/yaml/yaml.ts'
 import { anyCharacter, fc, runs } from '../support/properties.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
@@ -116,6 +116,12 @@ describe('the reader of plain YAML', () => {
 })
 
 describe('stringifyYaml', () => {
+  test('quotes a question mark in a flow collection, where YAML 1.1 takes it for a key', () => {
+    const entry = { reason: 'Why? @x', tags: ['a?'] }
+    expect(formatFlow(entry)).toBe('{ reason: "Why? @x", tags: ["a?"] }')
+    expect(stringifyYaml(entry)).toBe('reason: Why? @x\ntags:\n  - a?\n')
+  })
+
   test('writes block style and quotes only what needs quotes', () => {
     const value = {
       slug: 'handbook',

@@ -28,7 +28,9 @@ export function isPlainScalar(text: string, context: ScalarContext): boolean {
 /** Writes text so that tools of YAML 1.1 and 1.2 alike read it as that text: plain where that is certain, else quoted. */
 export function formatScalar(text: string, context: ScalarContext): string {
   const typed = typedWord.test(text) || typedNumber.test(text) || typedDate.test(text)
-  return !typed && isPlainScalar(text, context) ? text : quote(text)
+  // In a flow collection of YAML 1.1, a question mark opens a key.
+  const opensKey = context === 'flow' && text.includes('?')
+  return !typed && !opensKey && isPlainScalar(text, context) ? text : quote(text)
 }
 
 /** JSON's escapes are YAML's; what JSON leaves raw although YAML 1.1 sees a line break or a control there is added. */
