@@ -1616,6 +1616,10 @@ export interface components {
             };
             /** @description Who answers for the page, as it says: an e-mail, or the name of a key. */
             owner?: string;
+            /** @description Keys of the front matter that `publish.keys` of `kb.yaml` names, as texts, lists and objects. Absent if the page has none. */
+            properties?: {
+                [key: string]: unknown;
+            };
             /**
              * @description The page is past the day until which it was verified, or older than an edition of a Source that it cites. Absent on others.
              * @constant

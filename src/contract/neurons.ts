@@ -141,6 +141,12 @@ export const Neuron = z
       .string()
       .describe('Who answers for the page, as it says: an e-mail, or the name of a key.')
       .exactOptional(),
+    properties: z
+      .record(z.string(), z.unknown())
+      .describe(
+        'Keys of the front matter that `publish.keys` of `kb.yaml` names, as texts, lists and objects. Absent if the page has none.',
+      )
+      .exactOptional(),
     stale: Stale,
     newEdition: SourceReference.pick({ id: true, filename: true })
       .describe(

@@ -63,7 +63,16 @@ class NeuronAnswers {
   }
 }
 
-function sizeOf({ content, links, backlinks, unresolved, files = [], sources = [], tags }: Neuron): number {
+function sizeOf({
+  content,
+  links,
+  backlinks,
+  unresolved,
+  files = [],
+  sources = [],
+  tags,
+  properties = {},
+}: Neuron): number {
   const items = [links, backlinks, unresolved, files, sources, tags].reduce((sum, { length }) => sum + length, 5)
-  return 3 * content.length + itemBytes * items
+  return 3 * (content.length + JSON.stringify(properties).length) + itemBytes * items
 }

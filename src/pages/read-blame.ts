@@ -1,6 +1,7 @@
 import type { Blame, BlamedSentence } from '../contract/blame.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { type KbView, viewFor } from '../kb/access/kb-view.ts'
+import { NamedSources } from '../kb/access/shown-fields.ts'
 import { type ShownVersion, shownVersions } from '../kb/access/shown-versions.ts'
 import type { Context } from '../kb/context.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
@@ -11,7 +12,6 @@ import { sentenceOrigins } from '../rules/neurons/sentence-origins.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 import { pauses } from '../system/pauses.ts'
 import { approverOf } from './read-history.ts'
-import { shownSources } from './shown-sources.ts'
 
 /** What is told of all sentences of one version. `sent`: what the proposer sent; others put the rest into the candidate. */
 type Origin = {
@@ -37,12 +37,13 @@ export async function readBlame(
   const isCurator = view.audience === 'curator'
   const versions = await shownVersions(kb, view, seqId)
   const { language } = await kb.settings()
+  const named = new NamedSources(view, ctx.sources)
   const origins = new Map<number, Promise<Origin>>()
   const sentences: BlamedSentence[] = []
   for (const { sentence, origin: at, said: text } of await sentenceOrigins(versions, language, pauses(), within)) {
     const version = versions[at]
     if (version === undefined) continue
-    const known = origins.get(at) ?? originOf({ ctx, caller, view }, version)
+    const known = origins.get(at) ?? originOf({ view, named }, version)
     origins.set(at, known)
     const { said, sent } = await known
     const { sources: _, ...revised } = { ...said, ...(isCurator && { proposedBy: sent?.revisedBy ?? null }) }
@@ -53,13 +54,13 @@ export async function readBlame(
   return { seqId, title, version, commit, sentences }
 }
 
-async function originOf(reading: { ctx: Context; caller: Caller; view: KbView }, row: ShownVersion): Promise<Origin> {
+async function originOf({ view, named }: { view: KbView; named: NamedSources }, row: ShownVersion): Promise<Origin> {
   const { version, commit, at, candidate, file } = row
-  const { view } = reading
   const read = async (blob: string) => parseCandidate(await view.kb.repository.readTextOnce(blob))
   const approvedBy = await approverOf(view.kb, row)
   const record = candidate && (await read(candidate.blob))
   const { content } = (record?.original === undefined ? record : await read(record.original)) ?? {}
+  const sources = record?.createdBy.id === ingestActor.id ? await named.shown(file.fields.sources) : []
   const revision = record?.decisions.findLast(({ action }) => action === 'revise')
   return {
     said: {
@@ -69,7 +70,7 @@ async function originOf(reading: { ctx: Context; caller: Caller; view: KbView },
         connector: record?.connector ?? null,
         model: candidate?.model ?? null,
       }),
-      ...(record?.createdBy.id === ingestActor.id && (await shownSources(reading, file.fields)).sources),
+      ...(sources.length > 0 && { sources }),
     },
     sent:
       content === undefined

@@ -3,6 +3,7 @@ import type { Neuron } from '../contract/neurons.ts'
 import { FileView } from '../kb/access/file-view.ts'
 import { type KbView, openView } from '../kb/access/kb-view.ts'
 import { LinkView } from '../kb/access/link-view.ts'
+import { NamedSources, type ShownFields, shownFields } from '../kb/access/shown-fields.ts'
 import type { Context } from '../kb/context.ts'
 import { linksOf } from '../kb/projection/link-queries.ts'
 import { findNeuron, neuronsOfDocument } from '../kb/projection/neuron-queries.ts'
@@ -22,7 +23,6 @@ import { freshnessIn } from './freshness-of.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
 import type { Basis } from './neuron-answers.ts'
 import { neuronAnswers } from './neuron-answers.ts'
-import { shownSources } from './shown-sources.ts'
 
 const maxBacklinks = 1000
 
@@ -35,7 +35,7 @@ export type ReadNeuron = {
   /** Undefined where it depends on more, such as on another knowledge base. */
   basis: Basis | undefined
 }
-type Reading = { ctx: Context; caller: Caller; view: KbView; links: LinkView }
+type Reading = { ctx: Context; caller: Caller; view: KbView; links: LinkView; named: NamedSources }
 
 /**
  * Reads one Neuron, by seqId or document UUID, as it stands or as it stood at a commit of main's first-parent line. Its links
@@ -60,12 +60,12 @@ export async function readNeuronFile(
   const view = await openView(ctx, caller, kbName)
   const seqId = isUuid(name) ? [...view.rows((sql) => neuronsOfDocument(sql, name))][0]?.seqId : name
   if (seqId === undefined) throw new GanglionError('not_found')
-  const reading = { ctx, caller, view, links: new LinkView(view) }
+  const reading = { ctx, caller, view, links: new LinkView(view), named: new NamedSources(view, ctx.sources) }
   return at === undefined ? readCurrent(reading, seqId) : readPast(reading, seqId, at)
 }
 
 async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron> {
-  const { ctx, caller, view, links: linkView } = reading
+  const { ctx, caller, view, links: linkView, named } = reading
   const row = view.about(seqId, findNeuron)
   if (row === undefined) throw new GanglionError('not_found')
   const { blob, audience: _audience, isPartial, verified: _, owner: __, ...shown } = row
@@ -74,28 +74,28 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
   const backlinks = backlinksOf(reading, seqId)
   const file = parseNeuronFile(await view.kb.repository.readText(blob))
   const files = await filesOf(reading, row.path, written)
-  const { sources, areOwn } = await shownSources(reading, file.fields)
+  const fields = await shownFields(view, file, named)
   const freshness = await (await freshnessIn(reading))(row)
   const neuron: Neuron = {
     ...shown,
     content: contentFor(caller, file),
     ...freshness,
-    ...sources,
+    ...presented(fields),
     ...files,
     ...(await resolveLinks(ctx, caller, linkView, { written, path: row.path, files: files.files })),
     backlinks,
     ...(isPartial ? { parsed: 'partial' as const } : {}),
   }
-  const isOfCallerOrOthers = areOwn || written.some((link) => !linkView.isOwn(link.kb))
+  const isOfCallerOrOthers = named.areOwn || written.some((link) => !linkView.isOwn(link.kb))
   const basis = {
     queue: written.some(({ target }) => fileNameKey(target) !== undefined),
-    database: file.fields.sources.length > 0 || freshness.stale === true,
+    database: named.known.size > 0 || freshness.stale === true,
   }
   return { neuron, file, view, links: linkView, basis: isOfCallerOrOthers ? undefined : basis }
 }
 
 async function readPast(reading: Reading, seqId: string, at: string): Promise<ReadNeuron> {
-  const { ctx, caller, view, links: linkView } = reading
+  const { ctx, caller, view, links: linkView, named } = reading
   const past = await view.aboutHistory(seqId, (sql) => {
     const [commit, ...others] = commitsByPrefix(sql, at)
     const version = commit === undefined || others.length > 0 ? undefined : versionAt(sql, seqId, commit)
@@ -110,6 +110,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
   const { links, flag } = await ctx.parser.links(shownContent(file))
   const written = writtenLinks({ edges: fields.edges, properties: file.propertyLinks }, links)
   const files = await filesOf(reading, past.path, written)
+  const shown = await shownFields(view, file, named)
   const neuron: Neuron = {
     seqId,
     title: neuronTitle(file, past.path),
@@ -118,17 +119,27 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
     createdAt: past.createdAt,
     updatedAt: past.at,
     tags,
-    ...(await shownSources(reading, fields)).sources,
+    ...presented(shown),
     ...files,
     ...(await resolveLinks(ctx, caller, linkView, { written, path: past.path, files: files.files })),
     backlinks,
     ...(flag === undefined ? {} : { parsed: 'partial' as const }),
-    documentId: fields.id ?? null,
+    documentId: shown.id ?? null,
     path: past.path,
     commit: past.commit,
-    candidateId: fields.candidate ?? null,
+    candidateId: shown.candidate ?? null,
   }
   return { neuron, file, view, links: linkView, basis: undefined }
+}
+
+/** Returns the fields of an answer that only the front matter of the page says. */
+function presented({ sources, verified, owner, properties }: ShownFields) {
+  return {
+    ...(sources.length > 0 && { sources }),
+    ...(verified && { verified }),
+    ...(owner !== undefined && { owner }),
+    ...(Object.keys(properties).length > 0 && { properties }),
+  }
 }
 
 /** Curators see all of it. */

@@ -148,6 +148,20 @@ const Sources = z.object({
     .default([]),
 })
 
+/** Keys of the server: it shows of them what readers may see, or nothing. */
+const serverKeys: ReadonlySet<string> = new Set([
+  ...['seqId', 'id', 'title', 'tags', 'audience', 'edges', 'connector', 'candidate', 'metadata', 'sources'],
+  ...['verified', 'owner', 'note', 'noteShared'],
+])
+const Publish = z.object({
+  keys: z
+    .preprocess(
+      (value) => (value === '' ? [] : value),
+      z.array(line(100).refine((key) => !serverKeys.has(key), 'is a key of the server, not one of your own')).max(50),
+    )
+    .default([]),
+})
+
 const Rename = z.object({ rewriteLinks: Flag.default(false) })
 
 const Tests = z.object({ onBreak: z.enum(['allow', 'yellow', 'red']).default('yellow') })
@@ -211,6 +225,8 @@ export type KbSettings = {
   protectMain: boolean
   /** Whether `#tags` in a page's text are tags of it, and `#internal` hides it. */
   inlineTags: boolean
+  /** Further keys of front matter that readers see, in the API, clones and mirrors. */
+  publishedKeys: string[]
   /** Whether a renamed Neuron's inbound links are rewritten; else its old name stays as an alias. */
   rewriteLinks: boolean
 }
@@ -249,6 +265,7 @@ const parts = {
   rename: z.preprocess(notEmpty, Rename.prefault({})),
   sources: z.preprocess(notEmpty, Sources.prefault({})),
   inlineTags: z.preprocess(notEmpty, Flag.default(false)),
+  publish: z.preprocess(notEmpty, Publish.prefault({})),
 }
 
 /** Reads the data of a `kb.yaml`. Never throws: what is wrong is a problem, and is read as strictly as it can be. */
@@ -297,6 +314,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     lintSchedule: read('lint', parts.lint, { schedule: null }).schedule,
     protectMain: read('protectMain', parts.protectMain, true),
     inlineTags: read('inlineTags', parts.inlineTags, true),
+    publishedKeys: read('publish', parts.publish, { keys: [] }).keys,
     rewriteLinks: read('rename', parts.rename, { rewriteLinks: false }).rewriteLinks,
   }
   problems.push(
@@ -309,6 +327,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     ...unknownKeys('questions.', values.questions, Object.keys(Questions.shape)),
     ...unknownKeys('lint.', values.lint, Object.keys(Lint.shape)),
     ...unknownKeys('sources.', values.sources, Object.keys(Sources.shape)),
+    ...unknownKeys('publish.', values.publish, Object.keys(Publish.shape)),
     ...unknownKeys('rename.', values.rename, Object.keys(Rename.shape)),
     ...unguarded(settings.deciding),
   )

@@ -31,6 +31,7 @@ test('what is not said has its default', () => {
       lintSchedule: null,
       protectMain: false,
       inlineTags: false,
+      publishedKeys: [],
       rewriteLinks: false,
       ocrLanguages: [],
       sourceTypes: new Set(defaultFileTypes),
@@ -74,6 +75,7 @@ test('text is typed', () => {
     rename: { rewriteLinks: 'true' },
     sources: { types: ['odt', 'eml'], ocr: ['deu', 'chi_sim'] },
     inlineTags: 'true',
+    publish: { keys: ['status', 'aliases'] },
   })
   expect(problems).toEqual([])
   expect(settings).toEqual({
@@ -108,6 +110,7 @@ test('text is typed', () => {
     lintSchedule: '0 4 * * *',
     protectMain: true,
     inlineTags: true,
+    publishedKeys: ['status', 'aliases'],
     rewriteLinks: true,
     ocrLanguages: ['deu', 'chi_sim'],
     sourceTypes: new Set([...defaultFileTypes, 'odt', 'eml']),
@@ -313,4 +316,14 @@ test('who decides is guarded only where somebody owns kb.yaml', () => {
     expect(warned(data)).toEqual(['warning owners'])
   for (const data of [{}, { approvals: { red: '1' } }, { approvals: { red: '2' }, owners: owners('kb.yaml') }])
     expect(warned(data)).toEqual([])
+})
+
+test.each([
+  [['metadata', 'status'], 'publish.keys.0'],
+  [['audience'], 'publish.keys.0'],
+  ['status', 'publish.keys'],
+])('where a key of the server or no list is to be published, no key is', (keys, path) => {
+  const { settings, problems } = parseKbSettings({ ...identity, publish: { keys } })
+  expect(settings.publishedKeys).toEqual([])
+  expect(problems).toMatchObject([{ path, severity: 'error' }])
 })

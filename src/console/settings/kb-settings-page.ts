@@ -161,6 +161,11 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
           'Of pages that list none: tool, public, student, with commas between. Empty: curators only.',
         ),
         flag('inlineTags', 'Tags in the text count', '#internal in a text then hides the page from all but curators.'),
+        text(
+          'publish.keys',
+          'Front matter that readers see',
+          'Keys of your own, with commas between, such as “status, aliases”. Readers, their clones and public mirrors get no others.',
+        ),
       ),
     rest: () =>
       part(

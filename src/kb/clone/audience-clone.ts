@@ -12,6 +12,7 @@ import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { makeDurableDirectory, writeSynced } from '../../system/durable-file.ts'
 import { FileView } from '../access/file-view.ts'
 import { viewAs } from '../access/kb-view.ts'
+import { NamedSources } from '../access/shown-fields.ts'
 import { type Context, onePer } from '../context.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { filesBesideNeurons } from '../projection/file-queries.ts'
@@ -25,6 +26,10 @@ export type CloneAudience = (typeof servedAudiences)[number]
 const CloneState = z.object({
   main: z.string(),
   queue: z.string().optional(),
+  /** Changes whenever a Source does, which may be hidden then, or gone. */
+  sourcesMark: z.string(),
+  /** Sources that pages name, by id: whether the clone names them, too. */
+  sources: z.record(z.string(), z.boolean()),
   /** The settings that decide who sees what. */
   settings: z.string(),
   /** The clone's own head. */
@@ -36,18 +41,20 @@ const CloneState = z.object({
 })
 type CloneState = z.infer<typeof CloneState>
 
-/** Of what a clone holds: one that was made in another is made anew. */
-const form = 'without comments and answer tests'
+/** Version of the rule by which pages become files of a clone. A clone that was made by another is rebuilt. */
+const form = 'from the fields that the API shows'
 const stateFile = 'ganglion.json'
 const branch = 'refs/heads/main'
 const options = { timeLimit: longTimeLimit }
 
-const clones = onePer((kb: KnowledgeBase, ctx: Pick<Context, 'directory'>) => {
+type CloneContext = Pick<Context, 'directory' | 'sources'>
+
+const clones = onePer((kb: KnowledgeBase, ctx: CloneContext) => {
   const root = join(ctx.directory.index(kb.identity.id), 'clones')
   return { tool: makerOf('tool'), public: makerOf('public'), student: makerOf('student') }
 
   function makerOf(audience: CloneAudience) {
-    return coalesce(() => follow(kb, audience, join(root, `${audience}.git`)))
+    return coalesce(() => follow(kb, ctx, audience, join(root, `${audience}.git`)))
   }
 })
 
@@ -59,28 +66,31 @@ const clones = onePer((kb: KnowledgeBase, ctx: Pick<Context, 'directory'>) => {
  * left, by a crash or by other hands. Other processes may ask for it at the same time.
  * @throws {GitError} `no-git`
  */
-export function audienceClone(
-  ctx: Pick<Context, 'directory'>,
-  kb: KnowledgeBase,
-  audience: CloneAudience,
-): Promise<string> {
+export function audienceClone(ctx: CloneContext, kb: KnowledgeBase, audience: CloneAudience): Promise<string> {
   return clones(kb, ctx)[audience]()
 }
 
-async function follow(kb: KnowledgeBase, audience: CloneAudience, gitDir: string): Promise<string> {
+async function follow(
+  kb: KnowledgeBase,
+  { sources }: CloneContext,
+  audience: CloneAudience,
+  gitDir: string,
+): Promise<string> {
   const { main, queue } = (await kb.whole()).heads()
-  const { defaultAudience, inlineTags } = await kb.settings()
-  const settings = JSON.stringify({ defaultAudience, inlineTags, form })
+  const { defaultAudience, inlineTags, publishedKeys } = await kb.settings()
+  const settings = JSON.stringify({ defaultAudience, inlineTags, publishedKeys, form })
+  const sourcesMark = await sources.readMark(kb.identity.id)
   if (main === undefined) throw new Error(`${kb.identity.id} has no main`)
   const isCurrent = (state: CloneState | undefined) =>
-    state?.main === main && state.queue === queue && state.settings === settings
+    state?.main === main && state.queue === queue && state.settings === settings && state.sourcesMark === sourcesMark
   if (isCurrent(await readState(gitDir))) return gitDir
   await makeDurableDirectory(dirname(gitDir))
   const release = await lockFile(`${gitDir}.lock`, { waitMs: longTimeLimit })
   if (release === undefined) throw new Error(`${gitDir} is locked by another process`)
   try {
     const known = await readState(gitDir)
-    if (!isCurrent(known)) await bringUpToDate(kb, { audience, gitDir, known, main, queue, settings })
+    const following = { audience, gitDir, known, main, queue, settings, sourcesMark }
+    if (!isCurrent(known)) await bringUpToDate(kb, sources, following)
     return gitDir
   } finally {
     release()
@@ -89,25 +99,29 @@ async function follow(kb: KnowledgeBase, audience: CloneAudience, gitDir: string
 
 type Following = { audience: CloneAudience; gitDir: string; known: CloneState | undefined } & Pick<
   CloneState,
-  'main' | 'queue' | 'settings'
+  'main' | 'queue' | 'settings' | 'sourcesMark'
 >
 
 /** While nobody else does. */
 async function bringUpToDate(
   kb: KnowledgeBase,
-  { audience, gitDir, known, main, queue, settings }: Following,
+  sources: Context['sources'],
+  { audience, gitDir, known, main, queue, settings, sourcesMark }: Following,
 ): Promise<void> {
   await removeLeftovers(gitDir)
   const source = kb.repository.gitDir
   await kb.projection.withSnapshot(async (sql) => {
     const view = await viewAs(kb, { audience, sql })
     const files = await shownFiles(sql, new FileView(view))
-    const request = { sql, view, files, upTo: lastPosition(sql) }
-    const state = { main: commitAt(sql, request.upTo) ?? main, ...(queue && { queue }), settings, files }
+    const isSameSources = known?.sourcesMark === sourcesMark
+    const named = new NamedSources(view, sources, isSameSources ? Object.entries(known.sources) : [])
+    const request = { sql, view, named, files, upTo: lastPosition(sql) }
+    const head = commitAt(sql, request.upTo) ?? main
+    const state = { main: head, ...(queue && { queue }), settings, sourcesMark, named, files }
     const position = known?.settings === settings ? positionOf(sql, known.main) : undefined
     const later =
       known && position !== undefined
-        ? await laterHistory(request, { position, files: known.files, head: known.head })
+        ? await laterHistory(request, { ...known, position, head: known.head })
         : undefined
     if (later !== undefined && (await extendClone(source, gitDir, { history: later, state }))) return
     await replaceClone(source, gitDir, { history: shownHistory(request), state })
@@ -127,7 +141,7 @@ async function shownFiles(sql: MainTables, view: FileView): Promise<Record<strin
   return shown
 }
 
-type Made = { history: ImportStream; state: Omit<CloneState, 'head' | 'objects'> }
+type Made = { history: ImportStream; state: Omit<CloneState, 'head' | 'objects' | 'sources'> & { named: NamedSources } }
 
 async function replaceClone(source: string, gitDir: string, { history, state }: Made): Promise<void> {
   const fresh = await mkdtemp(`${gitDir}-`)
@@ -183,9 +197,10 @@ async function* startingWith(first: string, rest: ImportStream): ImportStream {
   yield* rest
 }
 
-async function keepState(gitDir: string, state: Made['state']): Promise<void> {
+async function keepState(gitDir: string, { named, ...state }: Made['state']): Promise<void> {
   const [path, head] = [join(gitDir, stateFile), await readRef(gitDir, branch)]
-  const kept: CloneState = { ...state, ...(head && { head }), objects: await objectFiles(gitDir) }
+  const sources = Object.fromEntries(named.known)
+  const kept: CloneState = { ...state, sources, ...(head && { head }), objects: await objectFiles(gitDir) }
   await rm(`${path}.new`, { force: true })
   await writeSynced(`${path}.new`, JSON.stringify(kept))
   await rename(`${path}.new`, path)

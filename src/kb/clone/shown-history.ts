@@ -1,10 +1,10 @@
 import { longTimeLimit, runGit } from '../../git/native/git-process.ts'
-import { fileLayout } from '../../markdown/file/front-matter.ts'
-import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { hiddenLines, shownContent } from '../../markdown/shown-content.ts'
+import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
 import { pauses } from '../../system/pauses.ts'
 import type { KbView } from '../access/kb-view.ts'
 import { accessIn } from '../access/neuron-access.ts'
+import { type NamedSources, shownFields } from '../access/shown-fields.ts'
 import {
   commitAt,
   lastBlobUpTo,
@@ -22,6 +22,7 @@ type Files = Readonly<Record<string, string>>
 export type ShownHistoryRequest = {
   sql: MainTables
   view: KbView
+  named: NamedSources
   /** The files that are no Neurons and that the audience sees. */
   files: Files
   /** Position on main. */
@@ -31,11 +32,16 @@ export type ShownHistoryRequest = {
 /** New files for which the past is searched. */
 const maxAdded = 100
 
-/** What a clone holds: main up to a position, and these files. */
-export type ShownBefore = { position: number; files: Files; head: string | undefined }
+/** What a clone holds: main up to a position, these files, and Sources that its pages named or did not. */
+export type ShownBefore = {
+  position: number
+  files: Files
+  sources: Readonly<Record<string, boolean>>
+  head: string | undefined
+}
 
-/** What one commit does to one Neuron or file that is shown. `text`: what is shown of the blob, if that is not all. */
-type Change = { subject: string; removed?: string; written?: { path: string; blob: string; text?: string | undefined } }
+/** What one commit does to one Neuron or file that is shown. A Neuron is written as text, a file as its blob. */
+type Change = { subject: string; removed?: string; written?: { path: string } & ({ blob: string } | { text: string }) }
 
 /** Commits as a stream for git-fast-import(1), oldest first; empty: there are none. Its format is described there. */
 export type ImportStream = AsyncGenerator<string, void>
@@ -69,14 +75,16 @@ export async function* shownHistory(
 }
 
 /**
- * Returns the commits that come after what a clone holds; undefined if it must be made anew: what it holds is hidden now or is another
- * file, or main's past holds what is shown only now.
+ * Returns the commits that come after what a clone holds; undefined if it must be rebuilt: a part of it is hidden now or is another file, a
+ * Source that it names is hidden now, or the other way round, or the past of `main` holds something that is shown only now.
  */
 export async function laterHistory(
   request: ShownHistoryRequest,
   before: ShownBefore,
 ): Promise<ImportStream | undefined> {
-  const { position, files } = before
+  const { position, files, sources } = before
+  await request.named.look(Object.keys(sources))
+  if (Object.entries(sources).some(([id, isNamed]) => request.named.known.get(id) !== isNamed)) return undefined
   const added = Object.keys(request.files).filter((path) => !Object.hasOwn(files, path))
   const isOther = ([path, blob]: [string, string]) => request.files[path] !== blob
   if (Object.entries(files).some(isOther) || (await isAnyTurned(request, position))) return undefined
@@ -102,31 +110,34 @@ async function isAnyTurned({ sql, view, upTo }: ShownHistoryRequest, position: n
     known.add(seqId)
     const blob = lastBlobUpTo(sql, seqId, position)
     if (blob === undefined) continue
-    const wasShown = (await shownPage(view, blob)) !== undefined
+    const wasShown = (await visiblePage(view, blob)) !== undefined
     if (wasShown !== (await view.seesHistory(seqId))) return true
   }
   return false
 }
 
-type ShownPage = Pick<NeuronFile, 'fields'> & { text: string | undefined }
+/** A version of a page, if the audience may see it. */
+async function visiblePage(view: KbView, blob: string): Promise<NeuronFile | undefined> {
+  const page = parseNeuronFile(await view.kb.repository.readTextOnce(blob))
+  return view.sees(accessIn(page, await view.kb.settings())) ? page : undefined
+}
 
-async function shownPage(view: KbView, blob: string): Promise<ShownPage | undefined> {
-  const text = await view.kb.repository.readTextOnce(blob)
-  const page = parseNeuronFile(text)
-  if (!view.sees(accessIn(page, await view.kb.settings()))) return undefined
-  const isWhole = hiddenLines(page).length === 0
-  return { ...page, text: isWhole ? undefined : text.slice(0, fileLayout(text).bodyStart) + shownContent(page) }
+/** Writes a page from the fields that the API shows to the audience: the bytes of its blob never leave. */
+async function textFor({ view, named }: ShownHistoryRequest, page: NeuronFile): Promise<string> {
+  const { owner, properties, ...fields } = await shownFields(view, page, named)
+  return formatNeuron(fields, shownContent(page), { owner, ...properties })
 }
 
 /** What versions do to Neurons that the audience sees today, where it saw them then; they are asked for in their order. */
-function pageChanges({ view }: ShownHistoryRequest): (version: VersionChange) => Promise<Change | undefined> {
+function pageChanges(request: ShownHistoryRequest): (version: VersionChange) => Promise<Change | undefined> {
+  const { view } = request
   const pages = new Map<string, { isShown: boolean; path: string | undefined }>()
   return async ({ seqId, is, was }) => {
     const known = pages.get(seqId) ?? {
       isShown: await view.seesHistory(seqId),
-      path: was && (await shownPage(view, was.blob)) && was.path,
+      path: was && (await visiblePage(view, was.blob)) && was.path,
     }
-    const page = known.isShown && is ? await shownPage(view, is.blob) : undefined
+    const page = known.isShown && is ? await visiblePage(view, is.blob) : undefined
     const path = page && is?.path
     pages.set(seqId, { ...known, path })
     if (!known.isShown || (known.path === undefined && path === undefined)) return undefined
@@ -134,7 +145,7 @@ function pageChanges({ view }: ShownHistoryRequest): (version: VersionChange) =>
     return {
       subject: `${act} ${page?.fields.title ?? path ?? known.path}`,
       ...(known.path !== undefined && known.path !== path ? { removed: known.path } : {}),
-      ...(page && is && { written: { ...is, text: page.text } }),
+      ...(page && is && { written: { path: is.path, text: await textFor(request, page) } }),
     }
   }
 }
@@ -193,9 +204,9 @@ function toCommit({ commit, at }: PlacedCommit, made: readonly Change[], parent:
   return `${lines.join('\n')}\n\n`
 }
 
-function toFile({ path, blob, text }: NonNullable<Change['written']>): string {
-  if (text === undefined) return `M 100644 ${blob} ${quoted(path)}`
-  return `M 100644 inline ${quoted(path)}\ndata ${Buffer.byteLength(text)}\n${text}`
+function toFile({ path, ...written }: NonNullable<Change['written']>): string {
+  if ('blob' in written) return `M 100644 ${written.blob} ${quoted(path)}`
+  return `M 100644 inline ${quoted(path)}\ndata ${Buffer.byteLength(written.text)}\n${written.text}`
 }
 
 function quoted(path: string): string {

@@ -41,9 +41,9 @@ export function parseNeuronFile(text: string): NeuronFile {
   }
 }
 
-/** A new file; `parseNeuronFile` gives the same content byte for byte. */
-export function formatNeuron(fields: NeuronChanges, content: string): string {
-  return formatFrontMatter(toEntries(fields)) + joinBody(content, '\n')
+/** A new file; `parseNeuronFile` gives the same content byte for byte. @param more further keys, written last */
+export function formatNeuron(fields: NeuronChanges, content: string, more: YamlInputMap = {}): string {
+  return formatFrontMatter({ ...toEntries(fields), ...more }) + joinBody(content, '\n')
 }
 
 /**

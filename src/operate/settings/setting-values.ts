@@ -27,6 +27,7 @@ export const settingNames = [
   'tests.onBreak',
   'defaultAudience',
   'inlineTags',
+  'publish.keys',
   'lint.schedule',
   'protectMain',
   'sources.types',
@@ -51,6 +52,7 @@ export type SettingName =
   | 'tests.onBreak'
   | 'defaultAudience'
   | 'inlineTags'
+  | 'publish.keys'
   | 'lint.schedule'
   | 'protectMain'
   | `sources.${'types' | 'ocr'}`
@@ -65,6 +67,7 @@ const optionalFileTypes = fileTypes.filter((type) => !defaultFileTypes.some((eac
 const lists: ReadonlySet<SettingName> = new Set([
   'policy.autoApproveConnectors',
   'defaultAudience',
+  'publish.keys',
   'sources.types',
   'sources.ocr',
 ])
@@ -100,6 +103,7 @@ export function valuesOf(settings: KbSettings): SettingValues {
     verify: settings.verify.map(({ days, ...rule }) => `${placesOf(rule)} = ${days}`).join('\n'),
     defaultAudience: settings.defaultAudience.join(', '),
     inlineTags: String(settings.inlineTags),
+    'publish.keys': settings.publishedKeys.join(', '),
     'lint.schedule': settings.lintSchedule ?? '',
     protectMain: String(settings.protectMain),
     'sources.types': optional.length === optionalFileTypes.length ? 'all' : optional.join(', '),

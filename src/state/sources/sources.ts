@@ -27,6 +27,8 @@ export type SourceFilter = {
   text?: string | undefined
 }
 
+/** Ids in one query: databases limit the number of parameters. */
+const idsPerQuery = 500
 /** How many folders a filter offers. */
 const maxFolders = 200
 
@@ -72,6 +74,17 @@ export class Sources extends Store {
     if (source?.tenantId !== tenantId) return undefined
     const isServed = await servedKbs(this.db).where('knowledge_bases.id', '=', source.kbId).executeTakeFirst()
     return isServed && source
+  }
+
+  /** Those of a tenant's Sources that have one of these ids, with what says who sees them. */
+  async withIds(tenantId: string, ids: readonly string[]): Promise<Pick<Source, 'id' | 'tags' | 'uploader'>[]> {
+    const found: Pick<Source, 'id' | 'tags' | 'uploader'>[] = []
+    for (let at = 0; at < ids.length; at += idsPerQuery) {
+      const some = ids.slice(at, at + idsPerQuery)
+      const query = this.#select().where('tenant_id', '=', tenantId).where('id', 'in', some)
+      found.push(...(await query.execute()).map(toSource))
+    }
+    return found
   }
 
   /** Whosever it is. */

@@ -22,6 +22,7 @@ import { approveCandidate } from '../../support/approve-candidate.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
+import { addSource } from '../support/ingest-support.ts'
 import { correction } from '../support/test-bed.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../support/written-neurons.ts'
 
@@ -54,7 +55,7 @@ test('a clone shows what its audience sees, and follows main', async () => {
   })
   const { git } = await cloneOf(bed)
   expect(filesIn(git)).toEqual(['neurons/a.md', 'neurons/pic.svg'])
-  expect(git('rev-parse', `${main}:neurons/a.md`)).toBe(bed.native.git('rev-parse', `${main}:neurons/a.md`))
+  expect(git('show', `${main}:neurons/a.md`)).toBe('---\nseqId: handbook_00000001\ntitle: A\n---\n\nOpen ![](pic.svg)')
   expect(git('log', '-1', '--format=%B', main)).toContain(`Main-Commit: ${bed.native.git('rev-parse', main)}`)
   expect(filesIn((await cloneOf(bed, 'tool')).git)).toEqual(['neurons/a.md', 'neurons/b.md', 'neurons/pic.svg'])
   expect(filesIn((await cloneOf(bed, 'student')).git)).toEqual([])
@@ -97,8 +98,75 @@ test('comments of curators are in no object of a clone', async () => {
   bed.write({ 'a.md': page('One line.\n\n%% a third word') })
   const { git } = await cloneOf(bed)
   expect(bytesIn(git)).not.toContain('word')
-  expect(git('show', `${main}^:neurons/a.md`)).toBe(page('One  line.\n\n\n\n\n\nLast.').trim())
+  expect(git('show', `${main}^:neurons/a.md`)).toBe(
+    '---\nseqId: handbook_00000001\ntitle: A\n---\n\nOne  line.\n\n\n\n\n\nLast.',
+  )
   git('fsck', '--strict')
+})
+
+test('of the front matter of a page a clone holds what the API shows, and keys that kb.yaml publishes', async () => {
+  const front = [
+    `seqId: ${seq(1)}`,
+    'title: A # quiet comment',
+    'audience: [public]',
+    'aliases: [Former]',
+    `metadata: '{"model":"quiet"}'`,
+    'connector: quiet',
+    'status: draft',
+    'owner: ann@example.com',
+    'x-private: quiet',
+  ]
+  const bed = await writtenBed({ 'a.md': `---\n${front.join('\n')}\n---\n\nText.\n` })
+  const shownBy = ({ git }: Awaited<ReturnType<typeof cloneOf>>) => git('show', `${main}:neurons/a.md`).split('\n')
+  const [first, ...rest] = ['---', `seqId: ${seq(1)}`, 'title: A', 'owner: ann@example.com', '---', '', 'Text.']
+  expect(shownBy(await cloneOf(bed))).toEqual([first, ...rest])
+  expect(await bed.read(1, bed.reader)).not.toHaveProperty('properties')
+
+  const settings = bed.native.read(main, 'kb.yaml')
+  bed.native.commit(main, new Map([['kb.yaml', `${settings}\npublish:\n  keys: [status, aliases, none]\n`]]))
+  const published = [...rest.slice(0, 3), 'status: draft', 'aliases: [Former]', ...rest.slice(3)]
+  expect(shownBy(await cloneOf(bed))).toEqual([first, ...published])
+  expect(await bed.read(1, bed.reader)).toHaveProperty('properties', { status: 'draft', aliases: ['Former'] })
+  bed.native.commit(main, new Map([['kb.yaml', settings]]))
+  const { git } = await cloneOf(bed)
+  expect(bytesIn(git)).not.toMatch(/draft|Former|quiet/)
+})
+
+test('a clone names a Source only while its audience may know of it', async () => {
+  const bed = await writtenBed()
+  const source = await addSource(bed.ctx, { kbId: bed.kbId, filename: 'plan.pdf' })
+  const other = await addSource(bed.ctx, { kbId: bed.kbId, filename: 'other.pdf' })
+  const read = async (id: string, tags: string, minute: number) =>
+    bed.ctx.sources.change(id, ['ready'], { tags, extractedAt: `2026-01-01T00:0${minute}:00.000Z` })
+  await read(source.id, '', 0)
+  const front = `seqId: ${seq(1)}\nsources:\n  - { id: ${source.id}, filename: plan.pdf, page: "3" }\n`
+  bed.write({ 'a.md': `---\n${front}verified: { at: 2026-01-01, edition: ${source.id} }\n---\n\nText.\n` })
+  const named = async () => {
+    const shown = await bed.read(1, bed.reader)
+    const bytes = bytesIn((await cloneOf(bed)).git)
+    expect(bytes.includes('plan.pdf')).toBe(shown?.sources !== undefined)
+    expect(bytes.includes(source.id)).toBe(shown?.verified?.edition !== undefined)
+    return shown?.sources?.map(({ filename }) => filename)
+  }
+  expect(await named()).toEqual(['plan.pdf'])
+  await read(other.id, 'internal', 1)
+  expect(await named()).toEqual(['plan.pdf'])
+  await read(source.id, 'internal', 2)
+  expect(await named()).toBeUndefined()
+  await read(source.id, '', 3)
+  expect(await named()).toEqual(['plan.pdf'])
+  // The server forgets an archived Source after a while, and cannot tell then whether it was internal.
+  await bed.ctx.sources.remove(source)
+  expect(await named()).toBeUndefined()
+  expect((await bed.read(1, bed.curator))?.sources).toHaveLength(1)
+})
+
+test('a clone that was made by an earlier rule is rebuilt', async () => {
+  const bed = await writtenBed({ 'a.md': open(1, 'First\n') })
+  const { dir } = await cloneOf(bed)
+  const [state, madeAt] = [join(dir, 'ganglion.json'), statSync(dir).ino]
+  writeFileSync(state, readFileSync(state, 'utf8').replace('from the fields', 'from the bytes'))
+  expect(statSync((await cloneOf(bed)).dir).ino).not.toBe(madeAt)
 })
 
 test('a picture that a page shows later is in the clone since it came', async () => {

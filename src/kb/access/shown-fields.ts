@@ -1,0 +1,86 @@
+import type { NeuronFile } from '../../markdown/file/neuron-file.ts'
+import type { YamlMap } from '../../markdown/yaml/yaml-value.ts'
+import type { NeuronFields, SourceReference, Verified } from '../../rules/neurons/neuron.ts'
+import { tagsOf } from '../../state/sources/source.ts'
+import type { Sources } from '../../state/sources/sources.ts'
+import type { KbView } from './kb-view.ts'
+
+/**
+ * Everything that the front matter of a page shows to an audience. The API answers these fields, and clones and mirrors write them; no
+ * other key leaves the server. `properties`: keys that `publish.keys` of `kb.yaml` names.
+ */
+export type ShownFields = Pick<
+  NeuronFields,
+  'seqId' | 'id' | 'title' | 'tags' | 'edges' | 'candidate' | 'sources' | 'verified' | 'owner'
+> & { properties: YamlMap }
+
+/** Returns what the front matter of a page shows to the audience of a view. */
+export async function shownFields(
+  view: KbView,
+  { fields, extra }: Pick<NeuronFile, 'fields' | 'extra'>,
+  named: NamedSources,
+): Promise<ShownFields> {
+  const { seqId, id, title, tags, edges, candidate, sources, owner, aliases, sourceUrl } = fields
+  const verified = await named.verified(fields.verified)
+  const own: YamlMap = { ...extra, ...(aliases.length > 0 && { aliases }), ...(sourceUrl && { sourceUrl }) }
+  const { publishedKeys } = await view.kb.settings()
+  const properties = publishedKeys.flatMap((key) => {
+    const value = Object.hasOwn(own, key) ? own[key] : undefined
+    return value === undefined ? [] : [[key, value] as const]
+  })
+  return {
+    ...(seqId !== undefined && { seqId }),
+    ...(id !== undefined && { id }),
+    ...(title !== undefined && { title }),
+    ...{ tags, edges, sources: await named.shown(sources) },
+    ...(candidate !== undefined && { candidate }),
+    ...(verified && { verified }),
+    ...(owner !== undefined && { owner }),
+    properties: Object.fromEntries(properties),
+  }
+}
+
+/**
+ * The Sources that pages may name to the audience of a view. A Source that this server does not know, or no longer, may be internal: only
+ * curators see its name. Remembers what it looked up: for one request, or for one pass over a history.
+ */
+export class NamedSources {
+  /** Whether the audience may know of a Source, by its id. */
+  readonly known: Map<string, boolean>
+  /** True if an answer depends on who uploaded a Source. */
+  areOwn = false
+  readonly #view: KbView
+  readonly #sources: Pick<Sources, 'withIds'>
+
+  constructor(view: KbView, sources: Pick<Sources, 'withIds'>, known: Iterable<[string, boolean]> = []) {
+    this.#view = view
+    this.#sources = sources
+    this.known = new Map(known)
+  }
+
+  /** Looks up those of some Sources that are not known yet. */
+  async look(ids: Iterable<string>): Promise<void> {
+    const asked = [...new Set(ids)].filter((id) => !this.known.has(id))
+    for (const id of asked) this.known.set(id, this.#view.audience === 'curator')
+    if (asked.length === 0 || this.#view.audience === 'curator') return
+    for (const source of await this.#sources.withIds(this.#view.kb.identity.tenantId, asked)) {
+      const isSeen = this.#view.seesSource(source)
+      this.known.set(source.id, isSeen)
+      if (isSeen && !this.#view.sees({ tags: tagsOf(source) })) this.areOwn = true
+    }
+  }
+
+  /** The references that may be shown: those without an id were written by hand. */
+  async shown(references: readonly SourceReference[]): Promise<SourceReference[]> {
+    await this.look(references.flatMap(({ id }) => id ?? []))
+    return references.filter(({ id }) => id === undefined || this.known.get(id) === true)
+  }
+
+  /** Who verified a page, without the edition of a Source that may not be named. */
+  async verified(verified: Verified | undefined): Promise<Verified | undefined> {
+    if (verified?.edition === undefined) return verified
+    const { edition, ...rest } = verified
+    await this.look([edition])
+    return this.known.get(edition) === true ? verified : rest
+  }
+}
