@@ -3,7 +3,7 @@ import type { CandidateDetail } from '../contract/candidates.ts'
 import { unless } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { QueueEntry } from '../queue/lists/list-queue.ts'
-import { readCandidate } from '../queue/read-candidate.ts'
+import { readForReview } from '../queue/read-candidate.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { withinPatience } from '../system/concurrency/within-patience.ts'
 import { testEffects } from './test-effects.ts'
@@ -11,11 +11,15 @@ import { testEffects } from './test-effects.ts'
 /** Milliseconds that a reader waits for effects that nobody has looked at yet. */
 const patience = 2_000
 
-/** As {@link readCandidate}, with its effects on the answer tests. @throws {GanglionError} `not_found` */
-export async function readCandidateEffects(ctx: Context, caller: Caller, id: string): Promise<CandidateDetail> {
-  const detail = await readCandidate(ctx, caller, id)
+/** Returns what {@link readForReview} does, with the effects on the answer tests. @throws {GanglionError} `not_found` */
+export async function readCandidateEffects(
+  ctx: Context,
+  caller: Caller,
+  id: string,
+): Promise<{ detail: CandidateDetail; version: string }> {
+  const { detail, version } = await readForReview(ctx, caller, id)
   const effects = await readEffects(ctx, caller, { id, kb: detail.kbId, status: detail.status })
-  return effects === undefined ? detail : { ...detail, effects }
+  return { detail: effects === undefined ? detail : { ...detail, effects }, version }
 }
 
 /** Effects of a candidate as far as they are known; undefined where there are no tests, or it was decided. */

@@ -1,5 +1,5 @@
 import { List } from './call.ts'
-import type { Connection, RequestOptions } from './connection.ts'
+import type { Connection, RequestOptions, Sending } from './connection.ts'
 import type { Query, Schemas } from './operation.ts'
 
 export type Metadata = Record<string, unknown> | string | null
@@ -17,10 +17,8 @@ export function candidatesOf(connection: Connection, kb?: string) {
   })
   return {
     /** `ifMatch`: `ETag` of the Neuron that a correction is based on. */
-    submit: (candidate: NewCandidate, { ifMatch, ...options }: RequestOptions & { ifMatch?: string } = {}) => {
-      const headers: Record<string, string> = ifMatch === undefined ? {} : { 'if-match': ifMatch }
-      return connection.call('post', path, { body: bodyOf(candidate) }, { ...options, headers })
-    },
+    submit: (candidate: NewCandidate, options?: Matching) =>
+      connection.call('post', path, { body: bodyOf(candidate) }, matching(options)),
     /** Submits up to 100, each with a result of its own. */
     submitAll: (candidates: readonly NewCandidate[], options?: RequestOptions) =>
       connection.call('post', `${path}/batch`, { body: { candidates: candidates.map(bodyOf) } }, options),
@@ -31,21 +29,28 @@ export function candidatesOf(connection: Connection, kb?: string) {
         ({ candidates }) => candidates,
       ),
     get: (id: string, options?: RequestOptions) => connection.call('get', `${path}/{id}`, { path: { id } }, options),
-    approve: (id: string, body: Schemas['CandidateEdit'] = {}, options?: RequestOptions) =>
-      connection.call('post', `${path}/{id}/approve`, { path: { id }, body }, options),
-    dismiss: (id: string, body: Schemas['Dismissal'] = {}, options?: RequestOptions) =>
-      connection.call('post', `${path}/{id}/dismiss`, { path: { id }, body }, options),
+    /** `ifMatch`, here and below: `ETag` of the candidate that was read; {@link get} with `withResponse()` has it. */
+    approve: (id: string, body: Schemas['CandidateEdit'] = {}, options?: Matching) =>
+      connection.call('post', `${path}/{id}/approve`, { path: { id }, body }, matching(options)),
+    dismiss: (id: string, body: Schemas['Dismissal'] = {}, options?: Matching) =>
+      connection.call('post', `${path}/{id}/dismiss`, { path: { id }, body }, matching(options)),
     comment: (id: string, body: Schemas['CandidateComment'], options?: RequestOptions) =>
       connection.call('post', `${path}/{id}/comment`, { path: { id }, body }, options),
-    requestChanges: (id: string, body: Schemas['ChangeRequest'], options?: RequestOptions) =>
-      connection.call('post', `${path}/{id}/request-changes`, { path: { id }, body }, options),
+    requestChanges: (id: string, body: Schemas['ChangeRequest'], options?: Matching) =>
+      connection.call('post', `${path}/{id}/request-changes`, { path: { id }, body }, matching(options)),
     /** To a curator, by e-mail or the name of their key; null: to nobody. */
     assign: (id: string, assignee: string | null, options?: RequestOptions) =>
       connection.call('post', `${path}/{id}/assign`, { path: { id }, body: { assignee } }, options),
     /** Not idempotent, so it is not repeated if its response is lost. */
-    reopen: (id: string, options?: RequestOptions) =>
-      connection.call('post', `${path}/{id}/reopen`, { path: { id } }, { ...options, kind: 'once' }),
+    reopen: (id: string, options?: Matching) =>
+      connection.call('post', `${path}/{id}/reopen`, { path: { id } }, { ...matching(options), kind: 'once' }),
   }
+}
+
+type Matching = RequestOptions & { ifMatch?: string | undefined }
+
+function matching({ ifMatch, ...options }: Matching = {}): Sending {
+  return ifMatch === undefined ? options : { ...options, headers: { 'if-match': ifMatch } }
 }
 
 /** Metadata is sent as the text of a JSON object. */

@@ -96,7 +96,7 @@ export interface paths {
     "/api/v1/queue/candidates/{id}": {
         /**
          * Read a candidate
-         * @description Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results of the answer tests. Fails with `not_found` if it does not exist.
+         * @description Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results of the answer tests. Send the `ETag` as `If-Match` with a decision, which then fails with 412 if the candidate or its target has changed. Fails with `not_found` if it does not exist.
          */
         get: operations["readCandidate"];
     };
@@ -793,7 +793,7 @@ export interface components {
             }[];
             /** @description Text of the Neuron without the candidate. Null for a new Neuron. */
             before: string | null;
-            /** @description Text of the Neuron with the candidate. Null if the Neuron is deleted or cannot be read. */
+            /** @description Text of the Neuron with the candidate, and with conflict markers where `conflicts` is present. Null if the Neuron is deleted or cannot be read. */
             after: string | null;
             /** @description What `kb.yaml` asks for before it is approved. Absent if any curator decides alone. */
             awaiting?: components["schemas"]["Awaiting"];
@@ -808,12 +808,14 @@ export interface components {
                 /** @description The file with the candidate. Null if it is deleted. */
                 after: string | null;
             }[];
+            /** @description Current commit of `refs/candidates/<id>/head`. Null if the candidate is decided or proposes nothing. */
+            head?: string | null;
             /**
              * @description Present if `diff` is cut at its limit.
              * @constant
              */
             diffTruncated?: true;
-            /** @description Present if the candidate conflicts with `main`: `before` is then the version that it is based on. */
+            /** @description Present if the candidate conflicts with `main`: these places are marked in `after`, as git marks them. */
             conflicts?: components["schemas"]["MergeConflict"][];
             /** @description What its approval changes in the results of the answer tests. Present if it is pending and there are tests. */
             effects?: components["schemas"]["TestEffects"];
@@ -3115,6 +3117,10 @@ export interface operations {
     };
     approveCandidate: {
         parameters: {
+            header?: {
+                /** @description `ETag` of the candidate as it was read. 412 if it has changed since, or its target, or it was decided. */
+                "if-match"?: string;
+            };
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
@@ -3142,6 +3148,10 @@ export interface operations {
     };
     dismissCandidate: {
         parameters: {
+            header?: {
+                /** @description `ETag` of the candidate as it was read. 412 if it has changed since, or its target, or it was decided. */
+                "if-match"?: string;
+            };
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
@@ -3163,6 +3173,10 @@ export interface operations {
     };
     reopenCandidate: {
         parameters: {
+            header?: {
+                /** @description `ETag` of the candidate as it was read. 412 if it has changed since, or its target, or it was decided. */
+                "if-match"?: string;
+            };
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
@@ -3179,6 +3193,10 @@ export interface operations {
     };
     requestChanges: {
         parameters: {
+            header?: {
+                /** @description `ETag` of the candidate as it was read. 412 if it has changed since, or its target, or it was decided. */
+                "if-match"?: string;
+            };
             path: {
                 /** @description UUID of the candidate. */
                 id: string;
@@ -3254,6 +3272,11 @@ export interface operations {
         responses: {
             /** @description A candidate with its text, its decisions and its diff. */
             200: {
+                headers: {
+                    /** @description Identifies the body; changes when the body changes. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
                 content: {
                     "application/json": components["schemas"]["CandidateDetail"];
                 };

@@ -394,6 +394,9 @@ export const CandidateDetail = CandidateSummary.extend({
     )
     .describe('Files of answer tests that its approval commits with the page. Present if it is pending and has some.')
     .exactOptional(),
+  head: ObjectId.nullable()
+    .describe('Current commit of `refs/candidates/<id>/head`. Null if the candidate is decided or proposes nothing.')
+    .exactOptional(),
   diffTruncated: z.literal(true).describe('Present if `diff` is cut at its limit.').exactOptional(),
   conflicts: z
     .array(MergeConflict)

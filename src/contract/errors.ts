@@ -118,7 +118,8 @@ export const errorTable = {
   stale_head: {
     status: 409,
     message: 'The candidate has changed since it was reviewed.',
-    remedy: 'Review the candidate again, and send its present `head`.',
+    remedy:
+      'Review the candidate again, and send its present `head` or `ETag`. The status is 412 if the request had `If-Match`.',
   },
   record_full: {
     status: 409,

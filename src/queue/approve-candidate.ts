@@ -9,22 +9,27 @@ import { type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
 /**
  * A curator approves a candidate: it becomes one commit on main, or it waits for the approvals of others. Approving again gives the same answer. `head` is the commit
- * of the candidate's ref that was judged; with `seen`, what was decided since is refused.
- * @throws {GanglionError} `not_found`, `not_pending`, `approval_needed`, `target_not_found`, `target_unreadable`, `stale_head` with the present `head`, and
+ * of the candidate's ref that was judged; with `seen` or `ifMatch`, what was decided since is refused.
+ * @throws {PreconditionFailed} @throws {GanglionError} `not_found`, `not_pending`, `approval_needed`, `target_not_found`, `target_unreadable`, `stale_head` with the present `head`, and
  *   `merge_conflict` with `conflicts` and the target's present `commit`; the candidate then stays pending.
  */
 export async function approveCandidate(
   ctx: Context,
   caller: Caller,
   candidateId: string,
-  { head, seen, ...edit }: ApprovalEdit & JudgedHead,
+  { head, seen, ifMatch, ...edit }: ApprovalEdit & JudgedHead,
 ): Promise<Approval | AwaitedApproval> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const actor = actorOf(caller)
-  const { isAgain, ...approval } = await writeJudged(ctx, kb, { candidateId, head, seen }, async (staging) => {
-    const isAgain = findCandidate(kb.projection.write, candidateId)?.status === 'approved'
-    return { isAgain, ...(await approveStaged(kb, staging, candidateId, edit, actor, ctx.now())) }
-  })
+  const { isAgain, ...approval } = await writeJudged(
+    ctx,
+    kb,
+    { candidateId, decider: actor, head, seen, ifMatch },
+    async (staging) => {
+      const isAgain = findCandidate(kb.projection.write, candidateId)?.status === 'approved'
+      return { isAgain, ...(await approveStaged(kb, staging, candidateId, edit, actor, ctx.now())) }
+    },
+  )
   if ('awaiting' in approval) return emitAct(ctx, 'approve', { candidateId, status: 'pending', ...approval })
   const answer = { candidateId, status: 'approved' as const, ...approval }
   return isAgain ? answer : emitAct(ctx, 'approve', answer)

@@ -36,8 +36,13 @@ export async function dismissCandidate(
 }
 
 /** A curator puts a dismissed candidate back into the queue. @throws {GanglionError} `not_found`, `not_dismissed`, `record_full`, `queue_full` */
-export async function reopenCandidate(ctx: Context, caller: Caller, candidateId: string): Promise<CandidateState> {
-  return decide(ctx, caller, { candidateId, verb: 'Reopen' }, ({ status }, by, at) => {
+export async function reopenCandidate(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  judged: Pick<JudgedHead, 'ifMatch'> = {},
+): Promise<CandidateState> {
+  return decide(ctx, caller, { candidateId, ...judged, verb: 'Reopen' }, ({ status }, by, at) => {
     if (status !== 'dismissed') throw new GanglionError('not_dismissed')
     return { action: 'reopen', at, by }
   })
@@ -51,9 +56,9 @@ export async function requestChanges(
   ctx: Context,
   caller: Caller,
   candidateId: string,
-  { reason, head }: { reason: string; head?: string | undefined },
+  { reason, ...judged }: JudgedHead & { reason: string },
 ): Promise<CandidateState> {
-  return decide(ctx, caller, { candidateId, head, verb: 'Ask for changes of' }, ({ status }, by, at, record) => {
+  return decide(ctx, caller, { candidateId, ...judged, verb: 'Ask for changes of' }, ({ status }, by, at, record) => {
     if (status !== 'pending') throw new GanglionError('not_pending')
     const asked = requestedChanges(record)
     return asked?.by.id === by.id && asked.reason === reason ? undefined : { action: 'request-changes', at, by, reason }
@@ -90,7 +95,8 @@ export async function decide(
 ): Promise<CandidateState> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const by = actorOf(caller)
-  const { isDecided, ...state } = await writeJudged(ctx, kb, { candidateId, ...judged }, async (staging) => {
+  const decider = verb === 'Dismiss' ? by : undefined
+  const { isDecided, ...state } = await writeJudged(ctx, kb, { candidateId, decider, ...judged }, async (staging) => {
     const row = findCandidate(kb.projection.write, candidateId)
     if (row === undefined) throw new GanglionError('not_found')
     const record = parseCandidate(await staging.readText(row.blob))

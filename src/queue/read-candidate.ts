@@ -18,8 +18,10 @@ import type { Caller } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 import { awaitingOf } from './approval.ts'
-import { readQueued } from './find-queued.ts'
+import { findQueued, readQueued } from './find-queued.ts'
+import { candidateHeads } from './heads/candidate-refs.ts'
 import { toSummary } from './lists/list-candidates.ts'
+import { reviewVersion } from './seen.ts'
 
 type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
 
@@ -52,6 +54,20 @@ export async function readCandidate(ctx: Context, caller: Caller, candidateId: s
     ...sides,
     ...(await diffOf(ctx, sides, row)),
   }
+}
+
+/** Returns a candidate with its head, and its version for an `If-Match` of a decision: taken first, so that it is never newer than the rest. */
+export async function readForReview(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+): Promise<{ detail: CandidateDetail; version: string }> {
+  const { kb, row } = await findQueued(ctx, caller, candidateId)
+  const version = reviewVersion(kb.projection.read, row)
+  const detail = await readCandidate(ctx, caller, candidateId)
+  // A disk that is full takes no head, and reads go on.
+  const head = await candidateHeads(kb, ctx).headOf(candidateId).catch(ctx.onError)
+  return { detail: { ...detail, head: head ?? null }, version }
 }
 
 /** What a pending candidate changes in the files of answer tests. */

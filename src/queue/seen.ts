@@ -11,6 +11,25 @@ export function seenOf(sql: Sql, { blob, target }: Pick<CandidateRow, 'blob' | '
   return page === undefined ? blob : `${blob}.${page}`
 }
 
+/**
+ * Names a candidate's record, the page that it would change and its approval: the version that the `ETag` of a read candidate begins
+ * with. A comment, a new version, a decision and a change of the page each make another.
+ */
+export function reviewVersion(sql: Sql, row: Pick<CandidateRow, 'blob' | 'target' | 'approval'>): string {
+  return row.approval === undefined ? seenOf(sql, row) : `${seenOf(sql, row)}.${row.approval.commit}`
+}
+
+/** Whether an `If-Match` lists a version: `*`, or a tag of {@link reviewVersion} and a hash, weak or not. */
+export function isListed(ifMatch: string, version: string): boolean {
+  const tags = ifMatch.split(',').map((tag) => tag.trim())
+  return tags.some((tag) => tag === '*' || /^(?:W\/)?"(.+)\.[\w-]+"$/.exec(tag)?.[1] === version)
+}
+
+/** A decision whose `If-Match` does not hold: `stale_head` with the present `head`, or `not_pending`. */
+export class PreconditionFailed extends GanglionError {
+  override readonly status = 412
+}
+
 /** @throws {GanglionError} `not_pending` where it was decided on since, `stale_head` where it or its target has changed. */
 export function checkSeen(sql: Sql, candidateId: string, seen: string): void {
   const row = findCandidate(sql, candidateId)

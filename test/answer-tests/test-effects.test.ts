@@ -20,7 +20,7 @@ import { testedBed } from './tested-bed.ts'
 /** A candidate once its tests were run: a first look waits for two seconds only. */
 async function tested(...[ctx, curator, candidateId]: Parameters<typeof readCandidateEffects>) {
   for (;;) {
-    const read = await readCandidateEffects(ctx, curator, candidateId)
+    const { detail: read } = await readCandidateEffects(ctx, curator, candidateId)
     if (read.effects?.state !== 'running') return read
   }
 }

@@ -151,7 +151,7 @@ function talkSection(visit: Visit, shown: ShownCandidate): Html {
         errors: errors.comment,
         attributes: { id: 'comment', 'data-keep': `comment-${entry.id}` },
       },
-      html`${textArea({ name: 'comment', label: 'Comment', hint: `Markdown. Other curators see it${shown.sendsMail ? '; those whom you mention, as @ada, get an e-mail' : ''}.`, value, errors: errors.comment, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
+      html`<input type="hidden" name="seen" value="${entry.seen}">${textArea({ name: 'comment', label: 'Comment', hint: `Markdown. Other curators see it${shown.sendsMail ? '; those whom you mention, as @ada, get an e-mail' : ''}.`, value, errors: errors.comment, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
       <div class="row">${button('Comment', { class: 'second' })}
         ${isPending && button('Ask for changes', { class: 'second', formaction: candidateUrl(entry.id, params, {}, 'request-changes') })}</div>`,
     )}

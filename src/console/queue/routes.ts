@@ -42,7 +42,7 @@ const ApproveForm = z.object({
 /** The form of a comment has the request, too. */
 const CommentRequest = z.object({ comment: ChangeRequest.shape.reason })
 const DismissForm = z.object({ seen: text, reason: text })
-const CommentForm = z.object({ comment: text })
+const CommentForm = z.object({ comment: text, seen: z.string().optional() })
 const AssignForm = z.object({ assignee: text, me: z.string().optional() })
 
 const Picked = z
@@ -131,7 +131,7 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
       const sent = { id: params.id, params: query, form: 'comment', typed: { comment: body.comment } } as const
       try {
         const asked = parseSent(CommentRequest, { comment: unixLines(body.comment) })
-        await requestChanges(ctx, callerOf(request), params.id, { reason: asked.comment })
+        await requestChanges(ctx, callerOf(request), params.id, { reason: asked.comment, seen: body.seen })
       } catch (error) {
         return sendRefusal(request, reply, sent, error)
       }

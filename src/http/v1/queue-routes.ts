@@ -32,6 +32,7 @@ import { callerOf } from '../access/auth.ts'
 import type { Limits } from '../access/rate-limits.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
 import { readErrors, refusalOf, writeErrors } from '../response/error-answer.ts'
+import { answerTagged, taggedAnswers } from '../response/etag.ts'
 import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
 import { describing } from './describing.ts'
 
@@ -45,6 +46,18 @@ const SubmitHeaders = IdempotencyHeader.extend({
     .describe('`ETag` of the Neuron that a correction is based on. Same as `baseCommit` in `metadata`.')
     .exactOptional(),
 })
+
+const DecisionHeaders = z.object({
+  'if-match': z
+    .string()
+    .describe('`ETag` of the candidate as it was read. 412 if it has changed since, or its target, or it was decided.')
+    .exactOptional(),
+})
+const outdated = {
+  412: ErrorAnswer.describe(
+    '`If-Match` does not hold. `stale_head`: the candidate or its target has changed. `not_pending`: the candidate was decided.',
+  ),
+}
 
 export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
   app.post(
@@ -127,10 +140,12 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
         'its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. ' +
         'The candidate then stays as it is.',
       params: CandidatePath,
+      headers: DecisionHeaders,
       body: CandidateEdit,
       response: {
         200: Approval,
         202: AwaitedApproval,
+        ...outdated,
         ...writeErrors(
           'insufficient_role',
           'not_pending',
@@ -143,7 +158,7 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       },
     }),
     async (request, reply) => {
-      const approval = await approveCandidate(ctx, callerOf(request), request.params.id, request.body)
+      const approval = await approveCandidate(ctx, callerOf(request), request.params.id, judgedIn(request))
       return approval.status === 'approved' ? approval : reply.code(202).send(approval)
     },
   )
@@ -158,14 +173,16 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
         'candidate returns the same response. Fails with `not_pending` if the candidate is approved, with `stale_head` ' +
         'if it has changed since `head`, and with `record_full` if its record has reached its limit.',
       params: CandidatePath,
+      headers: DecisionHeaders,
       body: Dismissal,
       response: {
         200: CandidateState,
+        ...outdated,
         ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
       },
     }),
     async (request) => {
-      const state = await dismissCandidate(ctx, callerOf(request), request.params.id, request.body)
+      const state = await dismissCandidate(ctx, callerOf(request), request.params.id, judgedIn(request))
       return state
     },
   )
@@ -180,13 +197,17 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
         'pending or approved. Fails with `record_full` if its record has reached its limit, and with `queue_full` if ' +
         '10,000 candidates of the knowledge base are pending.',
       params: CandidatePath,
+      headers: DecisionHeaders,
       response: {
         200: CandidateState,
+        ...outdated,
         ...writeErrors('insufficient_role', 'not_dismissed', 'record_full', 'queue_full'),
       },
     }),
     async (request) => {
-      const state = await reopenCandidate(ctx, callerOf(request), request.params.id)
+      const state = await reopenCandidate(ctx, callerOf(request), request.params.id, {
+        ifMatch: request.headers['if-match'],
+      })
       return state
     },
   )
@@ -202,13 +223,15 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
         'caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has ' +
         'changed since `head`, and with `record_full` if its record has reached its limit.',
       params: CandidatePath,
+      headers: DecisionHeaders,
       body: ChangeRequest,
       response: {
         200: CandidateState,
+        ...outdated,
         ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
       },
     }),
-    (request) => requestChanges(ctx, callerOf(request), request.params.id, request.body),
+    (request) => requestChanges(ctx, callerOf(request), request.params.id, judgedIn(request)),
   )
 
   app.post(
@@ -272,10 +295,24 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       summary: 'Read a candidate',
       description:
         'Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results ' +
-        'of the answer tests. Fails with `not_found` if it does not exist.',
+        'of the answer tests. Send the `ETag` as `If-Match` with a decision, which then fails with 412 if the candidate or its ' +
+        'target has changed. Fails with `not_found` if it does not exist.',
       params: CandidatePath,
-      response: { 200: CandidateDetail, ...readErrors('insufficient_role') },
+      response: { ...taggedAnswers(CandidateDetail), ...readErrors('insufficient_role') },
     }),
-    (request) => readCandidateEffects(ctx, callerOf(request), request.params.id),
+    async (request, reply) => {
+      const { detail, version } = await readCandidateEffects(ctx, callerOf(request), request.params.id)
+      return answerTagged(request, reply, CandidateDetail, detail, version)
+    },
   )
+}
+
+function judgedIn<Body extends object>({
+  headers,
+  body,
+}: {
+  headers: z.output<typeof DecisionHeaders>
+  body: Body
+}): Body & { ifMatch: string | undefined } {
+  return { ...body, ifMatch: headers['if-match'] }
 }

@@ -2,50 +2,73 @@ import { isDeepStrictEqual } from 'node:util'
 import { maxTestFiles } from '../../contract/answer-tests.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
-import { hashObject, isOid, type Oid, parentsOfCommit, treeOfCommit } from '../../git/objects/object.ts'
+import { authorOfCommit, hashObject, isOid, type Oid, parentsOfCommit, treeOfCommit } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import { signatureOf } from '../../kb/refs/commit-message.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
-import { checkSeen } from '../seen.ts'
+import type { Actor } from '../../rules/candidates/candidate.ts'
+import { checkSeen, isListed, PreconditionFailed, reviewVersion } from '../seen.ts'
 import { type CandidateChange, candidateChange } from './candidate-change.ts'
 import { candidateHeads } from './candidate-refs.ts'
 
 /** A page, and where it stood before it was moved; and the answer tests that come with it. */
 const maxFiles = 2 + maxTestFiles
 
-/** What a verdict is on: a commit of the candidate's ref, or what `seenOf` gave. */
-export type JudgedHead = { head?: string | undefined; seen?: string | undefined }
+/** State that a verdict is on: a commit of the candidate's ref, a value of `seenOf`, or a list of entity tags that `reviewVersion` begins. */
+export type JudgedHead = { head?: string | undefined; seen?: string | undefined; ifMatch?: string | undefined }
 
 /**
  * Runs a write that follows from a verdict on `head`, a commit of `refs/candidates/<id>/head`; without one, any write.
  * What is compared is what the commit changes, not its id, which main's every move makes another; and it is compared in the
  * same write, so that nothing comes between. A candidate that is not pending proposes nothing: the work answers for it.
- * With `seen`, the candidate must be pending and as it was seen.
+ * With `seen`, the candidate must be pending and as it was seen; with `ifMatch`, as it was read, unless `decider` has decided it
+ * since: a repeated request gets its answer.
  * @throws {GanglionError} `stale_head` with the present `head`, or null, where the candidate proposes something else; what `checkSeen` throws.
+ * @throws {PreconditionFailed}
  */
 export async function writeJudged<T>(
   ctx: Context,
   kb: KnowledgeBase,
-  { candidateId, head, seen }: JudgedHead & { candidateId: string },
+  { candidateId, decider, head, seen, ifMatch }: JudgedHead & { candidateId: string; decider?: Actor | undefined },
   decide: (staging: Staging) => Promise<T>,
 ): Promise<T> {
-  const work = async (staging: Staging) => {
-    if (seen !== undefined) checkSeen(kb.projection.write, candidateId, seen)
-    return decide(staging)
-  }
-  if (head === undefined) return kb.write(work)
-  const judged = await changesOfCommit(kb, head)
+  const judged = head === undefined ? undefined : await changesOfCommit(kb, head)
   const done = await kb.write(async (staging) => {
-    return (await isProposed(kb, staging, candidateId, judged)) ? { result: await work(staging) } : undefined
+    if (ifMatch !== undefined && !(await isAsRead(kb, staging, { candidateId, decider, ifMatch }))) {
+      if (findCandidate(kb.projection.write, candidateId)?.status !== 'pending')
+        throw new PreconditionFailed('not_pending')
+      return { Refusal: PreconditionFailed }
+    }
+    if (head !== undefined && !(await isProposed(kb, staging, candidateId, judged))) return { Refusal: GanglionError }
+    if (seen !== undefined) checkSeen(kb.projection.write, candidateId, seen)
+    return { result: await decide(staging) }
   })
-  if (done !== undefined) return done.result
-  throw new GanglionError('stale_head', undefined, {
-    head: (await candidateHeads(kb, ctx).headOf(candidateId)) ?? null,
-  })
+  if ('result' in done) return done.result
+  const present = (await candidateHeads(kb, ctx).headOf(candidateId)) ?? null
+  throw new done.Refusal('stale_head', undefined, { head: present })
+}
+
+/** Whether a candidate is as an `If-Match` says, or was decided by `decider`. @throws {GanglionError} `not_found` */
+async function isAsRead(
+  { projection: { write: sql } }: KnowledgeBase,
+  staging: Staging,
+  { candidateId, decider, ifMatch }: { candidateId: string; decider: Actor | undefined; ifMatch: string },
+): Promise<boolean> {
+  const row = findCandidate(sql, candidateId)
+  if (row === undefined) throw new GanglionError('not_found')
+  if (isListed(ifMatch, reviewVersion(sql, row))) return true
+  if (decider === undefined || row.status === 'pending') return false
+  if (row.approval !== undefined) {
+    const { email } = authorOfCommit((await staging.read(row.approval.commit)).data)
+    return email === signatureOf(decider, new Date(0)).email
+  }
+  const last = parseCandidate(await staging.readText(row.blob)).decisions.at(-1)
+  return last?.action === 'dismiss' && last.by.id === decider.id
 }
 
 /** What a commit does to files; undefined where that is more than a head does, for any other object, and for one that is not there. */

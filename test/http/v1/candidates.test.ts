@@ -286,6 +286,51 @@ describe('deciding on a candidate', () => {
     },
   )
 
+  test('a decision with `If-Match` counts only for the candidate and the page that were read', async () => {
+    const server = await testServer()
+    const at = (id: string, verb = '') => `/api/v1/queue/candidates/${id}${verb}`
+    const read = async (id: string) => {
+      const { json, headers } = await server.request('GET', at(id), { as: 'curator' })
+      return { head: Object(json).head, tag: String(headers.etag) }
+    }
+    const act = async (id: string, verb: string, tag: string, body: object = {}) => {
+      const headers = { 'if-match': tag }
+      const { status, json } = await server.request('POST', at(id, verb), { as: 'curator', body, headers })
+      return [status, Object(json).error ?? Object(json).status]
+    }
+    const comment = (id: string) =>
+      server.request('POST', at(id, '/comment'), { as: 'curator', body: { comment: 'Hm.' } })
+    const page = await submitted(server, { content: 'One.\n\nTwo.\n\nThree.' })
+    const unread = await read(page)
+    expect(unread.head).toMatch(/^[0-9a-f]{40}$/)
+    await comment(page)
+    expect(await act(page, '/approve', unread.tag)).toEqual([412, 'stale_head'])
+    expect(await act(page, '/request-changes', unread.tag, { reason: 'No.' })).toEqual([412, 'stale_head'])
+    expect(await act(page, '/dismiss', unread.tag)).toEqual([412, 'stale_head'])
+    expect(await act(page, '/approve', 'none')).toEqual([412, 'stale_head'])
+    const seen = await read(page)
+    expect(seen.tag).not.toBe(unread.tag)
+    expect(await act(page, '/approve', `"x", W/${seen.tag}`)).toEqual([200, 'approved'])
+    // The same request again gets the same answer, and what is decided is not decided otherwise.
+    expect(await act(page, '/approve', seen.tag)).toEqual([200, 'approved'])
+    expect(await read(page)).toMatchObject({ head: null })
+
+    const { json } = await server.request('GET', at(page), { as: 'curator' })
+    const metadata = { targetNeuron: Object(json).seqId, baseVersion: 1 }
+    const fix = (content: string) => submitted(server, { kind: 'user-correction', content, metadata })
+    const [first, second] = [await fix('One!\n\nTwo.\n\nThree.'), await fix('One.\n\nTwo.\n\nThree!')]
+    const before = await read(second)
+    expect(await act(first, '/approve', (await read(first)).tag)).toEqual([200, 'approved'])
+    expect(await act(second, '/approve', before.tag)).toEqual([412, 'stale_head'])
+    expect(await act(second, '/dismiss', (await read(second)).tag)).toEqual([200, 'dismissed'])
+    expect(await act(second, '/dismiss', before.tag)).toEqual([200, 'dismissed'])
+    expect(await act(second, '/approve', before.tag)).toEqual([409, 'not_pending'])
+    expect(await act(second, '/reopen', before.tag)).toEqual([412, 'not_pending'])
+    expect(await act(second, '/reopen', (await read(second)).tag)).toEqual([200, 'pending'])
+    expect(await act(second, '/reopen', (await read(second)).tag)).toEqual([409, 'not_dismissed'])
+    expect(await act(second, '/approve', '*')).toEqual([200, 'approved'])
+  })
+
   test.each(['GET', 'POST'] as const)(
     'is not found by %s of what is no id, like what does not exist',
     async (method) => {
