@@ -14,7 +14,6 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { blobAtPath } from '../kb/projection/file-queries.ts'
 import { accessOf } from '../kb/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
-import { approvers } from '../kb/writing/push-main.ts'
 import { parseTestFile } from '../markdown/file/test-file.ts'
 import { stringifyYaml } from '../markdown/yaml/yaml.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
@@ -56,7 +55,7 @@ export async function addAnswerTest(
       files: new Map([[file, text]]),
       message: commitMessage(`Test the answer to "${oneLine(test.question, 60)}"`, [
         ['Connector', 'console'],
-        ...(await approvers(decided)),
+        ...(await kb.approvers(staging, decided)),
       ]),
       decided,
       author: signatureOf(by, at),

@@ -18,7 +18,7 @@ import { parseKbFile } from '../markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { allTags } from '../markdown/page-tags.ts'
 import type { ParserPool } from '../markdown/pool/parser-pool.ts'
-import { type Actor, type Candidate, candidatePath } from '../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, candidatePath, type VotedPage } from '../rules/candidates/candidate.ts'
 import { awaitingText, isOpenToCurators, mayBeAmong } from '../rules/deciding.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { firstComeNeurons } from '../rules/neurons/first-come.ts'
@@ -32,16 +32,17 @@ import { isStorageFull } from './failure.ts'
 import { tagsOfCandidate } from './follow/candidate-tags.ts'
 import { KbFollower } from './follow/kb-follower.ts'
 import { readNeuronForIndex } from './follow/neuron-for-index.ts'
-import { authorsAmong, type Decided, missingApprovals, type WhoIs } from './missing-approvals.ts'
+import { authorsAmong, type Decided, missingApprovals } from './missing-approvals.ts'
 import { countPending, findCandidate, indexCandidate } from './projection/candidate-index.ts'
 import type { ChangedRows } from './projection/changed-rows.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from './projection/neuron-index.ts'
-import { tagsAtPath } from './projection/neuron-queries.ts'
+import { findNeuron, tagsAtPath } from './projection/neuron-queries.ts'
 import { type MainTables, Projection, type ProjectionHeads, projectionFile } from './projection/projection.ts'
 import { committer } from './refs/commit-message.ts'
 import { mainRef, queueRef, RepositoryMissing } from './refs/kb-refs.ts'
 import type { Removal } from './refs/removal-trailer.ts'
+import { type DecidedPage, type JudgedPage, standingVotes, votedPage, type WhoIs } from './standing-votes.ts'
 import { type LimitsOf, requirePlaces, requireWaitingRoom, withinLimits } from './within-limits.ts'
 
 /** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
@@ -398,14 +399,57 @@ export class KnowledgeBase {
       const text = content === null || !isNeuronPath(path) ? '' : await textOf(view, content)
       return { path, tags: [...tagsAtPath(sql, path), ...allTags(parseNeuronFile(text), settings)] }
     })
-    return missingApprovals(settings, await Promise.all(touched), decided, this.#whoIs)
+    const judged = { ...decided, of: await this.#judgedPages(view, decided.of) }
+    return missingApprovals(settings, await Promise.all(touched), judged, this.#whoIs)
   }
 
-  /** Whether an approval counts of somebody who may have written some candidates. Within {@link write}. */
-  async hasVote(staging: Staging, candidates: readonly Candidate[], { id }: Actor): Promise<boolean> {
-    const { deciding } = await this.#settingsWithin(staging)
-    if (deciding === null) return false
-    return !mayBeAmong(await authorsAmong(candidates, deciding, this.#whoIs), await this.#whoIs(id))
+  /**
+   * Returns trailers that name who approves a commit: those who voted for the pages that it makes, and last the one who makes it. Within
+   * {@link write}.
+   */
+  async approvers(staging: Staging, { by, of, writes }: Decided & { by: Actor }): Promise<[string, string][]> {
+    const judged = { of: await this.#judgedPages(staging, of), writes }
+    const votes = await standingVotes(await this.#settingsWithin(staging), judged, this.#whoIs)
+    if (votes.size > 0) votes.delete((await this.#whoIs(by.id)).id)
+    return [...votes.values(), by].map(({ id, name }) => ['Approved-By', `${name} <${id}>`])
+  }
+
+  /**
+   * Returns what a vote of somebody on pages records, for each page that they have no standing vote on; undefined where they have no vote,
+   * since they may have written one of them. Within {@link write}.
+   */
+  async votesBy(
+    staging: Staging,
+    of: readonly DecidedPage[],
+    { id }: Actor,
+  ): Promise<{ candidate: Candidate; for: VotedPage }[] | undefined> {
+    const settings = await this.#settingsWithin(staging)
+    const { deciding } = settings
+    const candidates = of.map(({ candidate }) => candidate)
+    const person = await this.#whoIs(id)
+    if (deciding === null || mayBeAmong(await authorsAmong(candidates, deciding, this.#whoIs), person)) return undefined
+    const missing = (await this.#judgedPages(staging, of)).map(async (page) => {
+      const votes = await standingVotes(settings, { of: [page] }, this.#whoIs)
+      return votes.has(person.id) ? [] : [{ candidate: page.candidate, for: votedPage(page, settings) }]
+    })
+    return (await Promise.all(missing)).flat()
+  }
+
+  /** Returns who has voted for a candidate's page as an approval would make it now; see {@link standingVotes}. */
+  async standingVotes(view: SettingsView, page: DecidedPage): Promise<Map<string, Actor>> {
+    const of = await this.#judgedPages(view, [page])
+    return standingVotes(await this.#settingsWithin(view), { of }, this.#whoIs)
+  }
+
+  /** Adds the text that main has of each page. */
+  #judgedPages(view: SettingsView, of: readonly DecidedPage[]): Promise<JudgedPage[]> {
+    const { sql = this.projection.write } = view
+    const judged = of.map(async (page): Promise<JudgedPage> => {
+      const { target } = page.candidate
+      const blob = target === null ? undefined : findNeuron(sql, target)?.blob
+      return { ...page, before: blob === undefined ? undefined : await view.readText(blob) }
+    })
+    return Promise.all(judged)
   }
 
   async #settingsWithin(view: SettingsView): Promise<KbSettings> {

@@ -8,10 +8,11 @@ import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { removalTrailers } from '../kb/refs/removal-trailer.ts'
+import type { DecidedPage } from '../kb/standing-votes.ts'
 import { revised } from '../kb/writing/git-candidate.ts'
 import { mergedTestFiles } from '../kb/writing/merge-tests.ts'
 import { type ApprovalEdit, type Proposal, type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
-import { approvalTrailers, approvers, proposalMessage } from '../kb/writing/push-main.ts'
+import { approvalTrailers, proposalMessage } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { followRenames } from '../kb/writing/rename/follow-renames.ts'
@@ -27,7 +28,7 @@ import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
 import { type Actor, type Candidate, followsRename, isReversal, queueStatus } from '../rules/candidates/candidate.ts'
 import { checkConflictMarkers } from '../rules/check/conflict-markers.ts'
-import { awaitingText, isOpenToCurators, votesOn } from '../rules/deciding.ts'
+import { awaitingText, isOpenToCurators } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 
@@ -43,26 +44,26 @@ export class CuratorNeeded extends Error {
 }
 
 /**
- * Records the approvals of one of several people. `isRevised`: what they have just written, which is kept also where they have no vote on
- * it. @throws {GanglionError} `approval_needed` for the policy, and who has no vote on what they wrote
+ * Records the votes of one of several people for pages as they would be approved now. `isRevised`: what they have just written, which is kept
+ * also where they have no vote on it. @throws {GanglionError} `approval_needed` for the policy, and who has no vote on what they wrote
  */
 export async function recordVotes(
   kb: KnowledgeBase,
   staging: Staging,
-  candidates: readonly Candidate[],
+  pages: readonly DecidedPage[],
   { by, at, isRevised = false, awaiting }: { by: Actor; at: Date; isRevised?: boolean; awaiting: Awaiting },
 ): Promise<void> {
   const told = { awaiting }
   // The sender is told, who may not know whom kb.yaml names.
   if (by === policyActor) throw new GanglionError('approval_needed', undefined, told)
-  const hasVote = await kb.hasVote(staging, candidates, by)
-  if (!hasVote && !isRevised) {
+  const votes = await kb.votesBy(staging, pages, by)
+  if (votes === undefined && !isRevised) {
     throw new GanglionError('approval_needed', `You wrote it, or may have. ${awaitingText(awaiting)}`, told)
   }
-  const decision = { action: 'approve', at: at.toISOString(), by } as const
-  const voted = candidates
-    .filter((candidate) => !votesOn(candidate).some(({ id }) => id === by.id))
-    .map((candidate) => (hasVote ? withDecision(candidate, decision) : candidate))
+  const voted =
+    votes?.map((vote) =>
+      withDecision(vote.candidate, { action: 'approve', at: at.toISOString(), by, for: vote.for }),
+    ) ?? pages.map(({ candidate }) => candidate)
   if (voted.length === 0) return
   const message = proposalMessage({ candidates: voted })
   await kb.commitToQueue(staging, { candidates: voted, message, author: signatureOf(by, at), at })
@@ -118,19 +119,31 @@ async function renamed(
   return { files, candidates, neurons }
 }
 
-/** What a pending candidate still needs beside the approval of any curator; undefined also where it cannot be merged now. */
+/** Returns what a pending candidate still needs beside the approval of any curator; undefined also where it cannot be merged now. */
 export async function awaitingOf(kb: KnowledgeBase, candidate: Candidate): Promise<Awaiting | undefined> {
+  return (await decisionOf(kb, candidate)).awaiting
+}
+
+/** Returns what {@link awaitingOf} does, with the votes that count now by who gave them. */
+export async function decisionOf(
+  kb: KnowledgeBase,
+  candidate: Candidate,
+): Promise<{ awaiting?: Awaiting | undefined; votes: ReadonlyMap<string, Actor> }> {
   const { read: sql } = kb.projection
   const { deciding } = await kb.settings()
-  if (deciding === null || isOpenToCurators(deciding)) return undefined
+  if (deciding === null || isOpenToCurators(deciding)) return { votes: new Map() }
   const view = { sql, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
   try {
-    const { path, text, movedFrom } = await proposalOf(view, candidate)
+    const proposal = await proposalOf(view, candidate)
+    const { path, text, movedFrom } = proposal
     const files = new Map(movedFrom === undefined ? [] : [[movedFrom, null] as const])
     const tests = await mergedTestFiles(view, [candidate])
-    return await kb.missing(view, new Map([...files, ...tests, [path, text]]), { by: undefined, of: [candidate] })
+    const page = { candidate, path, text }
+    const decided = { by: undefined, of: [page] }
+    const awaiting = await kb.missing(view, new Map([...files, ...tests, [path, text]]), decided)
+    return { awaiting, votes: await kb.standingVotes(view, page) }
   } catch (error) {
-    if (error instanceof GanglionError || error instanceof ValidationError) return undefined
+    if (error instanceof GanglionError || error instanceof ValidationError) return { votes: new Map() }
     throw error
   }
 }
@@ -242,11 +255,15 @@ export async function approveStaged(
   } = await renamed(kb, staging, ids.seqId, proposal, { candidate, actor, now })
   const files = new Map<string, string | Buffer | null>([...tests, ...pages, ...(brought?.files ?? [])])
   const isEdited = Object.values(edit).some((part) => part !== undefined)
-  const decided = { by: actor, of: [candidate], writes: async () => isEdited }
+  const { path } = proposal
+  const decided = { by: actor, of: [{ candidate, path, text: proposed.text }], writes: async () => isEdited }
   const awaiting = await kb.missing(staging, files, decided)
   if (awaiting !== undefined) {
     const voted = isEdited ? await edited(kb, staging, candidate, { edit: opened, by: actor, at: now }) : candidate
-    await recordVotes(kb, staging, [voted], { by: actor, at: now, isRevised: isEdited, awaiting })
+    const page = isEdited ? await proposalOf(view, voted) : proposed
+    await recordVotes(kb, staging, [{ ...page, candidate: voted }], {
+      ...{ by: actor, at: now, isRevised: isEdited, awaiting },
+    })
     return { awaiting }
   }
   if (candidates.length > 0) {
@@ -260,7 +277,7 @@ export async function approveStaged(
       ...approvalTrailers(neurons),
       ['Kind', candidate.kind],
       ['Connector', doorOf(candidate)],
-      ...(await approvers(decided)),
+      ...(await kb.approvers(staging, decided)),
       ...removalTrailers(removals),
     ]),
     author,

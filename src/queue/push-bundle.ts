@@ -13,7 +13,7 @@ import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { mainRef } from '../kb/refs/kb-refs.ts'
 import { removalTrailers } from '../kb/refs/removal-trailer.ts'
 import { mergedTestFiles } from '../kb/writing/merge-tests.ts'
-import { approvalTrailers, approvers, proposalMessage, subjectOf } from '../kb/writing/push-main.ts'
+import { approvalTrailers, proposalMessage, subjectOf } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { takeNeurons } from '../kb/writing/take-neurons.ts'
@@ -128,10 +128,10 @@ async function approveBundleStaged(
   const author = signatureOf(actor, at)
   const { candidates, files: taken, removals } = taking
   const files = new Map<string, string | Buffer | null>([...moved, ...tests, ...pictures, ...taken])
-  const decided = { by: actor, of: records }
+  const decided = { by: actor, of: changes }
   const awaiting = await kb.missing(staging, files, decided)
   if (awaiting !== undefined) {
-    await recordVotes(kb, staging, records, { by: actor, at, awaiting })
+    await recordVotes(kb, staging, changes, { by: actor, at, awaiting })
     return 'vote'
   }
   if (candidates.length > 0) {
@@ -142,7 +142,7 @@ async function approveBundleStaged(
     message: commitMessage(subjectOf(taking.neurons), [
       ...approvalTrailers(taking.neurons),
       ['Connector', records[0]?.connector ?? 'git'],
-      ...(await approvers(decided)),
+      ...(await kb.approvers(staging, decided)),
       ...removalTrailers(removals),
     ]),
     ...{ author, at },

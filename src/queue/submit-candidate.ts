@@ -32,7 +32,6 @@ import { approveByPolicy, isTestedFirst } from './policy-approval.ts'
 import { policyVerdicts } from './policy-verdicts.ts'
 import { takenNames } from './taken-names.ts'
 
-const defaultConnector = 'api'
 /** Kinds that change the Neuron they name, where they name one; every other makes a new one. */
 const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', 'ingest-page-update'])
 
@@ -46,6 +45,8 @@ export type SubmitOptions = {
   isSubject?: boolean
   /** The target shall go: the content and the title count for nothing. */
   removes?: boolean
+  /** Connector of the door that it comes through, which a sender that names none speaks as. */
+  door?: 'api' | 'mcp'
   /** A part of the service that speaks for itself: of candidates with one fingerprint, which the metadata holds, it makes one. */
   service?: { actor: Actor; fingerprint: string }
 }
@@ -98,6 +99,7 @@ type Draft = Pick<
 > & {
   createdBy: Actor
   fingerprint: string | undefined
+  door: string
   trustedConnector: boolean
   fields: ReturnType<typeof readMetadata>
   /** Whether the caller may know of a Neuron. */
@@ -120,11 +122,11 @@ export async function prepareCandidate(
   kb: KnowledgeBase,
   caller: Caller,
   input: CandidateInput,
-  { service, ifMatch, isSubject = false, removes = false }: SubmitOptions,
+  { service, ifMatch, isSubject = false, removes = false, door = 'api' }: SubmitOptions,
 ): Promise<Draft> {
   const [settings, view] = [await kb.settings(), await viewFor(caller, kb)]
   const { content, metadata: text, fields, warnings, isUnreadable } = opened(input, settings)
-  const connector = fields.connector ?? defaultConnector
+  const connector = fields.connector ?? door
   const title = oneLine(input.title, 2 * 500)
   if (title === '') throw new ValidationError({ title: ['must not be blank'] })
   return {
@@ -135,6 +137,7 @@ export async function prepareCandidate(
     confidence: input.confidence,
     impactEstimate: input.impactEstimate,
     connector,
+    door,
     createdBy: service?.actor ?? actorOf(caller),
     fingerprint: service?.fingerprint,
     trustedConnector: caller.connectors.includes(connector),
@@ -244,7 +247,7 @@ export async function toCandidate(
   id: string,
   now: Date,
 ): Promise<{ candidate: Candidate; base: CorrectionBase | undefined; told: Warning[] }> {
-  const { fields, settings, trustedConnector, isUnreadable, removes } = draft
+  const { fields, settings, door, trustedConnector, isUnreadable, removes } = draft
   const { kind, title, metadata, confidence, impactEstimate, connector, createdBy } = draft
   const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
   const targetProblem = problemWithTarget(fields.targetNeuron, named, draft.sees)
@@ -253,7 +256,7 @@ export async function toCandidate(
   const content = gone ?? draft.content
   const record = { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy }
   const actionZone = fields.actionZone ?? null
-  const judged = judge({ ...record, trustedConnector, actionZone, targetProblem }, settings)
+  const judged = judge({ ...record, door, trustedConnector, actionZone, targetProblem }, settings)
   const doubt = isUnreadable
     ? { reason: 'unreadable front matter', warning: unreadable }
     : checkConflictMarkers(content).length > 0 && { reason: 'a conflict in the text', warning: conflictLeft }

@@ -1,19 +1,19 @@
 import type { Awaiting } from '../contract/envelope.ts'
+import { whoIs } from '../kb/access/who-is.ts'
 import type { Context } from '../kb/context.ts'
 import { type KbLabel, kbLabel } from '../kb/kb-label.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { pendingLike } from '../kb/projection/candidate-queue.ts'
 import { undoOf } from '../kb/projection/written-versions.ts'
-import { awaitingOf } from '../queue/approval.ts'
+import { decisionOf } from '../queue/approval.ts'
 import { readQueued } from '../queue/find-queued.ts'
 import { type QueueEntry, type QueueView, toEntry } from '../queue/lists/list-queue.ts'
 import { type Neighbours, neighboursOf } from '../queue/lists/queue-neighbours.ts'
 import { type BundleEntry, bundleEntry } from '../queue/push-bundle.ts'
 import { approvalDecision, proposedTests } from '../queue/read-candidate.ts'
-import { actorOf, type Caller } from '../rules/access/caller.ts'
+import type { Caller } from '../rules/access/caller.ts'
 import type { Candidate, Decision } from '../rules/candidates/candidate.ts'
-import { votesOn } from '../rules/deciding.ts'
 import { linkKey } from '../rules/links/link-target.ts'
 import { type FieldChange, fieldChanges } from './field-changes.ts'
 import { type LinkChanges, linkChanges } from './link-changes.ts'
@@ -71,6 +71,7 @@ export async function reviewCandidate(
   const fields = (after ?? before)?.fields
   const bundle = bundleEntry(kb.projection.read, row)
   const waiting = new Set(bundle?.members.map(({ title }) => linkKey(title)))
+  const decision = row.status === 'pending' ? await decisionOf(kb, candidate) : undefined
   const [links, sources, neighbours, approval] = await Promise.all([
     linkChanges(kb, sides, path, waiting),
     sourcePassages(ctx, caller.tenantId, { sources: fields?.sources ?? [], content: candidate.content }),
@@ -88,8 +89,8 @@ export async function reviewCandidate(
     links,
     sources,
     duplicates: duplicatesOf(kb, row),
-    awaiting: row.status === 'pending' ? await awaitingOf(kb, candidate) : undefined,
-    hasVoted: row.status === 'pending' && votesOn(candidate).some(({ id }) => id === actorOf(caller).id),
+    awaiting: decision?.awaiting,
+    hasVoted: decision?.votes.has((await whoIs(ctx, caller.tenantId, caller.id)).id) ?? false,
     steps: [...stepsOf(candidate), ...approval],
     undo: undoOf(kb.projection.read, row.id),
     ...neighbours,

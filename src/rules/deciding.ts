@@ -1,7 +1,7 @@
 import type { Awaiting } from '../contract/envelope.ts'
 import { foldEmail } from '../contract/people.ts'
 import type { Zone } from '../contract/vocabulary.ts'
-import { type Actor, type Candidate, ingestActor } from './candidates/candidate.ts'
+import { type Actor, type Candidate, type Decision, ingestActor, type VotedPage } from './candidates/candidate.ts'
 import { textsOf } from './candidates/metadata.ts'
 import { tagKey } from './neurons/tag.ts'
 import { isBelow } from './paths/is-below.ts'
@@ -12,14 +12,17 @@ export type OwnerRule = { paths: string[]; tags: string[] /** E-mails, and names
 /** What `kb.yaml` says of who decides. */
 export type Deciding = {
   owners: OwnerRule[]
-  /** People who have to approve a candidate of a zone. */
-  approvals: Record<'yellow' | 'red', number>
+  /** Number of people who have to approve a candidate of a zone. `keepOnMerge`: votes outlive clean merges of what others changed. */
+  approvals: Record<'yellow' | 'red', number> & { keepOnMerge: boolean }
   /** Whether who wrote a candidate counts as one of them. */
   authorMayApprove: boolean
 }
 
-/** Somebody who approves, whatever key or session they use. `names`: by which `owners` may name them. */
-export type Decider = { id: string; names: readonly string[]; mayDecide: boolean }
+/**
+ * Somebody who approves, whatever key or session they use. `names`: by which `owners` may name them. `connectors`: as which their key may
+ * speak.
+ */
+export type Decider = { id: string; names: readonly string[]; mayDecide: boolean; connectors?: readonly string[] }
 
 /** Whether any curator decides on anything alone, as without these settings. */
 export function isOpenToCurators({ owners, approvals, authorMayApprove }: Deciding): boolean {
@@ -46,21 +49,27 @@ export function neededVotes({ approvals }: Deciding, zone: Zone | null): number 
   return zone === 'yellow' || zone === 'red' ? approvals[zone] : 1
 }
 
-/** Who has approved a candidate as it is now. A new version, a dismissal and a reopening begin anew; who asks for changes takes it back. */
-export function votesOn({ decisions }: Pick<Candidate, 'decisions'>): Actor[] {
-  const votes = new Map<string, Actor>()
-  for (const { action, by } of decisions) {
-    if (action === 'approve') votes.set(by.id, by)
-    else if (action === 'request-changes') votes.delete(by.id)
+/** Finds the one human or program behind the id of an actor. */
+export type PersonOf = (actorId: string) => string
+
+/**
+ * Returns the latest vote of each person on a candidate as it is now. A new version, a dismissal and a reopening begin anew; who asks for
+ * changes takes their vote back, whichever key or session they use.
+ */
+export function votesOn({ decisions }: Pick<Candidate, 'decisions'>, personOf: PersonOf): Map<string, Decision> {
+  const votes = new Map<string, Decision>()
+  for (const decision of decisions) {
+    const { action, by } = decision
+    if (action === 'approve') votes.set(personOf(by.id), decision)
+    else if (action === 'request-changes') votes.delete(personOf(by.id))
     else if (action === 'revise' || action === 'dismiss' || action === 'reopen') votes.clear()
   }
-  return [...votes.values()]
+  return votes
 }
 
-/** Those who have approved each of several candidates. */
-export function commonVotes(of: readonly Pick<Candidate, 'decisions'>[]): Actor[] {
-  const [first, ...others] = of.map(votesOn)
-  return (first ?? []).filter(({ id }) => others.every((votes) => votes.some((vote) => vote.id === id)))
+/** Whether a vote is for the page that an approval makes now. `isMergeOnly`: that is what was voted on, merged with others' lines. */
+export function isVoteFor({ for: voted }: Decision, now: VotedPage, isMergeOnly: boolean): boolean {
+  return voted !== undefined && voted.audience === now.audience && (isMergeOnly || voted.page === now.page)
 }
 
 /** Who wrote a candidate: its sender, and all who revised it. */

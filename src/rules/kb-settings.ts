@@ -91,8 +91,11 @@ const Votes = z
   .string()
   .regex(/^[1-9]$/, 'must be a number of people, 1 to 9')
   .transform(Number)
-  .default(1)
-const Approvals = z.object({ yellow: Votes, red: Votes })
+const Approvals = z.object({
+  yellow: Votes.default(1),
+  red: Votes.optional(),
+  keepOnMerge: Flag.default(false),
+})
 
 const SearchEngine = z.enum(['auto', 'minisearch', 'segments'])
 const Synonyms = z
@@ -290,6 +293,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     read('approvals', parts.approvals, null),
     read('authorMayApprove', parts.authorMayApprove, null),
   ]
+  const deciding = decidingOf(whole.success, { owners, approvals, authorMayApprove })
   const search = read('search', parts.search, { engine: 'auto' as const, synonyms: [], pins: [] })
   const sources = read('sources', parts.sources, { types: [], ocr: [] })
   const settings: KbSettings = {
@@ -301,7 +305,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     tone: read('tone', parts.tone, null),
     policy: read('policy', parts.policy, null),
     zones: read('zones', parts.zones, null),
-    deciding: decidingOf(whole.success, { owners, approvals, authorMayApprove }),
+    deciding,
     onBreak: read('tests', parts.tests, { onBreak: 'red' as const }).onBreak,
     verify: read('verify', parts.verify, []),
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
@@ -329,18 +333,32 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     ...unknownKeys('sources.', values.sources, Object.keys(Sources.shape)),
     ...unknownKeys('publish.', values.publish, Object.keys(Publish.shape)),
     ...unknownKeys('rename.', values.rename, Object.keys(Rename.shape)),
-    ...unguarded(settings.deciding),
+    ...looserRed(approvals),
+    ...unguarded(deciding),
+    ...withoutPolicy(deciding, settings),
   )
   return { settings, problems }
 }
 
-/** What is no mapping has no owners. */
-function decidingOf(
-  isMapping: boolean,
-  { owners, approvals, authorMayApprove }: { [Key in keyof Deciding]: Deciding[Key] | null },
-): Deciding | null {
-  if (!isMapping) return { owners: [], approvals: { yellow: 1, red: 1 }, authorMayApprove: true }
-  return owners && approvals && authorMayApprove !== null ? { owners, approvals, authorMayApprove } : null
+type DecidingParts = {
+  owners: Deciding['owners'] | null
+  approvals: z.infer<typeof Approvals> | null
+  authorMayApprove: boolean | null
+}
+
+/** Returns who decides. A file that is no mapping has no owners. Red needs at least as many approvals as yellow. */
+function decidingOf(isMapping: boolean, { owners, approvals, authorMayApprove }: DecidingParts): Deciding | null {
+  if (!isMapping) return decidingOf(true, { owners: [], approvals: Approvals.parse({}), authorMayApprove: true })
+  if (!owners || !approvals || authorMayApprove === null) return null
+  const { yellow, red = yellow, keepOnMerge } = approvals
+  return { owners, approvals: { yellow, red: Math.max(yellow, red), keepOnMerge }, authorMayApprove }
+}
+
+function looserRed(approvals: DecidingParts['approvals']): SettingsProblem[] {
+  const { yellow = 1, red = yellow } = approvals ?? {}
+  if (red >= yellow) return []
+  const message = `is read as ${yellow}: the red zone needs at least as many approvals as the yellow one`
+  return [{ path: 'approvals.red', severity: 'warning', message }]
 }
 
 function unguarded(deciding: Deciding | null): SettingsProblem[] {
@@ -348,6 +366,21 @@ function unguarded(deciding: Deciding | null): SettingsProblem[] {
   if (deciding.owners.some((rule) => isOwned(rule, { path: 'kb.yaml', tags: [] }))) return []
   const message = 'names nobody for kb.yaml: each curator alone can change who decides'
   return [{ path: 'owners', severity: 'warning', message }]
+}
+
+/** Tells what `authorMayApprove: false` takes from the policy, where the policy approved more. */
+function withoutPolicy(
+  deciding: Deciding | null,
+  { policy, zones }: Pick<KbSettings, 'policy' | 'zones'>,
+): SettingsProblem[] {
+  if (deciding === null || deciding.authorMayApprove || policy === null || zones === null) return []
+  const named = [
+    ...policy.autoApproveConnectors,
+    ...Object.keys(zones.connectors).filter((connector) => zones.connectors[connector] === 'green'),
+  ]
+  const approved = named.length === 0 ? 'nothing' : `only what comes by ${[...new Set(named)].join(', ')}`
+  const message = `is false: the policy approves ${approved}, whatever the confidence, the kind and the thresholds are`
+  return [{ path: 'authorMayApprove', severity: 'warning', message }]
 }
 
 function unknownKeys(prefix: string, value: unknown, known: readonly string[]): SettingsProblem[] {

@@ -7,6 +7,8 @@ export type Judged = {
   /** 0 to 1. */
   confidence: number | null
   connector: string
+  /** Connector of the door that the candidate came through. Its zone holds for every sender that may not speak as `connector`. */
+  door: string
   /** Whether the key that speaks may claim this connector: trust comes from the key, never from the text. */
   trustedConnector: boolean
   /** The caller's `metadata.actionZone`. */
@@ -27,19 +29,21 @@ const pipelineKinds: ReadonlySet<CandidateKind> = new Set([
 const strictestFirst: readonly Zone[] = ['red', 'yellow', 'green']
 
 /** Whether a KB's policy approves a candidate, and why. The strictest rule comes first and wins. */
-export function judge(candidate: Judged, settings: Pick<KbSettings, 'policy' | 'zones'>): Verdict {
-  const { policy, zones } = settings
+export function judge(candidate: Judged, settings: Pick<KbSettings, 'policy' | 'zones' | 'deciding'>): Verdict {
+  const { policy, zones, deciding } = settings
   const zone = zoneOf(candidate, zones ?? { kinds: {}, connectors: {} })
-  const warnings = [
-    ...(candidate.targetProblem === null ? [] : [candidate.targetProblem]),
-    ...(zone === 'red' ? ['This candidate is in the red zone: check it with care.'] : []),
-  ]
+  const { targetProblem } = candidate
+  const warnings = [...(targetProblem === null ? [] : [targetProblem]), ...zoneWarnings(zone)]
   const pending = (reason: string): Verdict => ({ approve: false, zone, reason, warnings })
   const approved = (reason: string): Verdict => ({ approve: true, zone, reason, warnings })
 
   if (zone === 'red' || zone === 'yellow') return pending(`zone ${zone}`)
-  if (candidate.targetProblem !== null) return pending('the sender sees no such target')
+  if (targetProblem !== null) return pending('the sender sees no such target')
   if (policy === null || zones === null) return pending('the policy in kb.yaml cannot be read')
+  const isNamed = candidate.trustedConnector && isNamedConnector(candidate.connector, { policy, zones })
+  if (deciding?.authorMayApprove !== true && !isNamed) {
+    return pending('authors may not approve here, and kb.yaml approves no such connector by name')
+  }
   if (zone === 'green') return approved('zone green')
   if (candidate.trustedConnector && policy.autoApproveConnectors.includes(candidate.connector)) {
     return approved(`connector ${candidate.connector} is auto-approved`)
@@ -61,27 +65,48 @@ function judgeConfidence(
   return pending(`confidence ${confidence} is below every threshold`)
 }
 
-/** The candidate in the zone of its kind and connector where that is stricter than its own, with the warnings of both. */
-export function inZone<One extends Pick<Candidate, 'kind' | 'confidence' | 'connector' | 'verdict'>>(
+/** Whether `kb.yaml` approves what comes by a connector, and names it for that: among the approved ones, or as a green one. */
+export function isNamedConnector(connector: string, { policy, zones }: Pick<KbSettings, 'policy' | 'zones'>): boolean {
+  return policy?.autoApproveConnectors.includes(connector) === true || connectorZone(connector, zones) === 'green'
+}
+
+/** Returns the candidate in the zone of its kind and connector where that is stricter than its own, with the warnings of both. */
+export function inZone<One extends Pick<Candidate, 'kind' | 'connector' | 'verdict'>>(
   candidate: One,
-  settings: Parameters<typeof judge>[1],
+  { zones }: Pick<KbSettings, 'zones'>,
 ): One {
   const { verdict } = candidate
-  const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
-  const judged = judge({ ...candidate, ...untrusted }, settings)
-  const zone = strictestFirst.find((one) => one === verdict.zone || one === judged.zone) ?? null
-  const warnings = [...new Set([...judged.warnings, ...verdict.warnings])]
+  const claim = { ...candidate, door: candidate.connector, trustedConnector: false, actionZone: null }
+  const byKb = zoneOf(claim, zones ?? { kinds: {}, connectors: {} })
+  const zone = strictestFirst.find((one) => one === verdict.zone || one === byKb) ?? null
+  const warnings = [...new Set([...zoneWarnings(byKb), ...verdict.warnings])]
   return { ...candidate, verdict: { ...verdict, zone, warnings } }
 }
 
-/** The strictest of the zones of the kind, of the connector and of the caller; a green one counts only where it may be claimed. */
-function zoneOf(candidate: Judged, zones: Zones): Zone | null {
-  const { kind, connector, trustedConnector, actionZone } = candidate
+function zoneWarnings(zone: Zone | null): string[] {
+  return zone === 'red' ? ['This candidate is in the red zone: check it with care.'] : []
+}
+
+function connectorZone(connector: string, zones: Zones | null): Zone | undefined {
+  return zones && Object.hasOwn(zones.connectors, connector) ? zones.connectors[connector] : undefined
+}
+
+/**
+ * Returns the strictest of the zones of the kind, of the connector, of the door and of the caller. Green counts only where it may be claimed,
+ * and a claimed connector takes nothing out of the zone of its door.
+ */
+function zoneOf(
+  candidate: Pick<Judged, 'kind' | 'connector' | 'door' | 'trustedConnector' | 'actionZone'>,
+  zones: Zones,
+): Zone | null {
+  const { kind, connector, door, trustedConnector, actionZone } = candidate
   const byKind = zones.kinds[kind]
-  const byConnector = Object.hasOwn(zones.connectors, connector) ? zones.connectors[connector] : undefined
+  const byConnector = connectorZone(connector, zones)
+  const byDoor = trustedConnector ? undefined : connectorZone(door, zones)
   const claimed = [
     byKind === 'green' && pipelineKinds.has(kind) && !trustedConnector ? undefined : byKind,
     byConnector === 'green' && !trustedConnector ? undefined : byConnector,
+    byDoor === 'green' ? undefined : byDoor,
     actionZone === 'green' ? undefined : actionZone,
   ]
   return strictestFirst.find((zone) => claimed.includes(zone)) ?? null

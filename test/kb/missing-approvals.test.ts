@@ -16,7 +16,10 @@ const proposed: Candidate = {
 function missing(settings: string, by: string, candidate: Partial<Candidate> = {}) {
   const whoIs = async (id: string) => ({ id: id.replace(/^\w+:/, '@'), names: [], mayDecide: false })
   const touched = [{ path: 'neurons/a.md', tags: [] }]
-  const decided = { by: actor(by), of: [{ ...proposed, ...candidate }] }
+  const decided = {
+    by: actor(by),
+    of: [{ candidate: { ...proposed, ...candidate }, path: 'neurons/a.md', text: 'A.\n', before: undefined }],
+  }
   return missingApprovals(parseKbFile(settings).settings, touched, decided, whoIs)
 }
 

@@ -20,7 +20,7 @@ test('what is not said has its default', () => {
       tone: null,
       policy: { threshold: 0.8, singleCurator: false, singleCuratorThreshold: 0.5, autoApproveConnectors: ['lint'] },
       zones: { kinds: {}, connectors: {} },
-      deciding: { owners: [], approvals: { yellow: 1, red: 1 }, authorMayApprove: true },
+      deciding: { owners: [], approvals: { yellow: 1, red: 1, keepOnMerge: false }, authorMayApprove: true },
       onBreak: 'yellow',
       verify: [],
       defaultAudience: ['tool', 'public'],
@@ -77,7 +77,13 @@ test('text is typed', () => {
     inlineTags: 'true',
     publish: { keys: ['status', 'aliases'] },
   })
-  expect(problems).toEqual([])
+  expect(problems).toMatchObject([
+    {
+      path: 'authorMayApprove',
+      severity: 'warning',
+      message: expect.stringContaining('only what comes by lint, sync, whatever the confidence'),
+    },
+  ])
   expect(settings).toEqual({
     ...identity,
     language: 'pt-BR',
@@ -94,7 +100,7 @@ test('text is typed', () => {
         { paths: ['legal', 'kb.yaml'], tags: [], people: ['legal@example.com'] },
         { paths: [], tags: ['contracts'], people: ['Legal desk'] },
       ],
-      approvals: { yellow: 1, red: 2 },
+      approvals: { yellow: 1, red: 2, keepOnMerge: false },
       authorMayApprove: false,
     },
     verify: [{ paths: ['prices'], tags: [], days: 180 }],
@@ -312,8 +318,9 @@ test('who decides is guarded only where somebody owns kb.yaml', () => {
   const warned = (data: object) =>
     parseKbSettings({ ...identity, ...data }).problems.map(({ severity, path }) => `${severity} ${path}`)
   const owners = (path: string) => [{ paths: [path], people: ['ann@example.com'] }]
-  for (const data of [{ approvals: { red: '2' } }, { authorMayApprove: 'false' }, { owners: owners('legal') }])
+  for (const data of [{ approvals: { red: '2' } }, { owners: owners('legal') }])
     expect(warned(data)).toEqual(['warning owners'])
+  expect(warned({ authorMayApprove: 'false' })).toEqual(['warning owners', 'warning authorMayApprove'])
   for (const data of [{}, { approvals: { red: '1' } }, { approvals: { red: '2' }, owners: owners('kb.yaml') }])
     expect(warned(data)).toEqual([])
 })
@@ -326,4 +333,16 @@ test.each([
   const { settings, problems } = parseKbSettings({ ...identity, publish: { keys } })
   expect(settings.publishedKeys).toEqual([])
   expect(problems).toMatchObject([{ path, severity: 'error' }])
+})
+
+test.each([
+  [{ yellow: '2' }, 2, []],
+  [{ yellow: '3', red: '2' }, 3, ['approvals.red is read as 3']],
+  [{ yellow: '2', red: '2' }, 2, []],
+  [{ red: '3' }, 3, []],
+])('%j asks for at least as many approvals in the red zone as in the yellow one', (approvals, red, warned) => {
+  const owners = [{ paths: ['kb.yaml'], people: ['ann@example.com'] }]
+  const { settings, problems } = parseKbSettings({ ...identity, owners, approvals })
+  expect(settings.deciding?.approvals.red).toBe(red)
+  expect(problems.map(({ path, message }) => `${path} ${message.split(':')[0]}`)).toEqual(warned)
 })

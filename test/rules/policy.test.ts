@@ -8,6 +8,7 @@ const plain: Judged = {
   kind: 'external-feed',
   confidence: null,
   connector: 'api',
+  door: 'api',
   trustedConnector: false,
   actionZone: null,
   targetProblem: null,
@@ -167,6 +168,7 @@ describe('making anything stricter never approves what was pending', () => {
     kind: fc.constantFrom(...candidateKinds),
     confidence: fc.option(fraction),
     connector: fc.constantFrom('api', 'lint', 'upload'),
+    door: fc.constantFrom('api', 'mcp'),
     trustedConnector: fc.boolean(),
     actionZone: zone,
     targetProblem: fc.constantFrom(null, 'It does not exist.'),
@@ -185,10 +187,12 @@ describe('making anything stricter never approves what was pending', () => {
     ),
   })
   type Settings = Parameters<typeof judge>[1]
+  const decidingOf = (authorMayApprove: boolean) =>
+    parseKbSettings({ authorMayApprove: String(authorMayApprove) }).settings.deciding
   type Case = { candidate: Judged; settings: Settings }
   const cases: fc.Arbitrary<Case> = fc.record({
     candidate: candidates,
-    settings: fc.record({ policy: policies, zones }),
+    settings: fc.record({ policy: policies, zones, deciding: fc.constantFrom(...[true, false].map(decidingOf)) }),
   })
 
   const stricter: Record<string, (subject: Case) => Case> = {
@@ -209,29 +213,47 @@ describe('making anything stricter never approves what was pending', () => {
     }),
     'the policy breaks': ({ candidate, settings }) => ({ candidate, settings: { ...settings, policy: null } }),
     'the zones break': ({ candidate, settings }) => ({ candidate, settings: { ...settings, zones: null } }),
-    'the threshold rises': ({ candidate, settings: { policy, zones } }) => ({
+    'the threshold rises': ({ candidate, settings: { policy, zones, deciding } }) => ({
       candidate,
-      settings: { policy: policy && { ...policy, threshold: policy.threshold + 0.1 }, zones },
+      settings: { policy: policy && { ...policy, threshold: policy.threshold + 0.1 }, zones, deciding },
     }),
-    'a second curator comes': ({ candidate, settings: { policy, zones } }) => ({
+    'a second curator comes': ({ candidate, settings: { policy, zones, deciding } }) => ({
       candidate,
-      settings: { policy: policy && { ...policy, singleCurator: false }, zones },
+      settings: { policy: policy && { ...policy, singleCurator: false }, zones, deciding },
     }),
-    'no connector is auto-approved': ({ candidate, settings: { policy, zones } }) => ({
+    'no connector is auto-approved': ({ candidate, settings: { policy, zones, deciding } }) => ({
       candidate,
-      settings: { policy: policy && { ...policy, autoApproveConnectors: [] }, zones },
+      settings: { policy: policy && { ...policy, autoApproveConnectors: [] }, zones, deciding },
     }),
-    'the kind turns yellow': ({ candidate, settings: { policy, zones } }) => ({
+    'authors may not approve any more': ({ candidate, settings }) => ({
+      candidate,
+      settings: { ...settings, deciding: decidingOf(false) },
+    }),
+    'who decides cannot be read': ({ candidate, settings }) => ({
+      candidate,
+      settings: { ...settings, deciding: null },
+    }),
+    'the door turns yellow': ({ candidate, settings: { policy, zones, deciding } }) => ({
       candidate,
       settings: {
         policy,
+        deciding,
+        zones: zones && { ...zones, connectors: { ...zones.connectors, [candidate.door]: 'yellow' as const } },
+      },
+    }),
+    'the kind turns yellow': ({ candidate, settings: { policy, zones, deciding } }) => ({
+      candidate,
+      settings: {
+        policy,
+        deciding,
         zones: zones && { ...zones, kinds: { ...zones.kinds, [candidate.kind]: 'yellow' as const } },
       },
     }),
-    'the connector turns red': ({ candidate, settings: { policy, zones } }) => ({
+    'the connector turns red': ({ candidate, settings: { policy, zones, deciding } }) => ({
       candidate,
       settings: {
         policy,
+        deciding,
         zones: zones && { ...zones, connectors: { ...zones.connectors, [candidate.connector]: 'red' as const } },
       },
     }),

@@ -44,7 +44,7 @@ export function kbSettingsPage(visit: Visit, { shown, notice, errors, preview }:
     main: html`<h1>Settings</h1>
       <p>They stand in <code>kb.yaml</code> on main. A change is a commit under your name; comments in the file stay.
         <a href="${kbLifePath(slug)}">Rename, disable or delete it</a></p>
-      ${problems.length > 0 && html`<div class="warning"><p><code>kb.yaml</code> is not as it should be:</p><ul>${problems.map(({ path, message }) => html`<li><code>${path}</code> ${message}</li>`)}</ul></div>`}
+      ${problems.length > 0 && html`<div class="warning"><p>${isUnreadable ? html`<code>kb.yaml</code> is not as it should be:` : html`What to know about <code>kb.yaml</code>:`}</p><ul>${problems.map(({ path, message }) => html`<li><code>${path}</code> ${message}</li>`)}</ul></div>`}
       ${isUnreadable ? html`<p>Mend the file and push it; until then this form cannot change it.</p>` : settingsForm(visit, shown, errors, preview)}`,
   })
 }
@@ -144,8 +144,17 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
           'On each line paths and tags, and those of whom one must approve: “legal, #contracts = legal@example.com, Legal desk”.',
         ),
         text('approvals.yellow', 'Approvals that the yellow zone needs', 'What has no zone needs one.'),
-        text('approvals.red', 'Approvals that the red zone needs'),
-        flag('authorMayApprove', 'Who wrote a candidate may approve it'),
+        text('approvals.red', 'Approvals that the red zone needs', 'At least as many as the yellow zone.'),
+        flag(
+          'approvals.keepOnMerge',
+          'Approvals stay when others change other lines of the page',
+          'Else an approval falls when the page, or who sees it, would be other than what was approved.',
+        ),
+        flag(
+          'authorMayApprove',
+          'Who wrote a candidate may approve it',
+          'If not, only the connectors named above, and green ones, are approved without a curator, whatever the confidence or kind.',
+        ),
         lines(
           'verify',
           'Pages to look at again',

@@ -14,7 +14,7 @@ import {
   type SettingsChange,
   SettingsChanged,
 } from '../../operate/settings/change-kb-settings.ts'
-import { type SettingValues, settingNames } from '../../operate/settings/setting-values.ts'
+import { type SettingValues, settingNames, withFlags } from '../../operate/settings/setting-values.ts'
 import { html } from '../layout/html-template.ts'
 import { KbParams } from '../layout/page-query.ts'
 import { send } from '../layout/send.ts'
@@ -44,7 +44,7 @@ const Sent = z
   .looseObject({ base: z.string().max(64), do: z.enum(['preview', 'commit']), seen: z.string().max(64).default('') })
   .transform((sent, context) => {
     const { data, error } = Values.safeParse(sent, { error: faultOf })
-    if (data !== undefined) return { ...sent, values: flagged(data) }
+    if (data !== undefined) return { ...sent, values: withFlags(data) }
     for (const issue of error.issues) context.addIssue({ ...issue, code: 'custom' })
     return z.NEVER
   })
@@ -100,13 +100,4 @@ function overtaken(
   const names = changed.length === 0 ? 'something that this form does not show' : changed.join(', ')
   const message = `Somebody else has changed the settings meanwhile: ${names}. What you typed is kept. Look at it, and show what changes again.`
   return { shown: { ...now, values }, errors: { formErrors: [message] } }
-}
-
-/** A flag is `true` or `false`, whatever a box sends. */
-function flagged(values: SettingValues): SettingValues {
-  const read = { ...values }
-  for (const name of ['policy.singleCurator', 'inlineTags', 'protectMain', 'rename.rewriteLinks'] as const) {
-    read[name] = String(values[name] === 'true')
-  }
-  return read
 }

@@ -11,9 +11,9 @@ import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { neuronsInOrder } from '../../kb/projection/neuron-queries.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { mentionedIn } from '../../markdown/mentions.ts'
-import { awaitingOf } from '../../queue/approval.ts'
+import { decisionOf } from '../../queue/approval.ts'
 import { type Actor, assigneeOf, type Candidate } from '../../rules/candidates/candidate.ts'
-import { authorsOf, goesByOneOf, votesOn } from '../../rules/deciding.ts'
+import { authorsOf, goesByOneOf } from '../../rules/deciding.ts'
 import { ownersOfPage } from '../../rules/freshness.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import type { User } from '../../state/accounts/users.ts'
@@ -61,13 +61,16 @@ export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCau
   if (row === undefined || record === undefined) return []
   const { by = record.createdBy, reason: quote = '', via } = record.decisions[told.decision ?? -1] ?? {}
   const actor = told.kind === 'candidate.approved' ? await approverIn(kb, row.approval?.commit) : by
-  const awaiting = did === waits && row.status === 'pending' ? await awaitingOf(kb, record) : undefined
+  const isWaiting = did === waits && row.status === 'pending'
+  const { awaiting, votes } = isWaiting ? await decisionOf(kb, record) : { votes: new Map<string, Actor>() }
   if (actor === undefined || actor.id === 'policy' || (did === waits && awaiting === undefined)) return []
   const personOf = async ({ id }: Actor) => (await whoIs(ctx, tenantId, id)).id.replace('user:', '')
   const [self, sender] = [await personOf(actor), await personOf(record.createdBy)]
   // Where several people have to approve it, all who have a vote on it hear of it; else the owners whose approval it needs.
-  const isVote = awaiting !== undefined && awaiting.votes > 0 && awaiting.votes + votesOn(record).length > 1
-  const without = isVote ? await Promise.all((await withoutVote(kb, record)).map(personOf)) : undefined
+  const isVote = awaiting !== undefined && awaiting.votes > 0 && awaiting.votes + votes.size > 1
+  const without = isVote
+    ? await Promise.all([...votes.values(), ...(await authorsWithoutVote(kb, record))].map(personOf))
+    : undefined
   const curators = await ctx.users.curators(tenantId)
   // The names of a forge are of accounts there, and any of these may write one.
   const mentioned = new Set(via === undefined ? mentionedIn(quote, curators).values() : [])
@@ -85,10 +88,9 @@ export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCau
   return curators.filter((user) => user.id !== self && isConcerned(user)).map((user) => ({ user, ...notice }))
 }
 
-/** Those who have voted on a candidate, or have no vote. */
-async function withoutVote(kb: KnowledgeBase, record: Candidate): Promise<Actor[]> {
+async function authorsWithoutVote(kb: KnowledgeBase, record: Candidate): Promise<Actor[]> {
   const { deciding } = await kb.settings()
-  return [...votesOn(record), ...(deciding?.authorMayApprove === true ? [] : authorsOf(record))]
+  return deciding?.authorMayApprove === true ? [] : authorsOf(record)
 }
 
 async function approverIn({ repository }: KnowledgeBase, commit: string | undefined): Promise<Actor | undefined> {

@@ -65,8 +65,6 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
       const { kb, action, title, content, confidence = null, seqId } = complete(proposal)
       const known = seqId === undefined ? undefined : await readNeuron(ctx, caller, { kb, seqId })
       const { tags, replaceTags, path, sourceUrl, reason, model, baseVersion } = proposal
-      // The key decides whether a connector is trusted, not its name.
-      const connector = { connector: 'mcp', targetNeuron: seqId, baseVersion }
       const input = {
         ...({
           knowledgeBaseId: kb,
@@ -74,9 +72,20 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
           confidence,
         } as const),
         ...{ title: title ?? known?.title ?? '', content: content ?? '', impactEstimate: null },
-        metadata: JSON.stringify({ ...connector, tags, replaceTags, path, sourceUrl, reason, model }),
+        metadata: JSON.stringify({
+          connector: 'mcp',
+          targetNeuron: seqId,
+          baseVersion,
+          tags,
+          replaceTags,
+          path,
+          sourceUrl,
+          reason,
+          model,
+        }),
       }
-      const options = action === 'removal' ? { removes: true as const } : title === undefined ? { isSubject: true } : {}
+      const intent = action === 'removal' ? { removes: true } : { isSubject: title === undefined }
+      const options = { ...intent, door: 'mcp' } as const
       return preview ? previewCandidate(ctx, caller, input, options) : submitCandidate(ctx, caller, input, options)
     },
   })

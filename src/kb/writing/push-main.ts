@@ -2,17 +2,16 @@ import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
-import { editNeuron } from '../../markdown/file/neuron-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { type Actor, type Candidate, type Decision, followsRename } from '../../rules/candidates/candidate.ts'
-import { awaitingText, commonVotes } from '../../rules/deciding.ts'
+import { awaitingText } from '../../rules/deciding.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
-import type { Decided } from '../missing-approvals.ts'
 import { findCandidate } from '../projection/candidate-index.ts'
 import { commitMessage, signatureOf } from '../refs/commit-message.ts'
 import { mainRef } from '../refs/kb-refs.ts'
 import { removalTrailers } from '../refs/removal-trailer.ts'
+import { type DecidedPage, withoutServerKeys } from '../standing-votes.ts'
 import type { Origin } from './git-candidate.ts'
 import { readLostHistory } from './lost-history.ts'
 import type { MainView } from './merge-candidate.ts'
@@ -84,7 +83,12 @@ export async function pushToMain(
     })
     const all: FileContents = new Map([...files, ...taking.files])
     const taken = await takenCandidates(view, { pages, taking, parser })
-    const brings = () => broughtFiles(view, pushed.files, taken.of)
+    const brings = () =>
+      broughtFiles(
+        view,
+        pushed.files,
+        taken.of.map(({ candidate }) => candidate),
+      )
     const decided = { by: push.approver, brings, ...taken }
     const awaiting = await kb.missing(staging, all, decided)
     if (awaiting !== undefined) throw new PushRefused(`${awaitingText(awaiting)} ${propose}`)
@@ -97,7 +101,7 @@ export async function pushToMain(
       files: all,
       removals: taking.removals,
       decided,
-      message: mergeMessage(push, taking, await approvers(decided)),
+      message: mergeMessage(push, taking, await kb.approvers(staging, decided)),
       mergeParent: push.to,
       ...{ author, at },
     })
@@ -119,13 +123,6 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
   return merged
 }
 
-/** Trailers that name who approved: those who voted before, unless for another text, and the one whose approval was the last that was needed. */
-export async function approvers({ by, of, writes }: Decided & { by: Actor }): Promise<[string, string][]> {
-  const votes = commonVotes(of).filter(({ id }) => id !== by.id)
-  const isOfThis = votes.length > 0 && !(await writes?.())
-  return [...(isOfThis ? votes : []), by].map(({ id, name }) => ['Approved-By', `${name} <${id}>`])
-}
-
 const verbs: Partial<Record<Decision['action'], string>> = { approve: 'Vote for', reopen: 'Reopen', dismiss: 'Dismiss' }
 
 /** Message of the queue's commit with the candidates of a push. */
@@ -142,22 +139,23 @@ export function proposalMessage({ candidates }: Pick<Taking, 'candidates'>): str
 async function takenCandidates(
   view: MainView,
   { pages, taking, parser }: { pages: readonly PushedNeuron[]; taking: Taking; parser: ParserPool },
-): Promise<{ of: Candidate[]; writes: () => Promise<boolean> }> {
+): Promise<{ of: DecidedPage[]; writes: () => Promise<boolean> }> {
   const made = new Map(taking.candidates.map((candidate) => [candidate.id, candidate]))
-  const of: Candidate[] = []
-  const named: { candidate: Candidate; seqId: string; path: string }[] = []
+  const of: DecidedPage[] = []
+  const named: (DecidedPage & { seqId: string })[] = []
   for (const { candidateId, seqId, path } of taking.neurons) {
     const row = findCandidate(view.sql, candidateId)
     const candidate = made.get(candidateId) ?? (row && parseCandidate(await view.readText(row.blob)))
     if (candidate === undefined || (row === undefined && candidate.verdict.reason === followsRename)) continue
-    of.push(candidate)
-    if (row !== undefined) named.push({ candidate, seqId, path })
+    const { text = null } =
+      pages.find((page) => (page.seqId === undefined ? page.path === path : page.seqId === seqId)) ?? {}
+    of.push({ candidate, path, text })
+    if (row !== undefined) named.push({ candidate, path, text, seqId })
   }
   const writesMore = async () => {
-    for (const { candidate, seqId, path } of named) {
-      const page = pages.find((each) => (each.seqId === undefined ? each.path === path : each.seqId === seqId))
+    for (const { candidate, seqId, path, text } of named) {
       const proposed = await proposalOf({ ...view, parser }, candidate, { ids: { seqId } }).catch(unlessRefused)
-      if (proposed?.path !== path || bare(proposed.text) !== bare(page?.text)) return true
+      if (proposed?.path !== path || bare(proposed.text) !== bare(text)) return true
     }
     return false
   }
@@ -189,9 +187,8 @@ function unlessRefused(error: unknown): undefined {
   if (!(error instanceof GanglionError || error instanceof ValidationError)) throw error
 }
 
-/** A page without what the server gives it. */
-function bare(text: string | null | undefined): string | undefined {
-  return text == null ? undefined : editNeuron(text, { seqId: undefined, id: undefined, candidate: undefined })
+function bare(text: string | null): string | undefined {
+  return text === null ? undefined : withoutServerKeys(text)
 }
 
 function mergeMessage({ to }: MainPush, { neurons, removals }: Taking, approvedBy: [string, string][]): string {

@@ -28,6 +28,7 @@ const Decision = z.object({
   at: z.string(),
   by: Actor,
   reason: z.string().exactOptional(),
+  for: z.object({ page: z.string(), audience: z.string() }).exactOptional(),
   to: z.string().exactOptional(),
   via: z.string().exactOptional(),
 })

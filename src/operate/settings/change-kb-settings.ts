@@ -5,7 +5,6 @@ import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { blobAtPath } from '../../kb/projection/file-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
-import { approvers } from '../../kb/writing/push-main.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { editKbFile } from '../../markdown/file/kb-file-edit.ts'
 import { problemsInSettings } from '../../push/checks/check-settings.ts'
@@ -94,7 +93,7 @@ export async function changeKbSettings(
       files: new Map([['kb.yaml', text]]),
       message: commitMessage(`Change the settings: ${changed.join(', ')}`, [
         ['Connector', 'console'],
-        ...(await approvers(decided)),
+        ...(await kb.approvers(staging, decided)),
       ]),
       decided,
       author: signatureOf(by, at),

@@ -22,6 +22,7 @@ export const settingNames = [
   'owners',
   'approvals.yellow',
   'approvals.red',
+  'approvals.keepOnMerge',
   'authorMayApprove',
   'verify',
   'tests.onBreak',
@@ -39,27 +40,7 @@ export const settingNames = [
   'questions.keepDays',
   ...candidateKinds.map((kind) => `zones.kinds.${kind}` as const),
 ] as const
-export type SettingName =
-  | 'title'
-  | 'language'
-  | 'tone'
-  | `policy.${'threshold' | 'singleCurator' | 'singleCuratorThreshold' | 'autoApproveConnectors'}`
-  | 'zones.connectors'
-  | 'owners'
-  | `approvals.${'yellow' | 'red'}`
-  | 'authorMayApprove'
-  | 'verify'
-  | 'tests.onBreak'
-  | 'defaultAudience'
-  | 'inlineTags'
-  | 'publish.keys'
-  | 'lint.schedule'
-  | 'protectMain'
-  | `sources.${'types' | 'ocr'}`
-  | 'rename.rewriteLinks'
-  | `search.${'engine' | 'synonyms' | 'pins'}`
-  | 'questions.keepDays'
-  | `zones.kinds.${(typeof candidateKinds)[number]}`
+export type SettingName = (typeof settingNames)[number]
 
 /** File types that a knowledge base takes only if its settings say so. */
 const optionalFileTypes = fileTypes.filter((type) => !defaultFileTypes.some((each) => each === type))
@@ -73,11 +54,19 @@ const lists: ReadonlySet<SettingName> = new Set([
 ])
 const flags: ReadonlySet<SettingName> = new Set([
   'policy.singleCurator',
+  'approvals.keepOnMerge',
   'authorMayApprove',
   'inlineTags',
   'protectMain',
   'rename.rewriteLinks',
 ])
+
+/** Returns a form's values with `true` or `false` for each flag: a browser sends nothing for a box that is not ticked. */
+export function withFlags(values: SettingValues): SettingValues {
+  const read = { ...values }
+  for (const name of flags) read[name] = String(values[name] === 'true')
+  return read
+}
 
 /** What the settings of a readable `kb.yaml` are in a form. */
 export function valuesOf(settings: KbSettings): SettingValues {
@@ -98,6 +87,7 @@ export function valuesOf(settings: KbSettings): SettingValues {
     owners: (deciding?.owners ?? []).map(ownerLine).join('\n'),
     'approvals.yellow': String(deciding?.approvals.yellow ?? ''),
     'approvals.red': String(deciding?.approvals.red ?? ''),
+    'approvals.keepOnMerge': String(deciding?.approvals.keepOnMerge ?? false),
     authorMayApprove: String(deciding?.authorMayApprove ?? false),
     'tests.onBreak': settings.onBreak,
     verify: settings.verify.map(({ days, ...rule }) => `${placesOf(rule)} = ${days}`).join('\n'),

@@ -32,12 +32,17 @@ export const decisionActions = [
   'assign',
 ] as const
 
+/** SHA-256 of a page that an approval makes, without the keys that the server writes, and who sees that page. */
+export type VotedPage = { page: string; audience: string }
+
 export type Decision = {
   /** Only `dismiss` and `reopen` change the status. `approve` is the vote of one of several. */
   action: (typeof decisionActions)[number]
   at: string
   by: Actor
   reason?: string
+  /** Of a vote: the page and the audience that it is for. It counts for no other. */
+  for?: VotedPage
   /** Of an assignment: the e-mail of a person or the name of a key; without it, nobody. */
   to?: string
   /** The address of what was said elsewhere, as on a forge: nothing is heard twice. */

@@ -4,6 +4,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidatesOfOrigin, type OriginRow, originsBelow } from '../../kb/projection/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import type { DecidedPage } from '../../kb/standing-votes.ts'
 import { freePagePath, takenOnMain } from '../../kb/writing/free-path.ts'
 import { proposalOf } from '../../kb/writing/proposal.ts'
 import { sightOf } from '../../kb/writing/rename/name-change.ts'
@@ -49,7 +50,7 @@ type Batch = IngestWrite & {
   /** Of new pages. */
   pathKeys: Set<string>
   trailers: [string, string][]
-  approved: Candidate[]
+  approved: DecidedPage[]
   outcome: IngestOutcome
   /** Why the policy approves nothing of it. */
   objection: Objection | undefined
@@ -74,12 +75,13 @@ export async function commitSource(
   })
   if (!proposed.isTested) return proposed.outcome
   const removals = [...proposed.candidates.values()].filter(({ removes }) => removes).length
-  const ids = proposed.approved.map(({ id }) => id)
+  const ids = proposed.approved.map(({ candidate }) => candidate.id)
   return decideTested(ctx, kb, {
     ids,
     async decide(staging, objection) {
       const taken = await takePages(ctx, kb, { staging, source, pages, objection })
-      const isTested = taken.approved.every(({ id }, at) => id === ids[at]) && taken.approved.length === ids.length
+      const isTested =
+        taken.approved.every(({ candidate }, at) => candidate.id === ids[at]) && taken.approved.length === ids.length
       // Some without the others were not tested: somebody has decided or revised those, or they need others by now.
       const changed = { reason: 'not all that was tested with it can be approved any more' }
       const isLeft = objection === undefined && !isTested
@@ -212,10 +214,11 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   const aliases = kept.length === 0 ? [] : [...new Set([...own, ...kept])]
   const named = aliases.length === 0 || text === null ? text : editNeuron(text, { aliases })
   const page = named === null || hasReadableSize(named) ? named : text
-  const awaiting = await kb.missing(staging, new Map([[path, page]]), { by: ingestActor, of: [candidate] })
+  const decided = { candidate, path, text: page }
+  const awaiting = await kb.missing(staging, new Map([[path, page]]), { by: ingestActor, of: [decided] })
   if (awaiting !== undefined) return leave({ reason: awaitingText(awaiting) })
   files.set(path, page)
-  batch.approved.push(candidate)
+  batch.approved.push(decided)
   trailers.push(['Candidate', candidate.id], ['Neuron', seqId])
   outcome.seqIds.push(seqId)
   if (target === undefined) outcome.created++

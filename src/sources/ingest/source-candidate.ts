@@ -83,6 +83,7 @@ export async function pageCandidate(
     kind,
     confidence: null,
     connector: ingestConnector,
+    door: ingestConnector,
     trustedConnector: true,
     actionZone: doubts.length > 0 ? 'yellow' : null,
     targetProblem: null,

@@ -61,6 +61,29 @@ test('what was not shown is not committed: it is shown first', async () => {
   ])
 })
 
+test('a change of the title changes no flag, whatever the flags are', async () => {
+  const flags = [
+    'policy.singleCurator',
+    'approvals.keepOnMerge',
+    'authorMayApprove',
+    'inlineTags',
+    'protectMain',
+    'rename.rewriteLinks',
+  ]
+  for (const value of ['false', 'true']) {
+    const fields = fieldsOf(await admin.get(path))
+    for (const name of flags) fields[name] = value
+    await admin.post(path, { ...fieldsOf(await preview(fields)), do: 'commit' })
+    const form = await admin.get(path)
+    expect(form.texts('input[type=checkbox]:checked')).toHaveLength(value === 'true' ? flags.length : 0)
+    const shown = await preview({ ...fieldsOf(form), title: `Title ${value}` })
+    expect(shown.texts('.patch ins')).toEqual([`+title: Title ${value}`])
+    expect(shown.document.body.textContent?.includes('the policy approves only what comes by lint')).toBe(
+      value === 'false',
+    )
+  }
+})
+
 test('what is wrong stands beside its field, and what was typed is kept', async () => {
   const head = native.git('rev-parse', 'main')
   const wrong = { 'policy.threshold': '2', 'lint.schedule': hostile, 'zones.kinds.chat': 'blue', title: '' }

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { accessClass } from '../rules/access/audience.ts'
+import type { Actor, Candidate, VotedPage } from '../rules/candidates/candidate.ts'
+import { type Decider, isVoteFor, votesOn } from '../rules/deciding.ts'
+import type { KbSettings } from '../rules/kb-settings.ts'
+import { accessIn } from './access/neuron-access.ts'
+
+/** Finds out who an actor is, now. */
+export type WhoIs = (actorId: string) => Promise<Decider>
+
+/** A candidate as it is recorded, with the page that a commit makes of it, as it is before the server adds its keys; null removes the page. */
+export type DecidedPage = { candidate: Candidate; path: string; text: string | null }
+
+/** A page that a decision is about: `before` is its text on main, undefined where main has none. */
+export type JudgedPage = DecidedPage & { before: string | undefined }
+
+/** Settings that a decision is judged by. */
+export type Judging = Pick<KbSettings, 'deciding' | 'policy' | 'zones' | 'defaultAudience' | 'inlineTags'>
+
+/**
+ * Returns who has voted for each of several pages as a commit makes them now: the actor of each person, by who they are. A vote falls when the page or its
+ * audience is another by then, unless `kb.yaml` keeps votes over clean merges.
+ */
+export async function standingVotes(
+  settings: Judging,
+  { of, writes }: { of: readonly JudgedPage[]; writes?: (() => Promise<boolean>) | undefined },
+  whoIs: WhoIs,
+): Promise<Map<string, Actor>> {
+  const people = new Map<string, string>()
+  for (const { candidate } of of)
+    for (const { action, by } of candidate.decisions)
+      if (action === 'approve' || action === 'request-changes') people.set(by.id, (await whoIs(by.id)).id)
+  if (people.size === 0) return new Map()
+  const isMergeOnly = settings.deciding?.approvals.keepOnMerge === true && (await writes?.()) !== true
+  const [first = new Map<string, Actor>(), ...others] = of.map((page): Map<string, Actor> => {
+    const now = votedPage(page, settings)
+    const votes = votesOn(page.candidate, (id) => people.get(id) ?? id)
+    const standing = [...votes].filter(([, vote]) => isVoteFor(vote, now, isMergeOnly))
+    return new Map(standing.map(([id, { by }]) => [id, by]))
+  })
+  return new Map([...first].filter(([id]) => others.every((votes) => votes.has(id))))
+}
+
+/** Returns what a vote for a page is for. A removal is a vote on what it removes. */
+export function votedPage(
+  { text, before }: Pick<JudgedPage, 'text' | 'before'>,
+  settings: Pick<KbSettings, 'defaultAudience' | 'inlineTags'>,
+): VotedPage {
+  const page = createHash('sha256')
+    .update(withoutServerKeys(text ?? before ?? ''))
+    .digest('hex')
+  if (text === null) return { page, audience: 'removed' }
+  const { audience = settings.defaultAudience, tags } = accessIn(parseNeuronFile(text), settings)
+  return { page, audience: accessClass({ audience, tags }) }
+}
+
+/** Returns a page without the keys that the server gives it. */
+export function withoutServerKeys(text: string): string {
+  return editNeuron(text, { seqId: undefined, id: undefined, candidate: undefined })
+}
