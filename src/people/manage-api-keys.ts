@@ -2,19 +2,19 @@ import { type KeyLimits, limitsOrNone, type NewApiKey } from '../contract/admini
 import { GanglionError } from '../contract/errors.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
-import { bareId } from '../rules/access/caller.ts'
+import { bareId, isPerson } from '../rules/access/caller.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import type { ApiKey } from '../state/accounts/api-keys.ts'
 
 /** An API key without its token. `isAgent`: it is that of an agent of its name, which a person has let in with OAuth. */
-export type ApiKeySummary = Omit<ApiKey, 'tenantId' | 'userId'> & { isAgent: boolean }
+export type ApiKeySummary = Omit<ApiKey, 'tenantId' | 'userId'>
 
 export type ApiKeyPage = { keys: ApiKeySummary[]; next: string | null }
 
 const pageSize = 50
 const maxName = 100
 
-/** Makes an API key of the tenant of whoever asks. The token is in this answer only. */
+/** Makes an API key of the caller's tenant, which counts as the person who makes it. The token is in this answer only. */
 export async function createApiKey(
   ctx: Pick<Context, 'apiKeys' | 'audit' | 'now'>,
   by: Acting,
@@ -22,7 +22,9 @@ export async function createApiKey(
 ): Promise<{ key: ApiKeySummary; token: string }> {
   const { tenantId, name: createdBy } = by
   const audience = input.role === 'reader' ? {} : { audience: null }
-  const { key, token } = await ctx.apiKeys.create({ ...input, ...audience, tenantId, createdBy }, ctx.now())
+  const userId = isPerson(by) ? bareId(by) : undefined
+  const record = { ...input, ...audience, tenantId, createdBy, userId }
+  const { key, token } = await ctx.apiKeys.create(record, ctx.now())
   await recordAct(ctx, by, { action: 'key.created', subject: key.name, detail: key.role })
   return { key: summaryOf(key), token }
 }
@@ -34,8 +36,8 @@ export async function connectAgent(
   { client, clientId, role, grantId }: { client: string; clientId: string; role: 'app' | 'reader'; grantId: string },
 ): Promise<void> {
   const name = oneLine(client, maxName)
-  const grant = { id: grantId, userId: bareId(by) }
-  const record = { tenantId: by.tenantId, name, role, connectors: [], expiresAt: null, createdBy: by.name, grant }
+  const of = { grantId, userId: bareId(by), createdBy: by.name }
+  const record = { ...of, tenantId: by.tenantId, name, role, connectors: [], expiresAt: null }
   await ctx.apiKeys.create(record, ctx.now())
   await ctx.oauthRecords.keep('Client', clientId)
   await recordAct(ctx, by, { action: 'agent.connected', subject: name, detail: role })
@@ -87,6 +89,6 @@ export async function revokeApiKey(
   await recordAct(ctx, by, { action: 'key.revoked', subject: key.name })
 }
 
-function summaryOf({ tenantId: _, userId, ...key }: ApiKey): ApiKeySummary {
-  return { ...key, isAgent: userId !== null }
+function summaryOf({ tenantId: _, userId: __, ...key }: ApiKey): ApiKeySummary {
+  return key
 }

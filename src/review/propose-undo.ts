@@ -3,6 +3,7 @@ import { foldEmail } from '../contract/people.ts'
 import { maxUndone, type UndoAnswer, type UndoInput } from '../contract/undo.ts'
 import { hashObject } from '../git/objects/object.ts'
 import type { Staging } from '../git/staging.ts'
+import { actorIdsOf } from '../kb/access/who-is.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { undoConnector } from '../kb/projection/candidate-queue.ts'
@@ -112,9 +113,9 @@ async function writerOf(
 }
 
 /** What a key or a person sent and pushed, and what was made of the Sources that it uploaded, as long as these are known. */
-async function sentBy({ sources }: Context, { identity }: KnowledgeBase, id: string): Promise<Written> {
-  const ids = ['key', 'git', 'user'].map((kind) => `${kind}:${id}`)
-  const uploads = await sources.editionsBy(identity.tenantId, identity.id, ids)
+async function sentBy(ctx: Context, { identity }: KnowledgeBase, id: string): Promise<Written> {
+  const ids = await actorIdsOf(ctx, identity.tenantId, id)
+  const uploads = await ctx.sources.editionsBy(identity.tenantId, identity.id, ids)
   const { own = [], replaced = [] } = Object.groupBy(uploads, ({ isReplaced }) => (isReplaced ? 'replaced' : 'own'))
   const senders = (of: typeof uploads) => of.map((source) => `source:${source.id}`)
   return { writer: { senders: [...ids, ...senders(own)] }, replaced: { senders: senders(replaced) } }

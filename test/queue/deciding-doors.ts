@@ -59,14 +59,14 @@ export async function newTeam(): Promise<Team> {
   names.set('bob', 'the account bob')
   const agents: Caller[] = []
   for (const userId of [undefined, curators[0]?.id.slice('user:'.length)]) {
-    const grant = userId === undefined ? undefined : { id: `grant-${userId}`, userId }
+    const grantId = userId === undefined ? undefined : `grant-${userId}`
     const record = {
       tenantId,
       name: 'Legal desk',
       role: 'app' as const,
       connectors: [...connectors, 'lint'],
       expiresAt: null,
-      grant,
+      ...{ userId, grantId },
     }
     const { key } = await ctx.apiKeys.create(record, ctx.now())
     names.set(key.id, userId === undefined ? `agent ${key.id}` : (people[0] ?? ''))

@@ -89,9 +89,8 @@ export function addKeyCommands(program: Command): void {
       withContext(environment, async ({ tenants, apiKeys }) => {
         const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
         const slugs = await tenantSlugs(tenants)
-        const listed = keys.map(({ tenantId, userId, ...rest }) => ({
+        const listed = keys.map(({ tenantId, userId: _, ...rest }) => ({
           ...rest,
-          isAgent: userId !== null,
           tenant: slugs.get(tenantId) ?? tenantId,
         }))
         return { json: { keys: listed }, text: keyTable(listed, new Date()) }

@@ -6,7 +6,8 @@ type WhoIsContext = Pick<Context, 'apiKeys' | 'users' | 'sources' | 'now'>
 
 /**
  * Finds the person or key behind the id of an actor, as `key:<id>`, `git:<id>`, `undo:<id>` or `user:<id>`, or of a Source, as `source:<id>`:
- * who uploaded it. An agent is the person who let it in. Only who acts in their own name goes by a name that `owners` may list.
+ * who uploaded it. A key is the person who made it, and an agent the person who let it in: the one place that says so. Only who acts in
+ * their own name goes by a name that `owners` may list, so that a key that a person gave away makes nobody an owner.
  */
 export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string): Promise<Decider> {
   const { apiKeys, users, now } = ctx
@@ -20,7 +21,12 @@ export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string
     const isOpen = key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now().toISOString())
     const isCurator = isOpen && key.role === 'curator'
     const id = key.userId === null ? `key:${key.id}` : `user:${key.userId}`
-    return { id, names: kind === 'key' && isCurator ? [key.name] : [], mayDecide: isCurator }
+    return {
+      id,
+      names: kind === 'key' && isCurator ? [key.name] : [],
+      mayDecide: isCurator,
+      connectors: key.connectors,
+    }
   }
   const user = await users.get(bare)
   if (user !== undefined) {
@@ -31,6 +37,12 @@ export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string
   }
   // An account of a forge, which only decides by what it merges there; or somebody of whom nothing is left.
   return { id: `@${bare}`, names: [], mayDecide: !actorId.includes(':') }
+}
+
+/** Returns the ids of all actors that are one key or, where `id` is that of a person, that person; see {@link whoIs}. */
+export async function actorIdsOf({ apiKeys }: WhoIsContext, tenantId: string, id: string): Promise<string[]> {
+  const ids = [id, ...(await apiKeys.idsOf(id, tenantId))]
+  return ids.flatMap((each) => ['key', 'git', 'user'].map((kind) => `${kind}:${each}`))
 }
 
 /** The e-mail of a curator, or the name of a curator's key, as it is recorded. */

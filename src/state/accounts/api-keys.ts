@@ -11,7 +11,13 @@ import { RevisedCache } from './revised-cache.ts'
 
 type Told = 'hash' | 'grantId' | 'connectors' | 'git' | 'limits'
 
-export type ApiKey = Omit<Camel<ApiKeyRow>, Told> & { connectors: string[]; git: GitFetch; limits: KeyLimits | null }
+/** `userId`: the person that the key counts as, who made it or let it in as an agent. */
+export type ApiKey = Omit<Camel<ApiKeyRow>, Told> & {
+  connectors: string[]
+  git: GitFetch
+  limits: KeyLimits | null
+  isAgent: boolean
+}
 
 /** `resource`: address that a token of an agent is for. */
 type KnownKey = ApiKey & { isTenantDisabled: boolean; resource?: unknown }
@@ -22,8 +28,10 @@ export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connecto
   git?: GitFetch | undefined
   audience?: KeyAudience | null | undefined
   limits?: KeyLimits | null | undefined
-  /** Of an agent: then the key has no token of its own. */
-  grant?: { id: string; userId: string } | undefined
+  /** Person who made the key or let the agent in. */
+  userId?: string | undefined
+  /** OAuth grant of an agent: then the key has no token of its own. */
+  grantId?: string | undefined
 }
 
 /** Milliseconds between two records of a key's use. */
@@ -64,8 +72,8 @@ export class ApiKeys extends Store {
       git: key.git ?? 'shown',
       audience: key.audience ?? null,
       limits: key.limits ? JSON.stringify(key.limits) : null,
-      grant_id: key.grant?.id ?? null,
-      user_id: key.grant?.userId ?? null,
+      grant_id: key.grantId ?? null,
+      user_id: key.userId ?? null,
     }
     await this.db.insertInto('api_keys').values(row).execute()
     return { key: toApiKey(row), token }
@@ -163,10 +171,22 @@ export class ApiKeys extends Store {
   async agentsOf(userId: string): Promise<ApiKey[]> {
     const rows = await this.#select()
       .where('user_id', '=', userId)
+      .where('grant_id', 'is not', null)
       .where('revoked_at', 'is', null)
       .orderBy('id', 'desc')
       .execute()
     return rows.map(toApiKey)
+  }
+
+  /** Ids of a tenant's keys that count as a person: those that they made, and their agents, revoked ones included. */
+  async idsOf(userId: string, tenantId: string): Promise<string[]> {
+    const rows = await this.db
+      .selectFrom('api_keys')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('tenant_id', '=', tenantId)
+      .execute()
+    return rows.map(({ id }) => id)
   }
 
   /** The tenant's key with other limits; undefined where there is none. */
@@ -231,9 +251,10 @@ export class ApiKeys extends Store {
   }
 }
 
-function toApiKey({ hash: _, grant_id: __, connectors, git, limits, ...row }: ApiKeyRow): ApiKey {
+function toApiKey({ hash: _, grant_id, connectors, git, limits, ...row }: ApiKeyRow): ApiKey {
   return {
     ...camelCase(row),
+    isAgent: grant_id !== null,
     connectors: Connectors.parse(JSON.parse(connectors)),
     git: git === 'all' ? 'all' : 'shown',
     limits: limits === null ? null : KeyLimits.parse(JSON.parse(limits)),

@@ -23,7 +23,18 @@ export const migrations: Record<string, Migration> = {
   '0032-notices': { up: (db) => run(db, notices) },
   '0033-events-by-kind': { up: (db) => run(db, eventsByKind) },
   '0034-audience-of-keys': { up: (db) => run(db, 'alter table api_keys add column audience text;') },
+  '0035-makers-of-keys': { up: (db) => run(db, makersOfKeys) },
 }
+
+/** The audit log names the person who made a key; where several people could have made it, the key stays one of its own. */
+const makersOfKeys = /* sql */ `
+update api_keys set user_id = (
+  select min(users.id) from audit join users on 'user:' || users.id = audit.actor_id
+  where audit.tenant_id = api_keys.tenant_id and audit.action = 'key.created' and audit.subject = api_keys.name
+    and audit.actor_name = api_keys.created_by
+  having count(distinct users.id) = 1
+) where user_id is null and created_by is not null;
+`
 
 /** @param statements of SQLite, one after another */
 async function run(db: Kysely<unknown>, statements: string): Promise<void> {
