@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { allTags } from '../markdown/page-tags.ts'
 import { accessClass } from '../rules/access/audience.ts'
 import type { Actor, Candidate, VotedPage } from '../rules/candidates/candidate.ts'
 import { type Decider, isVoteFor, votesOn } from '../rules/deciding.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
-import { accessIn } from './access/neuron-access.ts'
 
 /** Finds out who an actor is, now. */
 export type WhoIs = (actorId: string) => Promise<Decider>
@@ -51,8 +51,9 @@ export function votedPage(
     .update(withoutServerKeys(text ?? before ?? ''))
     .digest('hex')
   if (text === null) return { page, audience: 'removed' }
-  const { audience = settings.defaultAudience, tags } = accessIn(parseNeuronFile(text), settings)
-  return { page, audience: accessClass({ audience, tags }) }
+  const file = parseNeuronFile(text)
+  const { audience = settings.defaultAudience } = file.fields
+  return { page, audience: accessClass({ audience, tags: allTags(file, settings) }) }
 }
 
 /** Returns a page without the keys that the server gives it. */
