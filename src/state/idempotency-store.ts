@@ -91,6 +91,17 @@ export class Idempotency extends Store {
       .execute()
   }
 
+  /** Returns the answer of a request, if it is stored. */
+  async answer(key: IdempotencyKey): Promise<{ body: unknown } | undefined> {
+    const row = await this.db
+      .selectFrom('idempotency_keys')
+      .select('answer')
+      .where((where) => where.and(columns(key)))
+      .where('status', 'is not', null)
+      .executeTakeFirst()
+    return row?.answer == null ? undefined : { body: JSON.parse(row.answer) }
+  }
+
   /** The request failed and wrote nothing: the next one of this key is new. An answer that is stored already stays. */
   async forget(key: IdempotencyKey): Promise<void> {
     try {

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Schema } from './database/schema.ts'
-import type { Idempotency } from './idempotency-store.ts'
+import type { Idempotency, IdempotencyKey } from './idempotency-store.ts'
 
 /** A request that creates something, with the `Idempotency-Key` that it may have. */
 export type KeyedRequest<Result> = {
@@ -54,7 +54,7 @@ export async function once<Result>(
   if (attempt.state === 'replay') return parse(attempt.body)
   const { subjectId } = attempt
   const { result, error, isUnwritten } = await attemptTo(
-    () => committed(subjectId),
+    async () => (await committed(subjectId)) ?? (await storedAnswer(idempotency, request, parse)),
     async () => {
       const earlier = attempt.state === 'retry' ? await committed(subjectId) : undefined
       return (
@@ -73,6 +73,16 @@ export async function once<Result>(
   // The next request with this key finds what is committed.
   await idempotency.finish(request, answerOf(result)).catch(onError)
   return result
+}
+
+/** Returns an answer that was committed together with what it is the answer to. */
+async function storedAnswer<Result>(
+  idempotency: Idempotency,
+  request: IdempotencyKey,
+  parse: (answer: unknown) => Result,
+): Promise<Result | undefined> {
+  const stored = await idempotency.answer(request)
+  return stored && parse(stored.body)
 }
 
 function answerOf(body: unknown): { status: number; body: unknown } {
