@@ -95,7 +95,7 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
     const site = await openSite(ctx, SitePath.parse(request.params).site, page)
     sites.set(request, site)
     const kind = request.routeOptions.url?.endsWith('/token') ? 'token' : 'use'
-    await limits.countAddress(request, reply, { name: `site-${kind} ${site.id}`, most: most[kind] })
+    await limits.countNetwork(request, reply, { name: `site-${kind} ${site.id}`, most: most[kind] })
     if (kind === 'token') return
     request.caller = visitorOf(site, page, ctx.now(), bearerToken(request.headers.authorization))
     await limits.countRequest(request, reply, 'write')

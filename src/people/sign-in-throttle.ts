@@ -1,6 +1,6 @@
-import ipaddr from 'ipaddr.js'
 import { GanglionError } from '../contract/errors.ts'
 import { type Context, onePer } from '../kb/context.ts'
+import { clientNetwork } from '../rules/access/client-network.ts'
 import { type RateCounter, rateCounter, type Use } from '../state/rate-counter.ts'
 
 /** Failures of one network at one account, or of one remembered device. */
@@ -85,10 +85,6 @@ function pairKey(account: string, address: string): string {
   return `${networkKey(address)} ${accountKey(account)}`
 }
 
-/** One client of IPv6 has a whole /64 of addresses. */
 function networkKey(address: string): string {
-  if (!ipaddr.isValid(address)) return `address ${address}`
-  const parsed = ipaddr.process(address)
-  const network = parsed.kind() === 'ipv6' ? parsed.toByteArray().slice(0, 8).join('.') : parsed.toString()
-  return `address ${network}`
+  return `address ${clientNetwork(address)}`
 }

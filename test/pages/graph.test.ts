@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { readGraph } from '../../src/pages/graph/read-graph.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../kb/support/written-neurons.ts'
@@ -101,4 +101,17 @@ test('a Neuron that the caller may not see is no node, joins nothing, and is the
   expect((await graph(bed, { around: 1, depth: 5 })).nodes).toEqual([1, 2, 3, 4])
   await expect(graph(bed, { around: 2 }, bed.app)).rejects.toThrow('nothing here')
   await expect(graph(bed, { around: 99 }, bed.curator)).rejects.toThrow('nothing here')
+})
+
+test('the whole graph of a commit is read once, however many ask at once and whatever they want of it', async () => {
+  const { ctx, curator, reader, write } = await writtenBed(neurons({ 1: '3', 2: '3 4', 3: '', 4: '' }))
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  const reads = vi.spyOn(kb.projection, 'withSnapshot')
+  const ask = (caller: Caller, limit: number) => readGraph(ctx, caller, 'handbook', { depth: 1, limit })
+  await Promise.all([1, 2, 3, 1000].flatMap((limit) => [ask(curator, limit), ask(reader, limit)]))
+  expect(reads).toHaveBeenCalledTimes(2)
+  write({ 'New.md': neuronText(90, { title: 'New' }) })
+  await kb.sync()
+  expect((await ask(curator, 1000)).nodes.map(({ seqId }) => seqId)).toContain(seq(90))
+  expect(reads).toHaveBeenCalledTimes(3)
 })

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { clientNetwork } from '../../rules/access/client-network.ts'
 import { callerOf } from './auth.ts'
 
 declare module 'fastify' {
@@ -29,10 +30,10 @@ export type Limits = {
    */
   countRequest(request: FastifyRequest, reply: FastifyReply, rate: keyof Rates, count?: number): Promise<void>
   /**
-   * Counts a request of an address that has no caller, under a name. Throws `rate_limited` beyond `most` a minute and sets the
+   * Counts a request of a network that has no caller, under a name; see `clientNetwork`. Throws `rate_limited` beyond `most` a minute and sets the
    * header `retry-after`.
    */
-  countAddress(request: FastifyRequest, reply: FastifyReply, bound: { name: string; most: number }): Promise<void>
+  countNetwork(request: FastifyRequest, reply: FastifyReply, bound: { name: string; most: number }): Promise<void>
   /**
    * Counts an event stream as open until the returned function is called. Throws `rate_limited` if the caller or its tenant has
    * too many.
@@ -64,8 +65,8 @@ export function createLimits(rates: Rates, ctx: AppContext): Limits {
       reply.header('retry-after', seconds)
       throw new GanglionError('rate_limited', `Too many requests; try again in ${seconds} s.`)
     },
-    async countAddress({ ip }, reply, { name, most }) {
-      const { points, seconds } = await countUnder(`${name} ${ip}`, 1)
+    async countNetwork({ ip }, reply, { name, most }) {
+      const { points, seconds } = await countUnder(`${name} ${clientNetwork(ip)}`, 1)
       if (points <= most) return
       reply.header('retry-after', seconds)
       throw new GanglionError('rate_limited')

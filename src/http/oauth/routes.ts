@@ -17,7 +17,7 @@ export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_, __, done) => done(null))
   app.addHook('onRequest', (request, reply) =>
-    limits.countAddress(request, reply, { name: 'oauth', most: maxRequests }),
+    limits.countNetwork(request, reply, { name: 'oauth', most: maxRequests }),
   )
 
   for (const url of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/*']) {

@@ -3,31 +3,62 @@ import type { Graph, GraphQuery } from '../../contract/graph.ts'
 import { atOneCommit, type KbView } from '../../kb/access/kb-view.ts'
 import { type GraphEdge, LinkView } from '../../kb/access/link-view.ts'
 import type { Context } from '../../kb/context.ts'
+import { PerCommit } from '../../kb/per-commit.ts'
 import { everySeqId, findNeuron } from '../../kb/projection/neuron-queries.ts'
+import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { pauses } from '../../system/pauses.ts'
 
 type Selection = { seqIds: string[]; truncated: boolean }
 
+/** Neurons that a drawing can hold, more than a {@link GraphQuery} may ask for. */
+const maxNodes = 3000
+const wholeGraphs = new PerCommit<Graph>()
+
 /**
- * The Neurons around one, or all of them, with the links among them. One that the caller may not see is not there, and joins no
- * others.
+ * Returns the Neurons around one, or all of them, with the links among them. A Neuron that the caller may not see is not there, and
+ * joins no others.
  * @throws {GanglionError} `not_found`
  */
 export async function readGraph(ctx: Context, caller: Caller, kbName: string, query: GraphQuery): Promise<Graph> {
+  const { around, limit } = query
+  if (around === undefined) return firstNodes(await readWholeGraph(ctx, caller, kbName), limit)
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   return atOneCommit(kb, caller, async (view) => {
     const links = new LinkView(view)
-    const { around, limit } = query
-    if (around !== undefined && !view.seesNeuron(around)) throw new GanglionError('not_found')
-    const { seqIds, truncated } =
-      around === undefined ? await bestConnected(view, links, limit) : await nearest(links, around, query)
-    return { nodes: seqIds.flatMap((seqId) => nodeOf(view, seqId)), edges: await edgesAmong(links, seqIds), truncated }
+    if (!view.seesNeuron(around)) throw new GanglionError('not_found')
+    return graphOf(view, links, await nearest(links, around, query))
   })
 }
 
-/** The Neurons with the most edges to and from others, and among equals the oldest. */
-async function bestConnected(view: KbView, links: LinkView, limit: number): Promise<Selection> {
+/**
+ * Returns the 3,000 best connected of the Neurons that the caller may see, best first, with the links among them.
+ * @throws {GanglionError} `not_found`
+ */
+export async function readWholeGraph(ctx: Context, caller: Caller, kbName: string): Promise<Graph> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  return wholeGraphs.get(kb, effectiveAudience(caller), () =>
+    atOneCommit(kb, caller, async (view) => {
+      const links = new LinkView(view)
+      return graphOf(view, links, await bestConnected(view, links))
+    }),
+  )
+}
+
+function firstNodes({ nodes, edges, truncated }: Graph, limit: number): Graph {
+  if (nodes.length <= limit) return { nodes, edges, truncated }
+  const first = nodes.slice(0, limit)
+  const among = new Set(first.map(({ seqId }) => seqId))
+  const isAmong = ({ source, target }: GraphEdge) => among.has(source) && among.has(target)
+  return { nodes: first, edges: edges.filter(isAmong), truncated: true }
+}
+
+async function graphOf(view: KbView, links: LinkView, { seqIds, truncated }: Selection): Promise<Graph> {
+  return { nodes: seqIds.flatMap((seqId) => nodeOf(view, seqId)), edges: await edgesAmong(links, seqIds), truncated }
+}
+
+/** Selects the Neurons with the most edges to and from others, and among equals the oldest. */
+async function bestConnected(view: KbView, links: LinkView): Promise<Selection> {
   const pause = pauses()
   const degrees = new Map<string, number>()
   const count = (seqId: string, edges: number) => degrees.set(seqId, (degrees.get(seqId) ?? 0) + edges)
@@ -38,7 +69,7 @@ async function bestConnected(view: KbView, links: LinkView, limit: number): Prom
     for (const { target } of edges) count(target, 1)
   }
   const ranked = [...degrees].sort(([a, most], [b, more]) => more - most || (a < b ? -1 : 1))
-  return { seqIds: ranked.slice(0, limit).map(([seqId]) => seqId), truncated: ranked.length > limit }
+  return { seqIds: ranked.slice(0, maxNodes).map(([seqId]) => seqId), truncated: ranked.length > maxNodes }
 }
 
 /** Breadth first from one Neuron, by links in either direction. */

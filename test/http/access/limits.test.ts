@@ -67,3 +67,13 @@ test('a disk with 5 % free is no reason to stop, and is not measured for each wr
   for (let n = 0; n < 5; n++) expect((await request('POST', write, { as: 'app', body })).status).toBe(201)
   expect(measured).toHaveBeenCalledTimes(1)
 })
+
+test('requests without a caller are counted by the network: addresses of one IPv6 /64 share a limit', async () => {
+  const { app } = await testServer()
+  const ask = async (remoteAddress: string) =>
+    (await app.inject({ url: '/.well-known/oauth-protected-resource', remoteAddress })).statusCode
+  const statuses = []
+  for (let n = 0; n < 61; n++) statuses.push(await ask(`2001:db8:0:1::${(n + 1).toString(16)}`))
+  expect(statuses).toEqual([...Array.from({ length: 60 }, () => 200), 429])
+  expect([await ask('2001:db8:0:2::1'), await ask('::ffff:192.0.2.1')]).toEqual([200, 200])
+})
