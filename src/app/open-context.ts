@@ -20,6 +20,7 @@ import type { WhenOlder } from '../state/database/migrations/migrate.ts'
 import { openDatabase } from '../state/database/open-database.ts'
 import { DataDirectory } from '../state/directory/data-directory.ts'
 import { shareDirectory } from '../state/directory/directory-lock.ts'
+import { noteRowsPlace, requireRows } from '../state/directory/rows-place.ts'
 import type { KnowledgeBases } from '../state/kb-store.ts'
 import { openStores } from '../state/open-stores.ts'
 import type { S3Options } from '../state/s3/s3-bucket.ts'
@@ -30,7 +31,7 @@ export type ContextOptions = {
   dataDir: string
   /** The address of a PostgreSQL database for the state that git does not hold; without it, it is a file in the data directory. */
   database?: string | undefined
-  /** What is done with a database of an older version; without it, it is migrated. */
+  /** Handling of a database that is older or new; without it, it is migrated or created. */
   whenOlder?: WhenOlder
   /** Where people reach the server; links begin with it. Without it they are relative. */
   publicUrl?: string | undefined
@@ -76,6 +77,8 @@ const maxIdentities = 1_000
 
 /** Opens a data directory. @throws {RestoreUnfinished} @throws {ErasureUnfinished}; what {@link openDatabase} throws */
 export async function openContext(options: ContextOptions): Promise<OpenContext> {
+  const rows = { directory: DataDirectory.at(options.dataDir), address: options.database }
+  requireRows(rows, { mayCreate: options.whenOlder !== 'refuse' })
   const directory = DataDirectory.open(options.dataDir)
   const release = options.isAlone ? () => {} : shareDirectory(directory)
   const opening = openDatabase(options.database ?? directory.database, options.whenOlder)
@@ -126,6 +129,7 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
     if ((await ctx.stamps.find('restore')) !== undefined) throw new RestoreUnfinished()
     if (options.finishes === undefined && (await ctx.stamps.find('erasure')) !== undefined)
       throw new ErasureUnfinished()
+    noteRowsPlace(rows)
     await ctx.cluster?.dropErasedCopies(directory)
     return ctx
   } catch (error) {

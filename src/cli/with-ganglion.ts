@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs'
 import { type ContextOptions, openContext } from '../app/open-context.ts'
 import type { Context } from '../kb/context.ts'
 import type { WhenOlder } from '../state/database/migrations/migrate.ts'
+import { DataDirectory } from '../state/directory/data-directory.ts'
+import { requireRows } from '../state/directory/rows-place.ts'
 import type { Tenant, Tenants } from '../state/tenants.ts'
 import type { Environment } from './settings/environment.ts'
 
@@ -21,7 +22,7 @@ export async function withContext<Result>(
   use: (ctx: Context) => Promise<Result>,
   whenOlder: WhenOlder = 'refuse',
 ): Promise<Result> {
-  if (database === undefined) requireDataDirectory(dataDir)
+  requireDataDirectory({ dataDir, database })
   const ctx = await openContext({ dataDir, database, bucket, objects, whenOlder, finishes, isAlone })
   try {
     return await use(ctx)
@@ -30,9 +31,9 @@ export async function withContext<Result>(
   }
 }
 
-export function requireDataDirectory(dataDir: string): void {
-  if (existsSync(dataDir)) return
-  throw new Error(`There is no data directory ${dataDir}: make one with "ganglion serve" or "ganglion kb create".`)
+/** @throws {Error} with a sentence for a person, see {@link requireRows} */
+export function requireDataDirectory({ dataDir, database }: Pick<Environment, 'dataDir' | 'database'>): void {
+  requireRows({ directory: DataDirectory.at(dataDir), address: database }, { mayCreate: false })
 }
 
 export async function requireTenant(tenants: Tenants, slug: string): Promise<Tenant> {

@@ -18,7 +18,6 @@ import { RetrieveInput, SearchQuery } from '../../src/contract/search.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { backup } from '../../src/operate/backup/backup.ts'
-import { latestSchema } from '../../src/operate/backup/backup-manifest.ts'
 import { restore } from '../../src/operate/backup/restore.ts'
 import { verify } from '../../src/operate/verify/verify.ts'
 import { openSession } from '../../src/people/person-session.ts'
@@ -31,6 +30,7 @@ import { search } from '../../src/search/kb/search-kb.ts'
 import { uploadSource } from '../../src/sources/receive/upload-source.ts'
 import { beginUpload } from '../../src/sources/receive/uploads/begin-upload.ts'
 import { receiveChunk } from '../../src/sources/receive/uploads/receive-chunk.ts'
+import { latestMigration } from '../../src/state/database/migrations/migrations.ts'
 import { everyAnswer } from '../kb/support/answers.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
@@ -101,7 +101,7 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
   const { manifest } = await backup(ctx, dir, { version })
   expect(manifest).toEqual({
     format: 1,
-    schema: latestSchema(),
+    schema: latestMigration(),
     createdAt: expect.any(String),
     ganglion: version,
     kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
@@ -363,7 +363,7 @@ const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, mess
   ['has a format to come', (dir) => edit(dir, '"format": 1', '"format": 2'), 'has the format 2'],
   [
     'was made by a newer version',
-    (dir) => edit(dir, latestSchema(), '0999-wonders'),
+    (dir) => edit(dir, latestMigration(), '0999-wonders'),
     'newer version of Ganglion, 1.2.3',
   ],
   [

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DatabaseTooNew } from '../../src/state/database/database-errors.ts'
 import { openDatabase } from '../../src/state/database/open-database.ts'
 import { Tenants } from '../../src/state/tenants.ts'
@@ -71,17 +71,6 @@ test('a database of a newer version is refused and left as it is', async () => {
   sqlite.close()
   await expect(openDatabase(file)).rejects.toThrow(DatabaseTooNew)
   await expect(openDatabase(file)).rejects.toThrow(/newer version of Ganglion.*9999-future/)
-})
-
-test('a database that earlier migrations brought to the first schema opens, and one that they did not is refused', async () => {
-  const file = join(tempDir(), 'ganglion.db')
-  await (await openDatabase(file)).close()
-  const sqlite = new DatabaseSync(file)
-  onTestFinished(() => sqlite.close())
-  sqlite.exec("insert into kysely_migration (name, timestamp) values ('0022-git-of-keys', '2026-01-01T00:00:00.000Z')")
-  await (await openDatabase(file, 'refuse')).close()
-  sqlite.exec("delete from kysely_migration where name > '0022-git-of-keys'")
-  await expect(openDatabase(file)).rejects.toThrow(/too old .* whose last migration is 0023-branches-of-forges/)
 })
 
 test('processes that open a new database at once all migrate, and none loses a write', async () => {

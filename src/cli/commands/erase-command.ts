@@ -55,7 +55,7 @@ export function addEraseCommand(program: Command): void {
     Erased,
     async ({ neuron, text, source, person, by, dryRun, resume, ...selection }, settings) => {
       const { dataDir } = settings
-      if (settings.database === undefined) requireDataDirectory(dataDir)
+      requireDataDirectory(settings)
       const environment = { ...settings, isAlone: true }
       const directory = DataDirectory.open(dataDir)
       const release = await acquireWhole(directory)

@@ -33,7 +33,7 @@ export function addKnowledgeBaseCommands(program: Command): void {
       language: z.string().min(1).exactOptional(),
     }),
     async (input, { dataDir, database, bucket, objects, publicUrl }) => {
-      const ctx = await openContext({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'refuse' })
+      const ctx = await openContext({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'create' })
       try {
         const made = await createKnowledgeBase(ctx, input)
         const tenantId = (await ctx.tenants.find(made.tenant))?.id ?? ''

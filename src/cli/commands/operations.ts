@@ -48,9 +48,8 @@ export function addOperationCommands(program: Command): void {
       .addHelpText('after', '\nStop the server first.'),
     Selection,
     async (selection, environment) => {
-      const { dataDir } = environment
-      requireDataDirectory(dataDir)
-      const release = await acquireLock(DataDirectory.open(dataDir), { waitMs: 0 })
+      requireDataDirectory(environment)
+      const release = await acquireLock(DataDirectory.open(environment.dataDir), { waitMs: 0 })
       try {
         return await withContext(environment, async (ctx) => {
           const kbs = await rebuild(ctx, await select(ctx, selection))
@@ -70,9 +69,8 @@ export function addOperationCommands(program: Command): void {
       .addHelpText('after', '\nStop the server first. It does the same when it starts.'),
     z.object({}),
     async (_, environment) => {
-      const { dataDir, database } = environment
-      if (database === undefined) requireDataDirectory(dataDir)
-      const release = await acquireLock(DataDirectory.open(dataDir), { waitMs: 0 })
+      requireDataDirectory(environment)
+      const release = await acquireLock(DataDirectory.open(environment.dataDir), { waitMs: 0 })
       try {
         const steps: string[] = []
         await withContext(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { parseJson } from '../../contract/json.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
-import { migrations } from '../../state/database/migrations/migrations.ts'
+import { isKnownMigration } from '../../state/database/migrations/migrations.ts'
 
 /** Why a backup cannot be made where it was asked for, or cannot be restored. */
 export class BackupError extends Error {}
@@ -44,10 +44,6 @@ export function backupFiles(dir: string) {
   }
 }
 
-export function latestSchema(): string {
-  return Object.keys(migrations).sort().at(-1) ?? ''
-}
-
 /** @throws {BackupError} where there is no whole backup, or one that this version cannot read. */
 export async function readManifest(dir: string): Promise<Manifest> {
   const { manifest } = backupFiles(dir)
@@ -64,7 +60,7 @@ export async function readManifest(dir: string): Promise<Manifest> {
   }
   const { data: parsed, error } = Manifest.safeParse(data)
   if (parsed === undefined) throw new BackupError(`${manifest} is damaged: ${z.prettifyError(error)}`)
-  if (!(parsed.schema in migrations)) {
+  if (!isKnownMigration(parsed.schema)) {
     throw new BackupError(
       `${dir} was made by a newer version of Ganglion, ${parsed.ganglion} (its schema is ${parsed.schema}): restore it with that.`,
     )

@@ -13,6 +13,7 @@ import { projectionFile } from '../../kb/projection/projection.ts'
 import { candidateRefs } from '../../kb/refs/candidate-head-names.ts'
 import { mainRef, queueRef, RefMissing } from '../../kb/refs/kb-refs.ts'
 import { nextNumber } from '../../kb/writing/seq-numbers.ts'
+import { latestMigration } from '../../state/database/migrations/migrations.ts'
 import { openDatabase } from '../../state/database/open-database.ts'
 import { inTransaction } from '../../state/database/transaction.ts'
 import { KnowledgeBases } from '../../state/kb-store.ts'
@@ -21,7 +22,7 @@ import { Tenants } from '../../state/tenants.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../system/durable-file.ts'
 import { copyProjection } from '../copy-projection.ts'
 import { blobsOf, copyBlobs } from './backup-blobs.ts'
-import { BackupError, backupFiles, latestSchema, type Manifest } from './backup-manifest.ts'
+import { BackupError, backupFiles, type Manifest } from './backup-manifest.ts'
 
 const attempts = 100
 
@@ -80,7 +81,7 @@ async function fill(
   const missingBlobs = await copyBlobs(ctx.blobs, hashes, files.blobs)
   await makePrivate(dir)
   await syncTree(dir)
-  const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ganglion: version, kbs, missingBlobs }
+  const manifest: Manifest = { format: 1, schema: latestMigration(), createdAt, ganglion: version, kbs, missingBlobs }
   await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
   await syncDirectory(dir)
   await syncDirectory(dirname(dir))

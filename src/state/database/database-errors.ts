@@ -9,6 +9,14 @@ export class DatabaseTooNew extends Error {
   }
 }
 
+/** The database holds nothing, and the command does not create what it is to read. */
+export class DatabaseEmpty extends Error {
+  /** @param name of the file or the database */
+  constructor(name: string) {
+    super(`${name} holds no Ganglion: start the server with these settings first, or name the database that it uses.`)
+  }
+}
+
 /** The database was written by an older Ganglion, and the command does not migrate it. */
 export class DatabaseTooOld extends Error {
   /** @param name of the file or the database */
@@ -16,17 +24,6 @@ export class DatabaseTooOld extends Error {
     super(
       `This data directory is older: ${name} was written by an older version of Ganglion (missing migrations: ${missing.join(', ')}). ` +
         'Nothing was changed. Use the older version, or start the server or run "ganglion migrate": an older version cannot open it afterwards.',
-    )
-  }
-}
-
-/** The database was written by a version from before the first schema that can be migrated. */
-export class DatabaseOutdated extends Error {
-  /** @param name of the file or the database */
-  constructor(name: string, firstSchema: string) {
-    super(
-      `${name} was written by a version of Ganglion that is too old to be migrated by this one. Nothing was changed. ` +
-        `First run "ganglion migrate" of a version whose last migration is ${firstSchema} (such as commit 29c1e6b7), then this one.`,
     )
   }
 }

@@ -6,6 +6,8 @@ import { dirname, join, resolve } from 'node:path'
 export class DataDirectory {
   readonly root: string
   readonly database: string
+  /** Names the PostgreSQL database that has the rows; see `rows-place.ts`. */
+  readonly rowsMark: string
   readonly repositories: string
   readonly indexes: string
   readonly blobs: string
@@ -26,6 +28,7 @@ export class DataDirectory {
   private constructor(root: string) {
     this.root = root
     this.database = join(root, 'ganglion.db')
+    this.rowsMark = join(root, 'rows-in-postgresql')
     this.repositories = join(root, 'repos')
     this.indexes = join(root, 'index')
     this.blobs = join(root, 'blobs')
@@ -38,12 +41,17 @@ export class DataDirectory {
     this.users = join(root, 'lock-users')
   }
 
+  /** Returns the paths without creating anything. */
+  static at(root: string): DataDirectory {
+    return new DataDirectory(resolve(root))
+  }
+
   /**
    * Creates missing folders, readable only by the owner. Throws the file system's error, and {@link ForeignDataDirectory} for root where
    * the directory belongs to somebody else.
    */
   static open(root: string): DataDirectory {
-    const directory = new DataDirectory(resolve(root))
+    const directory = DataDirectory.at(root)
     requireOwner(directory.root)
     for (const path of [
       ...[directory.root, directory.repositories, directory.indexes],

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { ganglion, ganglionJson } from '../../cli/support.ts'
 import { newDatabase } from '../../support/new-database.ts'
 import { tempDir } from '../../support/temp.ts'
+import { ownServer } from '../support/nodes.ts'
 
 test('the command line works on the database of the environment', async () => {
   const env = { GANGLION_DATABASE: await newDatabase(), GANGLION_DATA: join(tempDir(), 'data') }
@@ -29,4 +30,19 @@ test('the command line works on the database of the environment', async () => {
     code: 1,
     stderr: 'error: The database is not empty: restore into a new one.\n',
   })
+})
+
+test('a command without the address of the database refuses the data directory of a server on PostgreSQL, and one on an empty database', async () => {
+  const [data, address] = [join(tempDir(), 'data'), await newDatabase()]
+  const other = (await ownServer()).address('ganglion')
+  const created = ['kb', 'create', 'handbook', '--tenant', 'acme', '--data', data]
+  expect(await ganglion(created, { GANGLION_DATABASE: address })).toMatchObject({ code: 0 })
+  const backup = ['backup', join(tempDir(), 'copy'), '--data', data]
+  expect(await ganglion(backup)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('GANGLION_DATABASE is not set'),
+  })
+  const onOther = await ganglion(backup, { GANGLION_DATABASE: other })
+  expect(onOther).toMatchObject({ code: 1, stderr: expect.stringContaining('holds no Ganglion') })
+  expect(await ganglion(backup, { GANGLION_DATABASE: address })).toMatchObject({ code: 0 })
 })

@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { evictCopies } from '../../../src/operate/evict-copies.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
+import { migrations } from '../../../src/state/database/migrations/migrations.ts'
 import { Clone, page } from '../../e2e/git/git-clone.ts'
 import { approve, candidates, submitted } from '../../e2e/git/git-support.ts'
 import { type Product, startProduct, stateOf } from '../../e2e/support.ts'
@@ -179,4 +181,38 @@ test('a copy that was deleted does not keep a node from closing, and is made aga
   const kb = await again.kbs.open(identity ?? expect.unreachable())
   expect([kb.identity.id, kb.heads().main]).toEqual([kbId, (await other.ctx.kbs.open(kb.identity)).heads().main])
   rmSync(gitDir, { recursive: true })
+})
+
+test('a node goes on serving while a newer one migrates the database and serves beside it', async () => {
+  const { nodes, node } = await startNodes()
+  const [old] = nodes
+  const before = await submitted(old, 'Before', 'Text of before.')
+  const tables = await sql<{ name: string }>`select table_name as name from information_schema.tables
+    where table_schema = current_schema() and table_name not like 'kysely%'`.execute(old.ctx.database.db)
+  const next = '9999-next'
+  migrations[next] = {
+    up: async (db) => {
+      for (const { name } of tables.rows) {
+        await sql`alter table ${sql.table(name)} add column later text default 'x' not null`.execute(db)
+      }
+    },
+  }
+  onTestFinished(() => void delete migrations[next])
+  const newer = await node()
+  const beside = await submitted(old, 'Beside', 'Text of beside.')
+  for (const [by, id] of [
+    [newer, before],
+    [old, beside],
+  ] as const) {
+    expect((await approve(by, id)).status).toBe(200)
+  }
+  for (const each of [old, newer]) {
+    expect(await titles(each, 'approved')).toHaveLength(2)
+    const key = await each.newKey('acme', 'reader')
+    const { status, body } = await each.request('GET', '/api/v1/knowledge-bases/handbook/neurons', { as: key })
+    expect([status, Object(body).neurons.length]).toEqual([200, 2])
+    const asked = { knowledgeBaseId: 'handbook', message: 'What is the text of before?' }
+    expect((await each.request('POST', '/api/v1/chat', { as: key, body: asked })).status).toBe(200)
+  }
+  await expectSound(old, newer)
 })

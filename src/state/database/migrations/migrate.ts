@@ -1,20 +1,20 @@
 import type { Kysely } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import {
-  DatabaseOutdated,
+  DatabaseEmpty,
   DatabaseTooNew,
   DatabaseTooOld,
   DatabaseUnreachable,
   MigrationFailed,
 } from '../database-errors.ts'
 import type { Schema } from '../schema.ts'
-import { firstSchema, migrations } from './migrations.ts'
+import { migrationsFor } from './migrations.ts'
 
 /**
- * What is done with a database of an older version. A function is told what is done, a line each, and a copy of a file is kept beside
- * it; `migrate` is for databases that are copies themselves.
+ * Handling of a database of an older version, and of an empty one. `refuse` refuses both, `create` refuses an older one. A function is
+ * notified of each step by a line, and a copy of a file is kept beside it; `migrate` is for databases that are copies themselves.
  */
-export type WhenOlder = 'migrate' | 'refuse' | ((line: string) => void)
+export type WhenOlder = 'migrate' | 'refuse' | 'create' | ((line: string) => void)
 
 type Migrated = {
   /** Names of the migrations that it has. */
@@ -28,18 +28,16 @@ type Migrated = {
   commit?: () => void
 }
 
-/** Brings a database up to date: all migrations in one transaction. @throws {DatabaseOutdated}, {DatabaseTooNew}, {DatabaseTooOld}, {@link MigrationFailed} */
+/** Brings a database up to date: all migrations in one transaction. @throws {DatabaseTooNew}, {DatabaseTooOld}, {@link MigrationFailed} */
 export async function migrate(db: Kysely<Schema>, migrated: Migrated): Promise<void> {
   const { applied, name, whenOlder, keepCopy, commit } = migrated
-  if (applied.length > 0 && !applied.includes(firstSchema)) throw new DatabaseOutdated(name, firstSchema)
-  // Databases that are older than the first schema were brought to it by migrations that are gone.
-  const before = applied.filter((migration) => migration < firstSchema)
-  const known = { ...Object.fromEntries(before.map((migration) => [migration, { up: async () => {} }])), ...migrations }
+  const known = migrationsFor(applied)
   const unknown = applied.filter((migration) => !(migration in known))
   if (unknown.length > 0) throw new DatabaseTooNew(name, unknown)
-  const missing = Object.keys(migrations).filter((migration) => !applied.includes(migration))
+  const missing = Object.keys(known).filter((migration) => !applied.includes(migration))
   const isOlder = missing.length > 0 && applied.length > 0
-  if (isOlder && whenOlder === 'refuse') throw new DatabaseTooOld(name, missing)
+  if (applied.length === 0 && whenOlder === 'refuse') throw new DatabaseEmpty(name)
+  if (isOlder && (whenOlder === 'refuse' || whenOlder === 'create')) throw new DatabaseTooOld(name, missing)
   let copy = ''
   try {
     if (isOlder && typeof whenOlder === 'function') {

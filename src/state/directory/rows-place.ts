@@ -1,0 +1,36 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { readIfThere } from '../../system/read-if-there.ts'
+import { nameOfAddress } from '../database/engines/postgres-address.ts'
+import type { DataDirectory } from './data-directory.ts'
+
+/** Place of the rows that belong to a data directory. `address`: of a PostgreSQL database; undefined: a file in the directory. */
+type RowsPlace = { directory: DataDirectory; address: string | undefined }
+
+/**
+ * Refuses a data directory whose rows are in a PostgreSQL database that the settings do not name, and one without rows unless they may be
+ * created: a command would work on an empty database, and report success. @throws {Error} with a sentence for a person
+ */
+export function requireRows({ directory, address }: RowsPlace, { mayCreate }: { mayCreate: boolean }): void {
+  if (address !== undefined) return
+  const { root, database, rowsMark } = directory
+  const elsewhere = readIfThere(rowsMark)
+  if (elsewhere !== undefined) {
+    throw new Error(
+      `The rows of ${root} are in the PostgreSQL database ${elsewhere.trim()}, and GANGLION_DATABASE is not set: run the command with the ` +
+        "server's settings.",
+    )
+  }
+  if (mayCreate || existsSync(database)) return
+  throw new Error(
+    existsSync(root)
+      ? `${root} is no data directory: it has no ganglion.db. Name the one of the server with --data.`
+      : `There is no data directory ${root}: make one with "ganglion serve" or "ganglion kb create".`,
+  )
+}
+
+/** Notes in a data directory that its rows are in a PostgreSQL database. */
+export function noteRowsPlace({ directory, address }: RowsPlace): void {
+  if (address === undefined) return
+  const text = `${nameOfAddress(address)}\n`
+  if (readIfThere(directory.rowsMark) !== text) writeFileSync(directory.rowsMark, text, { mode: 0o600 })
+}
