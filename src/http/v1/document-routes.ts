@@ -102,8 +102,9 @@ export function documentRoutes(app: ZodFastify, ctx: AppContext): void {
       operationId: 'ingestSource',
       summary: 'Ingest a Source again',
       description:
-        'Queues another ingest of a Source whose last one has ended. An upload queues the first one. Not idempotent: ' +
-        'fails with `already_processing` while an ingest waits or runs. Fails with `not_a_source` for a Neuron, and ' +
+        'Queues another ingest of a Source whose last one has ended. An upload queues the first one, so that a Source ' +
+        'that is `ready` is accepted as it is. Not idempotent: fails with `already_processing` while the file of a ' +
+        '`pending` Source is read, or an ingest runs. Fails with `not_a_source` for a Neuron, and ' +
         'with `not_found` if the Source does not exist or is archived.',
       params: DocumentPath,
       response: {

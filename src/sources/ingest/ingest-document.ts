@@ -13,8 +13,8 @@ import { inTransaction } from '../../state/database/transaction.ts'
 import { insertIngestEvent } from './ingest-source.ts'
 
 /**
- * Lets a Source that was ingested, or failed, be ingested again. One that the caller may not know of is not there.
- * @throws {GanglionError} `not_found`; `not_a_source` for a Neuron; `already_processing` while one waits or runs.
+ * Starts the ingest of a Source that is ready, was ingested, or failed. A Source that is hidden from the caller is not there.
+ * @throws {GanglionError} `not_found`; `not_a_source` for a Neuron; `already_processing` while its file is read or an ingest runs.
  */
 export async function ingestDocument(ctx: Context, caller: Caller, docId: string): Promise<IngestReceipt> {
   const { tenantId } = caller
@@ -24,6 +24,12 @@ export async function ingestDocument(ctx: Context, caller: Caller, docId: string
   if (source === undefined) throw new GanglionError((await isNeuron(ctx, caller, docId)) ? 'not_a_source' : 'not_found')
   if (source.archivedAt !== null) throw new GanglionError('not_found')
   const job = { documentId: source.id, tenantId, kbId: source.kbId }
+  const receipt = { ok: true, message: `The ingest of ${source.filename} begins.` } as const
+  if (source.status === 'ready') {
+    // It has a job since its upload, which moves it to `processing`.
+    await ctx.jobs.enqueue(job, ctx.now())
+    return receipt
+  }
   await inTransaction(
     ctx.database.db,
     async (db) => {
@@ -34,7 +40,7 @@ export async function ingestDocument(ctx: Context, caller: Caller, docId: string
     },
     'read committed',
   )
-  return { ok: true, message: `The ingest of ${source.filename} begins.` }
+  return receipt
 }
 
 async function isNeuron(ctx: Context, caller: Caller, docId: string): Promise<boolean> {

@@ -225,13 +225,16 @@ test('a failed Source is ingested again when asked, and its reason is cleared', 
   expect(kinds).toEqual(['source.uploaded', 'ingest.failed', 'ingest.started', 'ingest.completed'])
 })
 
-test('what waits or runs cannot be asked for again, and of many who ask at once one is heard', async () => {
+test('what is ready is accepted, what runs cannot be asked for again, and of many who ask at once one is heard', async () => {
   const { ctx, kbId, app } = await newTestBed()
   const source = await addSource(ctx, { kbId })
-  await expect(ingestDocument(ctx, app, source.id)).rejects.toMatchObject({ code: 'already_processing' })
+  const accepted = { ok: true, message: 'The ingest of note.md begins.' }
+  expect(await Promise.all([1, 2].map(() => ingestDocument(ctx, app, source.id)))).toEqual([accepted, accepted])
   const stop = await ingest(ctx, steps())
   await becomes(ctx, source, 'success')
   await stop()
+  const kinds = (await eventsOf(ctx, source)).map(({ kind }) => kind).filter((kind) => kind !== 'ingest.progress')
+  expect(kinds).toEqual(['source.uploaded', 'ingest.started', 'ingest.completed'])
   const asked = await Promise.allSettled([1, 2, 3, 4].map(() => ingestDocument(ctx, app, source.id)))
   expect(asked.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected'])
   await ingest(ctx, steps())
