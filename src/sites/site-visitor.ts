@@ -47,7 +47,7 @@ export function visitorOf(site: Site, { origin }: VisitingPage, now: Date, token
   const isGood = known !== undefined && known.issuedAt > now.getTime() - tokenAge && known.digest === digestOf(origin)
   if (!isGood) throw new GanglionError('invalid_token')
   const { id, name, tenantId } = { ...site, id: `visitor:${known.visitor}` }
-  return { id, name: `Visitor of ${name}`, tenantId, role: 'reader', connectors: [] }
+  return { id, name: `Visitor of ${name}`, tenantId, role: 'reader', audience: 'public', connectors: [] }
 }
 
 /** Counts a question. @returns why it is refused, and the seconds after which it would not be; undefined if it is not */

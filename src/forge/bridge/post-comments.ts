@@ -6,7 +6,9 @@ import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import { agree, attempt, type Linked, type Seen } from './linked.ts'
 import { commentMarker } from './marker.ts'
 
+/** Posts comments that curators wrote here, but in no repository that others can read: comments are in the queue, not in the repository. */
 export async function postComments(linked: Linked, seen: Seen): Promise<void> {
+  if (linked.isPublic) return
   const { pulls, rows } = seen
   for (const row of rows) {
     const { number } = row

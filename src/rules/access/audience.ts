@@ -25,6 +25,7 @@ export function effectiveAudience(
   { role, audience: own }: Pick<Caller, 'role' | 'audience'>,
   asked?: Audience,
 ): Audience {
+  if (own === 'public') return own
   if (role === 'curator') return asked ?? 'curator'
   if (asked === undefined || asked === 'curator') return 'tool'
   return asked === 'student' && role === 'reader' && own !== 'student' ? 'tool' : asked

@@ -13,8 +13,8 @@ export type Caller = {
   connectors: readonly string[]
   /** Of a key that is no curator's. */
   git?: GitFetch
-  /** Audience that a reader key may ask for beside its own. */
-  audience?: KeyAudience
+  /** Audience that a reader key may ask for beside its own. `public`: a visitor of a site, who is served as nothing else. */
+  audience?: KeyAudience | 'public'
   /** Of a person: where the request comes from. */
   address?: string
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'
+import { startGithub } from '../../forge/support/emulated-github.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import {
   approve,
@@ -140,6 +141,21 @@ test('approved here is merged there; dismissed here is closed there with the rea
   await github.reopen('ada', number)
   await sync()
   expect(await candidateDetail(product, tea)).toMatchObject({ status: 'pending' })
+})
+
+test('comments of curators are not posted in a repository that others can read', async () => {
+  const github = await startGithub()
+  github.show('public')
+  const { product, sync, numberOf } = await bridged({ github })
+  const id = await submitted(product, 'Lunch', 'At one.')
+  await sync()
+  const number = await numberOf('Add "Lunch"')
+  const comment = { as: product.tokens.curator, body: { comment: 'Ask the board first.' } }
+  expect((await product.request('POST', `/api/v1/queue/candidates/${id}/comment`, comment)).status).toBe(201)
+  await github.comment('ada', number, 'One or two?')
+  await sync()
+  await sync()
+  expect((await github.comments(number)).map(({ body }) => body)).toEqual(['One or two?'])
 })
 
 test('comments go both ways, each once, and the last one is the reason when a pull request is closed', async () => {

@@ -24,6 +24,8 @@ test('a reader key that was made for students may ask for them, and for nothing 
   expect(audiencesOf(caller)).toEqual(['tool', 'public', 'student'])
   expect(effectiveAudience(caller)).toBe('tool')
   expect(audiencesOf({ role: 'reader' })).toEqual(['tool', 'public'])
+  expect(audiencesOf({ role: 'reader', audience: 'public' })).toEqual(['public'])
+  expect(effectiveAudience({ role: 'reader', audience: 'public' })).toBe('public')
 })
 
 test.each([
