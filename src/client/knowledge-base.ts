@@ -83,8 +83,8 @@ function neuronsOf(connection: Connection, kb: string) {
         ({ neurons }) => neurons,
       ),
     /** Who said each sentence. */
-    blame: (seqId: string, options?: RequestOptions) =>
-      connection.call('get', '/api/v1/neurons/{kb}/{seqId}/blame', { path: { kb, seqId } }, options),
+    blame: (seqId: string, query: Query<'readBlame'> = {}, options?: RequestOptions) =>
+      connection.call('get', '/api/v1/neurons/{kb}/{seqId}/blame', { path: { kb, seqId }, query }, options),
     /** Says that a Neuron is still true: `until` a day, or as `kb.yaml` says. */
     stillTrue: (seqId: string, body: Schemas['StillTrue'] = {}, options?: RequestOptions) =>
       connection.call('post', '/api/v1/neurons/{kb}/{seqId}/still-true', { path: { kb, seqId }, body }, options),

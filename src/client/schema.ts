@@ -117,7 +117,7 @@ export interface paths {
     "/api/v1/neurons/{kb}/{seqId}/blame": {
         /**
          * Read who said each sentence of a Neuron
-         * @description Returns the sentences of a Neuron, each with the version, the commit and the candidate that brought it, who approved it, and the places in Sources that it was ingested from. Edits of other sentences, renames, merges and later editions of a Source leave them as they are. Curators also read who proposed it. Fails with `not_found` if the Neuron does not exist or the caller may not see it.
+         * @description Returns the sentences of a Neuron, each with the version, the commit and the candidate that brought it, who approved it, and the places in Sources that it was ingested from. Edits of other sentences, renames, merges and later editions of a Source leave them as they are. Curators also read who proposed it. A long page is read in parts: `nextStart` says where the next one begins. Fails with `not_found` if the Neuron does not exist or the caller may not see it.
          */
         get: operations["readBlame"];
     };
@@ -560,8 +560,10 @@ export interface components {
             version: number;
             /** @description Commit of this version. */
             commit: string;
-            /** @description Sentences of the Neuron, in order. */
+            /** @description Sentences of the Neuron, in order: at most 2,500, and 1 MB of JSON. */
             sentences: components["schemas"]["BlamedSentence"][];
+            /** @description If there are more sentences: where the next one begins. Ask again with this as `start`. */
+            nextStart?: number;
         };
         BlamedSentence: {
             /** @description The sentence, as it is written in Markdown. */
@@ -3355,6 +3357,10 @@ export interface operations {
     };
     readBlame: {
         parameters: {
+            query?: {
+                /** @description Offset in `content`, in UTF-16 code units, at or after which the sentences begin. Default: 0. */
+                start?: number;
+            };
             path: {
                 /**
                  * @description Slug or UUID of the knowledge base.

@@ -5,6 +5,16 @@ import { SeqId } from './vocabulary.ts'
 
 export const BlamePath = z.object({ kb: KbId, seqId: SeqId })
 
+export const BlameQuery = z.object({
+  start: z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number from 0')
+    .transform(Number)
+    .default(0)
+    .describe('Offset in `content`, in UTF-16 code units, at or after which the sentences begin. Default: 0.')
+    .meta({ type: 'integer', minimum: 0, maximum: 999_999_999 }),
+})
+
 export const BlamedSentence = z
   .object({
     text: z.string().describe('The sentence, as it is written in Markdown.'),
@@ -57,7 +67,12 @@ export const Blame = z
     title: z.string().describe('Title.'),
     version: z.int().positive().describe('Version of the Neuron that is explained.'),
     commit: ObjectId.describe('Commit of this version.'),
-    sentences: z.array(BlamedSentence).describe('Sentences of the Neuron, in order.'),
+    sentences: z.array(BlamedSentence).describe('Sentences of the Neuron, in order: at most 2,500, and 1 MB of JSON.'),
+    nextStart: z
+      .int()
+      .min(0)
+      .describe('If there are more sentences: where the next one begins. Ask again with this as `start`.')
+      .exactOptional(),
   })
   .meta({
     id: 'Blame',

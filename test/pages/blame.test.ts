@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readBlame } from '../../src/pages/read-blame.ts'
+import { readBlame } from '../../src/pages/blame/read-blame.ts'
 import { readHistory } from '../../src/pages/read-history.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
@@ -108,4 +108,23 @@ test('a page that the caller may not see has no blame, and a version that was hi
   await expect(readBlame(ctx, curator, { kb: 'handbook', seqId: 'handbook_00000009' })).rejects.toMatchObject({
     code: 'not_found',
   })
+})
+
+test('a page of very many sentences is explained in parts, which are together what one answer would hold', async () => {
+  const { ctx, app, reader } = await newTestBed()
+  const lines = Array.from({ length: 6_000 }, (_, at) => `Line ${at} [^${at}]\n\n[^${at}]: b`)
+  const made = await submitCandidate(ctx, app, candidate({ title: 'Long', content: lines.join('\n'), confidence: 1 }))
+  const id = made.seqId ?? expect.unreachable('It is approved.')
+  const texts: string[] = []
+  let parts = 0
+  for (let start: number | undefined = 0; start !== undefined; parts++) {
+    const part = await readBlame(ctx, reader, { kb: 'handbook', seqId: id, start })
+    expect(Buffer.byteLength(JSON.stringify(part.sentences))).toBeLessThanOrEqual(
+      1024 * 1024 + part.sentences.length + 1,
+    )
+    texts.push(...part.sentences.map(({ text }) => text))
+    start = part.nextStart
+  }
+  expect(parts).toBeGreaterThan(2)
+  expect(texts).toEqual(lines.flatMap((line) => line.split('\n\n')))
 })

@@ -19,9 +19,16 @@ export function addBlameCommand(program: Command): void {
     .requiredOption('--kb <slug>', 'the knowledge base')
   const example = 'ganglion blame neurons/leave.md --kb handbook'
   askServer(command, Options, { key: 'an API key', example }, async ({ page, kb }, server) => {
-    const asked = new Ganglion(server).kb(kb).neurons.blame(await seqIdOf(page))
-    const sentences = { not_found: () => 'There is no such page or knowledge base for this key.' }
-    const blame = await readAnswer(asked, Blame, server, sentences)
+    const { neurons } = new Ganglion(server).kb(kb)
+    const seqId = await seqIdOf(page)
+    const refusals = { not_found: () => 'There is no such page or knowledge base for this key.' }
+    const read = (start: number) => readAnswer(neurons.blame(seqId, { start }), Blame, server, refusals)
+    const { nextStart: next, ...blame } = await read(0)
+    for (let start = next; start !== undefined; ) {
+      const { sentences, nextStart } = await read(start)
+      blame.sentences.push(...sentences)
+      start = nextStart
+    }
     return { json: blame, text: blame.sentences.map(lineOf).join('\n') }
   })
 }

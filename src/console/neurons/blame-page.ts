@@ -8,7 +8,7 @@ import { when } from '../layout/when.ts'
 
 /** Who said each part of a page: sentences in a row that came the same way are one part. */
 export function blamePage(visit: Visit, { kb, blame }: { kb: PageKb; blame: Blame }): Html {
-  const { seqId, title, sentences } = blame
+  const { seqId, title, sentences, nextStart } = blame
   const path = neuronPage(kb.slug, seqId)
   const main = html`
     <p class="crumbs"><a href="${path}" dir="auto">${title}</a> · <a href="${path}/history">History</a></p>
@@ -19,7 +19,8 @@ export function blamePage(visit: Visit, { kb, blame }: { kb: PageKb; blame: Blam
       <thead><tr><th scope="col">Text</th><th scope="col">Version</th><th scope="col">When</th><th scope="col">Said by</th>
         <th scope="col">Approved by</th><th scope="col">Came from</th></tr></thead>
       <tbody>${partsOf(sentences).map((part) => row(visit, { kb, seqId }, part))}</tbody>
-    </table></div>`
+    </table></div>
+    ${nextStart !== undefined && html`<p><a href="${path}/blame?start=${nextStart}">Next sentences</a></p>`}`
   return page(visit, { title: `Who said so: ${title}`, main, kb })
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
-import { BlamePath } from '../../contract/blame.ts'
+import { BlamePath, BlameQuery } from '../../contract/blame.ts'
 import { kbPage, neuronPage, proposedPage, stalePage, tagPage, treePage } from '../../contract/console-paths.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { GanglionError, unless } from '../../contract/errors.ts'
@@ -12,12 +12,12 @@ import { answerFile } from '../../http/response/file-answer.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { kbLabel } from '../../kb/kb-label.ts'
 import { readFile } from '../../pages/attachments/read-file.ts'
+import { readBlame } from '../../pages/blame/read-blame.ts'
 import { compareLines, comparePages } from '../../pages/compare-pages.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { readWholeGraph } from '../../pages/graph/read-graph.ts'
 import { readLooseEnds } from '../../pages/graph/read-loose-ends.ts'
 import { listNeurons } from '../../pages/list-neurons.ts'
-import { readBlame } from '../../pages/read-blame.ts'
 import { readHistory, readVersions } from '../../pages/read-history.ts'
 import { readPage } from '../../pages/read-page.ts'
 import { readTags, type TagPage } from '../../pages/read-tags.ts'
@@ -122,11 +122,16 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
     },
   )
 
-  app.get('/kb/:kb/neurons/:seqId/blame', { schema: { params: BlamePath } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const kb = await kbLabel(await ctx.readableKb(caller.tenantId, request.params.kb))
-    return send(reply, blamePage(visitOf(request), { kb, blame: await readBlame(ctx, caller, request.params) }))
-  })
+  app.get(
+    '/kb/:kb/neurons/:seqId/blame',
+    { schema: { params: BlamePath, querystring: BlameQuery } },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const kb = await kbLabel(await ctx.readableKb(caller.tenantId, request.params.kb))
+      const blame = await readBlame(ctx, caller, { ...request.params, ...request.query })
+      return send(reply, blamePage(visitOf(request), { kb, blame }))
+    },
+  )
 
   app.get('/kb/:kb/tree', { schema: { params: KbParams, querystring: TreeQuery } }, async (request, reply) => {
     const caller = callerOf(request)

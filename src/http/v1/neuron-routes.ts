@@ -1,8 +1,8 @@
 import type { AppContext } from '../../app/open-context.ts'
-import { Blame, BlamePath } from '../../contract/blame.ts'
+import { Blame, BlamePath, BlameQuery } from '../../contract/blame.ts'
 import { Approval, AwaitedApproval } from '../../contract/candidates.ts'
 import { Neuron, NeuronPath, NeuronQuery, StillTrue } from '../../contract/neurons.ts'
-import { readBlame } from '../../pages/read-blame.ts'
+import { readBlame } from '../../pages/blame/read-blame.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
 import { sayStillTrue } from '../../pages/write/say-still-true.ts'
 import { previewing } from '../../queue/preview/previewing.ts'
@@ -68,13 +68,14 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
       description:
         'Returns the sentences of a Neuron, each with the version, the commit and the candidate that brought it, who approved ' +
         'it, and the places in Sources that it was ingested from. Edits of other sentences, renames, merges and later ' +
-        'editions of a Source leave them as they are. Curators also read who proposed it. Fails with `not_found` if the ' +
+        'editions of a Source leave them as they are. Curators also read who proposed it. A long page is read in parts: `nextStart` says where the next one begins. Fails with `not_found` if the ' +
         'Neuron does not exist or the caller may not see it.',
       params: BlamePath,
+      querystring: BlameQuery,
       response: { ...taggedAnswers(Blame), ...readErrors() },
     }),
     async (request, reply) => {
-      const blame = await readBlame(ctx, callerOf(request), request.params)
+      const blame = await readBlame(ctx, callerOf(request), { ...request.params, ...request.query })
       return answerTagged(request, reply, Blame, blame)
     },
   )

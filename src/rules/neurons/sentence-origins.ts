@@ -13,15 +13,13 @@ export type BroughtSentence = { sentence: Sentence; origin: number; said: string
 /**
  * The sentences of the last version. One that moves within the text, or that goes and comes back, keeps its origin.
  * @param versions oldest first
- * @param pause is called after each version
  * @param within a passage of the last version: others than its sentences may be left out
  */
-export async function sentenceOrigins(
+export function sentenceOrigins(
   versions: readonly TextVersion[],
   language: string,
-  pause: () => Promise<void>,
   within?: string,
-): Promise<BroughtSentence[]> {
+): BroughtSentence[] {
   const last = versions.at(-1)?.text ?? ''
   // How a sentence was written before its links followed a rename is known by its place among all.
   const isPart = within !== undefined && !versions.some(({ isFollowing }) => isFollowing)
@@ -47,7 +45,6 @@ export async function sentenceOrigins(
       return (was === undefined ? gone.get(said) : old[was]) ?? { origin: at, said }
     })
     texts = fresh
-    await pause()
   }
   return before.flatMap((brought, at) => {
     const sentence = sentences[at]

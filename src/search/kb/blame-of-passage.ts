@@ -1,7 +1,7 @@
 import type { BlamedSentence } from '../../contract/blame.ts'
 import { unless } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
-import { readBlame } from '../../pages/read-blame.ts'
+import { readBlame } from '../../pages/blame/read-blame.ts'
 import type { Audience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Passage } from '../answer/passage.ts'

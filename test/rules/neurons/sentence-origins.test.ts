@@ -30,11 +30,11 @@ test('each sentence has the version that brought it, however sentences are added
         }
         return { text: sentences.map((text, at) => text + (at % 3 === 2 ? '\n\n' : ' ')).join(''), isFollowing: false }
       })
-      const found = await sentenceOrigins(versions, 'en', async () => {})
+      const found = sentenceOrigins(versions, 'en')
       expect(found.map(({ sentence }) => sentence.text)).toEqual(sentences)
       for (const { sentence, origin } of found) expect(sentence.text).toContain(`Version ${origin} says`)
       const passage = sentences.filter((_, at) => at % 4 !== 1).join('\n')
-      const within = await sentenceOrigins(versions, 'en', async () => {}, passage)
+      const within = sentenceOrigins(versions, 'en', passage)
       expect(within).toEqual(found.filter(({ sentence }) => passage.includes(sentence.text)))
     }),
     { numRuns: runs(2_000) },
@@ -44,12 +44,12 @@ test('each sentence has the version that brought it, however sentences are added
 test('a sentence whose links follow a rename keeps its origin, one that another replaces does not', async () => {
   const first = { text: 'See [[Old]]. Stay.', isFollowing: false }
   const second = { text: 'See [[New]]. Stay.' }
-  const origins = async (isFollowing: boolean) => {
+  const origins = (isFollowing: boolean) => {
     const versions = [first, { ...second, isFollowing }]
-    const found = await sentenceOrigins(versions, 'en', async () => {})
-    expect(await sentenceOrigins(versions, 'en', async () => {}, second.text)).toEqual(found)
+    const found = sentenceOrigins(versions, 'en')
+    expect(sentenceOrigins(versions, 'en', second.text)).toEqual(found)
     return found.map(({ origin }) => origin)
   }
-  expect(await origins(true)).toEqual([0, 0])
-  expect(await origins(false)).toEqual([1, 0])
+  expect(origins(true)).toEqual([0, 0])
+  expect(origins(false)).toEqual([1, 0])
 })

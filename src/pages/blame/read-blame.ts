@@ -1,17 +1,17 @@
-import type { Blame, BlamedSentence } from '../contract/blame.ts'
-import { GanglionError } from '../contract/errors.ts'
-import { type KbView, viewFor } from '../kb/access/kb-view.ts'
-import { NamedSources } from '../kb/access/shown-fields.ts'
-import { type ShownVersion, shownVersions } from '../kb/access/shown-versions.ts'
-import type { Context } from '../kb/context.ts'
-import { findNeuron } from '../kb/projection/neuron-queries.ts'
-import { parseCandidate } from '../markdown/file/candidate-file.ts'
-import type { Caller } from '../rules/access/caller.ts'
-import { ingestActor } from '../rules/candidates/candidate.ts'
-import { sentenceOrigins } from '../rules/neurons/sentence-origins.ts'
-import { unixLines } from '../rules/text/line-endings.ts'
-import { pauses } from '../system/pauses.ts'
-import { approverOf } from './read-history.ts'
+import type { Blame, BlamedSentence } from '../../contract/blame.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { type KbView, viewFor } from '../../kb/access/kb-view.ts'
+import { NamedSources } from '../../kb/access/shown-fields.ts'
+import { type ShownVersion, shownVersions } from '../../kb/access/shown-versions.ts'
+import type { Context } from '../../kb/context.ts'
+import { findNeuron } from '../../kb/projection/neuron-queries.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { ingestActor } from '../../rules/candidates/candidate.ts'
+import { unixLines } from '../../rules/text/line-endings.ts'
+import { pauses } from '../../system/pauses.ts'
+import { approverOf } from '../read-history.ts'
+import { OriginsPool } from './origins-pool.ts'
 
 /** What is told of all sentences of one version. `sent`: what the proposer sent; others put the rest into the candidate. */
 type Origin = {
@@ -19,16 +19,20 @@ type Origin = {
   sent: { text: string; revisedBy: string } | undefined
 }
 
+/** Maximum bytes of JSON of the sentences in an answer. */
+const maxBytes = 1024 * 1024
+
 /**
  * Says who said each sentence of a Neuron: the version that brought it, through edits, moves, merges, renames, removals and editions.
- * Versions that the caller may not see are passed over. Only curators are told who proposed.
- * `within`: as in {@link sentenceOrigins}.
- * @throws {GanglionError} `not_found`
+ * Versions that the caller may not see are passed over. Only curators are told who proposed. An answer of 1 MB says where the next
+ * sentences begin.
+ * @param asked `within`: as in `sentenceOrigins`; `start`: UTF-16 offset that the sentences begin at or after
+ * @throws {GanglionError} `not_found`, `unavailable`
  */
 export async function readBlame(
   ctx: Context,
   caller: Caller,
-  { kb: kbName, seqId, within }: { kb: string; seqId: string; within?: string },
+  { kb: kbName, seqId, within, start = 0 }: { kb: string; seqId: string; within?: string; start?: number },
 ): Promise<Blame> {
   const kb = await ctx.kb(caller.tenantId, kbName)
   const view = await viewFor(caller, kb)
@@ -37,10 +41,18 @@ export async function readBlame(
   const isCurator = view.audience === 'curator'
   const versions = await shownVersions(kb, view, seqId)
   const { language } = await kb.settings()
+  const compared = versions.map(({ text, isFollowing }) => ({ text, isFollowing }))
+  const task = { versions: compared, language, within, start }
+  const { sentences: found, nextStart } = await ctx.threads.of(OriginsPool).origins(task)
   const named = new NamedSources(view, ctx.sources)
   const origins = new Map<number, Promise<Origin>>()
   const sentences: BlamedSentence[] = []
-  for (const { sentence, origin: at, said: text } of await sentenceOrigins(versions, language, pauses(), within)) {
+  const pause = pauses()
+  const { title, version, commit } = neuron
+  const answer = { seqId, title, version, commit, sentences }
+  let bytes = 0
+  for (const { sentence, origin: at, said: text } of found) {
+    await pause()
     const version = versions[at]
     if (version === undefined) continue
     const known = origins.get(at) ?? originOf({ view, named }, version)
@@ -48,10 +60,12 @@ export async function readBlame(
     const { said, sent } = await known
     const { sources: _, ...revised } = { ...said, ...(isCurator && { proposedBy: sent?.revisedBy ?? null }) }
     const isSent = sent === undefined || sent.text.includes(bare(text))
-    sentences.push({ ...sentence, ...(isSent ? said : revised) })
+    const blamed = { ...sentence, ...(isSent ? said : revised) }
+    bytes += Buffer.byteLength(JSON.stringify(blamed))
+    if (bytes > maxBytes && sentences.length > 0) return { ...answer, nextStart: sentence.start }
+    sentences.push(blamed)
   }
-  const { title, version, commit } = neuron
-  return { seqId, title, version, commit, sentences }
+  return { ...answer, ...(nextStart !== undefined && { nextStart }) }
 }
 
 async function originOf({ view, named }: { view: KbView; named: NamedSources }, row: ShownVersion): Promise<Origin> {

@@ -1,0 +1,21 @@
+import { type BroughtSentence, sentenceOrigins, type TextVersion } from '../../rules/neurons/sentence-origins.ts'
+
+/** `versions`: oldest first. `within`: see {@link sentenceOrigins}. `start`: UTF-16 offset of the first sentence that is asked for. */
+export type OriginsTask = {
+  versions: readonly TextVersion[]
+  language: string
+  within?: string | undefined
+  start: number
+}
+
+/** The sentences from `start` on, and the offset of the next where there are more. */
+export type OriginsResult = { sentences: BroughtSentence[]; nextStart: number | undefined }
+
+/** Maximum sentences of a result: more would hold up the thread that receives it. */
+const maxSentences = 2_500
+
+/** Runs in a worker thread: a page may have 250,000 sentences, and each version is compared with the one before. */
+export default function origins({ versions, language, within, start }: OriginsTask): OriginsResult {
+  const found = sentenceOrigins(versions, language, within).filter(({ sentence }) => sentence.start >= start)
+  return { sentences: found.slice(0, maxSentences), nextStart: found[maxSentences]?.sentence.start }
+}
