@@ -52,6 +52,8 @@ export type MainCommit = {
   files: FileContents
   /** Neurons that the commit deletes; the message must hold their trailers. */
   removals?: readonly Removal[]
+  /** Neurons that have a candidate's text already; only where no file changes. */
+  unchanged?: readonly Removal[]
   message: string
   /** Who decides on it; `operator`: whoever may write the repository itself. */
   decided: (Decided & { by: Actor }) | 'operator'
@@ -348,7 +350,7 @@ export class KnowledgeBase {
    */
   async commitToMain(
     staging: Staging,
-    { files, removals = [], message, decided, author, at, mergeParent }: MainCommit,
+    { files, removals = [], unchanged = [], message, decided, author, at, mergeParent }: MainCommit,
   ): Promise<Oid> {
     const awaiting = decided === 'operator' ? undefined : await this.missing(staging, files, decided)
     if (awaiting !== undefined) throw new GanglionError('approval_needed', awaitingText(awaiting), { awaiting })
@@ -380,7 +382,7 @@ export class KnowledgeBase {
     })
     // Git keeps whole seconds, and the projection must not know more than git.
     const seconds = new Date(Math.floor(at.getTime() / 1000) * 1000)
-    const told = { removals, firstCome: firstComeNeurons(trailersOf(message)) }
+    const told = { removals, unchanged, firstCome: firstComeNeurons(trailersOf(message)) }
     await indexCommit(this.projection, { commit, at: seconds, files: indexed, ...told }, this.#follower.load)
     return commit
   }

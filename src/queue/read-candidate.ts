@@ -9,7 +9,7 @@ import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
-import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
+import { versionApproved } from '../kb/projection/version-queries.ts'
 import { markedPage } from '../kb/writing/merge-candidate.ts'
 import { testFileChanges } from '../kb/writing/merge-tests.ts'
 import { proposalOf } from '../kb/writing/proposal.ts'
@@ -122,8 +122,7 @@ async function sidesOfApproval(
   { seqId, commit }: NonNullable<CandidateRow['approval']>,
 ): Promise<Sides> {
   const { read: sql } = kb.projection
-  const after = versionAt(sql, seqId, commit)
-  const before = after === undefined ? undefined : versionBefore(sql, seqId, after.version)
+  const { before, after } = versionApproved(sql, seqId, commit)
   const pageOf = async (blob: string | null | undefined) => (blob == null ? null : kb.repository.readText(blob))
   const sides = { before: await pageOf(before?.blob), after: await pageOf(after?.blob) }
   return frontMatter === null ? shownSides(sides.before, sides.after) : sides

@@ -28,8 +28,9 @@ import { oneLine } from '../rules/text/lines.ts'
 import { once } from '../state/once.ts'
 import { proposalViewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
-import { approveByPolicy, isTestedFirst } from './policy-approval.ts'
+import { approveByPolicy, isTestedFirst, leftToCurator } from './policy-approval.ts'
 import { policyVerdicts } from './policy-verdicts.ts'
+import { approveUnchanged, sameText, unchangedWarning } from './same-text.ts'
 import { takenNames } from './taken-names.ts'
 
 /** Kinds that change the Neuron they name, where they name one; every other makes a new one. */
@@ -213,13 +214,19 @@ async function submitStaged(
   if (earlier !== undefined) return { row: earlier, warnings }
   const known = findCandidate(sql, id)
   if (known === undefined) {
-    const { candidate, base, told } = await toCandidate(kb, staging, draft, id, now)
+    const { candidate, base, told, unchanged } = await toCandidate(kb, staging, draft, id, now)
     warnings.push(...told)
     if (base?.isGiven === true && candidate.verdict.approve)
       await refuseConflict(proposalViewOf(kb, staging), candidate)
     // Anybody can be any number of visitors: they leave room to those who have a key.
     if (isVisitor(draft.createdBy) && countPending(sql) >= maxPending / 2) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, candidate, 'Propose')
+    const recorded = findCandidate(sql, id)
+    // The limits of its key may have taken the approval away.
+    if (unchanged !== undefined && recorded?.approvedByPolicy) {
+      await approveUnchanged(kb, staging, candidate, unchanged, now)
+      return { row: findCandidate(sql, id) ?? recorded, warnings: [...warnings, unchangedWarning(unchanged)] }
+    }
   }
   const row = findCandidate(sql, id)
   if (row === undefined) throw new GanglionError('internal')
@@ -246,7 +253,13 @@ export async function toCandidate(
   draft: Draft,
   id: string,
   now: Date,
-): Promise<{ candidate: Candidate; base: CorrectionBase | undefined; told: Warning[] }> {
+): Promise<{
+  candidate: Candidate
+  base: CorrectionBase | undefined
+  told: Warning[]
+  /** Page that has the text already, where the policy would approve it. */
+  unchanged: NeuronRow | undefined
+}> {
   const { fields, settings, door, trustedConnector, isUnreadable, removes } = draft
   const { kind, title, metadata, confidence, impactEstimate, connector, createdBy } = draft
   const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
@@ -282,10 +295,13 @@ export async function toCandidate(
     createdAt: now.toISOString(),
     decisions: [],
   }
+  const { unchanged, similar, isCopy } = await sameText(kb, staging, candidate, draft)
+  const isHeld = isCopy && candidate.verdict.approve
   return {
-    candidate,
+    candidate: isHeld ? leftToCurator(candidate, { reason: 'nearly the same as another page' }) : candidate,
     base,
-    told: [...targetWarnings(kind, fields.targetNeuron, targetProblem), ...(base?.warnings ?? [])],
+    told: [...targetWarnings(kind, fields.targetNeuron, targetProblem), ...(base?.warnings ?? []), ...similar],
+    unchanged: candidate.verdict.approve ? unchanged : undefined,
   }
 }
 

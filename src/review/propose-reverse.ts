@@ -53,6 +53,8 @@ async function reverseOf(
   const before = done && versionBefore(sql, seqId, done.version)
   const target = findNeuron(sql, seqId)
   // Nothing to take back where the Neuron went, or came back, by another way.
+  if (done !== undefined && done.commit !== commit)
+    throw new GanglionError('target_not_found', 'Its approval changed nothing.')
   if (done === undefined || (target === undefined) !== (done.blob === null)) throw new GanglionError('target_not_found')
   const record: Omit<Candidate, 'title' | 'content' | 'frontMatter' | 'metadata' | 'removes' | 'base' | 'verdict'> = {
     id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),

@@ -4,7 +4,7 @@ import { type ErrorCode, GanglionError, ValidationError } from '../contract/erro
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
-import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
+import { versionApproved } from '../kb/projection/version-queries.ts'
 import { baseOf, type MainView, markedPage } from '../kb/writing/merge-candidate.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -112,8 +112,7 @@ async function approvedSides(
   { seqId, commit }: NonNullable<CandidateRow['approval']>,
   title: string,
 ): Promise<ReviewSides> {
-  const after = versionAt(sql, seqId, commit)
-  const before = after && versionBefore(sql, seqId, after.version)
+  const { before, after } = versionApproved(sql, seqId, commit)
   const fileOf = async (blob: string | null | undefined) =>
     blob === undefined || blob === null ? undefined : shownFile(await readText(blob))
   const movedFrom = before !== undefined && before.path !== after?.path ? before.path : undefined

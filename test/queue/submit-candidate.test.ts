@@ -144,7 +144,11 @@ test('a candidate for a Neuron that is not there warns the curator, and a target
   expect(other.status).toBe('pending')
   const made = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1 }))
   const beside = JSON.stringify({ targetNeuron: made.seqId })
-  const second = await submitCandidate(bed.ctx, bed.app, candidate({ confidence: 1, metadata: beside }))
+  const second = await submitCandidate(
+    bed.ctx,
+    bed.app,
+    candidate({ content: 'Another.', confidence: 1, metadata: beside }),
+  )
   expect(second).toMatchObject({ status: 'approved', seqId: 'handbook_00000002' })
 })
 

@@ -15,7 +15,7 @@ import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit }
 import type { Projection, ProjectionHeads } from '../projection/projection.ts'
 import { erasedCommits } from '../refs/erased-commits.ts'
 import { mainRef, queueRef, RefMissing } from '../refs/kb-refs.ts'
-import { parseRemovals } from '../refs/removal-trailer.ts'
+import { parseRemovals, parseUnchanged } from '../refs/removal-trailer.ts'
 import { parseSeqFloor, seqFloorPath } from '../refs/seq-floor.ts'
 import { tagsOfCandidate } from './candidate-tags.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
@@ -103,7 +103,8 @@ export class KbFollower {
         const neuron = isText ? await this.load(path, blob) : undefined
         return { path, mode, blob, neuron, ...(isText ? await this.readSettings(path, blob) : {}) }
       })
-      const told = { removals: parseRemovals(trailers), firstCome: firstComeNeurons(trailers) }
+      const removals = parseRemovals(trailers)
+      const told = { removals, unchanged: parseUnchanged(trailers), firstCome: firstComeNeurons(trailers) }
       return { commit, at, files: await Promise.all(files), ...told }
     })
     return Promise.all(read)

@@ -44,6 +44,16 @@ export function indexWords(sql: Sql, candidate: Candidate, textKey: string): { r
   return { row, isKnown }
 }
 
+/** Returns Neurons to which candidates with all words of one of several sets were approved, the last first. */
+export function neuronsWithWords(sql: Sql, sets: readonly (readonly string[])[], limit: number): string[] {
+  if (sets.length === 0) return []
+  const match = sets.map((words) => `(${words.map((word) => `"${word}"`).join(' AND ')})`).join(' OR ')
+  return sql.all`SELECT DISTINCT seq_id FROM (
+      SELECT rowid FROM candidate_words WHERE candidate_words MATCH ${match} ORDER BY rowid DESC LIMIT 100
+    ) AS one JOIN candidate_rows ON number = one.rowid JOIN approvals ON approvals.candidate_id = id JOIN neurons USING (seq_id)
+    LIMIT ${limit}`.map(({ seq_id }) => String(seq_id))
+}
+
 /**
  * Returns the FTS5 query for candidates that hold a word that begins with each word of a text. Single characters match whole
  * words, since they begin too many. Returns `undefined` if the text has no words.

@@ -49,6 +49,8 @@ export type IndexedCommit = {
   files: readonly IndexedFile[]
   /** Deleted Neurons whose candidates the commit names: its own, or such as were deleted before it. */
   removals: readonly { seqId: string; candidateId: string }[]
+  /** Neurons that have the text of a candidate already, which a commit without changes approves. */
+  unchanged: readonly { seqId: string; candidateId: string }[]
   /** The Neurons to which it gives no name that another has already. */
   firstCome: ReadonlySet<string>
 }
@@ -62,7 +64,7 @@ type HeldRow = { path: string; blob: string }
  */
 export async function indexCommit(
   projection: Projection,
-  { commit, at, files, removals, firstCome }: IndexedCommit,
+  { commit, at, files, removals, unchanged, firstCome }: IndexedCommit,
   load: (path: string, blob: string) => Promise<IndexedNeuron | undefined>,
 ): Promise<void> {
   const { write: sql } = projection
@@ -102,6 +104,11 @@ export async function indexCommit(
     }
   }
   for (const { seqId, candidateId } of removals) nameRemoval(projection, seqId, candidateId, position)
+  for (const { seqId, candidateId } of files.length === 0 ? unchanged : []) {
+    const held = sql.get`SELECT document_id FROM neurons WHERE seq_id = ${seqId}`
+    if (held !== undefined)
+      putApproval(sql, candidateId, { seqId, documentId: held.document_id as string | null, position })
+  }
 }
 
 function nameRemoval({ write: sql }: Projection, seqId: string, candidateId: string, position: number): void {
@@ -117,10 +124,19 @@ function approve(
   candidateId: string,
   { seqId, documentId, position }: { seqId: string; documentId: string | null; position: number },
 ): boolean {
+  const isFirst = putApproval(sql, candidateId, { seqId, documentId, position })
+  if (isFirst) sql.run`DELETE FROM unapproved WHERE seq_id = ${seqId}`
+  return isFirst
+}
+
+function putApproval(
+  sql: Projection['write'],
+  candidateId: string,
+  { seqId, documentId, position }: { seqId: string; documentId: string | null; position: number },
+): boolean {
   const { changes } = sql.run`INSERT OR IGNORE INTO approvals (candidate_id, seq_id, document_id, position)
     VALUES (${candidateId}, ${seqId}, ${documentId}, ${position})`
   if (changes === 0) return false
-  sql.run`DELETE FROM unapproved WHERE seq_id = ${seqId}`
   sql.run`UPDATE candidates SET status = 'approved' WHERE id = ${candidateId}`
   return true
 }

@@ -35,6 +35,17 @@ export function versionBefore(sql: Sql, seqId: string, version: number): Version
   return row === undefined ? undefined : toVersion(row)
 }
 
+/** Returns the version before the one that a commit made; the same one if that commit approved a text that the Neuron had already. */
+export function versionApproved(
+  sql: Sql,
+  seqId: string,
+  commit: string,
+): { before: VersionRow | undefined; after: VersionRow | undefined } {
+  const after = versionAt(sql, seqId, commit)
+  if (after === undefined || after.commit !== commit) return { before: after, after }
+  return { before: versionBefore(sql, seqId, after.version), after }
+}
+
 function toVersion({ version, path, blob, oid, at }: Record<string, unknown>): VersionRow {
   return {
     version: Number(version),

@@ -7,13 +7,31 @@ export type Removal = { seqId: string; candidateId: string }
 
 /** Names the trailer of a commit on main that holds a {@link Removal}. */
 const removalTrailer = 'Removes'
+/** Names the trailer of a commit on main that approves a candidate whose text a Neuron has already. */
+const unchangedTrailer = 'Unchanged'
 
 export function removalTrailers(removals: readonly Removal[]): [string, string][] {
-  return removals.map(({ seqId, candidateId }) => [removalTrailer, `${seqId} ${candidateId}`])
+  return trailersOf(removalTrailer, removals)
+}
+
+export function unchangedTrailers(unchanged: readonly Removal[]): [string, string][] {
+  return trailersOf(unchangedTrailer, unchanged)
+}
+
+function trailersOf(name: string, pairs: readonly Removal[]): [string, string][] {
+  return pairs.map(({ seqId, candidateId }) => [name, `${seqId} ${candidateId}`])
 }
 
 export function parseRemovals(trailers: Trailers): Removal[] {
-  return trailers.flatMap(([name, value]) => (name === removalTrailer ? (parseRemoval(value) ?? []) : []))
+  return parsePairs(removalTrailer, trailers)
+}
+
+export function parseUnchanged(trailers: Trailers): Removal[] {
+  return parsePairs(unchangedTrailer, trailers)
+}
+
+function parsePairs(wanted: string, trailers: Trailers): Removal[] {
+  return trailers.flatMap(([name, value]) => (name === wanted ? (parseRemoval(value) ?? []) : []))
 }
 
 /** Nothing where the trailer's value is no removal. */

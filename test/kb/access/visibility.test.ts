@@ -159,7 +159,10 @@ describe('a Neuron that a key may not see', () => {
     const { ctx, app } = bed
     const paths = []
     for (const metadata of [{ tags: ['internal'] }, {}, { path: 'plans/x.md' }, { path: `plans/${'ü'.repeat(120)}` }]) {
-      const input = candidate({ title: 'Plan', confidence: 0.95, metadata: JSON.stringify(metadata) })
+      const input = candidate({
+        ...{ title: 'Plan', content: `Text ${paths.length}.`, confidence: 0.95 },
+        metadata: JSON.stringify(metadata),
+      })
       const { candidateId } = await submitCandidate(ctx, app, input)
       const [path = ''] = (await ctx.kb(app.tenantId, 'handbook')).projection.read.all`SELECT path FROM neurons
         WHERE candidate_id = ${candidateId}`.map((row) => String(row.path))

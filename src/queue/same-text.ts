@@ -1,0 +1,166 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Warning } from '../contract/candidates.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import type { Staging } from '../git/staging.ts'
+import type { KbView } from '../kb/access/kb-view.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { neuronsWithWords } from '../kb/projection/candidate-words.ts'
+import { namesByKey } from '../kb/projection/link-queries.ts'
+import { findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
+import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
+import { unchangedTrailers } from '../kb/refs/removal-trailer.ts'
+import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
+import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { neuronTitle } from '../markdown/neuron-title.ts'
+import { shownContent } from '../markdown/shown-content.ts'
+import { effectiveAudience } from '../rules/access/audience.ts'
+import type { Caller } from '../rules/access/caller.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
+import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
+import { linkKey } from '../rules/links/link-target.ts'
+import { findResembling, wordsWithin } from '../rules/neurons/resemblance.ts'
+import { tagKey } from '../rules/neurons/tag.ts'
+import { unixLines } from '../rules/text/line-endings.ts'
+import { policyActor, proposalViewOf } from './approval.ts'
+
+/** Pages that have the text of a candidate already, as far as its sender may see them. */
+export type SameText = {
+  /** Page that would be as it is. */
+  unchanged?: NeuronRow | undefined
+  /** Pages that a new page would nearly repeat, the most alike first. */
+  similar: Warning[]
+  /** Whether the policy would make a copy of one of these. */
+  isCopy: boolean
+}
+
+type Sender = { sees: KbView['sees']; role: Caller['role'] }
+
+const maxTold = 3
+/** Resemblance of pages that are told, and of those that count as copies. */
+const [leastTold, leastCopy] = [0.8, 0.9]
+/** Shorter texts are alike by chance. */
+const leastWords = 16
+/** Words by which pages are found: two sets, so that a changed word hides no page. */
+const wordsOfSet = 6
+const maxRead = 10_000
+const maxCompared = 20
+
+/** Returns the pages that have a candidate's text already, or nearly: what its sender may not see does not count. Within a write. */
+export async function sameText(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidate: Candidate,
+  sender: Sender,
+): Promise<SameText> {
+  const view = proposalViewOf(kb, staging)
+  if (candidate.removes) return { similar: [], isCopy: false }
+  if (candidate.target !== null) {
+    return { unchanged: await unchangedTarget(view, candidate, sender), similar: [], isCopy: false }
+  }
+  const content = textOf(candidate.content)
+  const pages: { row: NeuronRow; file: NeuronFile; text: string }[] = []
+  for (const seqId of new Set([...titled(view, candidate), ...found(view, content)])) {
+    const row = findNeuron(view.sql, seqId)
+    if (row === undefined || !sender.sees(row) || pages.length === maxCompared) continue
+    const file = parseNeuronFile(await view.readText(row.blob))
+    const text = textOf(effectiveAudience(sender) === 'curator' ? file.content : shownContent(file))
+    pages.push({ row, file, text })
+  }
+  const equal = pages.filter(({ row, text }) => text === content && row.title === candidate.title)
+  const unchanged = equal.find(({ row }) => hasFields(row, candidate))?.row
+  if (unchanged !== undefined) return { unchanged, similar: [], isCopy: false }
+  const isLong = wordsWithin(content).length >= leastWords
+  const texts = pages.map(({ row, text }) => ({ name: row.seqId, text }))
+  const [alike = []] = isLong ? findResembling([{ name: '', text: content }], texts, leastTold) : []
+  const told = new Map([
+    ...equal.map(({ row }) => [row.seqId, 1] as const),
+    ...alike.map((one) => [one.name, one.resemblance] as const),
+  ])
+  const numbers = numbersIn(content)
+  const isCopy = pages.some(
+    ({ row, text }) => (told.get(row.seqId) ?? 0) >= leastCopy && isDeepStrictEqual(numbersIn(text), numbers),
+  )
+  return { similar: [...told.keys()].slice(0, maxTold).map(similarTo), isCopy }
+}
+
+function similarTo(seqId: string): Warning {
+  const message = `${seqId} says nearly the same: correct that page instead, with a user-correction of this targetNeuron, if it is the same.`
+  return { code: 'similar', message, seqId }
+}
+
+export function unchangedWarning({ seqId }: NeuronRow): Warning {
+  return { code: 'unchanged', message: `${seqId} has this text already: nothing was changed.`, seqId }
+}
+
+function textOf(content: string): string {
+  return unixLines(content).trim()
+}
+
+function titled({ sql }: ProposalView, { title }: Candidate): string[] {
+  const named = namesByKey(sql, linkKey(title)).filter(({ kind }) => kind === 'title')
+  return named.slice(0, maxCompared).map(({ seqId }) => seqId)
+}
+
+function found({ sql }: ProposalView, content: string): string[] {
+  const words = [...new Set(wordsWithin(content.slice(0, maxRead)))].sort((a, b) => b.length - a.length)
+  const sets = [words.slice(0, wordsOfSet), words.slice(wordsOfSet, 2 * wordsOfSet)].filter((set) => set.length > 0)
+  return neuronsWithWords(sql, sets, maxCompared)
+}
+
+/** Whether a page has all that a new page would have beside the text. */
+function hasFields({ tags, audience }: NeuronRow, { metadata }: Candidate): boolean {
+  const wished = readMetadata(parseMetadata(metadata).data)
+  const own = new Set(tags.map(tagKey))
+  return wished.tags.every((tag) => own.has(tagKey(tag))) && isDeepStrictEqual(wished.audience ?? audience, audience)
+}
+
+/** Numbers tell one of a series from another, and a dose from another: a text that differs in them is no copy. */
+function numbersIn(text: string): string[] {
+  return wordsWithin(text)
+    .filter((word) => /\p{N}/u.test(word))
+    .sort()
+}
+
+/** Returns the target of a correction that would be as it is but for its back-pointer. */
+async function unchangedTarget(
+  view: ProposalView,
+  candidate: Candidate,
+  { sees }: Sender,
+): Promise<NeuronRow | undefined> {
+  try {
+    const { text, target, movedFrom } = await proposalOf(view, candidate)
+    if (text === null || target === undefined || movedFrom !== undefined || !sees(target)) return undefined
+    const saidBy = (page: string) => {
+      const file = parseNeuronFile(page)
+      const { tags, audience, sourceUrl } = file.fields
+      return { content: textOf(file.content), title: neuronTitle(file, target.path), tags, audience, sourceUrl }
+    }
+    return isDeepStrictEqual(saidBy(text), saidBy(await view.readText(target.blob))) ? target : undefined
+  } catch (error) {
+    if (error instanceof GanglionError || error instanceof ValidationError) return undefined
+    throw error
+  }
+}
+
+/** Approves a candidate whose text a Neuron has already, by a commit that changes nothing and so needs nobody. Within a write. */
+export async function approveUnchanged(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { id, title, kind, connector }: Candidate,
+  { seqId }: NeuronRow,
+  at: Date,
+): Promise<void> {
+  const unchanged = [{ seqId, candidateId: id }]
+  await kb.commitToMain(staging, {
+    ...{ files: new Map(), unchanged, decided: 'operator' },
+    message: commitMessage(`Find "${title}" unchanged`, [
+      ['Candidate', id],
+      ['Neuron', seqId],
+      ...unchangedTrailers(unchanged),
+      ['Kind', kind],
+      ['Connector', connector],
+    ]),
+    author: signatureOf(policyActor, at),
+    at,
+  })
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { readNeuron } from '../../src/pages/read-neuron.ts'
+import { readCandidate } from '../../src/queue/read-candidate.ts'
+import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { nativeGit } from '../git/support/native-git.ts'
+import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { approveCandidate } from '../support/approve-candidate.ts'
+
+const words = Array.from(
+  { length: 80 },
+  (_, at) => `word${String.fromCharCode(97 + (at % 26))}${at % 3 === 0 ? 'x' : ''}`,
+)
+const long = `Escalate every ticket of a customer with a contract.\n\n${words.join(' ')}`
+const sure = (changes: object = {}) => candidate({ content: long, confidence: 1, ...changes })
+const unchanged = (seqId: string | undefined) => [{ code: 'unchanged', message: expect.any(String), seqId }]
+const similar = (seqId: string | undefined) => ({ code: 'similar', message: expect.any(String), seqId })
+
+test('an equal text makes no second page and no version, and is approved with the Neuron that has it', async () => {
+  const { ctx, app, curator, gitDir, reopen } = await newTestBed()
+  const pages = () => nativeGit(gitDir, ['ls-tree', '-r', '--name-only', 'main', 'neurons']).split('\n').length
+  const first = await submitCandidate(ctx, app, sure({ metadata: '{"tags":["a","b"]}' }))
+  const { seqId = '' } = first
+  const before = pages()
+  const again = await submitCandidate(ctx, app, sure({ content: `${long}\r\n`, metadata: '{"tags":["b"]}' }))
+  expect(again).toMatchObject({ status: 'approved', seqId, warnings: unchanged(seqId) })
+  expect(again.candidateId).not.toBe(first.candidateId)
+  const noop = await submitCandidate(ctx, app, correction(seqId, long, { confidence: 1 }))
+  expect(noop).toMatchObject({ status: 'approved', seqId, warnings: unchanged(seqId) })
+  expect(pages()).toBe(before)
+  const neuron = await readNeuron(ctx, curator, { kb: 'handbook', seqId })
+  expect(neuron).toMatchObject({ version: 1 })
+  for (const { candidateId, commit } of [again, noop]) {
+    const read = await readCandidate(ctx, curator, candidateId)
+    expect(read).toMatchObject({ status: 'approved', seqId, commit, decisions: [{ action: 'approve' }] })
+    expect(read.before).toBe(read.after)
+  }
+  const main = nativeGit(gitDir, ['rev-parse', 'main'])
+  const now = await reopen()
+  expect(await readCandidate(now, curator, again.candidateId)).toMatchObject({ status: 'approved', seqId })
+  expect(nativeGit(gitDir, ['rev-parse', 'main'])).toBe(main)
+})
+
+test('a text with what the page lacks is no equal one; one below the threshold waits', async () => {
+  const { ctx, app, curator } = await newTestBed()
+  const { seqId = '' } = await submitCandidate(ctx, app, sure())
+  const tagged = await submitCandidate(
+    ctx,
+    app,
+    correction(seqId, long, { confidence: 1, metadata: JSON.stringify({ targetNeuron: seqId, tags: ['new'] }) }),
+  )
+  expect(tagged).toMatchObject({ status: 'approved', seqId })
+  expect(await readNeuron(ctx, curator, { kb: 'handbook', seqId })).toMatchObject({ version: 2, tags: ['new'] })
+  const further = await submitCandidate(ctx, app, sure({ metadata: '{"tags":["other"]}' }))
+  expect(further).toMatchObject({ status: 'pending', warnings: [similar(seqId)] })
+  expect(await submitCandidate(ctx, app, sure({ confidence: 0.1 }))).toMatchObject({ status: 'pending' })
+})
+
+test('a text that is nearly that of another page is told, and waits where it is a copy', async () => {
+  const { ctx, app, curator } = await newTestBed()
+  const { seqId } = await submitCandidate(ctx, app, sure())
+  const copy = await submitCandidate(ctx, app, sure({ title: 'Escalation', content: long.replace('every', 'any') }))
+  expect(copy).toMatchObject({ status: 'pending', warnings: [similar(seqId)] })
+  const { candidateId } = copy
+  await approveCandidate(ctx, curator, candidateId, {})
+  // Another number is another fact, and a short text is alike by chance.
+  const other = await submitCandidate(ctx, app, sure({ title: 'Year', content: long.replace('every', '500') }))
+  expect(other.status).toBe('approved')
+  expect(other.warnings).toHaveLength(2)
+  const short = { content: 'See the page of the team.', confidence: 1 }
+  for (const title of ['One', 'Two', 'Three']) {
+    expect(await submitCandidate(ctx, app, candidate({ ...short, title }))).toMatchObject({ status: 'approved' })
+  }
+})
+
+test('a page that the sender may not see is neither equal nor told', async () => {
+  const { ctx, app, curator } = await newTestBed()
+  const hidden = await submitCandidate(ctx, curator, sure({ metadata: '{"tags":["internal"]}' }))
+  const sent = await submitCandidate(ctx, app, sure())
+  expect(sent).toMatchObject({ status: 'approved' })
+  expect(sent.seqId).not.toBe(hidden.seqId)
+  expect(JSON.stringify(sent.warnings ?? [])).not.toContain(String(hidden.seqId))
+})
