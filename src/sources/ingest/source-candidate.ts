@@ -8,7 +8,7 @@ import { asProposed } from '../../kb/writing/merge-candidate.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { fileLayout } from '../../markdown/file/front-matter.ts'
 import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { narrowed } from '../../rules/access/audience.ts'
+import { isInternal, narrowed } from '../../rules/access/audience.ts'
 import { type Candidate, ingestActor, ingestConnector } from '../../rules/candidates/candidate.ts'
 import { candidateIdFor, idTail } from '../../rules/candidates/candidate-id.ts'
 import type { SourceReference } from '../../rules/neurons/neuron.ts'
@@ -243,8 +243,13 @@ function spanText([first, last]: Span): string {
   return first === last ? String(first) : `${first}-${last}`
 }
 
-/** Below `neurons/`. With a part of the document's id, so that it tells nothing of other documents of the same name. */
-function pathOf({ filename, editionOf }: IngestedSource, { kind, key, title }: CompiledPage): string {
-  const folder = `sources/${fileSlug(filename.replace(/\.[^.]*$/, ''))}-${idTail(editionOf)}`
+/**
+ * Returns a path below `neurons/`. It ends in a part of the document's id, so that it reveals nothing of other documents of the same name.
+ * An internal page is named after its title: a curator may show the page later, but not the Source, whose name readers must not see.
+ */
+function pathOf({ filename, editionOf }: IngestedSource, { kind, key, title, tags }: CompiledPage): string {
+  const isHidden = isInternal(tags)
+  const name = isHidden && kind !== 'summary' ? 'source' : fileSlug(isHidden ? title : filename.replace(/\.[^.]*$/, ''))
+  const folder = `sources/${name}-${idTail(editionOf)}`
   return kind === 'summary' ? folder : `${folder}/${hasOtherLetters(title) ? fileSlug(title) : slugify(key)}`
 }

@@ -40,6 +40,18 @@ async function bed() {
   return { ...test, kb, native, ingest, pending, pageOf }
 }
 
+test('pages of an internal Source are not called after its file, which no reader may know of when a page is shown', async () => {
+  const { ctx, kb, native } = await bed()
+  const plan = { ...source, filename: 'Layoffs board.pdf' }
+  const tags = ['internal']
+  const pages = [{ ...summary, title: 'Moving', tags }, part('rooms', 'Floor two.', { tags })]
+  await commitSource(ctx, kb, plan, pages)
+  expect(native.paths(main, 'neurons/sources')).toEqual([
+    'neurons/sources/moving-00000a.md',
+    'neurons/sources/source-00000a/rooms.md',
+  ])
+})
+
 test('the pages of a Source are Neurons of one commit, each with its candidate and where it is from', async () => {
   const { native, ingest, pageOf, ctx } = await bed()
   const before = native.git('rev-parse', main)
