@@ -45,7 +45,7 @@ export class NotDismissedError extends GanglionError {}
 export class MergeConflictError extends GanglionError {}
 /** 409 `target_not_found`: The Neuron that the candidate targets does not exist. */
 export class TargetNotFoundError extends GanglionError {}
-/** 409 `target_unreadable`: The front matter of the Neuron that the candidate targets cannot be read. */
+/** 409 `target_unreadable`: The front matter of the Neuron that is to be changed cannot be read. */
 export class TargetUnreadableError extends GanglionError {}
 /** 409 `stale_head`: The candidate has changed since it was reviewed. */
 export class StaleHeadError extends GanglionError {}

@@ -110,7 +110,7 @@ export interface paths {
     "/api/v1/neurons/{kb}/{seqId}/still-true": {
         /**
          * Say that a Neuron is still true
-         * @description Creates one commit on `main` that changes nothing but `verified` in the front matter. Where `kb.yaml` asks for more approvals, the change waits as a candidate, with 202. Idempotent within a day. Fails with `not_found` if the Neuron does not exist, and with 400 if `until` is past.
+         * @description Creates one commit on `main` that changes nothing but `verified` in the front matter. Where `kb.yaml` asks for more approvals, the change waits as a candidate, with 202. Idempotent within a day. Fails with `not_found` if the Neuron does not exist, with `target_unreadable` if its front matter cannot be parsed, and with 400 if `until` is past.
          */
         post: operations["sayStillTrue"];
     };

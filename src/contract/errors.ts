@@ -112,7 +112,7 @@ export const errorTable = {
   },
   target_unreadable: {
     status: 409,
-    message: 'The front matter of the Neuron that the candidate targets cannot be read.',
+    message: 'The front matter of the Neuron that is to be changed cannot be read.',
     remedy: 'Correct the front matter of the Neuron by a push. `ganglion check` names the fault.',
   },
   stale_head: {

@@ -51,7 +51,7 @@ const UnresolvedLink = z
   })
   .meta({ id: 'UnresolvedLink' })
 
-const SourceReference = z
+export const SourceReference = z
   .object({
     id: z.string().describe('UUID of the Source.').exactOptional(),
     filename: z.string().describe('Name of the uploaded file.').exactOptional(),
@@ -62,6 +62,13 @@ const SourceReference = z
     time: z.string().describe('Position in a recording, in seconds.').exactOptional(),
   })
   .meta({ id: 'SourceReference' })
+
+export const Verified = z.object({
+  by: z.string().describe('Who said that the page is true.').exactOptional(),
+  at: z.iso.date().describe('Day on which they said so.'),
+  until: z.iso.date().describe('Last day on which it counts as true.').exactOptional(),
+  edition: z.string().describe('UUID of the edition of a cited Source that they knew.').exactOptional(),
+})
 
 const example = {
   seqId: 'handbook_00000042',
@@ -128,15 +135,7 @@ export const Neuron = z
       .array(SourceReference)
       .describe('Sources of the Neuron, with the place in each. Absent if there are none.')
       .exactOptional(),
-    verified: z
-      .object({
-        by: z.string().describe('Who said that the page is true.').exactOptional(),
-        at: z.iso.date().describe('Day on which they said so.'),
-        until: z.iso.date().describe('Last day on which it counts as true.').exactOptional(),
-        edition: z.string().describe('UUID of the edition of a cited Source that they knew.').exactOptional(),
-      })
-      .describe('Who last said that the page is still true. Absent if nobody did.')
-      .exactOptional(),
+    verified: Verified.describe('Who last said that the page is still true. Absent if nobody did.').exactOptional(),
     owner: z
       .string()
       .describe('Who answers for the page, as it says: an e-mail, or the name of a key.')

@@ -45,13 +45,14 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
       description:
         'Creates one commit on `main` that changes nothing but `verified` in the front matter. Where `kb.yaml` asks for ' +
         'more approvals, the change waits as a candidate, with 202. Idempotent within a day. Fails with `not_found` if ' +
-        'the Neuron does not exist, and with 400 if `until` is past.',
+        'the Neuron does not exist, with `target_unreadable` if its front matter cannot be parsed, and with 400 if `until` ' +
+        'is past.',
       params: NeuronPath,
       body: StillTrue,
       response: {
         200: Approval,
         202: AwaitedApproval,
-        ...writeErrors('insufficient_role', 'merge_conflict', 'queue_full'),
+        ...writeErrors('insufficient_role', 'merge_conflict', 'queue_full', 'target_unreadable'),
       },
     }),
     async (request, reply) => {

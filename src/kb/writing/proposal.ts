@@ -1,6 +1,5 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
-import { FrontMatterError } from '../../markdown/file/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
@@ -90,7 +89,7 @@ async function newPage(view: ProposalView, candidate: Candidate, edit: ApprovalE
       ...audienceOf(fields.audience, edit.adds?.audience),
     }
     const changes = { ...ids, ...given, title, candidate: candidate.id }
-    const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(frontMatter, fitting, content)))
+    const text = await withinLimits(changes, (fitting) => editNeuron(frontMatter, fitting, content))
     return { path, text, title, target: undefined }
   }
   const inherited = inheritedFields(candidate)
@@ -123,9 +122,9 @@ async function changedPage(
   candidate: Candidate,
   { edit, ids, target }: { edit: ApprovalEdit; ids: NewIds; target: NeuronRow },
 ): Promise<Proposal> {
-  const content = await readable(() => mergeIntoTarget(view, candidate, edit, target))
+  const content = await mergeIntoTarget(view, candidate, edit, target)
   const current = await view.readText(target.blob)
-  const page = await readable(() => mergeFrontMatter(view, candidate, target, current))
+  const page = await mergeFrontMatter(view, candidate, target, current)
   const { fields } = parseNeuronFile(page)
   const inherited: Partial<NeuronFields> & Pick<NeuronFields, 'tags'> =
     candidate.frontMatter === null ? inheritedFields(candidate) : { tags: [], candidate: candidate.id }
@@ -139,7 +138,7 @@ async function changedPage(
     ...documentIdOf(target, ids),
     ...(title === written ? {} : { title }),
   }
-  const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(page, fitting, content)))
+  const text = await withinLimits(changes, (fitting) => editNeuron(page, fitting, content))
   const path = wishedMove(view, candidate, target)
   if (path === undefined) return { path: target.path, text, title, target }
   const moved = await followFiles(view, { seqId: target.seqId, from: target.path, path, text })
@@ -190,16 +189,6 @@ function removal({ base, ...candidate }: Candidate, target: NeuronRow): Proposal
   const content = unixLines(candidate.content)
   const conflicts = [{ line: 1, base: content, current: content, proposed: '' }]
   throw new GanglionError('merge_conflict', undefined, { conflicts, commit: target.commit })
-}
-
-/** @throws {GanglionError} `target_unreadable` where a curator must mend the front matter first. */
-async function readable<T>(work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof FrontMatterError) throw new GanglionError('target_unreadable')
-    throw error
-  }
 }
 
 /**

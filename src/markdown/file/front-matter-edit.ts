@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isScalar, type Node } from 'yaml'
+import { GanglionError } from '../../contract/errors.ts'
 import { readPlainYaml } from '../yaml/plain-yaml.ts'
 import { definedEntries, parseYaml, parseYamlDocument, type YamlInput, type YamlInputMap } from '../yaml/yaml.ts'
 import type { YamlMap } from '../yaml/yaml-value.ts'
-import { entryLines, type FrontMatterProblem, fileLayout, formatFrontMatter, parseFrontMatter } from './front-matter.ts'
+import { entryLines, fileLayout, formatFrontMatter, parseFrontMatter } from './front-matter.ts'
 import {
   applySplices,
   columnOf,
@@ -15,13 +16,10 @@ import {
   type YamlPair,
 } from './yaml-splice.ts'
 
-/** Thrown when front matter cannot be edited because it cannot be read. */
-export class FrontMatterError extends Error {
-  readonly problems: readonly FrontMatterProblem[]
-
-  constructor(problems: readonly FrontMatterProblem[]) {
-    super(`The front matter cannot be edited: ${problems.map(({ message }) => message).join(' ')}`)
-    this.problems = problems
+/** Thrown when front matter cannot be edited because it cannot be read. A curator must correct it first. */
+export class FrontMatterError extends GanglionError {
+  constructor() {
+    super('target_unreadable')
   }
 }
 
@@ -37,7 +35,7 @@ export function editFrontMatter(text: string, changes: YamlInputMap): string {
     return text.slice(0, layout.bodyStart) + formatFrontMatter(changes, layout.eol) + text.slice(layout.bodyStart)
   }
   const { data, problems } = parseFrontMatter(text)
-  if (problems.length > 0) throw new FrontMatterError(problems)
+  if (problems.length > 0) throw new FrontMatterError()
   const effective = Object.entries(changes).filter(([key, value]) => !isDeepStrictEqual(data[key], written(value)))
   if (effective.length === 0) return text
   const { yaml, yamlStart, eol } = layout

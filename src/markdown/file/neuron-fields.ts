@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import * as answered from '../../contract/neurons.ts'
 import { EdgeType, SeqId } from '../../contract/vocabulary.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
@@ -23,26 +24,15 @@ const Edge = z.object(
   { type: EdgeType, target: z.string('needs a target').min(1, 'needs a target') },
   'must be a map of type and target',
 )
-const SourceReference = z.object(
-  {
-    id: z.string().exactOptional(),
-    filename: z.string().exactOptional(),
-    sha256: z.string().exactOptional(),
-    page: z.string().exactOptional(),
-    slide: z.string().exactOptional(),
-    sheet: z.string().exactOptional(),
-    time: z.string().exactOptional(),
-  },
-  'must be a map of texts',
-)
-
+// What a page is answered with is read by the schema of the answer, so that no file breaks one.
+const SourceReference = z.object(answered.SourceReference.shape, 'must be a map of texts')
+/** Other tools write a time where only the day counts. */
 const Day = z
   .string()
-  .regex(/^\d{4}-\d{2}-\d{2}(?:[T ].*)?$/s, 'must be a day, such as 2026-11-26')
-  .transform((text) => text.slice(0, 10))
-  .refine((day) => !Number.isNaN(Date.parse(day)), 'must be a day, such as 2026-11-26')
+  .transform((text) => text.replace(/^(.{10})[T ].*$/s, '$1'))
+  .pipe(z.iso.date('must be a day, such as 2026-11-26'))
 const Verified = z.object(
-  { by: z.string().exactOptional(), at: Day, until: Day.exactOptional(), edition: z.string().exactOptional() },
+  { ...answered.Verified.shape, at: Day, until: Day.exactOptional() },
   'must be a map of by, at, until and edition',
 )
 

@@ -5,6 +5,7 @@ import { hashObject } from '../../git/objects/object.ts'
 import { viewFor } from '../../kb/access/kb-view.ts'
 import { stalenessIn } from '../../kb/access/stale-pages.ts'
 import { type Context, emitAct } from '../../kb/context.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { pendingRecords } from '../../kb/writing/record.ts'
 import { fileLayout, hasReadableSize } from '../../markdown/file/front-matter.ts'
@@ -22,7 +23,7 @@ const reason = 'says that the page is still true'
  * A curator says that a page is still true: a candidate that changes nothing but `verified`, approved at once. The same on the same day
  * changes nothing, and where it waits for others it is the same candidate.
  * @param until the last day on which it counts as true; else by the rules of `kb.yaml`
- * @throws {GanglionError} `insufficient_role`, `not_found`, `queue_full` @throws {ValidationError} for a day that is past
+ * @throws {GanglionError} `insufficient_role`, `not_found`, `queue_full`, `target_unreadable` @throws {ValidationError} for a day that is past
  */
 export async function sayStillTrue(
   ctx: Context,
@@ -54,7 +55,9 @@ export async function sayStillTrue(
     if (!hasReadableSize(text)) throw new ValidationError({}, ['The front matter would be larger than 16 KB.'])
     const { documentId, commit } = before
     const approved = { status: 'approved', seqId, documentId } as const
-    if (text === page) return { ...approved, candidateId: before.candidateId ?? '', commit }
+    // A push can write the same by hand, and a back-pointer that names no candidate: this is then the first that says so.
+    const said = text === page ? findCandidate(kb.projection.write, before.candidateId ?? '') : undefined
+    if (said !== undefined) return { ...approved, candidateId: said.id, commit }
     const neuron = { seqId, before, path: before.path, blob: hashObject('blob', Buffer.from(text)), text }
     const actor = actorOf(caller)
     const records = await pendingRecords(kb, staging, { connector: 'console', target: seqId })

@@ -1,4 +1,4 @@
-import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { ValidationError } from '../../contract/errors.ts'
 import { hashObject, type Oid } from '../../git/objects/object.ts'
 import { blockedFolder, filesAtKey } from '../../kb/projection/file-queries.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
@@ -8,7 +8,6 @@ import { defaultPath } from '../../kb/writing/proposal.ts'
 import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
 import { openContent, unreadableHead } from '../../markdown/file/content-front-matter.ts'
 import { fileLayout, hasReadableSize } from '../../markdown/file/front-matter.ts'
-import { FrontMatterError } from '../../markdown/file/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { narrowed } from '../../rules/access/audience.ts'
 import { readMetadata } from '../../rules/candidates/metadata.ts'
@@ -85,12 +84,7 @@ function edited(page: string, typed: PageChanges): string {
   const changes = withOpened(typed, fields)
   const content = changes.content === undefined ? old : keepLineEndings(old, changes.content, fileLayout(page).eol)
   const title = changes.title === undefined ? {} : { title: titleOf(changes.title) }
-  try {
-    return editNeuron(page, { ...fieldsOf(changes), ...title }, content)
-  } catch (error) {
-    if (error instanceof FrontMatterError) throw new GanglionError('target_unreadable')
-    throw error
-  }
+  return editNeuron(page, { ...fieldsOf(changes), ...title }, content)
 }
 
 /** The changes with the front matter that was typed at the head of the content, where they say nothing themselves. */

@@ -1,22 +1,14 @@
+import type { z } from 'zod'
+import type * as contract from '../../contract/neurons.ts'
 import type { EdgeType } from '../../contract/vocabulary.ts'
 
 export type Edge = { type: EdgeType; target: string }
 
-export type SourceReference = {
-  id?: string
-  filename?: string
-  sha256?: string
-  /** One, or the first and the last: `5-9`. */
-  page?: string
-  /** As of pages. */
-  slide?: string
-  sheet?: string
-  /** Seconds. */
-  time?: string
-}
+/** A Source that a page cites, as its front matter and the answers name it. */
+export type SourceReference = z.output<typeof contract.SourceReference>
 
-/** Who last said that a page is true, and until which day that holds; days as `2026-11-26`. `edition`: of a cited Source, which they knew. */
-export type Verified = { by?: string; at: string; until?: string; edition?: string }
+/** Who last said that a page is true, and until which day that holds; days as `2026-11-26`. */
+export type Verified = z.output<typeof contract.Verified>
 
 /** Front matter that Ganglion knows; every other key is a curator's own and is left alone. */
 export type NeuronFields = {
