@@ -21,7 +21,7 @@ import type { Answer, Answerer, Turn } from './answerer.ts'
 import { lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
 import { introductionQuery, searchQuestion } from './extract/question-context.ts'
 import { groundedIn } from './grounded.ts'
-import { askForKnowledgeBase, extractName } from './refused-answer.ts'
+import { askForKnowledgeBase, extractName, notReady } from './refused-answer.ts'
 
 const maxPassages = 20
 
@@ -124,7 +124,9 @@ export async function* chat(
     ctx.now(),
     async (transaction, turnId) => keep?.(transaction, kept(turnId)),
   )
-  await noteQuestion(ctx, caller, kb, message, { asked: 1, refused: grounded === 'false' ? 1 : 0 })
+  // While the index lacks pages, nobody knows that there is no answer.
+  const isRefused = grounded === 'false' && behind === undefined
+  await noteQuestion(ctx, caller, kb, message, { asked: 1, refused: isRefused ? 1 : 0 })
   return kept(turnId)
 }
 
@@ -158,8 +160,13 @@ export async function* answerWithin(
   const more = introductionQuery(query, found.passages, language)
   const { passages, behind } = more === undefined ? found : await retrieve(more)
   signal.throwIfAborted()
-  const said = yield* answerer.answer({ message, history, passages, tone, audience, language, synonyms }, signal)
-  return { said, passages, ...(behind && { behind }) }
+  const answering = answerer.answer({ message, history, passages, tone, audience, language, synonyms }, signal)
+  if (behind === undefined) return { said: yield* answering, passages }
+  // A page that the index lacks may hold the answer, so a refusal would be wrong, and must not be sent first.
+  const answer = await wholeAnswer(answering)
+  const said = groundedIn(answer) === 'false' ? notReady(language) : answer
+  yield said.text
+  return { said, passages, behind }
 }
 
 async function findSession(ctx: Context, caller: Caller, id: string): Promise<ChatSession> {

@@ -70,6 +70,23 @@ const refusals: Readonly<Record<string, string>> = {
   zu: 'Isizinda solwazi asinayo impendulo yalo mbuzo.',
 }
 
+/** By language, as {@link refusals}, for a knowledge base whose index is being built. */
+const unready: Readonly<Record<string, string>> = {
+  de: 'Die Wissensdatenbank wird gerade für die Suche vorbereitet. Bitte fragen Sie gleich noch einmal.',
+  en: 'The knowledge base is being prepared for search. Ask again in a moment.',
+  es: 'La base de conocimientos se está preparando para la búsqueda. Vuelva a preguntar en un momento.',
+  fr: 'La base de connaissances est en cours de préparation pour la recherche. Reposez la question dans un instant.',
+  it: 'La base di conoscenza è in preparazione per la ricerca. Ripeta la domanda tra poco.',
+  nl: 'De kennisbank wordt klaargemaakt voor het zoeken. Stel de vraag zo meteen opnieuw.',
+  pt: 'A base de conhecimento está a ser preparada para a pesquisa. Pergunte novamente daqui a pouco.',
+}
+
+/** Says that the search index lacks pages, so that nobody knows yet whether one of them holds the answer. */
+export function notReady(language: string): Answer {
+  const text = unready[primaryLanguage(language)] ?? unready.en ?? ''
+  return { text, cited: [], answeredBy: extractName }
+}
+
 /** Says plainly that the knowledge base does not hold the answer. */
 export function refusalIn(language: string): string {
   const name = primaryLanguage(language)

@@ -1047,7 +1047,7 @@ export interface components {
             grounded?: "true" | "partly" | "false";
             /** @description Why the configured model did not answer, for a person. Absent if it did. */
             notice?: string;
-            /** @description The search index is being built or brought up to date, and lacks pages. Absent where it has all. */
+            /** @description The search index is being built or brought up to date, and lacks pages: nothing found does not mean that there is nothing. While it lacks most, up to 1,000 of these pages are searched as plain text. Absent if the index has all pages. */
             behind?: {
                 /** @description Of the next 1,000 pages to be indexed, the number of Neurons that you may see. */
                 pages: number;
@@ -1779,7 +1779,7 @@ export interface components {
              * @enum {string}
              */
             ranking?: "words" | "words+meaning" | "words-model-down";
-            /** @description The search index is being built or brought up to date, and lacks pages. Absent where it has all. */
+            /** @description The search index is being built or brought up to date, and lacks pages: nothing found does not mean that there is nothing. While it lacks most, up to 1,000 of these pages are searched as plain text. Absent if the index has all pages. */
             behind?: {
                 /** @description Of the next 1,000 pages to be indexed, the number of Neurons that you may see. */
                 pages: number;
@@ -1874,7 +1874,7 @@ export interface components {
         SearchAnswer: {
             /** @description Documents, best match first. */
             documents: components["schemas"]["SearchHit"][];
-            /** @description The search index is being built or brought up to date, and lacks pages. Absent where it has all. */
+            /** @description The search index is being built or brought up to date, and lacks pages: nothing found does not mean that there is nothing. While it lacks most, up to 1,000 of these pages are searched as plain text. Absent if the index has all pages. */
             behind?: {
                 /** @description Of the next 1,000 pages to be indexed, the number of Neurons that you may see. */
                 pages: number;
@@ -2430,7 +2430,7 @@ export interface components {
             total: number;
             /** @description Slugs of knowledge bases that cannot be searched now. Absent if all can be. */
             unavailable?: string[];
-            /** @description The search index is being built or brought up to date, and lacks pages. Absent where it has all. */
+            /** @description The search index is being built or brought up to date, and lacks pages: nothing found does not mean that there is nothing. While it lacks most, up to 1,000 of these pages are searched as plain text. Absent if the index has all pages. */
             behind?: {
                 /** @description Of the next 1,000 pages to be indexed, the number of Neurons that you may see. */
                 pages: number;

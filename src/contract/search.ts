@@ -111,7 +111,10 @@ export const Behind = z
       .describe('Of the next 1,000 pages to be indexed, the number of Neurons that you may see.'),
   })
   .optional()
-  .describe('The search index is being built or brought up to date, and lacks pages. Absent where it has all.')
+  .describe(
+    'The search index is being built or brought up to date, and lacks pages: nothing found does not mean that there is nothing. ' +
+      'While it lacks most, up to 1,000 of these pages are searched as plain text. Absent if the index has all pages.',
+  )
 
 /** How the server interpreted the query. */
 const understood = {

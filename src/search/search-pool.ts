@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { withinPatience } from '../system/concurrency/within-patience.ts'
 import type { IndexAddress, IndexRequests } from './index-host.ts'
+import { IndexTurns } from './index-turns.ts'
 import { QueryError } from './query/query-tree.ts'
 import { SearchTimeout, StaleIndex } from './search-index.ts'
 import type { PlainError, SearchCall, SearchReply } from './search-worker.ts'
@@ -21,6 +22,7 @@ export class SearchPool {
   readonly #pending = new Map<number, Pending>()
   readonly #addresses = new Map<string, IndexAddress>()
   readonly #heapLimitMb: number
+  readonly turns = new IndexTurns()
   #worker: Worker | undefined
   #lastId = 0
   #isClosed = false
@@ -76,6 +78,7 @@ export class SearchPool {
   async release(directory: string): Promise<void> {
     const address = this.#addresses.get(directory)
     this.#addresses.delete(directory)
+    this.turns.forget(directory)
     if (address === undefined || this.#worker === undefined) return
     await this.#send({ address, method: 'close', argument: undefined }).catch(() => undefined)
   }

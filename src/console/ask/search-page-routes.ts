@@ -96,7 +96,8 @@ async function sendSearch(
     const query = { q, kind, isTyping: isFragment(request) }
     if (kb === undefined) return answer({ in: 'all', hits: await searchEverywhere(ctx, caller, query) })
     const hits = await searchPages(ctx, caller, kb.slug, { ...query, page, ...(tag === undefined ? {} : { tag }) })
-    if (page === 1 && !isFragment(request)) await noteSearch(ctx, caller, kb.slug, q, hits.total)
+    if (page === 1 && !isFragment(request) && hits.behind === undefined)
+      await noteSearch(ctx, caller, kb.slug, q, hits.total)
     return answer({ in: 'one', kb, hits })
   } catch (error) {
     return answer(undefined, problemOf(error))

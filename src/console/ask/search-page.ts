@@ -63,6 +63,7 @@ export function searchFragment(visit: Visit, view: SearchView): Html {
   const { asked, found, kb } = view
   const counting =
     found?.in === 'one' &&
+    found.hits.behind === undefined &&
     kb &&
     html`<span hidden hx-get="${withQuery(`${kbPage(kb.slug)}/search/asked`, { q: asked.q, total: found.hits.total })}" hx-trigger="load delay:2s" hx-swap="none"></span>`
   return html`<p id="search-count" hx-swap-oob="innerHTML">${countOf(view)}</p>${results(visit, view)}${counting}`
@@ -110,7 +111,9 @@ function hitsOf(asked: SearchAsked, found: ShownResults): Html {
   if (found.in === 'all') return inAll(asked, found.hits)
   const { kb, hits } = found
   const behind = behindNotice(hits.behind)
-  if (hits.total === 0) return html`${behind}${nothingFound(kb, asked, hits.suggestion)}`
+  if (hits.total === 0 && behind)
+    return html`${behind}<p class="empty">Nothing is found yet. Search again in a moment.</p>`
+  if (hits.total === 0) return html`${nothingFound(kb, asked, hits.suggestion)}`
   return html`${behind}${didYouMean(kb, asked, hits.suggestion)}
     ${hits.matched === 'some' && html`<p class="hint">No page has all of it. These have some of it, most words first.</p>`}
     <ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2', asked.q))}</ol>

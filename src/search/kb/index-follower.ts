@@ -53,6 +53,8 @@ export class IndexFollower {
   #begun = Promise.withResolvers<void>()
   /** What the index is to take in, in this order, and how much of it it has. */
   #lacking: { keys: readonly string[]; taken: number } = { keys: [], taken: 0 }
+  /** Neurons that there were when the index was last compared with them. */
+  #pages = 0
   /** What the index stands for; undefined where only the index itself can tell. */
   #followed: { main: string | undefined; inlineTags: boolean; sources: string; address: IndexAddress } | undefined
   #stamp = ''
@@ -106,6 +108,12 @@ export class IndexFollower {
     return keys.slice(taken, taken + max)
   }
 
+  /** True while the index lacks more than half of the pages, as before it is built first. */
+  get lacksMost(): boolean {
+    const { keys, taken } = this.#lacking
+    return 2 * (keys.length - taken) > this.#pages
+  }
+
   /** What the index holds after all that was sent to it; see `IndexRequests`. */
   get stamp(): string {
     return this.#stamp
@@ -137,6 +145,7 @@ export class IndexFollower {
   /** Lets what is under way come to a quick end. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#pool.turns.ask(this.#directory)
     await Promise.all([this.follow(), this.#takingBig])
   }
 
@@ -185,7 +194,9 @@ export class IndexFollower {
     const { stamp, versions } = await this.#pool.versions(address)
     this.#stamp = stamp
     const neurons: string[] = []
+    this.#pages = 0
     for (const neuron of everyNeuronVersion(this.#kb.projection.read)) {
+      this.#pages++
       if (versions.get(neuron.seqId) !== versionOf(neuron)) neurons.push(neuron.seqId)
       versions.delete(neuron.seqId)
     }
@@ -209,8 +220,11 @@ export class IndexFollower {
     let next = 0
     let [earlier, last] = [Promise.resolve(), Promise.resolve()]
     let share = 1
+    let release: (() => void) | undefined
     try {
       while (next < keys.length) {
+        // Where many knowledge bases are indexed, each is so batch by batch.
+        release = await this.#pool.turns.take(this.#directory)
         const put: Promise<IndexedDocument>[] = []
         const remove: string[] = []
         let length = 0
@@ -234,19 +248,23 @@ export class IndexFollower {
           document.catch(() => undefined) // told to whoever waits for the batch; once closed, nobody does
           put.push(document)
         }
-        const [before, taken] = [last, next]
-        last = Promise.all([Promise.all(put), before]).then(async ([documents]) => {
-          const began = performance.now()
-          await this.#pool.ask(address, 'apply', { ...this.#nextStamp(), put: documents, remove })
-          share = Math.min(1, Math.max(leastShare, (share * batchTime) / (performance.now() - began)))
-          this.#lacking.taken = taken
-        })
+        const [before, taken, end] = [last, next, release]
+        release = undefined
+        last = Promise.all([Promise.all(put), before])
+          .then(async ([documents]) => {
+            const began = performance.now()
+            await this.#pool.ask(address, 'apply', { ...this.#nextStamp(), put: documents, remove })
+            share = Math.min(1, Math.max(leastShare, (share * batchTime) / (performance.now() - began)))
+            this.#lacking.taken = taken
+          })
+          .finally(end)
         last.catch(() => undefined) // told at the end
         // Two batches are on their way at most.
         await earlier
         earlier = before
       }
     } finally {
+      release?.()
       // Each changes the stamp.
       await last
     }

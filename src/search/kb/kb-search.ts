@@ -7,10 +7,12 @@ import type { EmbeddingModel } from '../../models/embedding-model.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { withinPatience } from '../../system/concurrency/within-patience.ts'
 import type { IndexAddress, IndexRequests } from '../index-host.ts'
-import { type PageHit, type PageHits, StaleIndex, type View } from '../search-index.ts'
+import { isPlain } from '../query/query-items.ts'
+import { type PageHit, type PageHits, type Scope, StaleIndex, type View } from '../search-index.ts'
 import { SearchPool } from '../search-pool.ts'
 import { type FollowerOptions, IndexFollower, unlessStale } from './index-follower.ts'
 import { KbEmbedder } from './kb-embedder.ts'
+import { type ScannedPage, scanPages, withScanned, withScannedPassages } from './plain-scan.ts'
 import { QuestionVectors } from './question-vectors.ts'
 import { searchedSources } from './source-feed.ts'
 
@@ -118,7 +120,11 @@ export class KbSearch {
       const hits = this.#stillSeen(found.hits, asked.scope, over)
       // A suggestion is made of pages that may be hidden by now.
       const total = found.total - (found.hits.length - hits.length)
-      return { hits, total, matched: found.matched, ...this.#behind(asked.scope) }
+      const seen = { hits, total, matched: found.matched }
+      const scanned = over === undefined && isPlain(asked.q) ? await this.#scan(asked.q, asked.scope, hits) : []
+      const all =
+        scanned.length === 0 ? seen : withScanned(seen, scanned, { ...asked.scope, language: address.language })
+      return { ...all, ...this.#behind(asked.scope) }
     })
   }
 
@@ -137,8 +143,20 @@ export class KbSearch {
         hits.some(({ byMeaning }) => byMeaning),
       )
       if (isCurrent) return { hits, ...ranking }
-      return { hits: this.#stillSeen(hits, asked.scope, over), ...ranking, ...this.#behind(asked.scope) }
+      const seen = this.#stillSeen(hits, asked.scope, over)
+      const isScanned = over === undefined && (asked.filters ?? []).length === 0
+      const scanned = isScanned ? await this.#scan(asked.question, asked.scope, hits) : []
+      const all = withScannedPassages(seen, scanned, { limit: asked.scope.limit, packing: asked.packing })
+      return { hits: all, ...ranking, ...this.#behind(asked.scope) }
     })
+  }
+
+  /** Searches what an index lacks that is being built first: until then it would find next to nothing. */
+  async #scan(question: string, scope: Scope, found: readonly { key: string }[]): Promise<ScannedPage[]> {
+    if (scope.kind === 'source' || !this.#index.lacksMost) return []
+    const known = new Set(found.map(({ key }) => key))
+    const keys = this.#index.lacking(maxLacking).filter((key) => !isUuid(key) && !known.has(key))
+    return scanPages(this.#kb, keys, question, scope)
   }
 
   #ranking(vector: Float32Array | undefined, isByMeaning: boolean): { ranking?: Ranking } {
@@ -219,6 +237,7 @@ export class KbSearch {
   /** Whether the index is up to date; false where the update takes too long. */
   async #update(): Promise<boolean> {
     if (this.#index.currentState !== undefined) return true
+    this.#pool.turns.ask(this.#directory)
     const followed = this.#index.follow().then(() => true)
     followed.catch(() => undefined) // told to whoever waits for it
     await Promise.race([followed, this.#index.begun])
