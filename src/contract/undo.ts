@@ -3,6 +3,7 @@ import { KbUuid, TextOrUuid } from './identifiers.ts'
 import { Moment } from './moment.ts'
 import { SeqId } from './vocabulary.ts'
 
+/** Neurons whose reversals are one entry of the queue, and are recorded in one commit. More come in several. */
 export const maxUndone = 500
 
 /** What one writer has changed on main since a time. */
@@ -56,7 +57,9 @@ export const UndoAnswer = z
           warnings: z.array(z.string()).describe('Later changes by others, and what becomes of them.'),
         }),
       )
-      .describe('Pending candidates, one for each Neuron. They are one entry of the queue.'),
+      .describe(
+        'Pending candidates, one for each Neuron. Up to 500 are one entry of the queue; more are several, in this order.',
+      ),
     kept: z
       .array(z.object({ seqId: SeqId, reason: z.string().describe('Why, for a person; the wording may change.') }))
       .describe('Neurons that the writer changed and that stay as they are.'),

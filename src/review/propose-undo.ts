@@ -1,4 +1,4 @@
-import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { GanglionError, unless, ValidationError } from '../contract/errors.ts'
 import { foldEmail } from '../contract/people.ts'
 import { maxUndone, type UndoAnswer, type UndoInput } from '../contract/undo.ts'
 import { hashObject } from '../git/objects/object.ts'
@@ -35,17 +35,22 @@ type Reversal = { candidate: Candidate } & Pick<UndoAnswer['reversals'][number],
 
 type Listed = Reversal & { isInQueue: boolean }
 
+/** Neurons that are looked at together. `left`: how many are still to be looked at. */
+type Part = { seqIds: string[]; reversals: Listed[]; kept: UndoAnswer['kept']; added: number; left: number }
+
 /**
- * Proposes to take back all that one writer has changed on main since a time: a candidate for each Neuron, which are one entry of the
- * queue. What others changed since stays, or conflicts. A reversal that waits already is not proposed again.
- * @throws {GanglionError} `not_found`, `queue_full`
- * @throws {ValidationError} for more than {@link maxUndone} Neurons, or for a name that several keys have
+ * Proposes to take back all that one writer has changed on main since a time: a candidate for each Neuron. Up to `atOnce` are one
+ * commit and one entry of the queue. What others changed since stays, or conflicts. A reversal that waits already is not proposed
+ * again, so the same request completes one that was interrupted.
+ * @throws {GanglionError} `not_found`, `queue_full` before anything is recorded
+ * @throws {ValidationError} for a name that several keys have
  */
 export async function proposeUndo(
   ctx: Context,
   caller: Caller,
   kbId: string,
   { by, writer: name, since, dryRun }: UndoInput,
+  { atOnce = maxUndone } = {},
 ): Promise<UndoAnswer> {
   const kb = await ctx.kb(caller.tenantId, kbId)
   const { label, ...written } = await writerOf(ctx, caller, kb, { by, writer: name })
@@ -58,8 +63,21 @@ export async function proposeUndo(
     actor: { id: `undo:${bareId(caller)}`, name: caller.name },
     at: ctx.now(),
   }
-  const { reversals, kept, added } = await kb.write((staging) => recordUndo(kb, staging, undoing))
-  for (let each = 0; each < added; each++) emitAct(ctx, 'submit', { status: 'pending' })
+  const parts: Part[] = []
+  const seen = new Set<string>()
+  do {
+    // Each part has a time of its own, by which the queue tells its entries apart.
+    const at = new Date(undoing.at.getTime() + parts.length)
+    const recording = kb.write((staging) => recordUndo(kb, staging, { ...undoing, at }, { seen, atOnce }))
+    // What is recorded is the answer, whatever hinders the rest.
+    const part = await (parts.length === 0 ? recording : recording.catch(unless()))
+    if (part === undefined) break
+    for (let each = 0; each < part.added; each++) emitAct(ctx, 'submit', { status: 'pending' })
+    parts.push(part)
+    for (const seqId of part.seqIds) seen.add(seqId)
+  } while ((parts.at(-1)?.left ?? 0) > 0)
+  const [reversals, kept] = [parts.flatMap((part) => part.reversals), parts.flatMap((part) => part.kept)]
+  const left = parts.at(-1)?.left ?? 0
   const [first] = reversals
   const count =
     reversals.length === 1 ? 'a reversal of 1 Neuron waits' : `reversals of ${reversals.length} Neurons wait`
@@ -72,7 +90,7 @@ export async function proposeUndo(
           : `There is nothing to take back. ${[...new Set(kept.map(({ reason }) => reason))].join(' ')}`
         : dryRun
           ? `In the queue, ${count.replace(/wait(s?)$/, 'would wait')}.`
-          : `In the queue, ${count}.`,
+          : `In the queue, ${count}.${left > 0 ? ` ${left} more ${left === 1 ? 'Neuron is' : 'Neurons are'} left, since the server took no more: send the same request again later.` : ''}`,
     queueUrl: first?.isInQueue ? ctx.urls.candidate(first.candidate.id) : null,
     reversals: reversals.map(({ candidate: { id, target, title, verdict }, isInQueue, action, conflicts }) => ({
       ...{
@@ -121,33 +139,35 @@ async function sentBy(ctx: Context, { identity }: KnowledgeBase, id: string): Pr
   return { writer: { senders: [...ids, ...senders(own)] }, replaced: { senders: senders(replaced) } }
 }
 
+/** @param seen the Neurons of earlier parts */
 async function recordUndo(
   kb: KnowledgeBase,
   staging: Staging,
   undoing: Undoing,
-): Promise<{ reversals: Listed[]; kept: UndoAnswer['kept']; added: number }> {
+  { seen, atOnce }: { seen: ReadonlySet<string>; atOnce: number },
+): Promise<Part> {
   const { write: sql } = kb.projection
   const { writer, replaced, since, dryRun, actor, at } = undoing
+  const isFirst = seen.size === 0
   const written = writtenSince(sql, writer, since)
-  if (written.size > maxUndone) {
-    throw new ValidationError({ since: [`is too early: more than ${maxUndone} Neurons were changed since`] })
-  }
+  const waiting = [...written].filter(([seqId]) => !seen.has(seqId))
   const reversals: Listed[] = []
-  const others = replaced === undefined ? [] : writtenSince(sql, replaced, since).keys()
+  const others = replaced === undefined || !isFirst ? [] : writtenSince(sql, replaced, since).keys()
   const kept: UndoAnswer['kept'] = [...others]
     .filter((seqId) => !written.has(seqId) && findNeuron(sql, seqId) !== undefined)
     .map((seqId) => ({ seqId, reason: 'Somebody else uploaded a later edition of its Source.' }))
   const added: Candidate[] = []
-  for (const [seqId, versions] of written) {
+  const taken = waiting.slice(0, atOnce)
+  for (const [seqId, versions] of taken) {
     const reversal = await reversalOf(kb, staging, { ...undoing, seqId, written: versions })
     if (typeof reversal === 'string') kept.push({ seqId, reason: reversal })
     else if (reversal !== undefined) {
-      const waiting = await waitingReversal(kb, staging, reversal.candidate)
-      if (waiting === undefined && !dryRun) added.push(reversal.candidate)
+      const known = await waitingReversal(kb, staging, reversal.candidate)
+      if (known === undefined && !dryRun) added.push(reversal.candidate)
       reversals.push({
         ...reversal,
-        candidate: waiting ?? reversal.candidate,
-        isInQueue: waiting !== undefined || !dryRun,
+        candidate: known ?? reversal.candidate,
+        isInQueue: known !== undefined || !dryRun,
       })
     }
   }
@@ -155,7 +175,8 @@ async function recordUndo(
     const message = proposalMessage({ candidates: added })
     await kb.commitToQueue(staging, { candidates: added, message, author: signatureOf(actor, at), at })
   }
-  return { reversals, kept, added: added.length }
+  const seqIds = taken.map(([seqId]) => seqId)
+  return { seqIds, reversals, kept, added: added.length, left: waiting.length - taken.length }
 }
 
 /** The candidate that takes back what was written of one Neuron; why there is none; or undefined: nothing of it is left. */

@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { GanglionError } from '../../src/contract/errors.ts'
 import type { UndoInput } from '../../src/contract/undo.ts'
+import { operator } from '../../src/kb/create-kb.ts'
+import { importDirectory } from '../../src/operate/import/import-directory.ts'
 import { listNeurons } from '../../src/pages/list-neurons.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { openPage } from '../../src/pages/write/open-page.ts'
@@ -15,11 +18,14 @@ import { candidateIdFor } from '../../src/rules/candidates/candidate-id.ts'
 import type { CompiledPage } from '../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../src/sources/ingest/commit-source.ts'
 import type { Source } from '../../src/state/sources/source.ts'
+import { nativeGit } from '../git/support/native-git.ts'
+import { put } from '../kb/support/import-support.ts'
 import { addSource } from '../kb/support/ingest-support.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
 import { fc, runs } from '../support/properties.ts'
+import { tempDir } from '../support/temp.ts'
 import { threads } from '../support/threads.ts'
 
 type By = 'ada' | 'bot'
@@ -122,6 +128,52 @@ test('undo takes back what a key added, changed, renamed and removed, as one ent
   expect(await approveAll()).toBe(1)
   expect(await pages()).toEqual(before)
   expect(await undo(since)).toMatchObject({ reversals: [], kept: [], queueUrl: null })
+})
+
+test('more than fit into one commit are taken back in parts, and a request that was interrupted is completed by the same', async () => {
+  const desk = await newDesk()
+  const { ctx, curator, add, clock, approveAll, pages } = desk
+  const before = await pages()
+  const since = clock()
+  for (let n = 0; n < 5; n++) await add('bot', `Spam ${n}`, 'spam\n')
+  const input = { by: 'key', writer: 'bot', since, dryRun: false } as const
+  const undo = (more = {}) => proposeUndo(ctx, curator, 'handbook', { ...input, ...more }, { atOnce: 2 })
+  expect((await undo({ dryRun: true })).message).toBe('In the queue, reversals of 5 Neurons would wait.')
+
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  const write = kb.write.bind(kb)
+  let writes = 0
+  const failing = vi.spyOn(kb, 'write').mockImplementation(async (work) => {
+    if (++writes === 3) throw new GanglionError('queue_full')
+    return write(work)
+  })
+  const cut = await undo()
+  expect(cut.reversals).toHaveLength(4)
+  expect(cut.message).toContain('In the queue, reversals of 4 Neurons wait. 1 more Neuron is left')
+  failing.mockRestore()
+
+  const answer = await undo()
+  expect(answer.message).toBe('In the queue, reversals of 5 Neurons wait.')
+  expect(answer.reversals.slice(0, 4)).toEqual(cut.reversals)
+  expect(new Set(answer.reversals.map(({ candidateId }) => candidateId)).size).toBe(5)
+  expect(await undo()).toEqual(answer)
+  const commits = nativeGit(desk.gitDir, ['rev-list', '--count', 'main'])
+  expect(await approveAll()).toBe(3)
+  expect(Number(nativeGit(desk.gitDir, ['rev-list', '--count', 'main']))).toBe(Number(commits) + 3)
+  expect(await pages()).toEqual(before)
+})
+
+test('501 pages are taken back by one request', async () => {
+  const { ctx, curator } = await newTestBed({ threads })
+  const vault = tempDir()
+  for (let n = 0; n < 501; n++) put(vault, `note-${n}.md`, `# Note ${n}\n\nText ${n}.\n`)
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  await importDirectory(kb, vault, { actor: operator, now: ctx.now })
+  const input = { by: 'connector', writer: 'import', since: '1970-01-01T00:00:00Z', dryRun: false } as const
+  const { reversals, message } = await proposeUndo(ctx, curator, 'handbook', input)
+  expect([reversals.length, message]).toEqual([501, 'In the queue, reversals of 501 Neurons wait.'])
+  const { entries } = await listQueue(ctx, curator, { status: 'pending', bundles: true, limit: 10 })
+  expect(entries.map(({ bundle }) => bundle?.members.length ?? 1).sort()).toEqual([1, 500])
 })
 
 test('an approved undo removes its pages; a removal of the same page that somebody else proposed is not approved', async () => {

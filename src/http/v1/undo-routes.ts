@@ -17,10 +17,11 @@ export function undoRoutes(app: ZodFastify, ctx: AppContext): void {
       summary: 'Propose to take back what one writer wrote',
       description:
         'Adds a reversal to the queue for each Neuron that one key, person, connector, Source or model has changed on `main` ' +
-        'since a time. A curator decides on all of them as one. What others changed since stays, or conflicts. ' +
-        'Idempotent: a reversal that is pending is not proposed again. Fails with `not_found` if the knowledge base or ' +
-        'the Source does not exist, with 400 if more than 500 Neurons were changed, and with `queue_full` if 10,000 ' +
-        'candidates of the knowledge base would be pending.',
+        'since a time. A curator decides on up to 500 of them as one. What others changed since stays, or conflicts. ' +
+        'Idempotent: a reversal that is pending is not proposed again. More than 500 reversals are recorded in parts of ' +
+        '500, each an entry of the queue; a request that was interrupted is completed by the same request. Fails with ' +
+        '`not_found` if the knowledge base or the Source does not exist, and with `queue_full` if 10,000 candidates of ' +
+        'the knowledge base would be pending; if that is so after a part, `message` says how many Neurons are left.',
       params: KbPath,
       body: UndoInput,
       response: { 200: UndoAnswer, ...writeErrors('insufficient_role', 'queue_full') },
