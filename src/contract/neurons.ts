@@ -51,7 +51,7 @@ const UnresolvedLink = z
   })
   .meta({ id: 'UnresolvedLink' })
 
-export const SourceReference = z
+export const SourceField = z
   .object({
     id: z.string().describe('UUID of the Source.').exactOptional(),
     filename: z.string().describe('Name of the uploaded file.').exactOptional(),
@@ -63,7 +63,7 @@ export const SourceReference = z
   })
   .meta({ id: 'SourceReference' })
 
-export const Verified = z.object({
+export const VerifiedField = z.object({
   by: z.string().describe('Who said that the page is true.').exactOptional(),
   at: z.iso.date().describe('Day on which they said so.'),
   until: z.iso.date().describe('Last day on which it counts as true.').exactOptional(),
@@ -132,10 +132,12 @@ export const Neuron = z
       )
       .exactOptional(),
     sources: z
-      .array(SourceReference)
+      .array(SourceField)
       .describe('Sources of the Neuron, with the place in each. Absent if there are none.')
       .exactOptional(),
-    verified: Verified.describe('Who last said that the page is still true. Absent if nobody did.').exactOptional(),
+    verified: VerifiedField.describe(
+      'Who last said that the page is still true. Absent if nobody did.',
+    ).exactOptional(),
     owner: z
       .string()
       .describe('Who answers for the page, as it says: an e-mail, or the name of a key.')
@@ -147,7 +149,7 @@ export const Neuron = z
       )
       .exactOptional(),
     stale: Stale,
-    newEdition: SourceReference.pick({ id: true, filename: true })
+    newEdition: SourceField.pick({ id: true, filename: true })
       .describe(
         'The latest edition of a Source that the page cites, if it came after the page and the caller may see it.',
       )

@@ -25,14 +25,14 @@ const Edge = z.object(
   'must be a map of type and target',
 )
 // What a page is answered with is read by the schema of the answer, so that no file breaks one.
-const SourceReference = z.object(answered.SourceReference.shape, 'must be a map of texts')
+const SourceReference = z.object(answered.SourceField.shape, 'must be a map of texts')
 /** Other tools write a time where only the day counts. */
 const Day = z
   .string()
   .transform((text) => text.replace(/^(.{10})[T ].*$/s, '$1'))
   .pipe(z.iso.date('must be a day, such as 2026-11-26'))
 const Verified = z.object(
-  { ...answered.Verified.shape, at: Day, until: Day.exactOptional() },
+  { ...answered.VerifiedField.shape, at: Day, until: Day.exactOptional() },
   'must be a map of by, at, until and edition',
 )
 

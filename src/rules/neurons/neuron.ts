@@ -5,10 +5,10 @@ import type { EdgeType } from '../../contract/vocabulary.ts'
 export type Edge = { type: EdgeType; target: string }
 
 /** A Source that a page cites, as its front matter and the answers name it. */
-export type SourceReference = z.output<typeof contract.SourceReference>
+export type SourceReference = z.output<typeof contract.SourceField>
 
 /** Who last said that a page is true, and until which day that holds; days as `2026-11-26`. */
-export type Verified = z.output<typeof contract.Verified>
+export type Verified = z.output<typeof contract.VerifiedField>
 
 /** Front matter that Ganglion knows; every other key is a curator's own and is left alone. */
 export type NeuronFields = {
