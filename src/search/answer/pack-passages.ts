@@ -31,8 +31,8 @@ const repeated = 0.3
 const gap = '\n\n…\n\n'
 /** So little left is not worth another window. */
 const small = 60
-/** From this budget on, each page has a part before any has two: below it, the best page needs the room. */
-const roomy = 8001
+/** Up to this budget, the best page needs the room. A larger one begins with what this one gives, and only adds to it. */
+const roomy = 8000
 
 /**
  * Fits what passages say on a question into a budget: of each the units that hold most of its rarer terms, those of one page
@@ -44,15 +44,15 @@ export function packPassages(
   { maxChars, topK, least }: Packing,
   reading: Reading,
 ): ChunkHit[] {
-  const passages = maxChars < roomy ? ranked : pagesFirst(ranked, topK)
+  let budget = Math.min(maxChars, roomy)
   let windows: Window[] = []
-  let left = maxChars
+  let left = budget
   const keep = (changed: Window[]) => {
     const pages = pagesOf(changed, reading)
     const length = pages.reduce((sum, { content }) => sum + content.length, 0)
-    if (pages.length > topK || length > maxChars) return false
+    if (pages.length > topK || length > budget) return false
     windows = changed
-    left = maxChars - length
+    left = budget - length
     return true
   }
   const take = (passage: ChunkHit, budget: number) => {
@@ -61,11 +61,11 @@ export function packPassages(
     const window = bestWindow(readPassage(passage, reading), Math.min(budget, left))
     return window !== undefined && keep([...windows, window])
   }
-  const shares = passages.slice(0, Math.max(1, Math.floor(maxChars / least))).map((_, at) => decay ** at)
+  const shares = ranked.slice(0, Math.max(1, Math.floor(budget / least))).map((_, at) => decay ** at)
   const whole = shares.reduce((sum, share) => sum + share, 0)
-  for (const [at, passage] of passages.slice(0, shares.length).entries()) {
-    const isTaken = take(passage, Math.max(least, ((shares[at] ?? 0) / whole) * maxChars))
-    if (!isTaken && at === 0 && !take(passage, left)) return [{ ...passage, content: cut(passage.content, maxChars) }]
+  for (const [at, passage] of ranked.slice(0, shares.length).entries()) {
+    const isKept = take(passage, Math.max(least, ((shares[at] ?? 0) / whole) * budget))
+    if (!isKept && at === 0 && !take(passage, left)) return [{ ...passage, content: cut(passage.content, maxChars) }]
   }
   /** Lets a window have what else of its passage fits. */
   const grow = (window: Window) => {
@@ -86,7 +86,7 @@ export function packPassages(
     keep(windows.map((one) => (one === window ? grown : one)))
   }
   for (const window of windows) grow(window)
-  for (const passage of passages) {
+  for (const passage of ranked) {
     if (left < small) break
     if (!windows.some(({ of }) => of.passage === passage)) take(passage, left)
   }
@@ -94,7 +94,39 @@ export function packPassages(
   for (let at = 0; at < windows.length && left >= small; at++) {
     for (const next of neighboursOf(windows[at] as Window, windows, reading)) if (keep([...windows, next])) grow(next)
   }
+  /** Adds whole chunks in an order that no budget changes, up to the first that does not fit: more room never takes any away. */
+  const extend = () => {
+    for (const passage of pagesFirst(ranked, topK)) {
+      const known = windows.find(({ of }) => of.passage === passage)
+      const pages = new Set(windows.map(({ of }) => of.passage.key))
+      const isOut = pages.size === topK && !pages.has(passage.key)
+      if (known === undefined && (isOut || isTaken(passage.key, passage.ordinal, windows))) continue
+      const window = wholeOf(known?.of ?? readPassage(passage, reading))
+      const changed = known ? windows.map((one) => (one === known ? window : one)) : [...windows, window]
+      if (window.to >= 0 && !keep(changed)) return
+    }
+    for (let at = 0; at < windows.length; at++) {
+      for (const { of } of neighboursOf(windows[at] as Window, windows, reading)) {
+        if (!keep([...windows, wholeOf(of)])) return
+      }
+    }
+  }
+  if (maxChars > budget) {
+    budget = maxChars
+    extend()
+  }
   return pagesOf(windows, reading)
+}
+
+function wholeOf(of: Read): Window {
+  return { of, from: 0, to: of.units.length - 1 }
+}
+
+/** Whether a window is of a chunk of a page. */
+function isTaken(key: string, at: number, windows: readonly Window[]): boolean {
+  return windows.some(({ of: { passage } }) => {
+    return passage.key === key && passage.ordinal <= at && at < passage.ordinal + passage.chunkCount
+  })
 }
 
 /** The best passage of each of the best pages before all others. */
@@ -108,10 +140,7 @@ function pagesFirst(ranked: readonly ChunkHit[], topK: number): ChunkHit[] {
 function neighboursOf({ of: { passage } }: Window, taken: readonly Window[], reading: Reading): Window[] {
   const { key, ordinal, chunkCount } = passage
   return [ordinal + chunkCount, ordinal - 1].flatMap((at) => {
-    const isTaken = taken.some(({ of: { passage: other } }) => {
-      return other.key === key && other.ordinal <= at && at < other.ordinal + other.chunkCount
-    })
-    const chunk = isTaken ? undefined : reading.chunkAt(key, at)
+    const chunk = isTaken(key, at, taken) ? undefined : reading.chunkAt(key, at)
     if (chunk === undefined) return []
     const of = readPassage({ ...passage, ...chunk, ordinal: at, chunkCount: 1 }, reading)
     const unit = at < ordinal ? of.units.length - 1 : 0

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { packPassages } from '../../../src/search/answer/pack-passages.ts'
 import type { ChunkHit } from '../../../src/search/search-index.ts'
 import { analyserFor } from '../../../src/search/text/analyser.ts'
-import { fc } from '../../support/properties.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 const rarity = { gasket: 1, page: 0.2 }
 
@@ -135,4 +135,28 @@ test('whatever the texts, contents keep within the budget and hold no half of a 
       },
     ),
   )
+})
+
+test('more room never takes away what less room gave, and more pages take no page away', () => {
+  const size = fc.integer({ min: 5, max: 40 })
+  const place = fc.record({ page: fc.nat(7), ordinal: fc.nat(6), size })
+  const places = fc.uniqueArray(place, { maxLength: 25, selector: ({ page, ordinal }) => `${page} ${ordinal}` })
+  const saidBy = (contents: readonly string[]) => new Set(contents.join('\n').match(/\bs\d+x\d+x\d+\b/g))
+  const budgets = [7_999, 8_000, 8_001, 8_500, 9_000, 11_000, 14_000, 20_000, 50_000]
+  const chunkOf = (page: number, ordinal: number, size: number) =>
+    Array.from({ length: size }, (_, n) => `The gasket s${page}x${ordinal}x${n} is told of at length.`).join(' ')
+  const property = fc.property(places, fc.integer({ min: 1, max: 8 }), (given, topK) => {
+    const found = given.map(({ page, ordinal, size }) =>
+      passage({ key: `kb_0000000${page}`, ordinal, content: chunkOf(page, ordinal, size) }),
+    )
+    const all = budgets.slice(1).map((maxChars) => saidBy(packed(found, maxChars, { topK })))
+    for (const [at, said] of all.entries()) expect([...(all[at - 1] ?? [])].filter((one) => !said.has(one))).toEqual([])
+    const pagesOf = (topK: number, maxChars: number) =>
+      new Set(Array.from(saidBy(packed(found, maxChars, { topK })), (one) => one.split('x')[0]))
+    for (const maxChars of budgets) {
+      const more = pagesOf(topK + 1, maxChars)
+      expect([...pagesOf(topK, maxChars)].filter((page) => !more.has(page))).toEqual([])
+    }
+  })
+  fc.assert(property, { numRuns: runs(500, 40) })
 })
