@@ -63,8 +63,11 @@ export type Report = {
   /** That of the pull request: some forges report on a commit of a branch, and another branch may have the commit too. */
   branch: string
   number: number
-  /** `waiting`: nothing is wrong, and a curator is to decide. */
-  outcome: 'passed' | 'failed' | 'waiting'
+  /**
+   * `waiting`: nothing is wrong, and a curator is to decide. `blocked`: further people have to approve, and a merge by anybody would not
+   * be taken.
+   */
+  outcome: 'passed' | 'failed' | 'waiting' | 'blocked'
   title: string
   summary: string
   findings: readonly ReportedFinding[]

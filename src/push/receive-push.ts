@@ -243,7 +243,8 @@ async function receive(
       const refused = reasonOf(error)
       if (refused === undefined) throw error
       if (error instanceof PushRefused) lines.push(...formatFindings(error.findings))
-      outcomes.push({ ref: update.ref, refused })
+      const awaitsApproval = error instanceof PushRefused && error.awaitsApproval
+      outcomes.push({ ref: update.ref, refused, ...(awaitsApproval && { awaitsApproval }) })
     }
   }
   return { outcomes, lines }

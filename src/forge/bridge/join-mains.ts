@@ -9,7 +9,8 @@ import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
 import { agree, isWithin, type Linked, type LinkedTaking, type Seen } from './linked.ts'
 import { type MainSteps, planSteps } from './main-steps.ts'
-import { takeCommits } from './take-pack.ts'
+import { setAside } from './set-aside.ts'
+import { havesOf, type Taken, takeCommits } from './take-pack.ts'
 
 /** Commits of main that are pushed at a time: a first push may bring a long history. */
 const pushedAtOnce = 500
@@ -28,46 +29,63 @@ export async function joinMains(linked: Linked, seen: Seen, hear: () => Promise<
   if (ours === undefined) return 'The knowledge base has no main.'
   if (theirs === undefined || (await isWithin(linked, theirs, ours))) await hear()
   else {
-    const problem = await takeMain(linked, seen, { theirs, ours, hear })
+    const problem = await takeMain(linked, seen, { theirs, hear })
     if (problem !== undefined) return problem
   }
   await showApprovals(linked, seen)
   return pushMain(linked, seen, theirs)
 }
 
-/** @returns why it was not taken */
+/** Returns why main there was not taken. What needs further approval is set aside, and the commits after it are taken. */
 async function takeMain(
   linked: Linked,
   seen: Seen,
-  { theirs, ours, hear }: { theirs: Oid; ours: Oid; hear: () => Promise<void> },
+  { theirs, hear }: { theirs: Oid; hear: () => Promise<void> },
 ): Promise<string | undefined> {
   const { link, ctx, kb } = linked
-  const haves = await havesOf(linked, seen)
-  let plan: MainSteps = { steps: [], unread: [] }
-  const look = async (repository: Repository) => {
-    await requireOwnHistory(linked, repository, { theirs, ours })
-    await hear()
-    plan = await planSteps(linked, seen, repository, { theirs, ours })
-    return plan.unread.length > 0 ? [] : plan.steps
+  let lines: readonly string[] = []
+  let heard: Promise<void> | undefined
+  const hearOnce = () => {
+    heard ??= hear()
+    return heard
   }
-  let { lines } = await takeCommits(linked, { to: theirs, haves }, look)
-  if (plan.unread.length > 0) {
-    // The commits of these requests are compared, and not kept.
-    const also = plan.unread
-    const compare = async (repository: Repository) => {
-      plan = await planSteps(linked, seen, repository, { theirs, ours })
-      return []
-    }
-    await takeCommits(linked, { to: theirs, also, haves }, compare).catch((error: unknown) => {
-      if (!(error instanceof RemoteError && error.code === 'protocol')) throw error
-    })
-    lines = (await takeCommits(linked, { to: theirs, haves }, async () => plan.steps)).lines
+  for (;;) {
+    const ours = (await kb.repository.readRef(mainRef)) ?? theirs
+    if (await isWithin(linked, theirs, ours)) break
+    const taken = await takeCommitsOf(linked, seen, { theirs, ours, hear: hearOnce })
+    lines = taken.lines
+    if (taken.awaiting === undefined || !(await setAside(linked, seen, { step: taken.awaiting, lines }))) break
   }
-  const isThere = await isWithin(linked, theirs, (await kb.repository.readRef(mainRef)) ?? ours)
+  const isThere = await isWithin(linked, theirs, (await kb.repository.readRef(mainRef)) ?? theirs)
   if (!isThere) return `main on the forge cannot be taken: ${lines.join(' · ')}`
   await ctx.forgeLinks.note(link.id, { main: theirs })
   link.main = theirs
   return undefined
+}
+
+async function takeCommitsOf(
+  linked: Linked,
+  seen: Seen,
+  { theirs, ours, hear }: { theirs: Oid; ours: Oid; hear: () => Promise<void> },
+): Promise<Taken> {
+  const haves = await havesOf(linked, seen)
+  let plan: MainSteps = { steps: [], unread: [] }
+  const taken = await takeCommits(linked, { to: theirs, haves }, async (repository) => {
+    await requireOwnHistory(linked, repository, { theirs, ours })
+    await hear()
+    plan = await planSteps(linked, seen, repository, { theirs, ours })
+    return plan.unread.length > 0 ? [] : plan.steps
+  })
+  if (plan.unread.length === 0) return taken
+  // The commits of these requests are compared, and not kept.
+  const compare = async (repository: Repository) => {
+    plan = await planSteps(linked, seen, repository, { theirs, ours })
+    return []
+  }
+  await takeCommits(linked, { to: theirs, also: plan.unread, haves }, compare).catch((error: unknown) => {
+    if (!(error instanceof RemoteError && error.code === 'protocol')) throw error
+  })
+  return takeCommits(linked, { to: theirs, haves }, async () => plan.steps)
 }
 
 /** Whether a commit of a repository has history in common with our main. Nothing of it is taken. */
@@ -98,18 +116,6 @@ async function requireOwnHistory(
     `main there was rewritten: it no longer holds ${main.slice(0, 10)}, which both sides had`,
     'Push a main there that holds that commit, or unlink the knowledge base and link it again',
   )
-}
-
-/**
- * Commits with all their history that need not be fetched: our main, and those that the forge has had as its main. Only what is here
- * counts: the forge's main may not have been taken yet, and a backup may be older than what was agreed on.
- */
-export async function havesOf({ kb, link }: Linked, { branches }: Seen): Promise<Oid[]> {
-  const haves: Oid[] = []
-  for (const oid of [await kb.repository.readRef(mainRef), branches.get(link.branch), link.main]) {
-    if (oid && (await kb.repository.find(oid)) !== undefined) haves.push(oid)
-  }
-  return haves
 }
 
 /** @returns why the forge does not take it */

@@ -87,7 +87,7 @@ export async function agree({ ctx, link, signal }: Linked, row: ForgePull, chang
  * Does something with one pull request. If the forge refuses that, the others do not wait for it: the reason is reported, and the next
  * comparison tries again. Any other failure ends the comparison.
  */
-export async function attempt({ problems }: Seen, work: () => Promise<void>): Promise<void> {
+export async function attempt({ problems }: Pick<Seen, 'problems'>, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {

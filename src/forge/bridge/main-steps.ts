@@ -50,7 +50,12 @@ export async function planSteps(
     const merge = restored === undefined ? merged : undefined
     if (at >= owned) continue
     if (merge?.mergedBy !== undefined) {
-      const step: Step = { to: oid, caller: callerOfAccount(linked, merge.mergedBy.id), option: 'submit' }
+      const step: Step = {
+        to: oid,
+        caller: callerOfAccount(linked, merge.mergedBy.id),
+        option: 'submit',
+        request: merge,
+      }
       if (merge.head === oid) {
         const before = await stepsBefore(linked, seen, repository, { request: merge, ours })
         if (before !== undefined)

@@ -4,10 +4,10 @@ import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { gitOriginPrefix } from '../../kb/writing/git-candidate.ts'
 import { candidateHeads } from '../../queue/heads/candidate-refs.ts'
 import { bareId, type Caller } from '../../rules/access/caller.ts'
+import { awaitingText } from '../../rules/deciding.ts'
 import { literalBlock } from '../../rules/text/literal.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import type { PullRequest, Report } from '../forge-adapter.ts'
-import { havesOf } from './join-mains.ts'
 import {
   agree,
   attempt,
@@ -21,8 +21,10 @@ import {
   publicUrl,
   type Seen,
 } from './linked.ts'
+import { type Needed, neededApprovals, reportKey, requestOwners } from './needed-approvals.ts'
+import { outcomeOf } from './pull-report.ts'
 import { forgeChange } from './show-candidates.ts'
-import { type Taken, takeCommits } from './take-pack.ts'
+import { havesOf, type Taken, takeCommits } from './take-pack.ts'
 
 /** Makes candidates of the pull requests that people open. Both mains must have been compared: these stand on the one there. */
 export async function importProposals(linked: Linked, seen: Seen): Promise<void> {
@@ -66,10 +68,11 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author, bran
   const { forge } = linked
   const caller = callerOfAccount(linked, author.id)
   const asked = { ref: forge.headRef(number), head, caller, topic: `${forge.kind}-${number}`, number }
-  const { row, taken } = await hearCommits(linked, seen, asked)
+  const { row, taken, needed } = await hearCommits(linked, seen, asked)
   if (taken === undefined) return
-  await reportTaken(linked, { ...taken, number, head, branch, candidates: row.candidates })
-  await agree(linked, row, { reported: head })
+  await reportTaken(linked, { ...taken, number, head, branch, candidates: row.candidates, needed })
+  await requestOwners(linked, number, needed)
+  await agree(linked, row, { reported: reportKey(head, needed) })
 }
 
 /**
@@ -89,9 +92,9 @@ export async function importMain(linked: Linked, seen: Seen, problem: string | u
   }
   if (!(await kb.settings()).protectMain) return problem
   const asked = { ref, head, caller: callerOfLink(linked), topic: `${forge.kind}-main`, number: null }
-  const { row, taken } = await hearCommits(linked, seen, asked)
+  const { row, taken, needed } = await hearCommits(linked, seen, asked)
   if (taken?.isTaken === false) return `main on the forge cannot be taken: ${taken.lines.join(' · ')}`
-  await agree(linked, row, { reported: head })
+  await agree(linked, row, { reported: reportKey(head, needed) })
   return problem
 }
 
@@ -102,10 +105,13 @@ async function hearCommits(
   linked: Linked,
   seen: Seen,
   { ref, head, caller, topic, number }: Heard,
-): Promise<{ row: ForgePull; taken: Taken | undefined }> {
+): Promise<{ row: ForgePull; taken: Taken | undefined; needed: Needed | undefined }> {
   const { kb } = linked
   const known = seen.rows.find((row) => row.branch === ref)
-  if (known?.head === head && known.reported === head) return { row: known, taken: undefined }
+  if (known?.head === head) {
+    const needed = await neededApprovals(linked, known.candidates)
+    if (known.reported === reportKey(head, needed)) return { row: known, taken: undefined, needed }
+  }
   const step = { to: head, caller, option: `topic=${topic}` }
   const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
   await kb.sync()
@@ -116,7 +122,7 @@ async function hearCommits(
   if (known === undefined) seen.rows.push(row)
   // First of all: otherwise these candidates would get pull requests of their own.
   await agree(linked, row, { candidates, head, number })
-  return { row, taken }
+  return { row, taken, needed: await neededApprovals(linked, candidates) }
 }
 
 /** A reviewer's commits are part of what is approved: they revise the candidate, and its branch stays as the reviewer left it. */
@@ -128,7 +134,10 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
   const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
   await kb.sync()
   if (!taken.isTaken && row.number !== null)
-    await reportTaken(linked, { ...taken, number: row.number, head, branch: row.branch, candidates: waiting })
+    await reportTaken(linked, {
+      ...{ ...taken, number: row.number, head, branch: row.branch, candidates: waiting },
+      needed: undefined,
+    })
   const own = await candidateHeads(kb, ctx).headOf(waiting.join('+'))
   await agree(linked, row, {
     head,
@@ -143,15 +152,17 @@ async function reportTaken(
     isTaken,
     lines,
     candidates,
+    needed,
     ...commit
-  }: Taken & Pick<Report, 'number' | 'head' | 'branch'> & { candidates: readonly string[] },
+  }: Taken & Pick<Report, 'number' | 'head' | 'branch'> & { candidates: readonly string[]; needed: Needed | undefined },
 ): Promise<void> {
   const [first] = candidates
   const count = candidates.length === 1 ? '1 page waits' : `${candidates.length} pages wait`
+  const who = needed === undefined ? 'a curator' : `approval. ${awaitingText(needed.awaiting)}`
   await forge.report({
     ...{ ...commit, findings: [] },
-    outcome: isTaken ? 'waiting' : 'failed',
-    title: isTaken ? `${count} for a curator` : 'This cannot be taken as it is',
+    outcome: isTaken ? outcomeOf(needed) : 'failed',
+    title: isTaken ? `${count} for ${who}` : 'This cannot be taken as it is',
     summary: literalBlock(lines.join('\n'), '').slice(0, forge.limits.body),
     url: first === undefined ? undefined : publicUrl(ctx.urls.candidate(first)),
   })

@@ -6,18 +6,27 @@ import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { formatFindings } from '../../push/check-report.ts'
 import { checkPush } from '../../push/checks/check-push.ts'
+import { awaitingText } from '../../rules/deciding.ts'
 import { effectLines } from '../../rules/effect-lines.ts'
 import { literal } from '../../rules/text/literal.ts'
 import type { Report } from '../forge-adapter.ts'
 import { type Linked, publicUrl } from './linked.ts'
+import { type Needed, neededText } from './needed-approvals.ts'
 
 /** What the checks say of a candidate's head, the rules being those of a push. */
 export async function reportOf(
   { kb, ctx, forge }: Linked,
   {
     candidate,
+    needed,
     ...commit
-  }: { number: number; head: Oid; branch: string; candidate: Pick<CandidateRow, 'id' | 'reason' | 'zone'> },
+  }: {
+    number: number
+    head: Oid
+    branch: string
+    candidate: Pick<CandidateRow, 'id' | 'reason' | 'zone'>
+    needed: Needed | undefined
+  },
 ): Promise<Report> {
   const { head } = commit
   const from = await baseOfHead(kb, head)
@@ -31,9 +40,10 @@ export async function reportOf(
   const breaks = broken === 0 ? '' : `; it breaks ${broken} of ${effects?.tests} answer tests`
   const isBroken = errors > 0 || (broken > 0 && (await kb.settings()).onBreak !== 'allow')
   return {
-    ...{ ...commit, outcome: isBroken ? 'failed' : 'waiting' },
-    title: `${errors > 0 ? 'The' : 'Waits for a curator; the'} checks found ${found}${breaks}`,
+    ...{ ...commit, outcome: isBroken ? 'failed' : outcomeOf(needed) },
+    title: `${errors > 0 ? 'The' : `${waitingFor(needed)}; the`} checks found ${found}${breaks}`,
     summary: [
+      ...(needed === undefined ? [] : [neededText(needed)]),
       `**Policy:** ${literal(candidate.reason)}${candidate.zone === null ? '' : `, zone ${candidate.zone}`}.`,
       ...[...formatFindings(findings), ...(effects === undefined ? [] : effectLines(effects))].map(
         (line) => `- ${literal(line)}`,
@@ -48,6 +58,16 @@ export async function reportOf(
       .map(({ path, line, severity, message }) => ({ path, line, severity, message })),
     url: publicUrl(ctx.urls.candidate(candidate.id)),
   }
+}
+
+/** Returns the outcome of a sound request. */
+export function outcomeOf(needed: Needed | undefined): Report['outcome'] {
+  return needed === undefined || needed.mergers.length > 0 ? 'waiting' : 'blocked'
+}
+
+/** Says in a title for whom a sound request waits. */
+function waitingFor(needed: Needed | undefined): string {
+  return needed === undefined ? 'Waits for a curator' : awaitingText(needed.awaiting).replace(/\.$/, '')
 }
 
 /** The commit of main on which a head stands, or a branch that was made of one: where its commits left main. */

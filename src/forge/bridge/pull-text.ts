@@ -15,6 +15,7 @@ import { cutText } from '../../rules/text/whole-characters.ts'
 import type { ForgeLimits } from '../forge-adapter.ts'
 import { dismissRestLabel, ownLabel, publicUrl } from './linked.ts'
 import { pullMarker } from './marker.ts'
+import { type Needed, neededText } from './needed-approvals.ts'
 
 export type PullText = { title: string; body: string; labels: string[] }
 
@@ -33,7 +34,12 @@ export async function pullText(
   ctx: Context,
   caller: Caller,
   candidates: readonly [CandidateRow, ...CandidateRow[]],
-  { limits, whole, isPublic }: { limits: ForgeLimits; whole: string | undefined; isPublic: boolean },
+  {
+    limits,
+    whole,
+    isPublic,
+    needed,
+  }: { limits: ForgeLimits; whole: string | undefined; isPublic: boolean; needed: Needed | undefined },
 ): Promise<PullText> {
   const [first, ...others] = candidates
   const ids = candidates.map(({ id }) => id)
@@ -58,15 +64,20 @@ export async function pullText(
     body: [
       pullMarker(ids),
       ...texts.map((text) => cut(text, room)),
-      `---\n${others.length === 0 ? howToDecide : howToDecideOnMany}`,
+      `---\n${howToDecide(needed)}${others.length === 0 ? '' : howToDecideOnMany}`,
     ].join('\n\n'),
     labels: [ownLabel, ...kinds, ...(first.zone === null ? [] : [`zone: ${first.zone}`])],
   }
 }
 
-const howToDecide =
-  '**Merge** it in any way, with changes of your own on its branch, to approve it. **Close** it to dismiss it, with your last comment as the reason.'
-const howToDecideOnMany = `${howToDecide} Each page is a commit of its own: a page whose commit you drop before you merge stays in the queue, or is dismissed if you give the label \`${dismissRestLabel}\`.`
+function howToDecide(needed: Needed | undefined): string {
+  const merge =
+    needed === undefined
+      ? '**Merge** it in any way, with changes of your own on its branch, to approve it.'
+      : `${neededText(needed)} Until then it waits, also if it is merged.`
+  return `${merge} **Close** it to dismiss it, with your last comment as the reason.`
+}
+const howToDecideOnMany = ` Each page is a commit of its own: a page whose commit you drop before you merge stays in the queue, or is dismissed if you give the label \`${dismissRestLabel}\`.`
 
 function titleOf(entries: readonly QueueEntry[], whole: string | undefined, longest: number): string {
   const [first] = entries

@@ -12,6 +12,7 @@ import { slugify } from '../../rules/paths/slug.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import { pushBranches } from './join-mains.ts'
 import { agree, attempt, branchPrefix, callerOfLink, isForgeError, type Linked, newRow, type Seen } from './linked.ts'
+import { type Needed, neededApprovals, reportKey, requestOwners } from './needed-approvals.ts'
 import { reportOf } from './pull-report.ts'
 import { type PullText, pullText } from './pull-text.ts'
 
@@ -24,7 +25,7 @@ const shortIdLength = 8
 const maxSlug = 50
 
 /** A pull request that is open, or to be opened, with those of its candidates that wait. */
-type Shown = { row: ForgePull; waiting: readonly [CandidateRow, ...CandidateRow[]] }
+type Shown = { row: ForgePull; waiting: readonly [CandidateRow, ...CandidateRow[]]; needed: Needed | undefined }
 
 /** Gives each waiting candidate, the most urgent first, a branch and a pull request, and brings those that have one up to date. */
 export async function showCandidates(linked: Linked, seen: Seen): Promise<void> {
@@ -34,10 +35,13 @@ export async function showCandidates(linked: Linked, seen: Seen): Promise<void> 
     seen.rows.push(row)
     await agree(linked, row, {})
   }
-  const shown = seen.rows.flatMap((row) => {
+  const shown: Shown[] = []
+  for (const row of seen.rows) {
     const [first, ...others] = row.branch.startsWith(branchPrefix) ? waitingOf(linked, row) : []
-    return row.state === 'open' && first !== undefined ? [{ row, waiting: [first, ...others] } satisfies Shown] : []
-  })
+    if (row.state !== 'open' || first === undefined) continue
+    const needed = await neededApprovals(linked, row.candidates)
+    shown.push({ row, waiting: [first, ...others], needed })
+  }
   await showBranches(linked, seen, shown)
   for (const each of shown) {
     if (each.row.head === null) continue
@@ -66,9 +70,16 @@ async function nextRows({ kb, link }: Linked, { rows }: Seen): Promise<ForgePull
   const next = firstPending(sql, held.size + room * largestBundle).filter((id) => !held.has(id))
   return (await bundled(kb, next)).slice(0, room).map((candidates) => {
     const [id = ''] = candidates
-    const branch = branchOf(id, findCandidate(sql, id)?.title ?? '')
-    return { ...newRow(taken.has(branch) ? `${branchPrefix}${id}` : branch, null), candidates }
+    const branch = freeBranch(branchOf(id, findCandidate(sql, id)?.title ?? ''), taken)
+    return { ...newRow(branch, null), candidates }
   })
+}
+
+/** Returns a branch that no request of ours has had: that of a merged one could not be merged again. */
+function freeBranch(branch: string, taken: ReadonlySet<string>): string {
+  let free = branch
+  for (let n = 2; taken.has(free); n++) free = `${branch}-${n}`
+  return free
 }
 
 function branchOf(candidateId: string, title: string): string {
@@ -128,11 +139,12 @@ async function openPull(linked: Linked, { pulls }: Seen, shown: Shown, mayBeOpen
   const { branch } = row
   let known = mayBeOpen ? await forge.pullOfBranch(branch, link.branch) : undefined
   if (known === undefined) {
-    const text = await textOf(linked, waiting)
+    const text = await textOf(linked, shown)
     try {
       const pull = await forge.open({ branch, base: link.branch, ...text, isDraft: waiting[0].zone === 'red' })
       pulls.set(pull.number, pull)
-      return agree(linked, row, { number: pull.number, seen: seenKey(linked, shown), text: digestOf(text) })
+      await agree(linked, row, { number: pull.number, seen: seenKey(linked, shown), text: digestOf(text) })
+      return requestOwners(linked, pull.number, shown.needed)
     } catch (error) {
       if (!isForgeError(error, 'conflict')) throw error
       known = await forge.pullOfBranch(branch, link.branch)
@@ -145,39 +157,46 @@ async function openPull(linked: Linked, { pulls }: Seen, shown: Shown, mayBeOpen
 }
 
 async function showText(linked: Linked, shown: Shown): Promise<void> {
-  const { row, waiting } = shown
+  const { row } = shown
   const seen = seenKey(linked, shown)
   if (row.number === null || row.state !== 'open' || row.seen === seen) return
-  const text = await textOf(linked, waiting)
+  const text = await textOf(linked, shown)
   const { title, body } = text
   // The labels of one that was only found may be missing: they are given after it is opened.
   const changes = row.text === null ? text : { title, body }
-  if (digestOf(text) !== row.text) await linked.forge.update(row.number, changes)
+  if (digestOf(text) !== row.text) {
+    await linked.forge.update(row.number, changes)
+    await requestOwners(linked, row.number, shown.needed)
+  }
   await agree(linked, row, { seen, text: digestOf(text) })
 }
 
 /** What a text is made of: while it stays, the text is not made again. */
-function seenKey({ kb, isPublic }: Linked, { row, waiting }: Shown): string {
-  return digestOf([...waiting.map((candidate) => seenOf(kb.projection.read, candidate)), row.change, isPublic])
+function seenKey({ kb, isPublic }: Linked, { row, waiting, needed }: Shown): string {
+  const seen = waiting.map((candidate) => seenOf(kb.projection.read, candidate))
+  return digestOf([...seen, row.change, isPublic, ...(needed === undefined ? [] : [needed])])
 }
 
-async function textOf({ ctx, kb, forge, link, isPublic }: Linked, waiting: Shown['waiting']): Promise<PullText> {
+async function textOf({ ctx, kb, forge, link, isPublic }: Linked, { waiting, needed }: Shown): Promise<PullText> {
   const whole = waiting.length === 1 ? undefined : await wholeOf(kb, waiting[0].id)
   return pullText(ctx, callerOfLink({ link, forge }), waiting, {
     limits: forge.limits,
     whole: whole?.name,
     isPublic,
+    needed,
   })
 }
 
-async function showReport(linked: Linked, { row, waiting }: Shown): Promise<void> {
+async function showReport(linked: Linked, { row, waiting, needed }: Shown): Promise<void> {
   const { number, head, reported } = row
-  if (number === null || head === null || reported === head) return
+  if (number === null || head === null || reported === reportKey(head, needed)) return
   // What a reviewer committed is tidied away in time.
   const isHere = (await linked.kb.repository.find(head)) !== undefined
   if (isHere)
-    await linked.forge.report(await reportOf(linked, { number, head, branch: row.branch, candidate: waiting[0] }))
-  await agree(linked, row, { reported: head })
+    await linked.forge.report(
+      await reportOf(linked, { number, head, branch: row.branch, candidate: waiting[0], needed }),
+    )
+  await agree(linked, row, { reported: reportKey(head, needed) })
 }
 
 function digestOf(value: unknown): string {

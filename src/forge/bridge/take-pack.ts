@@ -10,13 +10,28 @@ import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { packLimits } from '../../push/git/git-transfers.ts'
 import { receiverFor } from '../../push/receive-push.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { callerOfLink, type LinkedTaking } from './linked.ts'
+import type { PullRequest } from '../forge-adapter.ts'
+import { callerOfLink, type Linked, type LinkedTaking, type Seen } from './linked.ts'
 
 /** What became of commits of a forge. `lines` are what a pusher would read. */
-export type Taken = { isTaken: boolean; lines: readonly string[] }
+export type Taken = {
+  isTaken: boolean
+  lines: readonly string[]
+  /** The step that is refused only until further people approve. Nothing after it was tried. */
+  awaiting?: Step
+}
 
-/** A part of what was fetched, as one push of one caller. `option` is that of the push: `submit`, or a topic. */
-export type Step = { to: Oid; caller: Caller; option: string }
+/** A part of what was fetched, as one push of one caller. */
+export type Step = {
+  to: Oid
+  caller: Caller
+  /** Option of the push: `submit`, or a topic. */
+  option: string
+  /** The request of which it is the merge. */
+  request?: PullRequest
+  /** True if what it would change in main is left out. */
+  isLeftOut?: boolean
+}
 
 const proposeRef = 'refs/for/main'
 
@@ -51,10 +66,12 @@ export async function takeCommits(
           const caller = taken.isTaken || by === step.caller.id ? step.caller : callerOfLink(linked)
           by = caller.id
           const isReviewed = caller.id !== callerOfLink(linked).id || !(await kb.settings()).protectMain
-          const follows = isReviewed ? 'merge' : 'merge nothing'
+          const follows = step.isLeftOut === true ? 'leave out' : isReviewed ? 'merge' : 'merge nothing'
           const receiver = receiverFor(ctx, kb, { caller, reachedAt: link.url, follows })
           taken = await receivePush(receiver, { folder: quarantine.folder, admit }, step)
           await kb.sync()
+          // Nobody approves it by what comes after it.
+          if (taken.awaiting !== undefined) break
         }
       } finally {
         await release?.()
@@ -95,18 +112,32 @@ async function requireWhole(linked: LinkedTaking, to: Oid, quarantine: string): 
 async function receivePush(
   receiver: Receiver,
   { folder, admit }: { folder: string | undefined; admit: () => Promise<void> },
-  { to, option }: Step,
+  step: Step,
 ): Promise<Taken> {
+  const { to, option } = step
   const updates = [{ ref: proposeRef, from: undefined, to }]
   const judged = await receiver.judge(updates, folder, [option])
   if (!judged.accepted) return { isTaken: false, lines: told(judged.lines, 'it breaks rules') }
   await admit()
   const { outcomes, lines } = await receiver.receive(updates, [option])
-  const refused = outcomes.find((outcome) => outcome.refused !== undefined)?.refused
+  const { refused, awaitsApproval } = outcomes.find((outcome) => outcome.refused !== undefined) ?? {}
   const all = [...judged.lines, ...lines]
-  return refused === undefined ? { isTaken: true, lines: all } : { isTaken: false, lines: told(all, refused) }
+  if (refused === undefined) return { isTaken: true, lines: all }
+  return { isTaken: false, lines: told(all, refused), ...(awaitsApproval === true && { awaiting: step }) }
 }
 
 function told(lines: readonly string[], otherwise: string): readonly string[] {
   return lines.length > 0 ? lines : [otherwise]
+}
+
+/**
+ * Commits with all their history that need not be fetched: our main, and those that the forge has had as its main. Only what is here
+ * counts: the forge's main may not have been taken yet, and a backup may be older than what was agreed on.
+ */
+export async function havesOf({ kb, link }: Linked, { branches }: Seen): Promise<Oid[]> {
+  const haves: Oid[] = []
+  for (const oid of [await kb.repository.readRef(mainRef), branches.get(link.branch), link.main]) {
+    if (oid && (await kb.repository.find(oid)) !== undefined) haves.push(oid)
+  }
+  return haves
 }

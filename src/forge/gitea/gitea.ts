@@ -236,10 +236,12 @@ async function report(http: ForgeHttp, base: string, me: string, told: Report): 
   }
 }
 
-/** Waiting is no failure, and `pending` would keep people from merging where a rule asks for this status. */
+/** Waiting is no failure. `pending` keeps people from merging where a rule asks for this status. */
+const stateOf = { passed: 'success', failed: 'failure', waiting: 'success', blocked: 'pending' }
+
 function statusOf({ outcome, title, url }: Report) {
   return {
-    ...{ state: outcome === 'failed' ? 'failure' : 'success', context, description: title.slice(0, maxStatus) },
+    ...{ state: stateOf[outcome], context, description: title.slice(0, maxStatus) },
     ...(url === undefined ? {} : { target_url: url }),
   }
 }

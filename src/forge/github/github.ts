@@ -193,7 +193,7 @@ function lineRemark(comment: z.output<typeof GithubReviewComment>): Remark {
 }
 
 function checkRunOf({ head, outcome, title, summary, findings, url }: Report) {
-  const conclusion = { passed: 'success', failed: 'failure', waiting: 'neutral' }[outcome]
+  const conclusion = { passed: 'success', failed: 'failure', waiting: 'neutral', blocked: 'action_required' }[outcome]
   const annotations = findings.map(({ path, line, severity, message }) => ({
     ...{ path, start_line: line, end_line: line, message },
     annotation_level: severity === 'error' ? 'failure' : 'warning',
@@ -205,10 +205,13 @@ function checkRunOf({ head, outcome, title, summary, findings, url }: Report) {
   }
 }
 
+/** A request that waits for its reviewer is no failure, and `pending` keeps people from merging what would not be taken. */
+const stateOf = { passed: 'success', failed: 'failure', waiting: 'success', blocked: 'pending' }
+
 function statusOf({ outcome, title, url }: Report) {
   return {
     ...{
-      state: outcome === 'failed' ? 'failure' : 'success',
+      state: stateOf[outcome],
       context: checkName,
       description: title.slice(0, maxStatus),
     },

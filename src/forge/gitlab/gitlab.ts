@@ -179,10 +179,12 @@ function remarkOf(
   return { id: `note:${id}`, number, author: gitlabAccount(author), text: body, at, url: `${page}#note_${id}` }
 }
 
-/** Waiting is no failure, and `pending` would keep people from merging where pipelines must succeed. */
+/** Waiting is no failure. `pending` keeps people from merging where pipelines must succeed. */
+const stateOf = { passed: 'success', failed: 'failed', waiting: 'success', blocked: 'pending' }
+
 function statusOf({ outcome, title, url, branch }: Report) {
   return {
-    ...{ state: outcome === 'failed' ? 'failed' : 'success', name: statusName, description: title.slice(0, maxStatus) },
+    ...{ state: stateOf[outcome], name: statusName, description: title.slice(0, maxStatus) },
     // Without it GitLab takes any branch that has the commit, and the merge request may not show the status.
     ref: branch,
     ...(url === undefined || url.length > maxStatus ? {} : { target_url: url }),

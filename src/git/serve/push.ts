@@ -7,7 +7,11 @@ export type RefUpdate = { ref: string; from: Oid | undefined; to: Oid | undefine
 export type Judgement = { accepted: boolean; lines: readonly string[] }
 
 /** What became of one ref, and why it was refused. */
-export type RefOutcome = { ref: string; refused?: string }
+export type RefOutcome = {
+  ref: string
+  refused?: string /** True if it is refused only until further people approve. */
+  awaitsApproval?: boolean
+}
 
 /** What became of a push, one outcome for each ref; the lines are for the pusher's terminal. */
 export type PushReport = { outcomes: readonly RefOutcome[]; lines: readonly string[] }

@@ -2,6 +2,9 @@ import { foldEmail } from '../../contract/people.ts'
 import type { Decider } from '../../rules/deciding.ts'
 import type { Context } from '../context.ts'
 
+/** Ids of the accounts of forges, as commits and `owners` have them. */
+const forgeAccount = /^(?:github|gitea|forgejo|gitlab):/
+
 type WhoIsContext = Pick<Context, 'apiKeys' | 'users' | 'sources' | 'now'>
 
 /**
@@ -36,7 +39,7 @@ export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string
     return { id: `user:${user.id}`, names: kind === 'user' && isCurator ? [user.email] : [], mayDecide: isCurator }
   }
   // An account of a forge, which only decides by what it merges there; or somebody of whom nothing is left.
-  return { id: `@${bare}`, names: [], mayDecide: !actorId.includes(':') }
+  return { id: `@${bare}`, names: forgeAccount.test(actorId) ? [actorId] : [], mayDecide: !actorId.includes(':') }
 }
 
 /** Returns the ids of all actors that are one key or, where `id` is that of a person, that person; see {@link whoIs}. */

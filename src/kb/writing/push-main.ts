@@ -37,8 +37,11 @@ export type MainPush = {
   origin: Origin
   /** What is done where main has moved since. */
   behind: 'refuse' | 'merge'
-  /** Of one who follows main, and has what main lacks: a merge is made although it changes nothing, or only if it does so. */
-  follows?: 'merge' | 'merge nothing' | undefined
+  /**
+   * Set for a repository that follows main and has commits that main lacks. `merge`: a merge is made although it changes nothing.
+   * `merge nothing`: one is made only if it changes nothing. `leave out`: one is made, and what it would change is left out.
+   */
+  follows?: 'merge' | 'merge nothing' | 'leave out' | undefined
 }
 
 /** `commit`: none where main had it all already. */
@@ -66,7 +69,7 @@ export async function pushToMain(
     const at = now()
     const readText = (oid: Oid) => staging.readText(oid)
     const view = { sql: kb.projection.write, readText }
-    const pushed = isBehind ? await mergedPush(kb, view, push) : await wholePush(view, push)
+    const pushed = await takenChanges(kb, view, push, isBehind)
     const isNothing = pushed.neurons.length === 0 && pushed.files.size === 0
     if (isNothing && isBehind && push.follows === undefined) return { commit: undefined, neurons: [] }
     if (!isNothing && push.follows === 'merge nothing') throw new PushRefused(waits)
@@ -91,7 +94,7 @@ export async function pushToMain(
       )
     const decided = { by: push.approver, brings, ...taken }
     const awaiting = await kb.missing(staging, all, decided)
-    if (awaiting !== undefined) throw new PushRefused(`${awaitingText(awaiting)} ${propose}`)
+    if (awaiting !== undefined) throw new PushRefused(`${awaitingText(awaiting)} ${propose}`, [], true)
     const author = signatureOf(push.approver, at)
     if (taking.candidates.length > 0) {
       const message = proposalMessage(taking)
@@ -111,6 +114,16 @@ export async function pushToMain(
 
 /** What a push changes in main. */
 type PushedChanges = { neurons: PushedNeuron[]; files: FileContents }
+
+async function takenChanges(
+  kb: KnowledgeBase,
+  view: MainView,
+  push: MainPush,
+  isBehind: boolean,
+): Promise<PushedChanges> {
+  if (push.follows === 'leave out') return { neurons: [], files: new Map() }
+  return isBehind ? await mergedPush(kb, view, push) : await wholePush(view, push)
+}
 
 async function wholePush({ sql, readText }: MainView, { changes }: MainPush): Promise<PushedChanges> {
   const files = changes.map(({ path, after }) => [path, after === undefined ? null : { oid: after }] as const)
@@ -191,8 +204,12 @@ function bare(text: string | null): string | undefined {
   return text === null ? undefined : withoutServerKeys(text)
 }
 
-function mergeMessage({ to }: MainPush, { neurons, removals }: Taking, approvedBy: [string, string][]): string {
-  return commitMessage(subjectOf(neurons), [
+function mergeMessage(
+  { to, follows }: MainPush,
+  { neurons, removals }: Taking,
+  approvedBy: [string, string][],
+): string {
+  return commitMessage(follows === 'leave out' ? 'Leave out what awaits approval' : subjectOf(neurons), [
     ...approvalTrailers(neurons),
     ['Connector', 'git'],
     ['Pushed', to],

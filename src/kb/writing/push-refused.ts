@@ -4,9 +4,12 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 export class PushRefused extends Error {
   /** What is wrong in which file. */
   readonly findings: readonly Finding[]
+  /** True if nothing is wrong, and further people have to approve. */
+  readonly awaitsApproval: boolean
 
-  constructor(reason: string, findings: readonly Finding[] = []) {
+  constructor(reason: string, findings: readonly Finding[] = [], awaitsApproval = false) {
     super(reason)
+    this.awaitsApproval = awaitsApproval
     this.findings = findings
   }
 }

@@ -21,7 +21,7 @@ async function desk() {
       approveCandidate(ctx, curator, await submit(title, content), {}),
     text: async (id: string, isPublic = false) => {
       const row = findCandidate(kb.projection.read, id) as CandidateRow
-      return (await pullText(ctx, curator, [row], { limits, whole: undefined, isPublic })).body
+      return (await pullText(ctx, curator, [row], { limits, whole: undefined, needed: undefined, isPublic })).body
     },
   }
 }

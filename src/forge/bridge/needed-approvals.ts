@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import type { Awaiting } from '../../contract/envelope.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { awaitingOf } from '../../queue/approval.ts'
+import { awaitingText, isOpenToCurators } from '../../rules/deciding.ts'
+import { literal } from '../../rules/text/literal.ts'
+import { attempt, type Linked, type Seen } from './linked.ts'
+
+/** What pending candidates need by `owners` and `approvals`, and how a merge on the forge counts for it. */
+export type Needed = {
+  awaiting: Awaiting
+  /** Accounts whose merge would be the last approval that is needed. */
+  mergers: readonly string[]
+}
+
+/** Returns what candidates need beside a merge by anybody who may merge; undefined if nothing. */
+export async function neededApprovals(
+  { kb, forge }: Linked,
+  candidateIds: readonly string[],
+): Promise<Needed | undefined> {
+  const { deciding } = await kb.settings()
+  if (deciding === null || isOpenToCurators(deciding)) return undefined
+  const all: Awaiting = { votes: 0, owners: [] }
+  const view = { sql: kb.projection.read, readText: (oid: Oid) => kb.repository.readText(oid) }
+  const anybody = { id: `${forge.kind}:-`, name: '-' }
+  let mayCount = true
+  for (const id of candidateIds) {
+    const row = findCandidate(kb.projection.read, id)
+    if (row?.status !== 'pending') continue
+    const candidate = parseCandidate(await kb.repository.readText(row.blob))
+    const awaiting = await awaitingOf(kb, candidate)
+    mayCount &&= await kb.hasVote(view, [candidate], anybody)
+    all.votes = Math.max(all.votes, awaiting?.votes ?? 0)
+    for (const people of awaiting?.owners ?? []) {
+      if (!all.owners.some((known) => known.join('\n') === people.join('\n'))) all.owners.push(people)
+    }
+  }
+  if (mayCount && all.votes < 2 && all.owners.length === 0) return undefined
+  const [first = [], ...others] = all.owners.map((people) => accountsAmong(people, forge.kind))
+  const mergers =
+    mayCount && all.votes < 2 ? first.filter((login) => others.every((logins) => logins.includes(login))) : []
+  return { awaiting: all, mergers }
+}
+
+/** Returns the logins of owners that `kb.yaml` names as accounts of a forge: `github:ada`. */
+function accountsAmong(people: readonly string[], kind: string): string[] {
+  return people.flatMap((name) => (name.startsWith(`${kind}:`) ? [name.slice(kind.length + 1)] : []))
+}
+
+/** Says whose approval is missing, and what a merge there does, in Markdown. */
+export function neededText({ awaiting, mergers }: Needed): string {
+  const who = mergers.map((login) => literal(login)).join(' or ')
+  const effect =
+    mergers.length > 0 ? `A merge by ${who} gives it.` : 'A merge here does not give it: approve in Ganglion.'
+  return `${literal(awaitingText(awaiting))} ${effect}`
+}
+
+/** Value of a row's `reported`: a report is due again if the commit changes, or what its candidates need. */
+export function reportKey(head: string, needed: Needed | undefined): string {
+  return needed === undefined
+    ? head
+    : `${head} ${createHash('sha256').update(JSON.stringify(needed)).digest('base64url')}`
+}
+
+/** Asks the accounts for a review that `owners` names. One who cannot be asked, such as the author, is left out. */
+export async function requestOwners({ forge }: Linked, number: number, needed: Needed | undefined): Promise<void> {
+  const logins = new Set(needed?.awaiting.owners.flatMap((people) => accountsAmong(people, forge.kind)))
+  const unheard: Pick<Seen, 'problems'> = { problems: [] }
+  for (const login of logins) {
+    await attempt(unheard, () => forge.requestReviews(number, [login]))
+  }
+}
