@@ -93,6 +93,8 @@ export type ForgeLimits = { title: number; body: number; remark: number; finding
 export type Forge = {
   readonly kind: ForgeKind
   readonly limits: ForgeLimits
+  /** Whether people see the summary of a report beside the pull request: elsewhere it needs a comment. */
+  readonly showsSummary: boolean
   /** The account that the credential belongs to. Also tells whether the credential is valid. */
   who(): Promise<ForgeAccount>
   access(): Promise<GitAccess>

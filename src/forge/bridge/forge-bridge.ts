@@ -29,7 +29,7 @@ export type BridgeOptions = {
 }
 
 /** What is kept of a link between comparisons. */
-type Remembered = Pick<Linked, 'heard' | 'missing'> & { isPublic?: boolean }
+type Remembered = Pick<Linked, 'heard' | 'missing'> & { isPublic?: boolean; me?: string | undefined }
 
 const heads = 'refs/heads/'
 
@@ -61,13 +61,14 @@ export class ForgeBridge {
     const forge = await this.#forgeOf(link)
     const signal = this.#closing.signal
     remembered.isPublic ??= await forge.isPublic()
+    remembered.me ??= (await forge.who()).id
     const isPublic = Number(remembered.isPublic)
     if (link.isPublic !== isPublic) await this.#ctx.forgeLinks.note(link.id, { isPublic })
     const linked: Linked = {
       ctx: this.#ctx,
       kb: await this.#ctx.kb(link.tenantId, link.kbId),
       link,
-      ...{ forge, signal, ...remembered, isPublic: remembered.isPublic },
+      ...{ forge, signal, ...remembered, isPublic: remembered.isPublic, me: remembered.me },
       onError: this.#options.onError,
     }
     const seen = await look(linked)
@@ -117,6 +118,8 @@ export class ForgeBridge {
   /** The next comparison reads the secrets again. */
   forget(linkId: string): void {
     this.#forges.delete(linkId)
+    const remembered = this.#remembered.get(linkId)
+    if (remembered !== undefined) remembered.me = undefined
   }
 
   get isClosed(): boolean {
@@ -152,14 +155,22 @@ async function look(linked: Linked): Promise<Seen> {
     [...refs].filter(([ref]) => ref.startsWith(heads)).map(([ref, oid]) => [ref.slice(heads.length), oid] as const),
   )
   const unsure = new Set<number>()
-  const seen = { pulls, rows, branches, merging: new Set<ForgePull>(), unsure, problems: [] }
+  const seen = {
+    pulls,
+    rows,
+    branches,
+    merging: new Set<ForgePull>(),
+    unsure,
+    problems: [],
+    renamed: new Set<ForgePull>(),
+  }
   if (link.main !== null && !branches.has(link.branch)) throw await withoutMain(linked)
   for (const { number, state } of rows) {
     if (number === null || state !== 'open' || pulls.has(number)) continue
     const pull = await forge.pull(number).catch(unlessGone)
     if (pull !== undefined) pulls.set(number, pull)
   }
-  requirePulls(seen)
+  requirePulls(linked, seen)
   for (const { number, state } of rows) {
     if (number === null || state !== 'open') continue
     // One that was deleted counts as closed once two comparisons have not found it.
@@ -174,17 +185,33 @@ async function look(linked: Linked): Promise<Seen> {
 /** So many at once are taken for a fault: of few, some may be deleted by hand. */
 const fewLost = 2
 
-/** @throws {ForgePaused} where pull requests are others than were opened, or many of them are gone at once */
-function requirePulls({ pulls, rows, branches }: Seen): void {
+/**
+ * Sets aside a pull request of ours whose branch has another name than it was opened with.
+ * @throws {ForgePaused} where pull requests are others than were opened, or many of them are gone at once
+ */
+function requirePulls({ me }: Linked, { pulls, rows, branches, renamed, unsure, problems }: Seen): void {
   const open = rows.filter(({ state, number }) => state === 'open' && number !== null)
   const ours = open.filter(({ branch }) => branch.startsWith(branchPrefix))
-  const pullOf = ({ number }: ForgePull) => pulls.get(number ?? 0)
-  const other = ours.find((row) => (pullOf(row)?.branch ?? row.branch) !== row.branch)
-  if (other !== undefined) {
-    throw new ForgePaused(`the pull request ${other.number} there is not the one that was opened`, otherRepository)
+  const requestOf = ({ number }: ForgePull) => pulls.get(number ?? 0)
+  const others = ours.filter((row) => (requestOf(row)?.branch ?? row.branch) !== row.branch)
+  if (others.length > fewLost && others.length * 2 > ours.length) {
+    throw new ForgePaused(`the pull request ${others[0]?.number} there is not the one that was opened`, otherRepository)
+  }
+  for (const row of others) {
+    const request = requestOf(row)
+    renamed.add(row)
+    const isOurs = request?.author.id === me && pullOf(request.body)?.some((id) => row.candidates.includes(id))
+    if (isOurs !== true) {
+      unsure.add(row.number ?? 0)
+      problems.push(`the pull request ${row.number} there is not the one that was opened: it is left as it is`)
+    } else if (request?.state === 'open') {
+      problems.push(
+        `the branch of the pull request ${row.number} is now ${request.branch}: rename it back to ${row.branch}, or close the pull request`,
+      )
+    }
   }
   const isLost = (row: ForgePull) => {
-    const pull = pullOf(row)
+    const pull = requestOf(row)
     return pull === undefined || (pull.state === 'closed' && ours.includes(row) && !branches.has(row.branch))
   }
   const lost = open.filter(isLost)
@@ -224,6 +251,7 @@ async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Pr
   }
 }
 
-function isMadeHere({ link }: Linked, { branch, isOwnBranch, base }: PullRequest): boolean {
-  return isOwnBranch && branch.startsWith(branchPrefix) && base === link.branch
+/** A branch `ganglion/…` of a person is that person's. */
+function isMadeHere({ link, me }: Linked, { author, branch, isOwnBranch, base }: PullRequest): boolean {
+  return author.id === me && isOwnBranch && branch.startsWith(branchPrefix) && base === link.branch
 }

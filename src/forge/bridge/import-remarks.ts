@@ -23,7 +23,7 @@ export async function importRemarks(linked: Linked, { pulls, rows }: Seen): Prom
   const remarks = await forge.remarksSince(link.heardAt, changed)
   for (const remark of remarks) {
     const row = rowOf.get(remark.number)
-    if (row !== undefined && !isOwnRemark(remark.text)) await importRemark(linked, row, remark)
+    if (row !== undefined && !isOwnRemark(remark, linked.me)) await importRemark(linked, row, remark)
   }
   const heardAt = remarks.reduce((latest, { at }) => (at > latest ? at : latest), link.heardAt)
   if (heardAt !== link.heardAt) await ctx.forgeLinks.note(link.id, { heardAt })

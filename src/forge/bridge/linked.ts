@@ -17,6 +17,8 @@ export type Linked = {
   heard: Map<number, string>
   /** Pull requests that the forge did not find in the last comparison. */
   missing: Set<number>
+  /** Login of the account that the credential belongs to. */
+  me: string
   /** Anybody may read the repository. */
   isPublic: boolean
   signal: AbortSignal
@@ -39,6 +41,8 @@ export type Seen = {
   merging: Set<ForgePull>
   /** Those that the forge did not find for the first time: nothing is concluded from that. */
   unsure: Set<number>
+  /** Requests whose branch has another name now: it is told, and nothing is pushed for them. */
+  renamed: Set<ForgePull>
   /** What the forge refused to do with single pull requests, and why. */
   problems: string[]
 }

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Awaiting } from '../../contract/envelope.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import { whoIs } from '../../kb/access/who-is.ts'
+import { authorsAmong } from '../../kb/missing-approvals.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { awaitingOf } from '../../queue/approval.ts'
-import { awaitingText, isOpenToCurators } from '../../rules/deciding.ts'
+import { awaitingText, isOpenToCurators, mayBeAmong } from '../../rules/deciding.ts'
 import { literal } from '../../rules/text/literal.ts'
 import { attempt, type Linked, type Seen } from './linked.ts'
 
@@ -17,31 +19,46 @@ export type Needed = {
 
 /** Returns what candidates need beside a merge by anybody who may merge; undefined if nothing. */
 export async function neededApprovals(
-  { kb, forge }: Linked,
+  { ctx, kb, forge, link }: Linked,
   candidateIds: readonly string[],
 ): Promise<Needed | undefined> {
   const { deciding } = await kb.settings()
   if (deciding === null || isOpenToCurators(deciding)) return undefined
   const all: Awaiting = { votes: 0, owners: [] }
-  const view = { sql: kb.projection.read, readText: (oid: Oid) => kb.repository.readText(oid) }
-  const anybody = { id: `${forge.kind}:-`, name: '-' }
+  const nameOf = (id: string) => whoIs(ctx, link.tenantId, id)
+  const anybody = await nameOf(`${forge.kind}:-`)
   let mayCount = true
   for (const id of candidateIds) {
     const row = findCandidate(kb.projection.read, id)
     if (row?.status !== 'pending') continue
     const candidate = parseCandidate(await kb.repository.readText(row.blob))
     const awaiting = await awaitingOf(kb, candidate)
-    mayCount &&= await kb.hasVote(view, [candidate], anybody)
+    mayCount &&= !mayBeAmong(await authorsAmong([candidate], deciding, nameOf), anybody)
     all.votes = Math.max(all.votes, awaiting?.votes ?? 0)
     for (const people of awaiting?.owners ?? []) {
       if (!all.owners.some((known) => known.join('\n') === people.join('\n'))) all.owners.push(people)
     }
   }
+  return needed(forge.kind, all, mayCount)
+}
+
+/** @param mayCount whether the approval of an account there counts */
+function needed(kind: string, all: Awaiting, mayCount: boolean): Needed | undefined {
   if (mayCount && all.votes < 2 && all.owners.length === 0) return undefined
-  const [first = [], ...others] = all.owners.map((people) => accountsAmong(people, forge.kind))
+  const [first = [], ...others] = all.owners.map((people) => accountsAmong(people, kind))
   const mergers =
     mayCount && all.votes < 2 ? first.filter((login) => others.every((logins) => logins.includes(login))) : []
   return { awaiting: all, mergers }
+}
+
+/** As {@link neededApprovals}, for changed files that cannot be candidates: only their owners matter. */
+export async function neededForFiles({ kb, forge }: Linked, paths: readonly string[]): Promise<Needed | undefined> {
+  const { deciding } = await kb.settings()
+  if (deciding === null || isOpenToCurators(deciding)) return undefined
+  const view = { sql: kb.projection.read, readText: (oid: Oid) => kb.repository.readText(oid) }
+  const files = new Map(paths.map((path) => [path, null]))
+  const awaiting = await kb.missing(view, files, { by: undefined, of: [] })
+  return awaiting && needed(forge.kind, awaiting, true)
 }
 
 /** Returns the logins of owners that `kb.yaml` names as accounts of a forge: `github:ada`. */
@@ -62,6 +79,11 @@ export function reportKey(head: string, needed: Needed | undefined): string {
   return needed === undefined
     ? head
     : `${head} ${createHash('sha256').update(JSON.stringify(needed)).digest('base64url')}`
+}
+
+/** Value of `reported` for commits that were refused: they are not judged again. */
+export function refusedKey(head: string): string {
+  return `${head} refused`
 }
 
 /** Asks the accounts for a review that `owners` names. One who cannot be asked, such as the author, is left out. */

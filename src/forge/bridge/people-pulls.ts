@@ -1,13 +1,15 @@
+import { GitError } from '../../git/git-error.ts'
+import { mergeBase } from '../../git/history/ancestry.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import { PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
+import type { Repository } from '../../git/repository.ts'
 import { findCandidate, pendingBelow } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { gitOriginPrefix } from '../../kb/writing/git-candidate.ts'
 import { candidateHeads } from '../../queue/heads/candidate-refs.ts'
 import { bareId, type Caller } from '../../rules/access/caller.ts'
-import { awaitingText } from '../../rules/deciding.ts'
-import { literalBlock } from '../../rules/text/literal.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
-import type { PullRequest, Report } from '../forge-adapter.ts'
+import type { PullRequest } from '../forge-adapter.ts'
 import {
   agree,
   attempt,
@@ -18,17 +20,25 @@ import {
   type Linked,
   newRow,
   ownLabel,
-  publicUrl,
   type Seen,
 } from './linked.ts'
-import { type Needed, neededApprovals, reportKey, requestOwners } from './needed-approvals.ts'
-import { outcomeOf } from './pull-report.ts'
+import { pullOf } from './marker.ts'
+import {
+  type Needed,
+  neededApprovals,
+  neededForFiles,
+  refusedKey,
+  reportKey,
+  requestOwners,
+} from './needed-approvals.ts'
+import { reportTaken, tellMended } from './report-taken.ts'
 import { forgeChange } from './show-candidates.ts'
 import { havesOf, type Taken, takeCommits } from './take-pack.ts'
 
 /** Makes candidates of the pull requests that people open. Both mains must have been compared: these stand on the one there. */
 export async function importProposals(linked: Linked, seen: Seen): Promise<void> {
   const branches = new Set(seen.rows.map(({ branch }) => branch))
+  const isOurs = isMadeByLink(linked, seen)
   // After a restore, those that we opened for candidates which the backup did not have are proposals like others.
   const isLost = (pull: PullRequest) => linked.kb.projection.seqFloor() > 0 && !branches.has(pull.branch)
   const isProposal = (pull: PullRequest) =>
@@ -52,8 +62,11 @@ export async function importEdits(linked: Linked, seen: Seen): Promise<void> {
   }
 }
 
-function isOurs({ branch, isOwnBranch }: PullRequest): boolean {
-  return isOwnBranch && branch.startsWith(branchPrefix)
+/** Tells requests that the link has opened from those of people, whose branches may be named `ganglion/…`, too. */
+function isMadeByLink({ me }: Linked, { rows }: Seen): (pull: PullRequest) => boolean {
+  const ours = new Set(rows.flatMap(({ branch, number }) => (branch.startsWith(branchPrefix) ? [number] : [])))
+  return ({ number, author, branch, body }) =>
+    ours.has(number) || (author.id === me && branch.startsWith(branchPrefix) && pullOf(body) !== undefined)
 }
 
 /**
@@ -68,11 +81,12 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author, bran
   const { forge } = linked
   const caller = callerOfAccount(linked, author.id)
   const asked = { ref: forge.headRef(number), head, caller, topic: `${forge.kind}-${number}`, number }
+  const mayBeTold = seen.rows.some((row) => row.branch === asked.ref)
   const { row, taken, needed } = await hearCommits(linked, seen, asked)
   if (taken === undefined) return
-  await reportTaken(linked, { ...taken, number, head, branch, candidates: row.candidates, needed })
+  await reportTaken(linked, { ...taken, number, head, branch, candidates: row.candidates, needed, mayBeTold })
   await requestOwners(linked, number, needed)
-  await agree(linked, row, { reported: reportKey(head, needed) })
+  await agree(linked, row, { reported: taken.isTaken ? reportKey(head, needed) : refusedKey(head) })
 }
 
 /**
@@ -110,10 +124,15 @@ async function hearCommits(
   const known = seen.rows.find((row) => row.branch === ref)
   if (known?.head === head) {
     const needed = await neededApprovals(linked, known.candidates)
-    if (known.reported === reportKey(head, needed)) return { row: known, taken: undefined, needed }
+    if ([reportKey(head, needed), refusedKey(head)].includes(known.reported ?? ''))
+      return { row: known, taken: undefined, needed }
   }
   const step = { to: head, caller, option: `topic=${topic}` }
-  const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
+  let paths: string[] = []
+  const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async (repository) => {
+    paths = await changedPaths(linked, repository, head)
+    return [step]
+  })
   await kb.sync()
   const prefix = gitOriginPrefix({ door: 'for', by: bareId(caller), topic })
   const pending = pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
@@ -122,7 +141,24 @@ async function hearCommits(
   if (known === undefined) seen.rows.push(row)
   // First of all: otherwise these candidates would get pull requests of their own.
   await agree(linked, row, { candidates, head, number })
-  return { row, taken, needed: await neededApprovals(linked, candidates) }
+  const needed = taken.isTaken
+    ? await neededApprovals(linked, candidates)
+    : taken.mayMerge === true
+      ? await neededForFiles(linked, paths)
+      : undefined
+  return { row, taken, needed }
+}
+
+/** Returns the files that a request changes; none if it changes too many to be taken. */
+async function changedPaths({ kb }: Linked, repository: Repository, head: Oid): Promise<string[]> {
+  const main = await kb.repository.readRef(mainRef)
+  try {
+    const base = main && (await mergeBase(repository, main, head))
+    return base === undefined ? [] : (await pushedChanges(repository, base, head)).map(({ path }) => path)
+  } catch (error) {
+    if (error instanceof PushTooLarge || error instanceof GitError) return []
+    throw error
+  }
 }
 
 /** A reviewer's commits are part of what is approved: they revise the candidate, and its branch stays as the reviewer left it. */
@@ -133,37 +169,16 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
   const step = { to: head, caller: callerOfLink(linked), option: `topic=${forge.kind}` }
   const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
   await kb.sync()
-  if (!taken.isTaken && row.number !== null)
-    await reportTaken(linked, {
-      ...{ ...taken, number: row.number, head, branch: row.branch, candidates: waiting },
-      needed: undefined,
-    })
+  const needed = await neededApprovals(linked, waiting)
+  if (row.number !== null && taken.isTaken) await tellMended(linked, row.number)
+  if (row.number !== null && !taken.isTaken) {
+    const commit = { number: row.number, head, branch: row.branch }
+    await reportTaken(linked, { ...taken, ...commit, mayMerge: false, candidates: waiting, needed, mayBeTold: true })
+  }
   const own = await candidateHeads(kb, ctx).headOf(waiting.join('+'))
   await agree(linked, row, {
     head,
-    reported: taken.isTaken ? null : head,
+    reported: taken.isTaken ? null : reportKey(head, needed),
     change: own === undefined ? null : await forgeChange(kb, own, waiting.length),
-  })
-}
-
-async function reportTaken(
-  { forge, ctx }: Linked,
-  {
-    isTaken,
-    lines,
-    candidates,
-    needed,
-    ...commit
-  }: Taken & Pick<Report, 'number' | 'head' | 'branch'> & { candidates: readonly string[]; needed: Needed | undefined },
-): Promise<void> {
-  const [first] = candidates
-  const count = candidates.length === 1 ? '1 page waits' : `${candidates.length} pages wait`
-  const who = needed === undefined ? 'a curator' : `approval. ${awaitingText(needed.awaiting)}`
-  await forge.report({
-    ...{ ...commit, findings: [] },
-    outcome: isTaken ? outcomeOf(needed) : 'failed',
-    title: isTaken ? `${count} for ${who}` : 'This cannot be taken as it is',
-    summary: literalBlock(lines.join('\n'), '').slice(0, forge.limits.body),
-    url: first === undefined ? undefined : publicUrl(ctx.urls.candidate(first)),
   })
 }

@@ -130,10 +130,11 @@ async function dismissAsThere(linked: Linked, row: ForgePull, pull: PullRequest 
 }
 
 /** The last remark of somebody who may close the pull request: forges do not tell who has. */
-async function lastWordOn({ forge }: Linked, { number, author }: PullRequest): Promise<string | undefined> {
+async function lastWordOn({ forge, me }: Linked, { number, author }: PullRequest): Promise<string | undefined> {
   const verdicts = new Map([[author.id, true]])
-  for (const { author: by, text } of (await forge.remarksOf(number)).reverse()) {
-    if (isOwnRemark(text) || text.trim() === '') continue
+  for (const remark of (await forge.remarksOf(number)).reverse()) {
+    const { author: by, text } = remark
+    if (isOwnRemark(remark, me) || text.trim() === '') continue
     if (!verdicts.has(by.id) && verdicts.size > maxAsked) return undefined
     const may = verdicts.get(by.id) ?? (await forge.mayClose(by.id))
     if (may) return text.trim()

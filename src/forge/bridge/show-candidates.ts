@@ -38,7 +38,7 @@ export async function showCandidates(linked: Linked, seen: Seen): Promise<void> 
   const shown: Shown[] = []
   for (const row of seen.rows) {
     const [first, ...others] = row.branch.startsWith(branchPrefix) ? waitingOf(linked, row) : []
-    if (row.state !== 'open' || first === undefined) continue
+    if (row.state !== 'open' || first === undefined || seen.renamed.has(row)) continue
     const needed = await neededApprovals(linked, row.candidates)
     shown.push({ row, waiting: [first, ...others], needed })
   }

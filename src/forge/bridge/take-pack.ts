@@ -17,6 +17,8 @@ import { callerOfLink, type Linked, type LinkedTaking, type Seen } from './linke
 export type Taken = {
   isTaken: boolean
   lines: readonly string[]
+  /** True if a proposal was refused that a merge would bring, with files that cannot wait in the queue. */
+  mayMerge?: boolean
   /** The step that is refused only until further people approve. Nothing after it was tried. */
   awaiting?: Step
 }
@@ -34,6 +36,7 @@ export type Step = {
 }
 
 const proposeRef = 'refs/for/main'
+const submit = 'submit'
 
 /**
  * Takes commits of the forge as if somebody had pushed them to `refs/for/main`: the same quarantine, limits, checks and record. It
@@ -117,7 +120,10 @@ async function receivePush(
   const { to, option } = step
   const updates = [{ ref: proposeRef, from: undefined, to }]
   const judged = await receiver.judge(updates, folder, [option])
-  if (!judged.accepted) return { isTaken: false, lines: told(judged.lines, 'it breaks rules') }
+  if (!judged.accepted) {
+    const mayMerge = option !== submit && (await receiver.judge(updates, folder, [submit])).accepted
+    return { isTaken: false, lines: told(judged.lines, 'it breaks rules'), mayMerge }
+  }
   await admit()
   const { outcomes, lines } = await receiver.receive(updates, [option])
   const { refused, awaitsApproval } = outcomes.find((outcome) => outcome.refused !== undefined) ?? {}

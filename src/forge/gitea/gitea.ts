@@ -93,6 +93,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
   return {
     kind,
     limits: { title: maxTitle, body: 65_536, remark: 65_536, findings: 50 },
+    showsSummary: false,
     who,
     // Any name will do with a token.
     access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),

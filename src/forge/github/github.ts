@@ -71,6 +71,7 @@ export function openGithub(options: GithubOptions): Forge {
   return {
     kind: 'github',
     limits: { title: 256, body: 65_536, remark: 65_536, findings: 50 },
+    showsSummary: auth.isApp,
     who: () => auth.who(http),
     access: async () => {
       return { url: `${url.replace(/\/+$/, '')}.git`, username: 'x-access-token', password: await auth.token() }

@@ -74,6 +74,7 @@ export function openGitlab(options: GitlabOptions): Forge {
   return {
     kind: 'gitlab',
     limits: { title: maxTitle, body: 500_000, remark: 500_000, findings: 0 },
+    showsSummary: false,
     who: async () => gitlabAccount(await http.get('/user', GitlabUser)),
     access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
     isPublic: async () => (await http.get(project, GitlabProject)).visibility !== 'private',

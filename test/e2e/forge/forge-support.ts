@@ -11,7 +11,7 @@ import { tempDir } from '../../support/temp.ts'
 import { soundProduct } from '../git/git-support.ts'
 import type { Product } from '../support.ts'
 
-type Options = { maxOpen?: number; product?: Product }
+type Options = { maxOpen?: number; product?: Product /** On GitHub, a token and no App. */; byToken?: boolean }
 /** What a forge is that somebody else has described, or has emulated. */
 export type FakeForge = EmulatedGithub | DescribedForge
 
@@ -24,8 +24,9 @@ export async function bridged({ github, ...options }: Options & { github?: Emula
 /** A product whose knowledge base `handbook` is linked to a repository on a forge. */
 export async function bridgedTo<Fake extends FakeForge>(forge: Fake, options: Options = {}) {
   const product = options.product ?? (await soundProduct())
-  const secret = 'app' in forge ? forge.app.privateKey : forge.token.token
-  const credential = 'app' in forge ? { appId: forge.app.appId, privateKey: 'env:SECRET' } : { token: 'env:SECRET' }
+  const isApp = 'app' in forge && options.byToken !== true
+  const secret = isApp ? forge.app.privateKey : forge.token.token
+  const credential = isApp ? { appId: forge.app.appId, privateKey: 'env:SECRET' } : { token: 'env:SECRET' }
   const { ctx, kbId } = product
   const errors: unknown[] = []
   const secretFile = join(tempDir(), 'secret')
