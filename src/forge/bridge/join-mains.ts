@@ -7,9 +7,9 @@ import { pushToRemote, RemoteError, type RemoteUpdate } from '../../git/transpor
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
+import { leaveOutUnapproved } from './leave-out-unapproved.ts'
 import { agree, isWithin, type Linked, type LinkedTaking, type Seen } from './linked.ts'
 import { type MainSteps, planSteps } from './main-steps.ts'
-import { setAside } from './set-aside.ts'
 import { havesOf, type Taken, takeCommits } from './take-pack.ts'
 
 /** Commits of main that are pushed at a time: a first push may bring a long history. */
@@ -54,7 +54,8 @@ async function takeMain(
     if (await isWithin(linked, theirs, ours)) break
     const taken = await takeCommitsOf(linked, seen, { theirs, ours, hear: hearOnce })
     lines = taken.lines
-    if (taken.awaiting === undefined || !(await setAside(linked, seen, { step: taken.awaiting, lines }))) break
+    if (taken.awaiting === undefined || !(await leaveOutUnapproved(linked, seen, { step: taken.awaiting, lines })))
+      break
   }
   const isThere = await isWithin(linked, theirs, (await kb.repository.readRef(mainRef)) ?? theirs)
   if (!isThere) return `main on the forge cannot be taken: ${lines.join(' · ')}`

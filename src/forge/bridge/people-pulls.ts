@@ -31,7 +31,7 @@ import {
   reportKey,
   requestOwners,
 } from './needed-approvals.ts'
-import { reportTaken, tellMended } from './report-taken.ts'
+import { reportRepaired, reportTaken } from './report-taken.ts'
 import { forgeChange } from './show-candidates.ts'
 import { havesOf, type Taken, takeCommits } from './take-pack.ts'
 
@@ -170,7 +170,7 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
   const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
   await kb.sync()
   const needed = await neededApprovals(linked, waiting)
-  if (row.number !== null && taken.isTaken) await tellMended(linked, row.number)
+  if (row.number !== null && taken.isTaken) await reportRepaired(linked, row.number)
   if (row.number !== null && !taken.isTaken) {
     const commit = { number: row.number, head, branch: row.branch }
     await reportTaken(linked, { ...taken, ...commit, mayMerge: false, candidates: waiting, needed, mayBeTold: true })

@@ -39,7 +39,7 @@ export async function reportTaken(linked: Linked, { isTaken, mayMerge = false, .
 }
 
 /** Says in the comment about a refusal, if there is one, that the request can be taken now. */
-export async function tellMended(linked: Linked, number: number): Promise<void> {
+export async function reportRepaired(linked: Linked, number: number): Promise<void> {
   if (linked.forge.showsSummary) return
   await commentInPlace(linked, number, { text: ['**This can be taken now.**'], isNew: false })
 }

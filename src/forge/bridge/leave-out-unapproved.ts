@@ -11,7 +11,7 @@ import { havesOf, type Step, takeCommits } from './take-pack.ts'
  * Sets aside what was merged or pushed there and still needs approval: it waits as candidates, main continues without it, and the
  * request is told. Returns false, and changes nothing in main, if something of it cannot be a candidate.
  */
-export async function setAside(
+export async function leaveOutUnapproved(
   linked: Linked,
   seen: Seen,
   { step: { to, request }, lines }: { step: Step; lines: readonly string[] },
