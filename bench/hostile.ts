@@ -6,6 +6,7 @@ import type { Caller } from '../src/rules/access/caller.ts'
 import type { ApiKeyRecord } from '../src/state/accounts/api-keys.ts'
 import { routesIn } from '../test/http/support/routes.ts'
 import { signIn } from '../test/support/person.ts'
+import { benchDelays } from './delays.ts'
 import { noteAim } from './support/aims.ts'
 import { importNotes } from './support/imported-notes.ts'
 import { summary } from './support/measure.ts'
@@ -155,7 +156,7 @@ export async function benchHostile(): Promise<string[]> {
   }
   await server.close()
   await ctx.close()
-  return lines
+  return [...lines, '', ...(await benchDelays())]
 }
 
 /** Milliseconds. */

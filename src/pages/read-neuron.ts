@@ -19,6 +19,7 @@ import { fileNameKey } from '../rules/links/file-target.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 import { utcDay } from '../rules/utc-day.ts'
+import { pauses } from '../system/pauses.ts'
 import { freshnessIn } from './freshness-of.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
 import type { Basis } from './neuron-answers.ts'
@@ -156,7 +157,9 @@ async function filesOf(
   const opened = new FileView(view)
   const files: NonNullable<Neuron['files']> = []
   const known = new Set<string>()
+  const pause = pauses()
   for (const { target, form, kb } of written) {
+    await pause()
     if (kb !== null || form === 'edge' || known.has(target)) continue
     const meaning = links.resolve({ target, form, from })
     if (!('file' in meaning) || !(await opened.opens(meaning.file))) continue

@@ -13,6 +13,7 @@ import type { Caller } from '../rules/access/caller.ts'
 import { fileNameKey } from '../rules/links/file-target.ts'
 import { barePath } from '../rules/links/link-target.ts'
 import type { WikiLink } from '../rules/neurons/neuron.ts'
+import { pauses } from '../system/pauses.ts'
 import { viewsOf } from './graph/resolve-links.ts'
 
 export type { Rendered }
@@ -70,7 +71,9 @@ async function linkTable(
   const reading = { view, own, files: new FileView(view), canWrite: caller.role !== 'reader' }
   const views = await viewsOf(ctx, caller, own, new Set(links.map(({ kb }) => kb ?? null)))
   const table = new Map<string, ResolvedLink>()
+  const pause = pauses()
   for (const link of links) {
+    await pause()
     const key = linkTableKey(link)
     if (!table.has(key)) table.set(key, await resolved(reading, views.get(link.kb ?? null), link, path))
   }

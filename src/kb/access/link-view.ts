@@ -66,9 +66,15 @@ export class LinkView {
     return { source, target: meaning.seqId, type }
   }
 
-  /** The edges from a Neuron, each once, by target and type. */
-  edgesFrom(seqId: string): GraphEdge[] {
-    return distinctEdges((this.#view.about(seqId, linksOf) ?? []).flatMap((link) => this.edgeOf(link) ?? []))
+  /** Returns the edges from a Neuron, each once, by target and type. @param pause is called after each link: a page may have 20,000 */
+  async edgesFrom(seqId: string, pause: () => Promise<void>): Promise<GraphEdge[]> {
+    const edges: GraphEdge[] = []
+    for (const link of this.#view.about(seqId, linksOf) ?? []) {
+      await pause()
+      const edge = this.edgeOf(link)
+      if (edge !== undefined) edges.push(edge)
+    }
+    return distinctEdges(edges)
   }
 
   /** The edges to a Neuron from the first `maxSources` Neurons, each once, by source and type. */

@@ -9,9 +9,9 @@ import { contentIdPrefix } from './safe-html.ts'
 /** The blocks of a page as safe HTML. Where something is shown as it is written, the first block says so. */
 export type Rendered = { blocks: string[]; isPlain: boolean }
 
-/** Milliseconds of CPU time for a page, and for each character of it: some ten times what rendering takes. */
+/** Milliseconds of CPU time for a page, and for each character of it: some four times what rendering takes. */
 const pageTime = 2000
-const characterTime = 0.02
+const characterTime = 0.008
 /** Characters of HTML. */
 const maxOutput = 4 * 1024 * 1024
 /** Characters of a page that is shown as it is written. */
@@ -43,31 +43,39 @@ export class RenderPool {
 
   async render(request: RenderRequest): Promise<Rendered> {
     const key = keyOf(request)
-    const rendered = this.#kept.get(key) ?? (await this.#work(request))
-    if (!rendered.isPlain) this.#kept.set(key, rendered)
-    return rendered
+    return this.#kept.get(key) ?? this.#work(key, request)
   }
 
-  async #work(request: RenderRequest): Promise<Rendered> {
+  async #work(key: string, request: RenderRequest): Promise<Rendered> {
     const { content } = request
     if (this.#tasks >= maxTasks) return plain(content, 'The server is busy, so this is the text as it is written.')
     this.#tasks++
     try {
       const [parts] = await this.#pool.run([request], pageTime + characterTime * content.length)
-      if (parts === undefined || sizeOf(parts.blocks) > maxOutput) return plain(content, tooComplex)
-      const { blocks, isPartial } = parts
-      return isPartial ? { blocks: [note(partlyPlain), ...blocks], isPlain: true } : { blocks, isPlain: false }
-    } catch {
-      // It took too long, exhausted memory or stack, or the pool is closed.
-      return plain(content, tooComplex)
+      return this.#keep(key, shownParts(content, parts))
+    } catch (error) {
+      // It took too long, exhausted memory or stack, or the pool is closed. Only the first would be the same again, and cost as much.
+      const shown = plain(content, tooComplex)
+      return error instanceof Error && error.name === 'AbortError' ? this.#keep(key, shown) : shown
     } finally {
       this.#tasks--
     }
   }
 
+  #keep(key: string, rendered: Rendered): Rendered {
+    this.#kept.set(key, rendered)
+    return rendered
+  }
+
   async close(): Promise<void> {
     await this.#pool.close()
   }
+}
+
+function shownParts(content: string, parts: RenderedParts | undefined): Rendered {
+  if (parts === undefined || sizeOf(parts.blocks) > maxOutput) return plain(content, tooComplex)
+  const { blocks, isPartial } = parts
+  return isPartial ? { blocks: [note(partlyPlain), ...blocks], isPlain: true } : { blocks, isPlain: false }
 }
 
 const tooComplex = 'This page is too complex to be shown with its formatting. This is the text as it is written.'

@@ -64,7 +64,7 @@ async function bestConnected(view: KbView, links: LinkView): Promise<Selection> 
   const count = (seqId: string, edges: number) => degrees.set(seqId, (degrees.get(seqId) ?? 0) + edges)
   for (const { seqId } of view.rows(everySeqId)) {
     await pause()
-    const edges = links.edgesFrom(seqId)
+    const edges = await links.edgesFrom(seqId, pause)
     count(seqId, edges.length)
     for (const { target } of edges) count(target, 1)
   }
@@ -82,7 +82,7 @@ async function nearest(view: LinkView, around: string, { depth, limit }: GraphQu
     for (const seqId of outermost) {
       await pause()
       // One of so many has not been found yet, if there are more.
-      for (const neighbour of neighboursOf(view, seqId, limit)) {
+      for (const neighbour of await neighboursOf(view, seqId, { maxSources: limit, pause })) {
         if (found.has(neighbour)) continue
         if (found.size === limit) return { seqIds: [...found], truncated: true }
         found.add(neighbour)
@@ -94,8 +94,12 @@ async function nearest(view: LinkView, around: string, { depth, limit }: GraphQu
   return { seqIds: [...found], truncated: false }
 }
 
-function neighboursOf(view: LinkView, seqId: string, maxSources: number): string[] {
-  const targets = view.edgesFrom(seqId).map(({ target }) => target)
+async function neighboursOf(
+  view: LinkView,
+  seqId: string,
+  { maxSources, pause }: { maxSources: number; pause: () => Promise<void> },
+): Promise<string[]> {
+  const targets = (await view.edgesFrom(seqId, pause)).map(({ target }) => target)
   const sources = view.edgesTo(seqId, maxSources).map(({ source }) => source)
   return [...new Set([...targets, ...sources])].sort()
 }
@@ -106,7 +110,7 @@ async function edgesAmong(view: LinkView, seqIds: readonly string[]): Promise<Gr
   const edges: GraphEdge[] = []
   for (const seqId of seqIds.toSorted()) {
     await pause()
-    edges.push(...view.edgesFrom(seqId).filter(({ target }) => among.has(target)))
+    edges.push(...(await view.edgesFrom(seqId, pause)).filter(({ target }) => among.has(target)))
   }
   return edges
 }

@@ -5,6 +5,7 @@ import type { Context } from '../../kb/context.ts'
 import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { WrittenLink } from '../../rules/links/written-link.ts'
+import { pauses } from '../../system/pauses.ts'
 
 type Shown = Pick<Neuron, 'links' | 'unresolved'>
 
@@ -28,7 +29,9 @@ export async function resolveLinks(
   const views = await viewsOf(ctx, caller, own, new Set(written.map(({ kb }) => kb)))
   const links = new Map<string, Shown['links'][number]>()
   const unresolved: Shown['unresolved'] = []
+  const pause = pauses()
   for (const { form, type, kb, target, line } of written) {
+    await pause()
     const view = views.get(kb)
     // In another knowledge base the page stands in no folder.
     const meaning = view?.resolve({ target, form, from: view === own ? path : '' }) ?? { missing: true }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { BudgetPool } from '../../../src/markdown/pool/budget-pool.ts'
 import { RenderPool } from '../../../src/markdown/render/render-pool.ts'
 
 const pool = new RenderPool()
@@ -70,4 +71,15 @@ test('works in plain Node, and lets the process end', async () => {
     timeout: 60_000,
   })
   expect(JSON.parse(stdout).blocks).toEqual(['<p dir="auto">a</p>'])
+})
+
+test('a page that takes too long is not tried again by the next reader', async () => {
+  const own = new RenderPool()
+  onTestFinished(() => own.close())
+  const run = vi.spyOn(BudgetPool.prototype, 'run').mockRejectedValueOnce(new DOMException('Too long.', 'AbortError'))
+  const first = await own.render({ content: '# Slow', links })
+  expect(first.isPlain).toBe(true)
+  expect(await own.render({ content: '# Slow', links })).toEqual(first)
+  expect(run).toHaveBeenCalledTimes(1)
+  run.mockRestore()
 })
