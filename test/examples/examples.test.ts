@@ -97,6 +97,18 @@ test('the sync submits each FAQ once, a changed one as a correction, and says wh
   expect(await ended).toEqual([0, null])
   const { body } = await request('GET', '/api/v1/neurons/handbook/handbook_00000002', { as: tokens.app })
   expect(body).toMatchObject({ version: 2, content: expect.stringContaining('A refund takes a week.') })
+
+  // A dismissed text is sent again once its file has changed: a page that never was approved, and a correction of one that was.
+  for (const [title, file] of [
+    [shipping, 'shipping'],
+    [refunds, 'refunds'],
+    [refunds, 'refunds'],
+  ]) {
+    appendFileSync(join(folder, `faq-sync/faqs/${file}.md`), '\nAsk us first.\n')
+    expect(await start('faq-sync/sync.js')).toContain(`pending\t-\t${title}\t-`)
+    await decide(`${(await pending())[0]}/dismiss`, { reason: 'No.' })
+    expect(await start('faq-sync/sync.js')).toContain(`dismissed\t-\t${title}\tNo.`)
+  }
 })
 
 test('the agent answers, and proposes what is missing', async () => {
