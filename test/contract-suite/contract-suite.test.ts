@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { readCases, scenariosOf } from '../../src/contract-suite/case-format.ts'
 import { someOf } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
-import { brokenRules, mutations, uncaughtMutations } from './support/broken-rules.ts'
+import { brokenRules, listsIn, mutations, uncaughtMutations, unnoticedDamages } from './support/broken-rules.ts'
 import { contract, newContractKeys, startContractServer } from './support/contract-deployment.ts'
 
 const minutes = 60_000
@@ -28,6 +28,19 @@ test('a server passes each scenario, and each scenario fails when the server bre
   const named = { key: keys.CONTRACT_KEY, curator: keys.CONTRACT_CURATOR_KEY, other: keys.CONTRACT_OTHER_KEY }
   const server = { url, kb: 'handbook', cleanup, keys: named }
   expect(await uncaughtMutations(areas, someOf(mutations, 40), server)).toEqual([])
+})
+
+test('no list of any route can lack an item, be in reverse or have other ids unnoticed', {
+  timeout: 20 * minutes,
+}, async () => {
+  const dataDir = join(tempDir(), 'data')
+  const keys = await newContractKeys(dataDir)
+  const url = await startContractServer(dataDir)
+  const named = { key: keys.CONTRACT_KEY, curator: keys.CONTRACT_CURATOR_KEY, other: keys.CONTRACT_OTHER_KEY }
+  const server = { url, kb: 'handbook', cleanup, keys: named }
+  const lists = await listsIn(areas, server)
+  expect(lists.length).toBeGreaterThan(12)
+  expect(await unnoticedDamages(lists, server)).toEqual([])
 })
 
 test('each scenario has a mutation', () => {

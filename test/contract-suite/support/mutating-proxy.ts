@@ -17,7 +17,11 @@ const Change = {
   headers: z.record(z.string(), z.string().nullable()).optional(),
   /** In the text. */
   replace: Replacement.optional(),
+  /** Damages the list at a path: drops its first item, reverses it, or gives its items the ids of others or ids that nothing has. */
+  list: z.strictObject({ path: z.string(), damage: z.enum(['drop', 'reverse', 'swap', 'invent']) }).optional(),
 }
+export const listDamages = Change.list.unwrap().shape.damage.options
+export type ListDamage = (typeof listDamages)[number]
 export const Mutation = z.strictObject({
   at: z.string(),
   /** Which of the matches is changed: 1 is the first, -1 each but the first. */
@@ -29,7 +33,7 @@ export const Mutation = z.strictObject({
 export type Mutation = z.output<typeof Mutation>
 
 /** A proxy before a server that breaks one rule at a time. */
-export async function startMutatingProxy(target: string) {
+export async function startMutatingProxy(target: string, onAnswer?: (line: string, body: unknown) => void) {
   let mutation: Mutation | undefined
   let matches = 0
   /** Resolves to the mutation if it changes this request. */
@@ -40,7 +44,9 @@ export async function startMutatingProxy(target: string) {
     return isMeant ? mutation : undefined
   }
   const server = createServer((request, response) => {
-    pass(target, request, response, changing(`${request.method} ${request.url}`)).catch(() => response.destroy())
+    const line = `${request.method} ${request.url}`
+    const watch = onAnswer === undefined ? undefined : (body: unknown) => onAnswer(line, body)
+    pass(target, request, response, changing(line), watch).catch(() => response.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -60,7 +66,13 @@ export async function startMutatingProxy(target: string) {
   }
 }
 
-async function pass(target: string, request: IncomingMessage, response: ServerResponse, mutation?: Mutation) {
+async function pass(
+  target: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  mutation?: Mutation,
+  onAnswer?: (body: unknown) => void,
+) {
   const { request: change } = mutation ?? {}
   const path =
     change?.path === undefined ? request.url : request.url?.replace(new RegExp(change.path[0]), change.path[1])
@@ -77,7 +89,11 @@ async function pass(target: string, request: IncomingMessage, response: ServerRe
   if (answer === undefined) return
   const status = mutation?.status ?? answer.statusCode ?? 500
   const answered = withHeaders(answer.headers, mutation?.headers)
-  if (mutation === undefined || status === 304) {
+  if (onAnswer !== undefined && String(answer.headers['content-type']).startsWith('application/json')) {
+    const body = await buffer(answer)
+    onAnswer(JSON.parse(body.toString()))
+    response.writeHead(status, answered).end(body)
+  } else if (mutation === undefined || status === 304) {
     response.writeHead(status, answered)
     answer.pipe(response)
   } else if (String(answer.headers['content-type']).startsWith('text/event-stream')) {
@@ -101,7 +117,7 @@ function withHeaders(headers: IncomingHttpHeaders, change: Readonly<Record<strin
   )
 }
 
-function changed(body: Buffer, { set = {}, drop = [], replace }: Pick<Mutation, 'set' | 'drop' | 'replace'>): Buffer {
+function changed(body: Buffer, { set = {}, drop = [], replace, list }: Omit<Mutation, 'at'>): Buffer {
   const fields: [string, unknown][] = [
     ...Object.entries(set),
     ...drop.map((path): [string, unknown] => [path, undefined]),
@@ -110,6 +126,12 @@ function changed(body: Buffer, { set = {}, drop = [], replace }: Pick<Mutation, 
   if (fields.length > 0) {
     const value: unknown = JSON.parse(text)
     for (const [path, next] of fields) setAt(value, path.split('.'), next)
+    text = JSON.stringify(value)
+  }
+  if (list !== undefined) {
+    const value: unknown = JSON.parse(text)
+    const items = list.path.split('.').reduce(fieldOf, value)
+    if (Array.isArray(items)) setAt(value, list.path.split('.'), damaged(items, list.damage))
     text = JSON.stringify(value)
   }
   return Buffer.from(replace === undefined ? text : text.replaceAll(new RegExp(replace[0], 'g'), replace[1]))
@@ -121,4 +143,29 @@ function setAt(value: unknown, [name = '', ...rest]: string[], next: unknown): v
     if (rest.length > 0) setAt(Reflect.get(value, key), rest, next)
     else Reflect.set(value, key, next)
   }
+}
+
+const fieldOf = (value: unknown, name: string): unknown => Object(value)[name]
+const isId = (name: string) => /^(?:id|seqId|target|\w+Id)$/.test(name)
+
+/** Returns a list with a damage, which may be none: one item has no order, and what has no ids keeps them. */
+export function damaged(items: readonly unknown[], damage: ListDamage): unknown[] {
+  if (damage === 'drop') return items.slice(1)
+  if (damage === 'reverse') return items.toReversed()
+  return items.map((item, at) => withIds(item, damage === 'swap' ? items.at(at - 1) : undefined))
+}
+
+/** Returns a value with the ids of another of its shape. Without another, they are invented. */
+function withIds(value: unknown, other: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, field]) => {
+    if (!isId(name) || typeof field !== 'string') return [name, withIds(field, fieldOf(other, name))]
+    return [name, other === undefined ? inventId(field) : (fieldOf(other, name) ?? field)]
+  })
+  return Array.isArray(value) ? entries.map(([, field]) => field) : Object.fromEntries(entries)
+}
+
+/** Returns an id of the same shape that the server has given to nothing. */
+function inventId(id: string): string {
+  return id.replace(/\d{8}$/, '99999998').replace(/^[0-9a-f]{8}(?=-[0-9a-f]{4}-)/, '00000000')
 }
