@@ -15,13 +15,11 @@ import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-qu
 import type { MainTables } from '../kb/projection/projection.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { recordCandidate } from '../kb/writing/record.ts'
-import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
-import { isInternal, narrowed } from '../rules/access/audience.ts'
 import { actorOf, type Caller, isVisitor } from '../rules/access/caller.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
-import { parseMetadata, readMetadata, unfitKeys } from '../rules/candidates/metadata.ts'
+import type { readMetadata } from '../rules/candidates/metadata.ts'
 import { checkConflictMarkers } from '../rules/check/conflict-markers.ts'
 import { judge } from '../rules/policy.ts'
 import { oneLine } from '../rules/text/lines.ts'
@@ -31,6 +29,7 @@ import { type CorrectionBase, correctionBase, isConflictShown } from './correcti
 import { approveByPolicy, isTestedFirst, leftToCurator } from './policy-approval.ts'
 import { policyVerdicts } from './policy-verdicts.ts'
 import { approveUnchanged, sameText, unchangedWarning } from './same-text.ts'
+import { splitFrontMatter, unreadable } from './sent-content.ts'
 import { takenNames } from './taken-names.ts'
 
 /** Kinds that change the Neuron they name, where they name one; every other makes a new one. */
@@ -126,7 +125,7 @@ export async function prepareCandidate(
   { service, ifMatch, isSubject = false, removes = false, door = 'api' }: SubmitOptions,
 ): Promise<Draft> {
   const [settings, view] = [await kb.settings(), await viewFor(caller, kb)]
-  const { content, metadata: text, fields, warnings, isUnreadable } = opened(input, settings)
+  const { content, metadata: text, fields, warnings, isUnreadable } = splitFrontMatter(input, settings)
   const connector = fields.connector ?? door
   const title = oneLine(input.title, 2 * 500)
   if (title === '') throw new ValidationError({ title: ['must not be blank'] })
@@ -154,51 +153,12 @@ export async function prepareCandidate(
   }
 }
 
-/**
- * The content without the front matter that opens it, whose keys count as metadata where the metadata has none of their name. A tag
- * that hides the page counts in any case, and an audience shows it to nobody more.
- */
-function opened(
-  input: Pick<CandidateInput, 'content' | 'metadata'>,
-  { defaultAudience }: Pick<Draft['settings'], 'defaultAudience'>,
-): Pick<Draft, 'content' | 'metadata' | 'fields' | 'warnings' | 'isUnreadable'> {
-  const sent = parseMetadata(input.metadata)
-  const { content, data, tags, audience, dropped: reserved, isUnreadable } = openContent(input.content)
-  const { title: _, ...found } = data
-  const unfit = unfitKeys(found)
-  const dropped = [...reserved, ...unfit]
-  const own = Object.fromEntries(Object.entries(found).filter(([key]) => !unfit.includes(key)))
-  const { tags: sentTags = undefined } = sent.data
-  const allTags =
-    sentTags === undefined ? tags : [...readMetadata(sent.data).tags, ...tags.filter((tag) => isInternal([tag]))]
-  const { audience: sentAudience } = readMetadata(sent.data)
-  const wished = sentAudience ?? audience
-  const kept = wished && narrowed(narrowed(wished, audience ?? wished), defaultAudience)
-  const isNarrowed = wished?.some((name) => !kept?.includes(name)) ?? false
-  const merged = { ...own, ...sent.data, ...(tags.length > 0 && { tags: allTags }), ...(kept && { audience: kept }) }
-  const isSame = content === input.content && !isNarrowed
-  const metadata = isSame ? sent.text : parseMetadata(merged).text
-  const warnings: Warning[] = []
-  if (dropped.length > 0) {
-    const message = `The front matter of the content has keys that do not count there, or have no fitting value; they were dropped: ${dropped.join(', ')}.`
-    warnings.push({ code: 'reserved_keys', message })
-  }
-  if (isNarrowed) {
-    const message = `An audience only narrows who sees a page; of this one counts: ${kept?.join(', ') || 'nothing, so that only curators see it'}.`
-    warnings.push({ code: 'audience_narrowed', message })
-  }
-  if (isUnreadable) warnings.push({ code: 'front_matter_unreadable', message: unreadable })
-  return { content, metadata, fields: readMetadata(parseMetadata(metadata).data), warnings, isUnreadable }
-}
-
 const conflictLeft = 'The content has the markers of a merge conflict: a curator decides.'
 
 const verdictPending: Warning = {
   code: 'verdict_pending',
   message: 'The policy has not decided yet. Its verdict is an event: candidate.approved, or candidate.held.',
 }
-
-const unreadable = `The content ${unreadableHead}: a curator decides.`
 
 async function submitStaged(
   kb: KnowledgeBase,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { verify } from '../../src/operate/verify/verify.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
@@ -38,6 +39,15 @@ test('an equal text makes no second page and no version, and is approved with th
   const now = await reopen()
   expect(await readCandidate(now, curator, again.candidateId)).toMatchObject({ status: 'approved', seqId })
   expect(nativeGit(gitDir, ['rev-parse', 'main'])).toBe(main)
+})
+
+test('equal texts at once are one page, and verify finds nothing wrong', async () => {
+  const { ctx, app } = await newTestBed()
+  const sent = await Promise.all(Array.from({ length: 8 }, () => submitCandidate(ctx, app, sure())))
+  expect(new Set(sent.map(({ seqId }) => seqId)).size).toBe(1)
+  expect(sent.filter(({ warnings }) => warnings?.[0]?.code === 'unchanged')).toHaveLength(7)
+  const { kbs } = await verify(ctx)
+  expect(kbs.flatMap(({ problems }) => problems)).toEqual([])
 })
 
 test('a text with what the page lacks is no equal one; one below the threshold waits', async () => {

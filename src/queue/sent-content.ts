@@ -1,0 +1,55 @@
+import type { CandidateInput, Warning } from '../contract/candidates.ts'
+import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
+import { isInternal, narrowed } from '../rules/access/audience.ts'
+import { parseMetadata, readMetadata, unfitKeys } from '../rules/candidates/metadata.ts'
+import type { KbSettings } from '../rules/kb-settings.ts'
+
+/** Content and metadata of a candidate as they count. */
+type SentContent = {
+  content: string
+  metadata: string | null
+  fields: ReturnType<typeof readMetadata>
+  /** Differences from what was sent. */
+  warnings: Warning[]
+  /** Whether front matter of the content may hide the page, and cannot be read. */
+  isUnreadable: boolean
+}
+
+export const unreadable = `The content ${unreadableHead}: a curator decides.`
+
+/**
+ * Returns the content without the front matter that opens it, whose keys count as metadata where the metadata has none of their name. A
+ * tag that hides the page counts in any case, and an audience shows it to nobody more.
+ */
+export function splitFrontMatter(
+  input: Pick<CandidateInput, 'content' | 'metadata'>,
+  { defaultAudience }: Pick<KbSettings, 'defaultAudience'>,
+): SentContent {
+  const sent = parseMetadata(input.metadata)
+  const { content, data, tags, audience, dropped: reserved, isUnreadable } = openContent(input.content)
+  const { title: _, ...found } = data
+  const unfit = unfitKeys(found)
+  const dropped = [...reserved, ...unfit]
+  const own = Object.fromEntries(Object.entries(found).filter(([key]) => !unfit.includes(key)))
+  const { tags: sentTags = undefined } = sent.data
+  const allTags =
+    sentTags === undefined ? tags : [...readMetadata(sent.data).tags, ...tags.filter((tag) => isInternal([tag]))]
+  const { audience: sentAudience } = readMetadata(sent.data)
+  const wished = sentAudience ?? audience
+  const kept = wished && narrowed(narrowed(wished, audience ?? wished), defaultAudience)
+  const isNarrowed = wished?.some((name) => !kept?.includes(name)) ?? false
+  const merged = { ...own, ...sent.data, ...(tags.length > 0 && { tags: allTags }), ...(kept && { audience: kept }) }
+  const isSame = content === input.content && !isNarrowed
+  const metadata = isSame ? sent.text : parseMetadata(merged).text
+  const warnings: Warning[] = []
+  if (dropped.length > 0) {
+    const message = `The front matter of the content has keys that do not count there, or have no fitting value; they were dropped: ${dropped.join(', ')}.`
+    warnings.push({ code: 'reserved_keys', message })
+  }
+  if (isNarrowed) {
+    const message = `An audience only narrows who sees a page; of this one counts: ${kept?.join(', ') || 'nothing, so that only curators see it'}.`
+    warnings.push({ code: 'audience_narrowed', message })
+  }
+  if (isUnreadable) warnings.push({ code: 'front_matter_unreadable', message: unreadable })
+  return { content, metadata, fields: readMetadata(parseMetadata(metadata).data), warnings, isUnreadable }
+}
