@@ -75,6 +75,9 @@ export async function missingApprovals(
   }
   if (decider) count(decider)
 
+  const isNamed = async ({ connector, createdBy }: Candidate) =>
+    isNamedConnector(connector, { policy, zones }) &&
+    (!createdBy.id.includes(':') || (await whoIs(createdBy.id)).connectors?.includes(connector) === true)
   const needed = candidates.map(async (candidate) => {
     // What cannot be read may have said red.
     const zone = zones === null ? 'red' : inZone(candidate, { zones }).verdict.zone
@@ -82,9 +85,6 @@ export async function missingApprovals(
     const isFree = isPolicy && !isStrict && (deciding.authorMayApprove || (await isNamed(candidate)))
     return isFree ? 0 : neededVotes(deciding, zone)
   })
-  const isNamed = async ({ connector, createdBy }: Candidate) =>
-    isNamedConnector(connector, { policy, zones }) &&
-    (!createdBy.id.includes(':') || (await whoIs(createdBy.id)).connectors?.includes(connector) === true)
   const votes = Math.max(0, ...(await Promise.all(needed))) - voters.size
   const brought = (await brings?.()) ?? new Set()
   const owners = deciding.owners.flatMap((rule) => {

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { candidateKinds } from '../../src/contract/vocabulary.ts'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
+import { sayStillTrue } from '../../src/pages/write/say-still-true.ts'
 import { createApiKey } from '../../src/people/manage-api-keys.ts'
 import { receiverFor } from '../../src/push/receive-push.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
@@ -11,8 +13,11 @@ import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { reviewCandidate } from '../../src/review/review-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
+import { commitSource } from '../../src/sources/ingest/commit-source.ts'
+import { addSource } from '../kb/support/ingest-support.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
+import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/person.ts'
 
 const twice = 'approvals: { red: 2 }\n'
@@ -180,12 +185,122 @@ test('a key that a person made is that person: it adds no vote, takes theirs bac
   await expect(team.approve(team.ann, own.candidateId)).rejects.toThrow('You wrote it')
 })
 
+test.each(['refs/heads/main', 'refs/for/main'])(
+  'a page that names the candidate of another page neither approves nor revises it by a push to %s',
+  async (ref) => {
+    const team = await start('')
+    const id = await team.sent({ title: 'Fees', content: 'There are none.' })
+    const page = (title: string, text: string) => `---\ntitle: ${title}\ncandidate: ${id}\n---\n\n${text}\n`
+    const read = () => readCandidate(team.ctx, team.curator, id)
+    expect(await team.push(team.ben, ref, [['neurons/holidays.md', page('Holidays', '25 days.')]])).toBeUndefined()
+    expect(await read()).toMatchObject({ status: 'pending', content: 'There are none.' })
+    await team.push(team.ben, ref, [['neurons/fees.md', page('Fees', 'There are two.')]])
+    const now = await read()
+    expect(ref === mainRef ? now.status === 'approved' : now.content === 'There are two.').toBe(true)
+  },
+)
+
 test('a key that a person gave away makes nobody an owner', async () => {
   const team = await start('owners: [{ paths: [neurons], people: [ann@example.com] }]\n')
   const key = await team.keyOf(team.ann)
   const id = await team.sent({ title: 'Leave', content: 'Of 25 days.' })
   expect(await team.approve(key, id)).toMatchObject({ awaiting: { owners: [['ann@example.com']] } })
   expect(await team.approve(team.ann, id)).toMatchObject({ status: 'approved' })
+})
+
+describe('where authors may not approve, nobody publishes alone', () => {
+  const strict = 'authorMayApprove: false\n'
+  const confident = { confidence: 1 }
+  const waits = async (team: Team) => {
+    const { read: sql } = team.kb.projection
+    expect(sql.all`SELECT seq_id FROM neurons`).toEqual([])
+    expect(sql.all`SELECT id FROM candidates WHERE status = 'pending'`.length).toBeGreaterThan(0)
+  }
+
+  test.each(['api', 'lint'])('by a candidate of full confidence that claims the connector %s', async (connector) => {
+    const team = await start(strict)
+    const metadata = JSON.stringify({ connector, actionZone: 'green' })
+    await submitCandidate(
+      team.ctx,
+      team.ann,
+      candidate({ title: 'Leave', content: '40 days.', metadata, ...confident }),
+    )
+    await waits(team)
+  })
+
+  test('by a kind that the policy approves, or with one curator only', async () => {
+    const team = await start(strict)
+    const settings = team.native.read(mainRef, 'kb.yaml').replace('singleCurator: false', 'singleCurator: true')
+    await team.write(new Map([['kb.yaml', settings.replace(/^zones:/m, 'zones:\n  connectors: {}\nold:')]]))
+    for (const kind of candidateKinds)
+      await submitCandidate(team.ctx, team.ann, candidate({ title: kind, content: kind, kind, ...confident }))
+    await waits(team)
+  })
+
+  test('by uploading a document, unless kb.yaml names the connector of ingest', async () => {
+    const team = await start(strict)
+    const { id } = await addSource(team.ctx, { kbId: team.kbId, uploader: { id: team.ann.id, name: 'ann' } })
+    const source = { id, editionOf: id, filename: 'a.md', sha256: 'f'.repeat(64), sourceUrl: null }
+    const page = { kind: 'part' as const, key: 'one', title: 'Leave', content: '40 days.', tags: [], place: {} }
+    const ingest = () => commitSource(team.ctx, team.kb, { ...source, isWanted: async () => true }, [page])
+    expect(await ingest()).toMatchObject({ created: 0, pending: 1 })
+    await waits(team)
+    await expect(
+      team.approve(team.ann, String(team.kb.projection.read.get`SELECT id FROM candidates`?.id)),
+    ).rejects.toThrow('You wrote it')
+    const named = team.native
+      .read(mainRef, 'kb.yaml')
+      .replace(/autoApproveConnectors: .*/, 'autoApproveConnectors: [ingest]')
+    await team.write(new Map([['kb.yaml', named]]))
+    const other = { ...page, key: 'two', title: 'Sick leave' }
+    const second = {
+      ...source,
+      id: `${id.slice(0, -1)}0`,
+      editionOf: `${id.slice(0, -1)}0`,
+      isWanted: async () => true,
+    }
+    expect(await commitSource(team.ctx, team.kb, second, [other])).toMatchObject({ created: 1 })
+  })
+
+  test('by what the policy approved before the setting was made', async () => {
+    const team = await start('')
+    const settings = team.native.read(mainRef, 'kb.yaml')
+    await team.write(new Map([['tests/a.yaml', '- question: Leave?\n  refuses: true\n']]))
+    const receipt = submitCandidate(
+      team.ctx,
+      team.ann,
+      candidate({ title: 'Leave', content: '40 days.', ...confident }),
+    )
+    await team.write(new Map([['kb.yaml', `${settings}\n${strict}`]]))
+    await receipt
+    await eventually(() => waits(team))
+  })
+
+  test('but a connector that kb.yaml names is approved, with a key that may speak as it', async () => {
+    const team = await start(strict)
+    const feed = { ...team.ann, connectors: ['lint'] }
+    const { key } = await team.ctx.apiKeys.create({ ...feed, name: 'feed', role: 'app', expiresAt: null }, new Date())
+    const metadata = JSON.stringify({ connector: 'lint' })
+    const sent = await submitCandidate(team.ctx, { ...feed, id: `key:${key.id}` }, candidate({ metadata }))
+    expect(sent.status).toBe('approved')
+  })
+})
+
+test('that a page is still true needs nobody but its owner', async () => {
+  const team = await start('')
+  await team.push(team.cat, mainRef, [['neurons/a.md', '---\ntitle: A\n---\n\nText.\n']])
+  const rules =
+    'owners: [{ paths: [neurons], people: [ann@example.com] }]\napprovals: { yellow: 2 }\nauthorMayApprove: false\n'
+  const zones = 'zones: { connectors: { console: yellow } }\n\n'
+  const settings = team.native.read(mainRef, 'kb.yaml').replace(/^zones:[\s\S]*?\n\n/m, zones)
+  await team.write(new Map([['kb.yaml', `${settings}\n${rules}`]]))
+  const seqId = String(team.kb.projection.read.get`SELECT seq_id FROM neurons`?.seq_id)
+  const say = (by: Caller) => sayStillTrue(team.ctx, by, { kb: 'handbook', seqId }, { until: '2099-01-01' })
+  expect(await say(team.ben)).toMatchObject({ status: 'pending' })
+  expect(await say(team.ann)).toMatchObject({ status: 'approved' })
+  const text = team.native.read(mainRef, 'neurons/a.md')
+  expect(await team.push(team.ann, mainRef, [['neurons/a.md', text.replace('Text.', 'Other.')]])).toMatch('approval')
+  expect(await team.push(team.ann, mainRef, [['neurons/a.md', text.replace('2099', '2098')]])).toBeUndefined()
 })
 
 test.each(['api', 'feed', 'mcp'])(

@@ -264,6 +264,15 @@ export function pendingRecord(sql: Projection['read'], id: string): string | und
   return row === undefined ? undefined : String(row.blob)
 }
 
+/** Whether a candidate proposes a whole page at a path. */
+export function proposesAt(sql: Projection['read'], id: string, path: string): boolean {
+  const place = `${path} `
+  return (
+    sql.get`SELECT 1 FROM candidates WHERE id = ${id} AND substr(fingerprint, 1, ${place.length}) = ${place}` !==
+    undefined
+  )
+}
+
 /** A candidate that the policy approved and that has not reached main. `source`: the Source of which ingest made it. */
 export type Unfinished = { id: string; sender: string; source: string | undefined }
 

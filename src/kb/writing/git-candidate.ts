@@ -1,11 +1,12 @@
 import type { Oid } from '../../git/objects/object.ts'
 import { fileLayout } from '../../markdown/file/front-matter.ts'
-import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import type { Actor, Candidate, Decision } from '../../rules/candidates/candidate.ts'
-import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
+import { candidateIdFor, idTail } from '../../rules/candidates/candidate-id.ts'
 import { oneLine } from '../../rules/text/lines.ts'
-import { type CandidateRow, findCandidate } from '../projection/candidate-index.ts'
+import { type CandidateRow, findCandidate, proposesAt } from '../projection/candidate-index.ts'
+import { textKeyOf, titleKey } from '../projection/candidate-words.ts'
 import type { Projection } from '../projection/projection.ts'
 import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
@@ -113,17 +114,32 @@ export function gitFingerprint({
 }
 
 /**
- * The candidate that a page names, if it is for this Neuron and not approved, as in a page that was merged from the candidate's
- * head. After a restore the candidate of a new page may be pending again, although the page has its seqId.
+ * Returns the candidate that a page names, if it is for this Neuron and not approved, as in a page that was merged from the candidate's
+ * head. A new page must be the one that the candidate proposes, whatever it says by now: by its title, its text or its path. After a restore
+ * the candidate of a new page may be pending again, although the page has its seqId.
  */
 export function namedCandidate(
   sql: Projection['read'],
-  { seqId, text }: PushedNeuron,
+  neuron: PushedNeuron,
   { pages }: Pick<LostHistory, 'pages'> = noLostHistory,
 ): CandidateRow | undefined {
-  const { candidate: id } = parseNeuronFile(text ?? '').fields
+  const { seqId, text } = neuron
+  const page = parseNeuronFile(text ?? '')
+  const { candidate: id } = page.fields
   const row = id === undefined ? undefined : findCandidate(sql, id)
   if (row === undefined || row.status === 'approved' || row.removes) return undefined
-  const isLost = row.target === null && pages.get(row.id)?.seqId === seqId
-  return row.target === (seqId ?? null) || isLost ? row : undefined
+  if (row.target === null && seqId !== undefined && pages.get(row.id)?.seqId === seqId) return row
+  const isFor = row.target === (seqId ?? null)
+  return isFor && (row.target !== null || isPageOf(sql, row, neuron, page)) ? row : undefined
+}
+
+function isPageOf(
+  sql: Projection['read'],
+  { id, titleKey: title, textKey }: CandidateRow,
+  { path, pushedPath = path }: PushedNeuron,
+  { fields, content }: NeuronFile,
+): boolean {
+  const isSame = title === titleKey(ownTitle(fields, content) ?? fileTitle(path)) || textKey === textKeyOf(content)
+  const isInPlace = (place: string) => place.endsWith(`-${idTail(id)}.md`) || proposesAt(sql, id, place)
+  return isSame || [path, pushedPath].some(isInPlace)
 }
