@@ -32,6 +32,7 @@ import { isStorageFull } from './failure.ts'
 import { tagsOfCandidate } from './follow/candidate-tags.ts'
 import { KbFollower } from './follow/kb-follower.ts'
 import { readNeuronForIndex } from './follow/neuron-for-index.ts'
+import type { KbIdentity } from './kb-identity.ts'
 import { authorsAmong, type Decided, missingApprovals } from './missing-approvals.ts'
 import { countPending, findCandidate, indexCandidate } from './projection/candidate-index.ts'
 import type { ChangedRows } from './projection/changed-rows.ts'
@@ -73,18 +74,6 @@ type QueueCommit = {
 
 /** Candidates of one knowledge base that may wait. */
 export const maxPending = 10_000
-
-export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string; formerSlugs?: readonly string[] }
-
-/** Whether a name is that of a knowledge base, or was. */
-export function goesBy({ id, slug, formerSlugs = [] }: KbIdentity, name: string): boolean {
-  return name === slug || name === id || formerSlugs.includes(name)
-}
-
-/** Whether a value of `kb.yaml` is what the server has. A rename leaves the file as it is. */
-export function isOwnValue(identity: KbIdentity, key: 'id' | 'slug' | 'prefix', value: string | null): boolean {
-  return key === 'slug' && value !== null ? goesBy(identity, value) : value === identity[key]
-}
 
 /** What work would make of main; `objects` are those that its commit `head` needs and nobody has. */
 export type TriedOut<T> = {

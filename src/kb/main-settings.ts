@@ -3,8 +3,8 @@ import { parseKbFile } from '../markdown/file/kb-file.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { type Context, onePer } from './context.ts'
 import { bringUp } from './kb-access.ts'
+import type { KbIdentity } from './kb-identity.ts'
 import type { KbLabel } from './kb-label.ts'
-import type { KbIdentity } from './knowledge-base.ts'
 import { mainRef } from './refs/kb-refs.ts'
 
 export const mainSettings = onePer((ctx: Context) => new MainSettings(ctx))

@@ -1,7 +1,7 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
 import { type LinkMeaning, meaningOf } from '../../rules/links/link-meaning.ts'
 import type { LinkAddress, NamedNeuron } from '../../rules/links/link-target.ts'
-import { goesBy, type KbIdentity } from '../knowledge-base.ts'
+import { goesBy, type KbIdentity } from '../kb-identity.ts'
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, linksOf, namesByKey } from '../projection/link-queries.ts'
 import { titleOf } from '../projection/neuron-queries.ts'
 import type { KbView } from './kb-view.ts'

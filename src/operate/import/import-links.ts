@@ -1,5 +1,6 @@
 import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
-import { goesBy, type KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { goesBy } from '../../kb/kb-identity.ts'
+import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { filePaths } from '../../kb/projection/file-queries.ts'
 import {
   countLinks,

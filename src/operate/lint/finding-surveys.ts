@@ -1,5 +1,5 @@
 import { type Context, onePer } from '../../kb/context.ts'
-import type { KbIdentity } from '../../kb/knowledge-base.ts'
+import type { KbIdentity } from '../../kb/kb-identity.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { surveyLinks } from '../../pages/graph/survey-links.ts'
 import type { LintFinding } from '../../rules/lint/link-survey.ts'

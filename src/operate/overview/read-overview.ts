@@ -1,7 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Zone } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
-import type { KbIdentity } from '../../kb/knowledge-base.ts'
+import type { KbIdentity } from '../../kb/kb-identity.ts'
 import { kbFigures, visibleNeurons } from '../../queue/lists/kb-figures.ts'
 import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ContextOptions } from '../../app/open-context.ts'
 import { type Context, onePer } from '../../kb/context.ts'
-import type { KbIdentity } from '../../kb/knowledge-base.ts'
+import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { Verification } from './verify.ts'
 
 /** A verification of a tenant's knowledge bases. Times are ISO 8601, UTC. */

@@ -1,5 +1,5 @@
 import type { Repository, TreeChange } from '../../git/repository.ts'
-import { isOwnValue, type KbIdentity } from '../../kb/knowledge-base.ts'
+import { changedIdentity, type KbIdentity } from '../../kb/kb-identity.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { SettingsProblem } from '../../rules/kb-settings.ts'
 
@@ -24,8 +24,5 @@ export async function settingsProblems(
 
 export function problemsInSettings(identity: KbIdentity, text: string): SettingsProblem[] {
   const { settings, problems } = parseKbFile(text)
-  const fixed = (['id', 'slug', 'prefix'] as const)
-    .filter((key) => settings[key] !== null && !isOwnValue(identity, key, settings[key]))
-    .map((key): SettingsProblem => ({ path: key, severity: 'error', message: `must stay ${identity[key]}` }))
-  return [...problems, ...fixed]
+  return [...problems, ...changedIdentity(identity, settings)]
 }

@@ -2,6 +2,7 @@ import { changedInWorkTree, findCommit } from '../../git/checkout/work-tree.ts'
 import { listFiles } from '../../git/list-files.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { Repository } from '../../git/repository.ts'
+import { changedIdentity } from '../../kb/kb-identity.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { ownTitle } from '../../markdown/neuron-title.ts'
@@ -9,6 +10,7 @@ import { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { checkKb } from '../../rules/check/check-kb.ts'
 import { claimsAmong } from '../../rules/check/check-names.ts'
 import type { CheckedFile, CheckedNeuron } from '../../rules/check/checked-file.ts'
+import type { KbSettings } from '../../rules/kb-settings.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { CheckError } from './check-error.ts'
@@ -17,7 +19,7 @@ import { type Checkout, maxParsedBytes, readCheckout } from './read-checkout.ts'
 
 /**
  * Checks a checkout of a knowledge base, or a folder of its files, with the rules of the server's doors. In a git checkout
- * ignored files are left out, and seqIds must be those of the revision `base` (without one: of the last commit, if any). With a
+ * ignored files are left out, and seqIds, the id, slug and prefix in `kb.yaml` must be those of the revision `base` (without one: of the last commit, if any). With a
  * `base`, findings that it did not have come first, then those of files that changed since.
  * @throws {CheckError} where there is no `kb.yaml` or no such revision
  */
@@ -40,8 +42,9 @@ async function checkCheckout(
   { base, parser }: { base?: string | undefined; parser: ParserPool },
 ): Promise<Finding[]> {
   if (kbFile === undefined) throw new CheckError(`${dir} is not a knowledge base: it has no file kb.yaml.`)
-  const { settings, problems } = parseKbFile(kbFile)
+  const { settings, problems: own } = parseKbFile(kbFile)
   const { prefix } = settings
+  const problems = [...own, ...changedIdentity(await settingsOf(gitDir, base), settings)]
   const before = await neuronsOf(dir, gitDir, base, files)
   const rules = { prefix: prefix ?? '', inlineTags: settings.inlineTags, claimOf: claimsAmong(before) }
   const findings = checkKb(files, problems, {
@@ -106,6 +109,19 @@ function changedFirst(
     return { finding, rank: age + (finding.severity === 'error' ? 0 : 1), worth: manifold.indexOf(finding.rule) }
   })
   return ranked.toSorted((a, b) => a.rank - b.rank || a.worth - b.worth).map(({ finding }) => finding)
+}
+
+/** Returns what `kb.yaml` said before: the server takes no other id, slug or prefix. */
+async function settingsOf(gitDir: string | undefined, base: string | undefined): Promise<KbSettings> {
+  const commit = gitDir === undefined ? undefined : await findCommit(gitDir, base ?? 'HEAD')
+  if (gitDir === undefined || commit === undefined) return parseKbFile('').settings
+  const repository = new Repository(gitDir)
+  try {
+    const blob = await repository.blobAt(commit, 'kb.yaml')
+    return parseKbFile(blob === undefined ? '' : await repository.readTextOnce(blob)).settings
+  } finally {
+    repository.close()
+  }
 }
 
 async function neuronsOf(

@@ -1,7 +1,7 @@
 import { type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
+import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { KbLabel } from '../../kb/kb-label.ts'
-import type { KbIdentity } from '../../kb/knowledge-base.ts'
 import { mainSettings } from '../../kb/main-settings.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../../kb/projection/candidate-queue.ts'

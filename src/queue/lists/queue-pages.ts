@@ -3,7 +3,7 @@ import { ValidationError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import { isUnavailable } from '../../kb/failure.ts'
 import { readTables } from '../../kb/kb-access.ts'
-import type { KbIdentity } from '../../kb/knowledge-base.ts'
+import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import {
   byPosition,

@@ -1,5 +1,5 @@
 import type { Context } from '../../kb/context.ts'
-import type { KbIdentity } from '../../kb/knowledge-base.ts'
+import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { characterStart } from '../../rules/text/whole-characters.ts'

@@ -46,6 +46,23 @@ test('a sound folder has no findings, and every file is counted', async () => {
   expect(await checkDirectory(dir, {})).toEqual({ findings: [], files: 5 })
 })
 
+test.each(['id: 0199a5c2-0000-7000-8000-000000000001', 'slug: other', 'prefix: other'])(
+  'kb.yaml must stay that of its knowledge base, as the server asks: %s',
+  async (line) => {
+    const dir = checkoutOf({})
+    const [key = ''] = line.split(':')
+    put(dir, 'kb.yaml', settings.replace(new RegExp(`^${key}: .*`, 'm'), line))
+    const errors = async (base?: string) => {
+      const { findings } = await checkDirectory(dir, { base })
+      return findings.flatMap(({ severity, message }) => (severity === 'error' ? [message.split(' must')[0]] : []))
+    }
+    expect(await errors()).toEqual([key])
+    commit(dir)
+    expect(await errors('HEAD~1')).toEqual([key])
+    expect(await errors()).toEqual([])
+  },
+)
+
 test('a link to a heading or block that its page does not have is found', async () => {
   const dir = folderOf({
     'neurons/a.md': neuron(1, '# One, *two*\n\n```\n# Code\n```\n\nThree\n====='),

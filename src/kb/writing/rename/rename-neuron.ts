@@ -1,5 +1,6 @@
 import { exactKey, type NameKind, namesOf, placeOf } from '../../../rules/links/link-target.ts'
-import { goesBy, type KnowledgeBase } from '../../knowledge-base.ts'
+import { goesBy } from '../../kb-identity.ts'
+import type { KnowledgeBase } from '../../knowledge-base.ts'
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesOfNeuron } from '../../projection/link-queries.ts'
 import { titleOf } from '../../projection/neuron-queries.ts'
 import type { Projection } from '../../projection/projection.ts'
