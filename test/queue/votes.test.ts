@@ -279,7 +279,10 @@ describe('where authors may not approve, nobody publishes alone', () => {
   test('but a connector that kb.yaml names is approved, with a key that may speak as it', async () => {
     const team = await start(strict)
     const feed = { ...team.ann, connectors: ['lint'] }
-    const { key } = await team.ctx.apiKeys.create({ ...feed, name: 'feed', role: 'app', expiresAt: null }, new Date())
+    const { key } = await team.ctx.apiKeys.create(
+      { tenantId: feed.tenantId, name: 'feed', role: 'app', connectors: feed.connectors, expiresAt: null },
+      new Date(),
+    )
     const metadata = JSON.stringify({ connector: 'lint' })
     const sent = await submitCandidate(team.ctx, { ...feed, id: `key:${key.id}` }, candidate({ metadata }))
     expect(sent.status).toBe('approved')
