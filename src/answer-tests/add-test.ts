@@ -64,7 +64,8 @@ export async function addAnswerTest(
     return { commit, file, test }
   })
   const reason = `It became an answer test in ${added.file}.`
-  await dismissProposedTest(ctx, caller, kbName, { question: test.question, reason })
+  // The test is on main: a proposal that stays is dismissed when the test is added again.
+  await dismissProposedTest(ctx, caller, kbName, { question: test.question, reason }).catch(ctx.onError)
   return added
 }
 

@@ -39,8 +39,8 @@ export async function rateAnswer(
   const receipt = await submitFeedback(ctx, caller, kb, feedback, {
     idempotencyKey: `turn:${turnId}:${rating.vote}${rating.shouldCite && form ? `:${form}` : ''}`,
   })
-  if (rating.vote !== 'up')
-    await noteQuestion(ctx, caller, await ctx.readableKb(caller.tenantId, kb), question, { down: 1 })
+  const count = async () => noteQuestion(ctx, caller, await ctx.readableKb(caller.tenantId, kb), question, { down: 1 })
+  if (rating.vote !== 'up') await count().catch(ctx.onError)
   return receipt
 }
 

@@ -279,7 +279,7 @@ export interface paths {
     "/api/v1/documents/{docId}/ingest": {
         /**
          * Ingest a Source again
-         * @description Queues another ingest of a Source whose last one has ended. An upload queues the first one. Not idempotent: fails with `already_processing` while an ingest waits or runs. Fails with `not_a_source` for a Neuron, and with `not_found` if the Source does not exist or is archived.
+         * @description Queues another ingest of a Source whose last one has ended. An upload queues the first one, so that a Source that is `ready` is accepted as it is. Not idempotent: fails with `already_processing` while the file of a `pending` Source is read, or an ingest runs. Fails with `not_a_source` for a Neuron, and with `not_found` if the Source does not exist or is archived.
          */
         post: operations["ingestSource"];
     };

@@ -8,6 +8,7 @@ import { Repository } from '../git/repository.ts'
 import type { Actor } from '../rules/candidates/candidate.ts'
 import { derivePrefix, SeqPrefix, Slug } from '../rules/neurons/seq-id.ts'
 import { SlugTaken } from '../state/life.ts'
+import { orCommitted } from '../state/once.ts'
 import { checkerPackage } from './checker-package.ts'
 import type { Context } from './context.ts'
 import { KnowledgeBase } from './knowledge-base.ts'
@@ -40,14 +41,19 @@ export async function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase)
   if ((await ctx.knowledgeBases.find(tenant.id, slug, { disabled: true })) !== undefined) throw alreadyExists(slug)
   const identity = { id: uuidv7(), tenantId: tenant.id, slug, prefix }
   const gitDir = ctx.directory.repository(identity.id)
-  try {
+  const find = async () => (await ctx.knowledgeBases.find(tenant.id, identity.id, { disabled: true })) && identity
+  const create = async () => {
     await makeRepository(ctx, identity, gitDir, { title: input.title ?? slug, language: input.language ?? 'en' })
     await ctx.knowledgeBases.create(identity, ctx.now())
-  } catch (error) {
+    return identity
+  }
+  const undo = async () => {
     await rm(gitDir, { recursive: true, force: true })
     await ctx.cluster?.repositories.remove(identity.id)
-    throw error instanceof SlugTaken ? alreadyExists(slug) : error
   }
+  await orCommitted(ctx, find, create, undo).catch((error: unknown) => {
+    throw error instanceof SlugTaken ? alreadyExists(slug) : error
+  })
   return { id: identity.id, slug, prefix, tenant: tenant.slug, gitDir }
 }
 

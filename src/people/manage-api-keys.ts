@@ -16,7 +16,7 @@ const maxName = 100
 
 /** Makes an API key of the caller's tenant, which counts as the person who makes it. The token is in this answer only. */
 export async function createApiKey(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now'>,
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
   by: Acting,
   input: NewApiKey,
 ): Promise<{ key: ApiKeySummary; token: string }> {
@@ -31,7 +31,7 @@ export async function createApiKey(
 
 /** Makes the key of an agent that a person lets in: it acts as an app or as a reader, and is used by the tokens of the grant. */
 export async function connectAgent(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'oauthRecords'>,
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'oauthRecords' | 'onError'>,
   by: Acting,
   { client, clientId, role, grantId }: { client: string; clientId: string; role: 'app' | 'reader'; grantId: string },
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function connectAgent(
 
 /** Revokes an agent that the person has let in. @throws {GanglionError} `not_found` */
 export async function disconnectAgent(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now'>,
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
   by: Acting,
   id: string,
 ): Promise<void> {
@@ -68,7 +68,7 @@ export async function listApiKeys(
 
 /** Sets what a key may propose from now on. @throws {GanglionError} `not_found`, also for another tenant's key */
 export async function limitApiKey(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now'>,
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
   by: Acting,
   id: string,
   limits: KeyLimits,
@@ -80,7 +80,7 @@ export async function limitApiKey(
 
 /** Rejects an API key from now on. Again: nothing more. @throws {GanglionError} `not_found`, also for another tenant's key */
 export async function revokeApiKey(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now'>,
+  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
   by: Acting,
   id: string,
 ): Promise<void> {

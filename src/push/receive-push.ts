@@ -241,10 +241,14 @@ async function receive(
       outcomes.push({ ref: update.ref })
     } catch (error) {
       const refused = reasonOf(error)
-      if (refused === undefined) throw error
+      // What the push has brought to other refs is received.
+      const isReceived = outcomes.some((outcome) => outcome.refused === undefined)
+      if (refused === undefined && !isReceived) throw error
+      if (refused === undefined) ctx.onError(error)
       if (error instanceof PushRefused) lines.push(...formatFindings(error.findings))
       const awaitsApproval = error instanceof PushRefused && error.awaitsApproval
-      outcomes.push({ ref: update.ref, refused, ...(awaitsApproval && { awaitsApproval }) })
+      const reason = refused ?? 'the server failed'
+      outcomes.push({ ref: update.ref, refused: reason, ...(awaitsApproval && { awaitsApproval }) })
     }
   }
   return { outcomes, lines }
@@ -296,13 +300,13 @@ const patience = 5_000
 /** More candidates of one push are not tried out together while somebody waits. */
 const maxTried = 20
 
-async function testLines({ tests }: Context, kb: KnowledgeBase): Promise<string[]> {
-  const results = tests.results(kb)?.then(failureLines).catch(unlessRefused)
+async function testLines({ tests, onError }: Context, kb: KnowledgeBase): Promise<string[]> {
+  const results = tests.results(kb)?.then(failureLines).catch(noLines(onError))
   return results === undefined ? [] : withinPatience(patience, results, () => effectLines(runningTests))
 }
 
 async function effectsOfPush(
-  { tests }: Context,
+  { tests, onError }: Context,
   kb: KnowledgeBase,
   proposed: readonly ProposedNeuron[],
 ): Promise<string[]> {
@@ -313,12 +317,14 @@ async function effectsOfPush(
   const effects = tests
     .effects(kb, waiting)
     ?.then((found) => effectLines(found, waiting.length))
-    .catch(unlessRefused)
+    .catch(noLines(onError))
   return effects === undefined ? [] : withinPatience(patience, effects, () => effectLines(runningTests))
 }
 
 /** What was pushed is received, whatever its tests do. */
-function unlessRefused(error: unknown): string[] {
-  if (error instanceof GanglionError) return []
-  throw error
+function noLines(onError: Context['onError']): (error: unknown) => string[] {
+  return (error) => {
+    if (!(error instanceof GanglionError)) onError(error)
+    return []
+  }
 }

@@ -6,7 +6,7 @@ import { utcDay } from '../rules/utc-day.ts'
 import type { Site } from '../state/sites.ts'
 
 export type SiteView = Omit<Site, 'secret' | 'day' | 'asked'> & { askedToday: number }
-type SiteContext = Pick<Context, 'sites' | 'knowledgeBases' | 'audit' | 'now'>
+type SiteContext = Pick<Context, 'sites' | 'knowledgeBases' | 'audit' | 'now' | 'onError'>
 type SiteAddress = { kb: string; id: string }
 
 const maxSites = 50

@@ -91,14 +91,17 @@ function answerOf(body: unknown): { status: number; body: unknown } {
 
 /**
  * Does work of which a part may be committed before an error. After the first durable effect the only answer is the committed state.
+ * @param undo removes what the work has prepared, if nothing is committed
  * @throws what the work throws, if nothing is committed or that cannot be known
  */
 export async function orCommitted<Result>(
   { onError }: Pick<Stores, 'onError'>,
   committed: () => Promise<Result | undefined>,
   work: () => Promise<Result>,
+  undo = async () => {},
 ): Promise<Result> {
-  const { result, error } = await attemptTo(committed, work)
+  const { result, error, isUnwritten } = await attemptTo(committed, work)
+  if (isUnwritten) await undo()
   if (result === undefined) throw error
   if (error !== undefined) onError(error)
   return result

@@ -25,14 +25,14 @@ export type AuditPage = {
 
 const pageSize = 50
 
-/** Records what a person did to a tenant, beside its knowledge. */
+/** Records what a person did to a tenant, beside its knowledge. The act is committed: a record that fails is reported, not thrown. */
 export async function recordAct(
-  { audit, now }: Pick<Context, 'audit' | 'now'>,
+  { audit, now, onError }: Pick<Context, 'audit' | 'now' | 'onError'>,
   caller: Acting,
   act: Act,
 ): Promise<void> {
   const { id, name, tenantId, address = null } = caller
-  await audit.record(tenantId, { actor: { id, name }, address, detail: '', ...act }, now())
+  await audit.record(tenantId, { actor: { id, name }, address, detail: '', ...act }, now()).catch(onError)
 }
 
 export async function listAudit(
