@@ -24,7 +24,7 @@ export function loggerOptions(target: LogTarget | undefined): NonNullable<Fastif
   }
 }
 
-/** Logs one line for each request when it has been answered; at the level `debug` also when it arrives. */
+/** Logs one line for each request when it has been answered, with the ids of its key or person and of the tenant; at the level `debug` also when it arrives. */
 export class AnsweredRequests extends LogController {
   #log: FastifyBaseLogger | undefined
 
@@ -33,7 +33,9 @@ export class AnsweredRequests extends LogController {
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    const answered = { req: request, res: reply, responseTime: reply.elapsedTime }
+    const { caller } = request
+    const who = caller && { caller: caller.id, tenant: caller.tenantId }
+    const answered = { req: request, res: reply, ...who, responseTime: reply.elapsedTime }
     if (error) reply.log.error({ ...answered, err: error }, 'request errored')
     else this.#logOf(request).info({ reqId: request.id, ...answered }, 'request completed')
   }

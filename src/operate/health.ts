@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { access, constants, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '../git/native/git-process.ts'
@@ -15,6 +16,7 @@ export type Problem = { part: 'git' | 'database' | 'repositories' | 'files'; rea
 const checkIntervalMs = 3_000
 const foldersIntervalMs = 60_000
 const gitTimeLimitMs = 5_000
+const blockBytes = 4096
 
 const reasonByCode: Readonly<Record<string, string>> = {
   EROFS: 'is on a read-only file system',
@@ -29,7 +31,7 @@ export const health = onePer((ctx: Context) => new Health(ctx))
 /** What a deployment needs in order to do what it promises: git, and a data directory that can be written. */
 export class Health {
   readonly #ctx: Context
-  #known: { at: number; problems: Promise<Problem[]> } | undefined
+  #known: { at: number; problems: Promise<Problem[]>; isFull: Promise<boolean> } | undefined
   #closed: { at: number; folders: Promise<number> } | undefined
 
   constructor(ctx: Context) {
@@ -38,11 +40,17 @@ export class Health {
 
   /** What is broken now, or was a few seconds ago. */
   problems(): Promise<Problem[]> {
+    return this.#now().problems
+  }
+
+  #now() {
     const now = performance.now()
     if (this.#known === undefined || now - this.#known.at > checkIntervalMs) {
-      this.#known = { at: now, problems: findProblems(this.#ctx) }
+      const writing = writeFailure(this.#ctx.directory.incoming)
+      const isFull = writing.then((failure) => failure === 'full')
+      this.#known = { at: now, problems: findProblems(this.#ctx, writing), isFull }
     }
-    return this.#known.problems
+    return this.#known
   }
 
   /** What a person should see to, though requests are served. It names nobody: anybody may read it. */
@@ -56,7 +64,9 @@ export class Health {
     }
     const closed = await this.#closed.folders
     const isFull = kbs.identities().length >= mostOpen
+    const hasSpace = !(await this.#now().isFull)
     return [
+      ...(hasSpace ? [] : ['the disk is full: reads are answered, writes are refused until there is room']),
       ...(failing > 0 ? [`links to forges that are paused or fail: ${failing}; see ganglion forge status`] : []),
       ...(closed > 0
         ? [`knowledge bases with a folder that the server may not write: ${closed}; see ganglion verify`]
@@ -70,9 +80,9 @@ export class Health {
   }
 }
 
-async function findProblems(ctx: Context): Promise<Problem[]> {
+async function findProblems(ctx: Context, writing: ReturnType<typeof writeFailure>): Promise<Problem[]> {
   const { directory } = ctx
-  const { root, repositories, indexes, extracts, incoming, uploads } = directory
+  const { root, repositories, indexes, extracts, uploads } = directory
   const gitDirs = ctx.kbs.identities().map(({ id }) => directory.repository(id))
   const inRepositories = gitDirs.flatMap((gitDir) => [gitDir, join(gitDir, 'objects', 'pack'), join(gitDir, 'refs')])
   const found = await Promise.all([
@@ -81,7 +91,7 @@ async function findProblems(ctx: Context): Promise<Problem[]> {
     databaseProblem(ctx),
     ...[repositories, ...inRepositories].map((path) => accessProblem('repositories', path)),
     ...[directory.blobs, indexes, extracts, uploads].map((path) => accessProblem('files', path)),
-    writeProblem(incoming),
+    writing.then(problemOfWriting),
   ])
   const problems = found.filter((problem) => problem !== undefined)
   return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
@@ -117,16 +127,24 @@ async function accessProblem(part: Problem['part'], path: string): Promise<Probl
   }
 }
 
-/** Writes a file, which a mode or an owner does not tell of: the file system may be mounted anew to be read only, or be gone. */
-async function writeProblem(folder: string): Promise<Problem | undefined> {
-  const file = join(folder, `ready-${process.pid}`)
+/** A disk that is full can still be read from: writes say so themselves. */
+function problemOfWriting(failure: Awaited<ReturnType<typeof writeFailure>>): Problem | undefined {
+  return failure === undefined || failure === 'full' ? undefined : unwritable('files', failure.error)
+}
+
+/**
+ * Writes a file: the modes of folders do not show a file system that is read-only, full or gone. A block is written, since an empty file
+ * fits on a full disk.
+ */
+async function writeFailure(folder: string): Promise<'full' | { error: unknown } | undefined> {
+  const file = join(folder, `ready-${process.pid}-${randomUUID()}`)
   try {
-    await writeFile(file, '')
-    await rm(file, { force: true })
+    await writeFile(file, Buffer.alloc(blockBytes))
     return undefined
   } catch (error) {
-    // A disk that is full can still be read from: writes say so themselves.
-    return hasCode(error, 'ENOSPC', 'EDQUOT') ? undefined : unwritable('files', error)
+    return hasCode(error, 'ENOSPC', 'EDQUOT') ? 'full' : { error }
+  } finally {
+    await rm(file, { force: true }).catch(() => {})
   }
 }
 

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rm, rmdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
@@ -46,7 +46,10 @@ export async function findAnyKb(ctx: Context, tenantId: string, name: string): P
 export async function deleteKb(ctx: Context, by: Acting, kb: KbRecord): Promise<string> {
   if (kb.disabledAt === null) throw new GanglionError('not_disabled')
   const folder = makeExportFolder(ctx, kb.slug)
-  await markDeleted(ctx, { tenant: { id: kb.tenantId }, kb }, folder)
+  await markDeleted(ctx, { tenant: { id: kb.tenantId }, kb }, folder).catch(async (error: unknown) => {
+    await rmdir(folder).catch(() => {})
+    throw error
+  })
   await recordAct(ctx, by, { action: 'kb.deleted', subject: kb.slug, detail: basename(folder) })
   return basename(folder)
 }
@@ -83,21 +86,30 @@ export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportT
   const { disabledAt } = subject
   if (disabledAt === null) await life.setDisabled(subject, ctx.now())
   const kbs = kb === undefined ? await ctx.knowledgeBases.all(tenant.id) : [kb]
+  let exported: string | undefined
   try {
     const only = { tenantId: tenant.id, kbIds: kbs.map(({ id }) => id) }
     if (exportTo !== undefined) {
       for (const each of kbs) await inUse(async () => (await ctx.kbs.open(each)).writesEnded())
       await backup(ctx, exportTo, { version: packageVersion, only })
+      exported = exportTo
     }
   } catch (error) {
     if (disabledAt === null) await life.setDisabled(subject, null)
     throw error
   }
-  const now = kb === undefined ? await ctx.tenants.get(tenant.id) : await ctx.knowledgeBases.find(tenant.id, kb.id, all)
-  // Somebody served it again during the export, and it may have changed since.
-  if (now?.disabledAt === null) throw new GanglionError('not_disabled')
-  if (kb === undefined) for (const each of kbs) await ctx.knowledgeBases.life.setDeleted(each, ctx.now())
-  if (!(await life.setDeleted(subject, ctx.now()))) throw new GanglionError('not_found')
+  try {
+    const now =
+      kb === undefined ? await ctx.tenants.get(tenant.id) : await ctx.knowledgeBases.find(tenant.id, kb.id, all)
+    // Somebody served it again during the export, and it may have changed since.
+    if (now?.disabledAt === null) throw new GanglionError('not_disabled')
+    if (kb === undefined) for (const each of kbs) await ctx.knowledgeBases.life.setDeleted(each, ctx.now())
+    if (!(await life.setDeleted(subject, ctx.now()))) throw new GanglionError('not_found')
+  } catch (error) {
+    // Another deletion has an export of its own.
+    if (exported !== undefined) await rm(exported, { recursive: true, force: true })
+    throw error
+  }
 }
 
 /**

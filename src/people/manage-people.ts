@@ -3,6 +3,7 @@ import type { PersonRole } from '../contract/vocabulary.ts'
 import type { Act, By } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
 import { operator } from '../kb/create-kb.ts'
+import { ApiKeys } from '../state/accounts/api-keys.ts'
 import { Audit } from '../state/accounts/audit-store.ts'
 import { OneTimeLinks } from '../state/accounts/one-time-links.ts'
 import { Sessions } from '../state/accounts/sessions.ts'
@@ -83,14 +84,16 @@ export async function changeRole(
   role: PersonRole | 'none',
 ): Promise<void> {
   const { tenantId } = administrator
-  await onPerson(ctx, administrator, userId, async ({ users, user, memberships }) => {
+  await onPerson(ctx, administrator, userId, async ({ users, keys, user, memberships }) => {
     const before = memberships.find((membership) => membership.tenantId === tenantId)?.role ?? 'none'
     if (before === role) return undefined
     if (before === 'admin' && (await users.otherAdmins(tenantId, user.id)) === 0) {
       throw new GanglionError('last_administrator')
     }
-    if (role === 'none') await users.removeRole(user.id, tenantId)
-    else await users.setRole(user.id, tenantId, role)
+    if (role === 'none') {
+      await users.removeRole(user.id, tenantId)
+      await keys.revokeAgents(user.id, ctx.now(), tenantId)
+    } else await users.setRole(user.id, tenantId, role)
     return { action: 'user.role-changed', detail: `from ${before} to ${role}` }
   })
 }
@@ -110,7 +113,7 @@ export async function renamePerson(
 }
 
 /**
- * Keeps a person out, lets them in again, or ends their sessions.
+ * Disables a person, which ends their sessions and agents for good, enables them again, or ends their sessions.
  * @throws {GanglionError} `not_found`, `last_administrator`; `insufficient_role` where the person also works for tenants that the
  * administrator does not manage
  */
@@ -120,7 +123,7 @@ export async function changePerson(
   userId: string,
   change: PersonChange,
 ): Promise<void> {
-  await onPerson(ctx, administrator, userId, async ({ users, sessions, links, user, memberships }) => {
+  await onPerson(ctx, administrator, userId, async ({ users, sessions, links, keys, user, memberships }) => {
     if (change === 'end-sessions') {
       await sessions.endAll(user.id)
       return { action: 'user.sessions-ended' }
@@ -140,6 +143,7 @@ export async function changePerson(
     await users.setDisabled(user.id, ctx.now())
     await sessions.endAll(user.id)
     await links.remove(user.id)
+    await keys.revokeAgents(user.id, ctx.now())
     return { action: 'user.disabled' }
   })
 }
@@ -164,7 +168,14 @@ export async function makeResetLink(
   return link
 }
 
-type OnPerson = { users: Users; sessions: Sessions; links: OneTimeLinks; user: User; memberships: Membership[] }
+type OnPerson = {
+  users: Users
+  sessions: Sessions
+  links: OneTimeLinks
+  keys: ApiKeys
+  user: User
+  memberships: Membership[]
+}
 
 /** Acts on a person of the tenant, and records it, in one transaction. */
 async function onPerson(
@@ -179,7 +190,8 @@ async function onPerson(
     const isOwn = administers === 'all' || memberships.some((membership) => membership.tenantId === tenantId)
     if (user === undefined || !isOwn) throw new GanglionError('not_found')
     const [sessions, links] = [new Sessions(transaction), new OneTimeLinks(transaction)]
-    const done = await act({ users, sessions, links, user, memberships })
+    const keys = new ApiKeys({ db: transaction, revision: ctx.database.revision })
+    const done = await act({ users, sessions, links, keys, user, memberships })
     if (done === undefined) return
     const entry = { ...by, subject: user.email, detail: '', ...done }
     await new Audit(transaction).record(tenantId, entry, ctx.now())

@@ -3,6 +3,7 @@ import { GanglionError } from '../contract/errors.ts'
 import { Email, PersonName } from '../contract/people.ts'
 import { PersonRole } from '../contract/vocabulary.ts'
 import type { Context } from '../kb/context.ts'
+import { ApiKeys } from '../state/accounts/api-keys.ts'
 import { Audit } from '../state/accounts/audit-store.ts'
 import { OneTimeLinks } from '../state/accounts/one-time-links.ts'
 import { Sessions } from '../state/accounts/sessions.ts'
@@ -64,8 +65,14 @@ async function signInProven(
     const before = (await users.memberships(user.id)).find(({ tenantId }) => tenantId === tenant.id)?.role
     const role = person.groups === undefined ? higher(before, given) : given
     if (before === role) return { user, role }
-    if (role === undefined) await users.removeRole(user.id, tenant.id)
-    else await users.setRole(user.id, tenant.id, role)
+    if (role === undefined) {
+      await users.removeRole(user.id, tenant.id)
+      await new ApiKeys({ db: transaction, revision: ctx.database.revision }).revokeAgents(
+        user.id,
+        ctx.now(),
+        tenant.id,
+      )
+    } else await users.setRole(user.id, tenant.id, role)
     const act = { action: 'user.role-changed', detail: `from ${before ?? 'none'} to ${role ?? 'none'}` }
     const entry = { actor, address: client.address, subject: user.email, ...act }
     await new Audit(transaction).record(tenant.id, entry, ctx.now())

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { consoleRoutes } from '../../src/console/console.ts'
 import { listApiKeys } from '../../src/people/manage-api-keys.ts'
+import { changePerson, changeRole, operatorOf } from '../../src/people/manage-people.ts'
 import { AgentKeeper, agentCallback, askToConnect, connectedAgent } from '../support/agent.ts'
 import { signIn } from '../support/person.ts'
 import { type Product, startProduct } from './support.ts'
@@ -230,10 +231,55 @@ test('of what nobody has let in, only the last is kept', async () => {
   expect(await Promise.all(known)).toEqual([false, true, true])
 })
 
-test('a failure to begin is tried again', async () => {
-  const { url, ctx } = await start()
-  vi.spyOn(ctx.oauthRecords, 'seed').mockRejectedValueOnce(new Error('busy'))
-  const statuses = []
-  for (const _ of [1, 2]) statuses.push((await fetch(`${url}/.well-known/oauth-authorization-server`)).status)
-  expect(statuses).toEqual([500, 200])
+test('a disabled person, and one without a role, have no agents any more, also once they are back', async () => {
+  const product = await start()
+  const { ctx, url } = product
+  await signIn(ctx, 'acme', 'admin', { email: 'root@acme.example' })
+  const administrator = operatorOf((await ctx.tenants.find('acme'))?.id ?? '')
+  for (const [gone, back] of [
+    ['disable', 'enable'],
+    ['none', 'curator'],
+  ] as const) {
+    const { headers, userId } = await signIn(ctx, 'acme', 'curator', { email: `${gone}@acme.example` })
+    const { keeper } = await connect(product, headers)
+    const change = (to: typeof gone | typeof back) =>
+      to === 'disable' || to === 'enable'
+        ? changePerson(ctx, administrator, userId, to)
+        : changeRole(ctx, administrator, userId, to)
+    await change(gone)
+    await change(back)
+    expect(await statusOf(product, keeper.held?.access_token)).toBe(401)
+    const again = { grant_type: 'refresh_token', refresh_token: keeper.held?.refresh_token ?? '' }
+    const form = new URLSearchParams({ ...again, client_id: keeper.known?.client_id ?? '' })
+    expect((await fetch(`${url}/oauth/token`, { method: 'POST', body: form })).status).toBe(400)
+    expect(await ctx.apiKeys.agentsOf(userId)).toEqual([])
+  }
+  const left = await ctx.database.db
+    .selectFrom('oauth_records')
+    .select('model')
+    .where('model', '!=', 'Client')
+    .execute()
+  expect(left.map(({ model }) => model).filter((model) => /Token|Code|Grant/.test(model))).toEqual([])
+})
+
+test('the database holds neither secrets of clients nor a key of cookies, and a client signs in with its secret alone', async () => {
+  const { ctx, url } = await start()
+  const register = await fetch(`${url}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: [agentCallback], token_endpoint_auth_method: 'client_secret_post' }),
+  })
+  const client = (await register.json()) as { client_id: string; client_secret: string }
+  const rows = await ctx.database.db.selectFrom('oauth_records').select(['model', 'payload']).execute()
+  expect(rows.map(({ model }) => model)).toEqual(['Client'])
+  expect(rows[0]?.payload).not.toContain(client.client_secret)
+  const stored: string = JSON.parse(rows[0]?.payload ?? '{}').client_secret
+  const errorWith = async (secret: string) => {
+    const grant = { grant_type: 'refresh_token', refresh_token: 'x'.repeat(43) }
+    const body = new URLSearchParams({ ...grant, client_id: client.client_id, client_secret: secret })
+    return Object(await (await fetch(`${url}/oauth/token`, { method: 'POST', body })).json()).error
+  }
+  expect(await errorWith(client.client_secret)).toBe('invalid_grant')
+  for (const wrong of [stored, 'wrong', stored.replace('sha256:', '')])
+    expect(await errorWith(wrong)).toBe('invalid_client')
 })

@@ -106,6 +106,11 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
     ganglion: version,
     kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
     missingBlobs: [],
+    files: {
+      'ganglion.db': expect.stringMatching(/^[0-9a-f]{64}$/),
+      [`repos/${kbId}.bundle`]: expect.stringMatching(/^[0-9a-f]{64}$/),
+      [`blobs/${contentHash.slice(0, 2)}/${contentHash.slice(2, 4)}/${contentHash}`]: contentHash,
+    },
   })
   expect(JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))).toEqual(manifest)
 
@@ -357,6 +362,14 @@ test('a data directory that holds something is left alone', async () => {
   expect(await restore(dir, { dataDir: vacant })).toMatchObject({ dataDir: vacant })
 })
 
+/** Flips a bit in the middle of a file. */
+function flipBit(file: string): void {
+  const bytes = readFileSync(file)
+  const middle = bytes.length >> 1
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1
+  writeFileSync(file, bytes)
+}
+
 const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, message: string][] = [
   ['was cut off', (dir) => rmSync(join(dir, 'manifest.json')), 'no whole backup'],
   ['has half a manifest', (dir) => truncateSync(join(dir, 'manifest.json'), 50), 'manifest.json is damaged'],
@@ -369,15 +382,20 @@ const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, mess
   [
     'has half a bundle',
     (dir, kbId) => truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500),
-    '.bundle cannot be read: ',
+    '.bundle is not what was written',
   ],
-  ['has lost a bundle', (dir, kbId) => rmSync(join(dir, 'repos', `${kbId}.bundle`)), '.bundle cannot be read: '],
+  ['has lost a bundle', (dir, kbId) => rmSync(join(dir, 'repos', `${kbId}.bundle`)), '.bundle is missing'],
+  [
+    'has a flipped bit in its database',
+    (dir) => flipBit(join(dir, 'ganglion.db')),
+    'ganglion.db is not what was written',
+  ],
   [
     'names other refs than it holds',
     (dir) => edit(dir, main, 'refs/heads/other'),
     'does not hold the refs of handbook',
   ],
-  ['has lost its database', (dir) => rmSync(join(dir, 'ganglion.db')), 'ENOENT'],
+  ['has lost its database', (dir) => rmSync(join(dir, 'ganglion.db')), 'ganglion.db is missing'],
 ]
 
 function edit(dir: string, from: string, to: string): void {

@@ -2,6 +2,8 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { nativeGit } from '../../git/native/native-git.ts'
 import { backup } from '../../operate/backup/backup.ts'
+import { readManifest } from '../../operate/backup/backup-manifest.ts'
+import { findDamage } from '../../operate/backup/backup-sums.ts'
 import { restore } from '../../operate/backup/restore.ts'
 import { packageVersion } from '../../operate/package-version.ts'
 import { rebuild } from '../../operate/rebuild.ts'
@@ -90,17 +92,20 @@ export function addOperationCommands(program: Command): void {
       .command('backup')
       .description('copy everything into a folder')
       .argument('<dir>', 'empty, or not there yet')
+      .option('--check', 'compare every file of the backup in <dir> with its checksum, and make none')
       .addHelpText('after', '\nSafe beside a running server.'),
-    z.object({ dir: z.string().min(1) }),
-    ({ dir: target }, environment) =>
-      withContext(environment, async (ctx) => {
+    z.object({ dir: z.string().min(1), check: z.literal(true).optional() }),
+    async ({ dir: target, check }, environment) => {
+      if (check) return checkBackup(target)
+      return withContext(environment, async (ctx) => {
         const { dir, manifest } = await backup(ctx, target, { version: packageVersion })
         const lost = manifest.missingBlobs?.map((sha256) => `  the bytes ${sha256} are gone: run "ganglion verify"`)
         return {
           json: { dir, ...manifest },
           text: [`Backed up ${counted(manifest.kbs.length, 'knowledge base')} to ${dir}`, ...(lost ?? [])].join('\n'),
         }
-      }),
+      })
+    },
   )
 
   act(
@@ -131,6 +136,15 @@ export function addOperationCommands(program: Command): void {
       return { json: restored, text: [told, ...lines].join('\n') }
     },
   )
+}
+
+async function checkBackup(dir: string) {
+  const manifest = await readManifest(dir)
+  if (manifest.files === undefined) throw new Error(`${dir} was made by a version that wrote no checksums.`)
+  const damage = await findDamage(dir, manifest, { sources: true })
+  const count = counted(Object.keys(manifest.files).length, 'file')
+  const text = damage.length === 0 ? [`${count}: all as they were written`] : damage
+  return { json: { dir, createdAt: manifest.createdAt, damage }, text: text.join('\n'), isNegative: damage.length > 0 }
 }
 
 function describe({ id, slug, problems, notes }: KbVerification): string {

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Adapter, AdapterPayload, Configuration, Provider } from 'oidc-provider'
 import { type Context, onePer } from '../../kb/context.ts'
+import { hashedSecret, matchesSecret } from '../../state/accounts/secret.ts'
 import { audienceOf } from './agent-address.ts'
 
 type Ctx = Pick<Context, 'oauthRecords' | 'apiKeys' | 'urls' | 'now'>
@@ -46,10 +47,7 @@ export function authorizationServer(ctx: Ctx, address: string): Promise<Provider
 }
 
 async function createServer(ctx: Ctx, address: string): Promise<Provider> {
-  const [{ default: Provider, errors, interactionPolicy }, seed] = await Promise.all([
-    import('oidc-provider'),
-    ctx.oauthRecords.seed(),
-  ])
+  const { default: Provider, errors, interactionPolicy } = await import('oidc-provider')
   const audience = audienceOf(address)
   const configuration: Configuration = {
     adapter: (model: string) =>
@@ -78,8 +76,8 @@ async function createServer(ctx: Ctx, address: string): Promise<Provider> {
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     // No scope makes an ID token, but a server has keys; and nothing is signed with them.
     jwks: { keys: [generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })] },
+    // Not signed: each holds a random id that the database knows by its hash, and a key to sign with would be in every backup.
     cookies: {
-      keys: [seed],
       names: { session: 'ganglion-agent', interaction: 'ganglion-agent-consent', resume: 'ganglion-agent-resume' },
     },
     interactions: {
@@ -121,6 +119,9 @@ async function createServer(ctx: Ctx, address: string): Promise<Provider> {
   }
   const provider = new Provider(address, configuration)
   provider.proxy = true
+  provider.Client.prototype.compareClientSecret = function (this: { clientSecret?: string }, actual) {
+    return matchesSecret(actual, this.clientSecret ?? '')
+  }
   return provider
 }
 
@@ -133,6 +134,8 @@ function adapterOf(
   return {
     async upsert(id, { jti: _, ...payload }, expiresIn) {
       if (model === 'Client' && JSON.stringify(payload).length > maxClient) throw failure.large()
+      const { client_secret: secret } = payload
+      if (typeof secret === 'string') payload.client_secret = hashedSecret(secret)
       // A client that nobody lets in is forgotten.
       const seconds = expiresIn ?? (model === 'Client' ? day : undefined)
       const expiresAt = seconds === undefined ? null : new Date(now().getTime() + 1000 * seconds)

@@ -29,14 +29,18 @@ const Manifest = z.object({
   ),
   /** SHA-256 of bytes of Sources that were gone already. Earlier backups do not say. */
   missingBlobs: z.array(z.string()).exactOptional(),
+  /** SHA-256 of each other file, by its path in the folder. Earlier backups do not say. */
+  files: z.record(z.string(), z.string()).exactOptional(),
 })
 
 /** What a backup holds; written last, so that a folder without it is no backup. */
 export type Manifest = z.infer<typeof Manifest>
 
+export const manifestName = 'manifest.json'
+
 export function backupFiles(dir: string) {
   return {
-    manifest: join(dir, 'manifest.json'),
+    manifest: join(dir, manifestName),
     database: join(dir, 'ganglion.db'),
     blobs: join(dir, 'blobs'),
     repositories: join(dir, 'repos'),

@@ -24,6 +24,7 @@ import { syncDirectory, syncTree, writeSynced } from '../../system/durable-file.
 import { copyProjection } from '../copy-projection.ts'
 import { blobsOf, copyBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, type Manifest } from './backup-manifest.ts'
+import { sumsOf } from './backup-sums.ts'
 
 const attempts = 100
 
@@ -82,7 +83,8 @@ async function fill(
   const missingBlobs = await copyBlobs(ctx.blobs, hashes, files.blobs)
   await makePrivate(dir)
   await syncTree(dir)
-  const manifest: Manifest = { format: 1, schema: latestMigration(), createdAt, ganglion: version, kbs, missingBlobs }
+  const made = { format: 1, schema: latestMigration(), createdAt, ganglion: version } as const
+  const manifest: Manifest = { ...made, kbs, missingBlobs, files: await sumsOf(dir) }
   await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
   await syncDirectory(dir)
   await syncDirectory(dirname(dir))

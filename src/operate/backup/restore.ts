@@ -21,6 +21,7 @@ import { readIfThere } from '../../system/read-if-there.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
 import { putBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
+import { requireUndamaged } from './backup-sums.ts'
 import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from './restored-folder.ts'
 
 export type RestoreTarget = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
@@ -42,6 +43,7 @@ export type Restored = {
 export async function restore(source: string, target: RestoreTarget, options: RestoreOptions = {}): Promise<Restored> {
   const dir = resolve(source)
   const manifest = await readManifest(dir)
+  await requireUndamaged(dir, manifest)
   const place = { ...target, dataDir: resolve(target.dataDir) }
   requireOwner(place.dataDir)
   if (target.database === undefined) return restoreInto(undefined, { dir, manifest, place, options })

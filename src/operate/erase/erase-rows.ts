@@ -113,6 +113,17 @@ async function removeRows(
 
 async function erasePerson(transaction: Transaction<Schema>, id: string): Promise<void> {
   await transaction.deleteFrom('chat_sessions').where('owner_id', '=', `user:${id}`).execute()
+  const agents = transaction.selectFrom('api_keys').select('grant_id').where('user_id', '=', id)
+  await transaction
+    .deleteFrom('oauth_records')
+    .where('grant_id', 'in', agents.where('grant_id', 'is not', null))
+    .execute()
+  await transaction
+    .updateTable('api_keys')
+    .set(({ fn, ref }) => ({ revoked_at: fn.coalesce(ref('revoked_at'), ref('created_at')) }))
+    .where('user_id', '=', id)
+    .where('grant_id', 'is not', null)
+    .execute()
   for (const table of ['sessions', 'one_time_links', 'tour_marks'] as const) {
     await transaction.deleteFrom(table).where('user_id', '=', id).execute()
   }

@@ -142,6 +142,13 @@ export class ApiKeys extends Store {
     return { ...toApiKey(own), role, expiresAt, resource, isTenantDisabled: tenantDisabledAt !== null }
   }
 
+  /** Ends the agents that a person has let in, in one tenant or in all, with their grants and tokens. They do not come back with the person. */
+  async revokeAgents(userId: string, now: Date, tenantId?: string): Promise<void> {
+    for (const agent of await this.agentsOf(userId)) {
+      if (tenantId === undefined || agent.tenantId === tenantId) await this.revoke(agent.id, now, agent.tenantId)
+    }
+  }
+
   /** Of one tenant, or of all; oldest first, revoked and expired ones included. */
   async list(tenantId?: string): Promise<ApiKey[]> {
     const rows = await this.#select()
@@ -220,7 +227,13 @@ export class ApiKeys extends Store {
       .returningAll()
       .executeTakeFirst()
     // Else the agent could go on to ask for tokens.
-    if (row?.grant_id) await this.db.deleteFrom('oauth_records').where('grant_id', '=', row.grant_id).execute()
+    if (row?.grant_id) {
+      const { grant_id: grant } = row
+      await this.db
+        .deleteFrom('oauth_records')
+        .where((where) => where.or([where('grant_id', '=', grant), where('hash', '=', hashToken(grant))]))
+        .execute()
+    }
     return row && toApiKey(row)
   }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { Store } from '../database/store.ts'
 import { hashToken } from './api-token.ts'
@@ -7,9 +6,11 @@ type Payload = Record<string, unknown>
 type Kept = { payload: Payload; grantId: string | null; expiresAt: Date | null }
 
 const Payload = z.record(z.string(), z.unknown())
-const Seed = z.object({ seed: z.string() })
 
-/** What the authorization server for agents keeps: clients, grants, codes and tokens, each under the hash of its id, which is the secret. */
+/**
+ * Records of the authorization server for agents: clients, grants, codes and tokens, each under the hash of its id. Secrets
+ * are kept as hashes: see {@link hashedSecret}.
+ */
 export class OauthRecords extends Store {
   async put(model: string, id: string, { payload, grantId, expiresAt }: Kept): Promise<void> {
     const row = { payload: JSON.stringify(payload), grant_id: grantId, expires_at: expiresAt?.toISOString() ?? null }
@@ -77,23 +78,6 @@ export class OauthRecords extends Store {
   /** Removes the codes and tokens of a grant. */
   async removeGrant(grantId: string): Promise<void> {
     await this.db.deleteFrom('oauth_records').where('grant_id', '=', grantId).execute()
-  }
-
-  /** A secret that all nodes share, made when it is first asked for. */
-  async seed(): Promise<string> {
-    const payload = JSON.stringify({ seed: randomBytes(32).toString('base64url') })
-    const row = { model: 'Seed', hash: 'seed', payload, grant_id: null, consumed_at: null, expires_at: null }
-    await this.db
-      .insertInto('oauth_records')
-      .values(row)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
-    const known = await this.db
-      .selectFrom('oauth_records')
-      .select('payload')
-      .where('model', '=', 'Seed')
-      .executeTakeFirstOrThrow()
-    return Seed.parse(JSON.parse(known.payload)).seed
   }
 
   async sweep(now: Date): Promise<void> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -160,4 +160,18 @@ test('only serve and migrate bring an older database up to date, and the copy is
   for (const ending of ['-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
   renameSync(copy, file)
   expect(await listed()).toMatchObject(refusal)
+})
+
+test('backup --check compares every file with its checksum, and needs no data directory', async () => {
+  const data = await dataWithTenants('acme')
+  await ganglion(['kb', 'create', 'handbook', '--tenant', 'acme', '--data', data])
+  const dir = join(tempDir(), 'copy')
+  expect(await ganglion(['backup', dir, '--data', data])).toMatchObject({ code: 0 })
+  const check = () => ganglion(['backup', '--check', dir, '--data', join(tempDir(), 'nowhere')])
+  expect(await check()).toMatchObject({ code: 0, stdout: '2 files: all as they were written\n' })
+  const file = join(dir, 'ganglion.db')
+  const bytes = readFileSync(file)
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
+  writeFileSync(file, bytes)
+  expect(await check()).toMatchObject({ code: 1, stdout: 'ganglion.db is not what was written\n' })
 })

@@ -194,6 +194,7 @@ test('a deleted knowledge base leaves nothing, takes nothing else along, and its
   const twice = await Promise.allSettled([1, 2].map(() => deleteKb(ctx, by, disabled)))
   expect(twice).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'not_found' }) })
   const [name = ''] = twice.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  expect(readdirSync(join(dataDir, 'exports'))).toEqual([name])
   expect(await through()).toEqual({ ...all(404) })
   await eventually(async () => expect(await removeDeleted(ctx)).toBe(true))
   expect(await rowsOf(made, kbId)).toEqual({})

@@ -152,3 +152,18 @@ test('an answer that breaks its own schema is a 500', async () => {
   const { status, text } = await request('GET', neuronPath, { as: 'reader' })
   expect([status, text]).toEqual([500, '{"error":"internal","message":"Something went wrong on our side."}'])
 })
+
+test('the line of a request names the key and the tenant by their ids', async () => {
+  const lines: string[] = []
+  const log = { level: 'info', stream: { write: (line: string) => void lines.push(line) } } as const
+  const { request, ctx } = await testServer({}, { log })
+  await request('GET', '/api/v1/knowledge-bases', { as: 'reader' })
+  await request('GET', '/api/v1/knowledge-bases')
+  const tenants = (await ctx.tenants.list()).map(({ id }) => id)
+  const [known, unknown] = lines
+    .map((line) => Object(JSON.parse(line)))
+    .filter(({ msg }) => msg === 'request completed')
+  expect(known.caller).toMatch(/^key:/)
+  expect(tenants).toContain(known.tenant)
+  expect(unknown).not.toHaveProperty('caller')
+})

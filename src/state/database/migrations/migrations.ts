@@ -1,5 +1,6 @@
 import type { Migration } from 'kysely/migration'
 import { earlyMigrations } from './early-migrations.ts'
+import { hashClientSecrets } from './hash-client-secrets.ts'
 import { runStatements as run } from './run-statements.ts'
 
 /** The migration that creates the whole schema of a new database. An older database reaches it by {@link earlyMigrations}. */
@@ -24,6 +25,7 @@ export const migrations: Record<string, Migration> = {
   '0033-events-by-kind': { up: (db) => run(db, eventsByKind) },
   '0034-audience-of-keys': { up: (db) => run(db, 'alter table api_keys add column audience text;') },
   '0035-makers-of-keys': { up: (db) => run(db, makersOfKeys) },
+  '0036-hashes-of-client-secrets': { up: hashClientSecrets },
 }
 
 /**
