@@ -68,15 +68,32 @@ async function indexOfPatch(repository: Repository, own: readonly Patch[], patch
 
 /** Whether a change is another one applied to its own base, or a part of it where the base has the rest already. */
 async function brings(repository: Repository, patch: Patch, proposed: Patch): Promise<boolean> {
-  const proposals = new Map<string, { before?: Oid; after?: Oid }>()
+  const proposals = new Map<string, BlobChange>()
   for await (const { path, ...change } of repository.diffCommits(proposed.before, proposed.after)) {
     proposals.set(path, change)
   }
   for await (const { path, ...change } of repository.diffCommits(patch.before, patch.after)) {
-    const proposal = proposals.get(path)
-    if (proposal === undefined || !(await isApplied(repository, change, proposal))) return false
+    const known = proposals.get(path)
+    const possible = known === undefined ? await movedProposals(repository, patch, proposals) : [known]
+    let isProposed = false
+    for (const proposal of possible) isProposed ||= await isApplied(repository, change, proposal)
+    if (!isProposed) return false
   }
   return true
+}
+
+/** Returns the changes of pages that the base of a patch has at another path: a merge applies them there. */
+async function movedProposals(
+  repository: Repository,
+  { before }: Patch,
+  proposals: ReadonlyMap<string, BlobChange>,
+): Promise<BlobChange[]> {
+  const moved: BlobChange[] = []
+  for (const [path, change] of proposals) {
+    const isEdit = change.before !== undefined && change.after !== undefined
+    if (isEdit && (await repository.blobAt(before, path)) === undefined) moved.push(change)
+  }
+  return moved
 }
 
 type BlobChange = { before?: Oid; after?: Oid }

@@ -1,5 +1,5 @@
 import { isAncestor } from '../../git/history/ancestry.ts'
-import type { Oid } from '../../git/objects/object.ts'
+import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -21,13 +21,19 @@ import type { PushedNeuron } from './pushed-neurons.ts'
 
 /** Main, as a push whose base is behind it sees it. */
 export type PushView = ProposalView & {
-  /** Whether main got a commit after the pusher began. */
+  /** Whether main got a commit after the pusher began, of which the pusher does not have what was pushed with it either. */
   isSince(commit: Oid): Promise<boolean>
 }
 
 /** @param from where the pusher began. */
 export function pushView({ repository, parser }: KnowledgeBase, view: MainView, from: Oid): PushView {
-  return { ...view, parser, isSince: async (commit) => !(await isAncestor(repository, commit, from)) }
+  const isSince = async (commit: Oid) => {
+    if (await isAncestor(repository, commit, from)) return false
+    const [, pushed] = parentsOfCommit((await repository.read(commit)).data)
+    // A pusher who has removed what main took from them knows of it.
+    return pushed === undefined || !(await isAncestor(repository, pushed, from))
+  }
+  return { ...view, parser, isSince }
 }
 
 /** A Neuron of a push, with the page that its pusher began with. */

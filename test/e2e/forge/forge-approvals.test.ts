@@ -123,3 +123,20 @@ test('a file that cannot wait in the queue is not left out of main', async () =>
   for (let n = 0; n < 2; n++) expect(await sync()).toContain('It needs the approval of legal@example.com.')
   expect(nativeGit(forge.git.dir, ['show', 'main:kb.yaml'])).toContain('# Changed.')
 })
+
+test('the removal of an owned page that is merged without its owner is taken back, and waits', async () => {
+  const { product, forge, sync, open } = await bridgedTo(await startGitlab())
+  await sync()
+  const path = 'neurons/legal/rules.md'
+  forge.git.commit('main', { [path]: '---\ntitle: Rules\n---\n\nText.\n' })
+  await sync()
+  configure(forge, product.gitDir, owners('legal@example.com'))
+  await sync()
+  forge.git.commit('mine', { [path]: null, ...page('Bread') })
+  await forge.merge('ada', await forge.openPull('ada', 'mine', 'Mine'), 'squash')
+  for (let n = 0; n < 2; n++) expect(await sync()).toBeUndefined()
+  same(forge, product.gitDir)
+  expect(nativeGit(forge.git.dir, ['show', `main:${path}`])).toContain('Text.')
+  expect((await candidates(product, 'pending')).map(({ title }) => title)).toEqual(['Bread', 'Rules'])
+  expect((await open()).flatMap(({ title }) => title)).toHaveLength(1)
+})

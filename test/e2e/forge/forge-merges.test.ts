@@ -141,3 +141,89 @@ test('a squash over a push in the same page is of who merged it', async () => {
   expect(await sync()).toBeUndefined()
   expect(approvals(product.gitDir, 2)).toEqual(['Update "Bread": ada <github:ada>', link])
 })
+
+test('a squash over a page that main has moved since is of who merged it', async () => {
+  const { product, forge, sync } = await bridgedTo(await startGitlab())
+  await sync()
+  forge.git.commit('main', page('Bread', ['First.', ...'abcdefgh', 'Last.'].join('\n\n')))
+  await sync()
+  const written = nativeGit(product.gitDir, ['show', 'main:neurons/bread.md'])
+  forge.git.commit('mine', { 'neurons/bread.md': `${written.replace('Last.', 'Last, by Bob.')}\n` })
+  const number = await forge.openPull('bob', 'mine', 'Mine')
+  await sync()
+  forge.git.commit('main', { 'neurons/bread.md': null, 'neurons/food/bread.md': `${written}\n` })
+  await forge.merge('ada', number, 'squash')
+  expect(await sync()).toBeUndefined()
+  expect(approvals(product.gitDir, 2)).toEqual(['Update "Bread": ada <gitlab:ada>', link])
+  expect(nativeGit(product.gitDir, ['show', 'main:neurons/food/bread.md'])).toContain('Last, by Bob.')
+})
+
+test('a merge, its revert, and the revert of that are of who did each', async () => {
+  const { product, forge, sync, number, gitDir } = await requested(await startGitlab())
+  await forge.merge('ada', number, 'squash')
+  const gone = { 'neurons/bread.md': null, 'neurons/butter.md': null }
+  forge.git.commit('revert', gone)
+  await forge.merge('bob', await forge.openPull('bob', 'revert', 'Revert'), 'squash')
+  forge.git.commit('again', { ...page('Bread'), ...page('Butter') })
+  await forge.merge('eve', await forge.openPull('eve', 'again', 'Again'), 'rebase')
+  expect(await sync()).toBeUndefined()
+  expect(approvals(gitDir, 3).map((line) => line.replace(/.*: /, ''))).toEqual(
+    ['eve', 'bob', 'ada'].map((by) => `${by} <gitlab:${by}>`),
+  )
+  expect(nativeGit(product.gitDir, ['ls-tree', '-r', '--name-only', 'main', 'neurons'])).toContain('neurons/bread.md')
+})
+
+test('requests on one another, and two of the same commit, bring what each has', async () => {
+  const { forge, sync, number, gitDir } = await requested(await startGitlab())
+  forge.git.setRef('refs/heads/same', forge.git.head('refs/heads/two') ?? '')
+  forge.git.setRef('refs/heads/top', forge.git.head('refs/heads/two') ?? '')
+  forge.git.commit('top', page('Jam'))
+  const top = await forge.openPull('eve', 'top', 'Top')
+  const same = await forge.openPull('eve', 'same', 'Same')
+  await forge.merge('ada', number, 'squash')
+  await forge.merge('eve', top, 'squash')
+  forge.people.change(same, {
+    state: 'merged',
+    mergedBy: 'eve',
+    mergeCommit: forge.people.find(number).mergeCommit ?? '',
+  })
+  expect(await sync()).toBeUndefined()
+  expect(approvals(gitDir, 2)).toEqual([
+    'Add "Jam": eve <gitlab:eve>',
+    expect.stringMatching(/^Change 2 Neurons: (ada <gitlab:ada>|eve <gitlab:eve>)$/),
+  ])
+})
+
+test("a fork's request that nobody let in is of who merged it, by what it has", async () => {
+  for (const method of ['merge', 'squash', 'rebase'] as const) {
+    const { product, github, sync } = await bridged()
+    await sync()
+    github.git.commit('theirs', page('Bread'))
+    github.git.commit('theirs', page('Butter'))
+    const number = await github.openForkPull('eve', 'theirs', 'Theirs')
+    await sync()
+    github.git.commit('main', page('Pushed'))
+    await github.merge('ada', number, method)
+    expect(await sync()).toBeUndefined()
+    expect([method, ...approvals(product.gitDir, 2)]).toEqual([method, 'Change 2 Neurons: ada <github:ada>', link])
+  }
+})
+
+test('a commit of a request that is pushed by hand, and then merged with it, counts once', async () => {
+  const { forge, sync, number, gitDir } = await requested(await startGitlab())
+  const [bread = '', butter = ''] = forge.people.commitsOf(number)
+  // Twice the same text: the second time under another name.
+  forge.git.commit('main', page('Other'), 'First part', 'Bob')
+  const main = forge.git.head('refs/heads/main') ?? ''
+  forge.git.setRef('refs/heads/copy', butter)
+  forge.git.rebase('copy', main)
+  forge.git.setRef('refs/heads/main', forge.git.head('refs/heads/copy') ?? '')
+  forge.people.change(number, {
+    state: 'merged',
+    mergedBy: 'bob',
+    mergeCommit: forge.git.head('refs/heads/copy') ?? '',
+  })
+  expect(bread).not.toBe(butter)
+  expect(await sync()).toBeUndefined()
+  expect(approvals(gitDir, 2)).toEqual(['Change 2 Neurons: bob <gitlab:bob>', link])
+})
