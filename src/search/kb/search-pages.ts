@@ -1,6 +1,7 @@
 import type { SearchHit, SearchQuery, TenantSearchAnswer, TenantSearchQuery } from '../../contract/search.ts'
 import type { Context } from '../../kb/context.ts'
 import { unlessUnavailable } from '../../kb/failure.ts'
+import { inUse } from '../../kb/open/kb-use.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Facets, PageHits } from '../search-index.ts'
@@ -129,13 +130,16 @@ async function findInEach(
   const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
   const find = async ({ id, slug, title }: { id: string; slug: string; title: string }): Promise<KbFound> => {
     const kb = { slug, title }
-    const found = await findPages(ctx, caller, id, query).catch(unlessUnavailable)
+    // A use of its own: a request over many knowledge bases must not hold more of them than may be open.
+    const found = await inUse(() => findPages(ctx, caller, id, query)).catch(unlessUnavailable)
     return { kb, ...(found ?? { hits: [], total: 0, matched: 'all' }), isUnavailable: found === undefined }
   }
   const found: KbFound[] = []
   const asked = knowledgeBases.slice(0, most)
-  for (let at = 0; at < asked.length; at += atOnce)
-    found.push(...(await Promise.all(asked.slice(at, at + atOnce).map(find))))
+  // Others need room, too.
+  const share = Math.max(1, Math.min(atOnce, Math.floor(ctx.kbs.most / 2)))
+  for (let at = 0; at < asked.length; at += share)
+    found.push(...(await Promise.all(asked.slice(at, at + share).map(find))))
   return found
 }
 

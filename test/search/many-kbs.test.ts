@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
+import { inUse } from '../../src/kb/open/kb-use.ts'
+import { searchEverywhere, searchTenant } from '../../src/search/kb/search-pages.ts'
+import { newTestBed } from '../kb/support/test-bed.ts'
+
+test('a request that searches more knowledge bases than may be open at once asks all of them', async () => {
+  const { ctx, curator } = await newTestBed()
+  for (let n = 0; n < 11; n++) await createKnowledgeBase(ctx, { tenant: 'acme', slug: `more-${n}` })
+  Object.assign(ctx.kbs, { most: 4 })
+  const query = { q: 'welcome', kind: 'all', limit: 50 } as const
+  const answer = await inUse(() => searchTenant(ctx, curator, query))
+  expect(answer.unavailable ?? []).toEqual([])
+  const found = await inUse(() => searchEverywhere(ctx, curator, { q: 'welcome', kind: 'all', isTyping: false }))
+  expect(found.filter(({ isUnavailable }) => isUnavailable)).toEqual([])
+  expect(ctx.kbs.identities().length).toBeLessThanOrEqual(4)
+})
