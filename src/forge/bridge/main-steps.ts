@@ -8,7 +8,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { clockDifferenceMs } from '../../state/forge/forge-links.ts'
 import type { PullRequest } from '../forge-adapter.ts'
 import { countBrought } from './brought-commits.ts'
-import { callerOfAccount, callerOfLink, isWithin, type Linked, linkedCaller, type Seen } from './linked.ts'
+import { callerOfAccount, callerOfLink, isWithin, type Linked, linkedCaller, type Seen, unlessGone } from './linked.ts'
 import type { Step } from './take-pack.ts'
 
 /**
@@ -91,7 +91,9 @@ async function stepsBefore(
   { request: { number, head }, ours }: { request: PullRequest; ours: Oid },
 ): Promise<MainSteps | undefined> {
   const commits = await commitsBetween(new CommitWalk(repository), ours, head)
-  const own = new Set(commits.length === 1 ? [head] : await linked.forge.commitsOf(number))
+  const listed = commits.length === 1 ? undefined : await linked.forge.commitsOf(number).catch(unlessGone)
+  // Without a list nothing but the last commit is known to be the request's.
+  const own = new Set(listed ?? [head])
   if (!own.has(head)) return undefined
   const others = commits.filter(({ oid }) => !own.has(oid))
   const parents = new Set(others.flatMap((commit) => commit.parents))

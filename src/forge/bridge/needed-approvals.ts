@@ -8,7 +8,7 @@ import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { awaitingOf } from '../../queue/approval.ts'
 import { awaitingText, isOpenToCurators, mayBeAmong } from '../../rules/deciding.ts'
 import { literal } from '../../rules/text/literal.ts'
-import { attempt, type Linked, type Seen } from './linked.ts'
+import { isForgeError, type Linked } from './linked.ts'
 
 /** What pending candidates need by `owners` and `approvals`, and how a merge on the forge counts for it. */
 export type Needed = {
@@ -86,11 +86,12 @@ export function refusedKey(head: string): string {
   return `${head} refused`
 }
 
-/** Asks the accounts for a review that `owners` names. One who cannot be asked, such as the author, is left out. */
+/** Asks the accounts for a review that `owners` names. An account that cannot be asked, such as the author, is left out. */
 export async function requestOwners({ forge }: Linked, number: number, needed: Needed | undefined): Promise<void> {
   const logins = new Set(needed?.awaiting.owners.flatMap((people) => accountsAmong(people, forge.kind)))
-  const unheard: Pick<Seen, 'problems'> = { problems: [] }
   for (const login of logins) {
-    await attempt(unheard, () => forge.requestReviews(number, [login]))
+    await forge.requestReviews(number, [login]).catch((error: unknown) => {
+      if (!isForgeError(error, 'conflict', 'gone', 'refused')) throw error
+    })
   }
 }

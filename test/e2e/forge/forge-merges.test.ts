@@ -227,3 +227,13 @@ test('a commit of a request that is pushed by hand, and then merged with it, cou
   expect(await sync()).toBeUndefined()
   expect(approvals(gitDir, 2)).toEqual(['Change 2 Neurons: bob <gitlab:bob>', link])
 })
+
+test('a fast-forward on a forge that does not list its commits brings its last commit alone', async () => {
+  const { forge, sync, number, gitDir } = await requested(await startGitlab())
+  forge.git.commit('main', page('Pushed'), 'Push', 'Mallory')
+  forge.git.rebase('two', 'main')
+  await forge.merge('bob', number, 'fast-forward')
+  forge.fail(/commits/, { status: 404 })
+  expect(await sync()).toBeUndefined()
+  expect(approvals(gitDir, 2)).toEqual(['Add "Butter": bob <gitlab:bob>', link])
+})
