@@ -79,7 +79,7 @@ export async function importDirectory(
   }: ImportOptions,
 ): Promise<ImportReport> {
   const there = filePaths(kb.projection.read)
-  const plan = await planImport(dir, source, there)
+  const plan = await planImport(dir, source, { known: there, gitDir: kb.repository.gitDir, parser: kb.parser })
   const { attachments, skipped } = plan
   const report: ImportReport = {
     ...{ created: 0, updated: 0, unchanged: 0, pending: 0, attachments: 0 },

@@ -1,6 +1,7 @@
-import { readdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { portablePath } from '../../rules/paths/portable-path.ts'
+import { type FoundFile, listFolder, noteName } from './list-folder.ts'
 import { PathClaims } from './path-claims.ts'
 
 /**
@@ -25,21 +26,22 @@ export type ImportPlan = {
   vaults: { obsidian?: string; dendron?: string }
 }
 
-type FoundFile = { origin: string; problem?: string }
-
 /** A page may be 1 MB with the front matter that it gets here. */
 export const maxNoteBytes = (1024 - 16) * 1024
 /** Pictures in its text become files. */
 const maxNoteFileBytes = 32 * 1024 * 1024
 const maxAttachmentBytes = 2 * 1024 * 1024
-const noteName = /\.(?:md|markdown)$/i
 
 /**
- * What of a folder becomes what in a knowledge base that has these files. Names stay where every file system can hold them;
- * the others are mended, and where two would collide the later in alphabetical order gets a number.
+ * Decides which files of a folder become notes and attachments of a knowledge base, and under which paths. Names stay where every
+ * file system can hold them; the others are mended, and where two would collide the later in alphabetical order gets a number.
  */
-export async function planImport(dir: string, sourceName: string, known: Iterable<string>): Promise<ImportPlan> {
-  const files = await listFiles(dir, '')
+export async function planImport(
+  dir: string,
+  sourceName: string,
+  { known, ...tools }: { known: Iterable<string> } & Parameters<typeof listFolder>[1],
+): Promise<ImportPlan> {
+  const files = await listFolder(dir, tools)
   const plan: ImportPlan = { notes: [], attachments: [], skipped: [], vaults: vaultsAmong(files) }
   const claims = new PathClaims(known)
   for (const { origin, problem } of files) {
@@ -75,20 +77,4 @@ export function wishedPath(origin: string): string {
 
 function pagePath(portable: string): string {
   return portable.replace(noteName, '.md')
-}
-
-/** Every file below a folder, by name; what is hidden or a tool's own is left out, links are not followed. */
-async function listFiles(dir: string, prefix: string): Promise<FoundFile[]> {
-  const files: FoundFile[] = []
-  const entries = await readdir(join(dir, prefix), { withFileTypes: true })
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const origin = prefix + entry.name
-    if (entry.name.startsWith('.')) files.push({ origin, problem: 'is hidden' })
-    else if (entry.name.includes('\ufffd')) files.push({ origin, problem: 'has a name that is not UTF-8' })
-    else if (entry.name === 'node_modules') files.push({ origin, problem: "is a tool's own" })
-    else if (entry.isDirectory()) files.push(...(await listFiles(dir, `${origin}/`)))
-    else if (entry.isFile()) files.push({ origin })
-    else files.push({ origin, problem: entry.isSymbolicLink() ? 'is a symbolic link' : 'is not a file' })
-  }
-  return files
 }

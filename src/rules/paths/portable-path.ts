@@ -12,9 +12,10 @@ const undecodable = '\ufffd'
 const reserved = /^(con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?=\.|$)/i
 /** 8.3 aliases that NTFS makes for names that begin with `.git`: `git~1`, `gitmod~1`, `gi7eba~1`. */
 const gitAlias = /^gi[^.~]{0,4}~[0-9]/i
-/** Names that begin with `.git` and are harmless: forge settings, and what curators' tools leave. */
+/** Names that begin with `.git` and are harmless: settings of forges, and folders and files of curators' tools. */
 const harmlessGitNames: ReadonlySet<string> = new Set([
   '.gitattributes',
+  '.gitbook',
   '.gitea',
   '.github',
   '.gitlab',

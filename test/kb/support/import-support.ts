@@ -35,12 +35,13 @@ export async function importing(files: Record<string, string | Buffer>): Promise
   const vault = join(tempDir(), 'vault')
   for (const [path, content] of Object.entries(files)) put(vault, path, content)
   const curator: Caller = { id: 'key:c', name: 'Cleo', tenantId: tenant.id, role: 'curator', connectors: [] }
+  const reader: Caller = { ...curator, id: 'key:r', role: 'reader' }
   const run: Importing['run'] = async (options) => {
     await kb.sync()
-    return importDirectory(kb, vault, { actor: operator, now: ctx.now, ...options })
+    return importDirectory(kb, given.vault, { actor: operator, now: ctx.now, ...options })
   }
-  const reader: Caller = { ...curator, id: 'key:r', role: 'reader' }
-  return { ctx, curator, reader, kb, gitDir, vault, run }
+  const given = { ctx, curator, reader, kb, gitDir, vault, run }
+  return given
 }
 
 export function put(folder: string, path: string, content: string | Buffer): void {

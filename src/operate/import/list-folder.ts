@@ -1,0 +1,125 @@
+import type { Dirent } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/checkout/work-tree.ts'
+import { parseDestination } from '../../markdown/links/markdown-link.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import { placeFromFolder } from '../../rules/links/file-target.ts'
+
+/** A file of the folder by its path there, or a folder of which nothing is imported; `problem` is the reason to skip it. */
+export type FoundFile = { origin: string; problem?: string; isHiddenFolder?: boolean }
+
+export const noteName = /\.(?:md|markdown)$/i
+/** GitBook's tags for a file and for a reusable text, whose path is no Markdown link. */
+const gitbookPath = /\{%\s*(?:file\s+src=|include\s+)"([^"\n]*)"/g
+const ignored = 'is ignored by git'
+
+/**
+ * Lists the files of a folder, by name. Symbolic links are not followed. Build results, hidden files and what git ignores are listed
+ * with the reason to skip them, a folder of them once. A hidden file to which a note outside of hidden folders links is a file like
+ * others, as in GitBook's `.gitbook/assets`.
+ * @param tools.gitDir a bare repository, which applies `.gitignore` files to a folder that is not under version control
+ */
+export async function listFolder(
+  dir: string,
+  { gitDir, parser }: { gitDir: string; parser: ParserPool },
+): Promise<FoundFile[]> {
+  const files = await walk(dir, '', (name) => (name.startsWith('.') ? 'is hidden' : undefined))
+  const ofGit = await listedByGit(dir, files, gitDir)
+  const kept = ofGit === undefined ? files : withoutIgnored(files, ofGit)
+  return [...kept, ...(await linkedHiddenFiles(dir, kept, parser))].sort((a, b) => (a.origin < b.origin ? -1 : 1))
+}
+
+async function walk(
+  dir: string,
+  prefix: string,
+  problemOf: (name: string) => string | undefined,
+): Promise<FoundFile[]> {
+  const entries = await readdir(join(dir, prefix), { withFileTypes: true })
+  // Cargo and other build tools mark what they can make again, see https://bford.info/cachedir/.
+  if (prefix !== '' && entries.some(({ name }) => name === 'CACHEDIR.TAG'))
+    return [{ origin: prefix.slice(0, -1), problem: "is a tool's own" }]
+  const files: FoundFile[] = []
+  for (const entry of entries) {
+    const origin = prefix + entry.name
+    const problem = problemOf(entry.name) ?? entryProblem(entry)
+    if (problem !== undefined) files.push({ origin, problem, isHiddenFolder: entry.isDirectory() })
+    else if (entry.isDirectory()) for (const file of await walk(dir, `${origin}/`, problemOf)) files.push(file)
+    else files.push({ origin })
+  }
+  return files
+}
+
+function entryProblem(entry: Dirent): string | undefined {
+  if (entry.name.includes('\ufffd')) return 'has a name that is not UTF-8'
+  if (entry.name === 'node_modules') return "is a tool's own"
+  if (entry.isDirectory() || entry.isFile()) return undefined
+  return entry.isSymbolicLink() ? 'is a symbolic link' : 'is not a file'
+}
+
+/** Returns what git tracks or does not ignore below the folder; undefined if nothing there can be ignored. */
+async function listedByGit(
+  dir: string,
+  files: readonly FoundFile[],
+  gitDir: string,
+): Promise<readonly WorkTreeFile[] | undefined> {
+  const folder = resolve(dir)
+  for (let root = folder; ; root = dirname(root)) {
+    const own = await findGitDir(root).catch(() => undefined)
+    const prefix = root === folder ? '' : `${relative(root, folder)}/`
+    const listed = own === undefined ? [] : await listWorkTree(own, root).catch(() => [])
+    const below = listed.filter(({ path }) => path.startsWith(prefix))
+    // A repository around the folder that tracks nothing in it, such as one of a home's settings, does not decide.
+    if (below.some(({ mode }) => mode !== undefined) || (own !== undefined && root === folder && below.length > 0))
+      return below.map((file) => ({ ...file, path: file.path.slice(prefix.length) }))
+    if (own !== undefined || root === dirname(root)) break
+  }
+  const hasRules = files.some(({ origin }) => /(?:^|\/)\.gitignore$/.test(origin))
+  return hasRules ? await listWorkTree(gitDir, folder) : undefined
+}
+
+function withoutIgnored(files: readonly FoundFile[], ofGit: readonly WorkTreeFile[]): FoundFile[] {
+  const listed = new Set(ofGit.map(({ path }) => path.normalize('NFC')))
+  const folders = new Set([...listed].flatMap((path) => prefixesOf(path)))
+  const kept = new Map<string, FoundFile>()
+  for (const file of files) {
+    const prefixes = prefixesOf(file.origin)
+    // A listed folder is a repository of its own.
+    const at = prefixes.findIndex((path) => listed.has(path.normalize('NFC')) || !folders.has(path.normalize('NFC')))
+    const path = prefixes[at] ?? file.origin
+    const isKept = listed.has(path.normalize('NFC')) || (path === file.origin && file.problem !== undefined)
+    if (isKept) kept.set(file.origin, file)
+    else kept.set(path, { origin: path, problem: ignored })
+  }
+  return [...kept.values()]
+}
+
+/** The folders around a path, the outermost first, and the path itself. */
+function prefixesOf(path: string): string[] {
+  const names = path.split('/')
+  return names.map((_, depth) => names.slice(0, depth + 1).join('/'))
+}
+
+/** Returns the files of hidden folders to which notes link by their paths. A repository's own folder is never looked into. */
+async function linkedHiddenFiles(dir: string, files: readonly FoundFile[], parser: ParserPool): Promise<FoundFile[]> {
+  const hidden = files.filter(({ origin, isHiddenFolder }) => isHiddenFolder && /(?:^|\/)\.(?!git$)[^/]*$/.test(origin))
+  if (hidden.length === 0) return []
+  const names = [...new Set(hidden.map(({ origin }) => origin.slice(origin.lastIndexOf('/') + 1)))]
+  const linked = new Set<string>()
+  for (const { origin, problem } of files) {
+    if (problem !== undefined || !noteName.test(origin)) continue
+    const text = await readFile(join(dir, origin), 'utf8').catch(() => '')
+    if (!names.some((name) => text.includes(`${name}/`))) continue
+    const { links } = await parser.links(text)
+    const others = Array.from(text.matchAll(gitbookPath), ([, path = '']) => parseDestination(path)?.target ?? '')
+    for (const target of [...links.map(({ target }) => target), ...others])
+      linked.add(placeFromFolder(target, origin) ?? target.replace(/^\/+/, ''))
+  }
+  const found: FoundFile[] = []
+  for (const { origin } of hidden) {
+    if (![...linked].some((path) => path.startsWith(`${origin}/`))) continue
+    const inside = await walk(dir, `${origin}/`, (name) => (name === '.git' ? 'is hidden' : undefined))
+    for (const file of inside) if (linked.has(file.origin.normalize('NFC'))) found.push(file)
+  }
+  return found
+}
