@@ -6,7 +6,7 @@ import type { KbView } from '../kb/access/kb-view.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { neuronsWithWords } from '../kb/projection/candidate-words.ts'
 import { namesByKey } from '../kb/projection/link-queries.ts'
-import { findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
+import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { unchangedTrailers } from '../kb/refs/removal-trailer.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
@@ -59,9 +59,9 @@ export async function sameText(
   }
   const content = textOf(candidate.content)
   const pages: { row: NeuronRow; file: NeuronFile; text: string }[] = []
-  for (const seqId of new Set([...titled(view, candidate), ...found(view, content)])) {
+  for (const seqId of new Set([...titled(view, candidate, sender), ...found(view, content, sender)])) {
     const row = findNeuron(view.sql, seqId)
-    if (row === undefined || !sender.sees(row) || pages.length === maxCompared) continue
+    if (row === undefined || pages.length === maxCompared) continue
     const file = parseNeuronFile(await view.readText(row.blob))
     const text = textOf(effectiveAudience(sender) === 'curator' ? file.content : shownContent(file))
     pages.push({ row, file, text })
@@ -96,15 +96,16 @@ function textOf(content: string): string {
   return unixLines(content).trim()
 }
 
-function titled({ sql }: ProposalView, { title }: Candidate): string[] {
+function titled({ sql }: ProposalView, { title }: Candidate, { sees }: Sender): string[] {
   const named = namesByKey(sql, linkKey(title)).filter(({ kind }) => kind === 'title')
-  return named.slice(0, maxCompared).map(({ seqId }) => seqId)
+  const seen = named.filter(({ seqId }) => sees(accessOf(sql, seqId) ?? { audience: [], tags: [] }))
+  return seen.slice(0, maxCompared).map(({ seqId }) => seqId)
 }
 
-function found({ sql }: ProposalView, content: string): string[] {
+function found({ sql }: ProposalView, content: string, { sees }: Sender): string[] {
   const words = [...new Set(wordsWithin(content.slice(0, maxRead)))].sort((a, b) => b.length - a.length)
   const sets = [words.slice(0, wordsOfSet), words.slice(wordsOfSet, 2 * wordsOfSet)].filter((set) => set.length > 0)
-  return neuronsWithWords(sql, sets, maxCompared)
+  return neuronsWithWords(sql, sets, { sees, limit: maxCompared })
 }
 
 /** Whether a page has all that a new page would have beside the text. */

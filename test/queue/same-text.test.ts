@@ -90,3 +90,20 @@ test('a page that the sender may not see is neither equal nor told', async () =>
   expect(sent.seqId).not.toBe(hidden.seqId)
   expect(JSON.stringify(sent.warnings ?? [])).not.toContain(String(hidden.seqId))
 })
+
+test('a hidden page takes no place from a page that the sender sees', async () => {
+  const filler = `${long.split(/\s+/).toReversed().join(' ')} filler`
+  const warningsBeside = async (hidden: object[]) => {
+    const { ctx, app, curator } = await newTestBed()
+    const pages = [{}, ...hidden, ...Array.from({ length: 19 }, (_, at) => ({ title: `F ${at}`, content: filler }))]
+    for (const page of pages) {
+      const { candidateId } = await submitCandidate(ctx, curator, candidate({ content: long, ...page }))
+      await approveCandidate(ctx, curator, candidateId, {})
+    }
+    const { warnings } = await submitCandidate(ctx, app, candidate({ title: 'Guess', content: long }))
+    return warnings?.map(({ code, seqId }) => [code, seqId])
+  }
+  const alone = [['similar', 'handbook_00000001']]
+  expect(await warningsBeside([])).toEqual(alone)
+  expect(await warningsBeside([{ title: 'Secret', metadata: '{"tags":["internal"]}' }])).toEqual(alone)
+})

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { Access } from '../../rules/access/audience.ts'
 import type { Candidate } from '../../rules/candidates/candidate.ts'
 import { wordsWithin } from '../../rules/neurons/resemblance.ts'
 import { ascii, fold } from '../../rules/text/fold.ts'
+import { accessInRow } from './neuron-queries.ts'
 import type { Projection } from './projection.ts'
 
 type Sql = Projection['write']
@@ -44,14 +46,29 @@ export function indexWords(sql: Sql, candidate: Candidate, textKey: string): { r
   return { row, isKnown }
 }
 
-/** Returns Neurons to which candidates with all words of one of several sets were approved, the last first. */
-export function neuronsWithWords(sql: Sql, sets: readonly (readonly string[])[], limit: number): string[] {
+/** Matches of which it is looked who may see them. */
+const maxMatched = 2_000
+
+/**
+ * Returns Neurons of main to which candidates with all words of one of several sets were approved, the last first. `sees` comes before the
+ * limit: a Neuron that a sender may not see takes no place from one that it sees.
+ */
+export function neuronsWithWords(
+  sql: Sql,
+  sets: readonly (readonly string[])[],
+  { sees, limit }: { sees: (neuron: Access) => boolean; limit: number },
+): string[] {
   if (sets.length === 0) return []
   const match = sets.map((words) => `(${words.map((word) => `"${word}"`).join(' AND ')})`).join(' OR ')
-  return sql.all`SELECT DISTINCT seq_id FROM (
-      SELECT rowid FROM candidate_words WHERE candidate_words MATCH ${match} ORDER BY rowid DESC LIMIT 100
-    ) AS one JOIN candidate_rows ON number = one.rowid JOIN approvals ON approvals.candidate_id = id JOIN neurons USING (seq_id)
-    LIMIT ${limit}`.map(({ seq_id }) => String(seq_id))
+  const rows = sql.all`SELECT seq_id, tags, audience FROM candidate_words
+      JOIN candidate_rows ON number = candidate_words.rowid JOIN approvals ON approvals.candidate_id = id JOIN neurons USING (seq_id)
+    WHERE candidate_words MATCH ${match} ORDER BY candidate_words.rowid DESC LIMIT ${maxMatched}`
+  const found = new Set<string>()
+  for (const row of rows) {
+    if (found.size === limit) break
+    if (sees(accessInRow(row))) found.add(String(row.seq_id))
+  }
+  return [...found]
 }
 
 /**

@@ -131,7 +131,12 @@ export function everySeqId(sql: Sql): { seqId: string }[] {
 /** What says who may see a Neuron; nothing where it is not there. */
 export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'audience'> | undefined {
   const row = sql.get`SELECT tags, audience FROM neurons WHERE seq_id = ${seqId}`
-  return row === undefined ? undefined : { tags: JSON.parse(String(row.tags)), audience: audienceIn(row) }
+  return row && accessInRow(row)
+}
+
+/** Returns who may see the Neuron of a row, by its tags and audience. */
+export function accessInRow(row: Record<string, unknown>): Pick<NeuronRow, 'tags' | 'audience'> {
+  return { tags: JSON.parse(String(row.tags)), audience: audienceIn(row) }
 }
 
 export type NeuronOfHit = Pick<
