@@ -3,20 +3,20 @@ import { isOutwardLink } from '../markdown/outward-link.ts'
 import { markFootnotes } from './footnotes.ts'
 import { collapse, findElement } from './hast.ts'
 import { flattenTable } from './table-hast.ts'
+import { writableEmphasis } from './writable-emphasis.ts'
 
 const dropped = new Set([
   ...['script', 'style', 'template', 'noscript', 'head', 'link', 'meta', 'base', 'title'],
-  ...['nav', 'footer', 'aside', 'dialog', 'menu', 'button', 'input', 'select', 'textarea', 'option', 'datalist'],
+  ...['nav', 'dialog', 'menu', 'button', 'input', 'select', 'textarea', 'option', 'datalist'],
   ...['iframe', 'frame', 'frameset', 'object', 'embed', 'applet', 'canvas', 'svg', 'audio', 'video', 'map', 'area'],
 ])
 const droppedRoles = new Set(['navigation', 'search', 'contentinfo', 'dialog', 'menu', 'menubar', 'toolbar'])
 const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
 const headings = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
+/** Elements that are written as their content. */
+const plain = new Set(['span', 'font', 'small', 'big', 'abbr', 'acronym', 'time', 'data', 'bdi', 'bdo', 'ins', 'label'])
 /** Deeper elements become their text, so that nothing after this recurses far. */
 const maxDepth = 60
-const emphasis = new Set(['strong', 'b', 'em', 'i', 'del', 's', 'strike', 'mark', 'u'])
-const wordEnd = /[\p{L}\p{N}]$/u
-const wordStart = /^[\p{L}\p{N}]/u
 
 /** The body of a page without what is not its text: a new tree, whose links lead outwards and whose tables are plain. */
 export function cleanHast(tree: Root): Root {
@@ -41,7 +41,7 @@ function cleanElement(element: Element, depth: number): ElementContent[] {
   if (headings.has(tagName)) return cleanHeading(element)
   const children = cleanChildren(element.children, depth + 1)
   if (tagName === 'a' && (isBlank(children) || !isOutwardLink(String(properties.href ?? '')))) return children
-  if (tagName === 'span' || tagName === 'font') return children
+  if (plain.has(tagName)) return children
   const kept = { ...element, properties: keptProperties(element), children }
   return tagName === 'table' ? flattenTable(kept) : [kept]
 }
@@ -50,39 +50,6 @@ function cleanElement(element: Element, depth: number): ElementContent[] {
 function cleanHeading(element: Element): ElementContent[] {
   const title = collapse(visibleText(element)).replace(/\s*[#¶§🔗]+$/u, '')
   return title === '' ? [] : [{ ...element, properties: {}, children: text(title) }]
-}
-
-/**
- * Siblings in which emphasis can be written in Markdown without character references: blanks at its ends stand outside of it, and
- * so do signs that a word without a blank follows or precedes (CommonMark 6.2, flanking delimiter runs).
- */
-function writableEmphasis(siblings: readonly ElementContent[]): ElementContent[] {
-  const result: ElementContent[] = []
-  for (const [index, sibling] of siblings.entries()) {
-    if (sibling.type !== 'element' || !emphasis.has(sibling.tagName)) result.push(sibling)
-    else result.push(...takeApart(sibling, textOf(result.at(-1)), textOf(siblings[index + 1])))
-  }
-  return result
-}
-
-function takeApart(element: Element, before: string, after: string): ElementContent[] {
-  const children = [...element.children]
-  const takeOff = (at: number, ends: RegExp): string => {
-    const child = children.at(at)
-    if (child?.type !== 'text') return ''
-    const taken = ends.exec(child.value)?.[0] ?? ''
-    const value = at === 0 ? child.value.slice(taken.length) : child.value.slice(0, child.value.length - taken.length)
-    children.splice(at, 1, { type: 'text', value })
-    return taken
-  }
-  const opening = takeOff(0, wordEnd.test(before) ? /^[^\p{L}\p{N}]+/u : /^\s+/)
-  const closing = takeOff(-1, wordStart.test(after) ? /(?<![^\p{L}\p{N}])[^\p{L}\p{N}]+$/u : /(?<!\s)\s+$/)
-  const isEmpty = children.every((child) => child.type === 'text' && child.value === '')
-  return [...text(opening), ...(isEmpty ? [] : [{ ...element, children }]), ...text(closing)]
-}
-
-function textOf(node: ElementContent | undefined): string {
-  return node?.type === 'text' ? node.value : ''
 }
 
 function visibleText(element: Element): string {
@@ -97,7 +64,12 @@ function visibleText(element: Element): string {
   return visible
 }
 
-function isDropped({ tagName, properties }: Element): boolean {
+function isDropped(element: Element): boolean {
+  return isUnseen(element) || element.tagName === 'aside' || element.tagName === 'footer'
+}
+
+/** True if no reader sees the element as text of the page: it is hidden, a control, a menu, or no text at all. */
+export function isUnseen({ tagName, properties }: Element): boolean {
   return (
     dropped.has(tagName) ||
     droppedRoles.has(String(properties.role)) ||

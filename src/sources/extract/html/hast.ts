@@ -2,19 +2,34 @@ import type { Element, ElementContent, Nodes, Root, RootContent } from 'hast'
 import rehypeParse from 'rehype-parse'
 import { unified } from 'unified'
 import { ExtractionError } from '../../extracted.ts'
+import { raisedText } from '../raised-text.ts'
 
 const parser = unified().use(rehypeParse).freeze()
 
-/** @throws {ExtractionError} `too-large` where elements are nested too deeply for any page that people write. */
+/** Superscripts and subscripts become text that says what they are. @throws {ExtractionError} `too-large` where elements are nested too deeply for any page that people write. */
 export function parseHtml(html: string): Root {
   try {
-    return parser.parse(html)
+    return withRaisedText(parser.parse(html))
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new ExtractionError('too-large', 'The page is nested too deeply to be read.', { cause })
     }
     throw cause
   }
+}
+
+function withRaisedText(tree: Root): Root {
+  let base = ''
+  for (const node of nodesOf(tree)) {
+    if (node.type === 'text') base = node.value || base
+    if (node.type !== 'element' || (node.tagName !== 'sup' && node.tagName !== 'sub')) continue
+    const text = raisedText(hastText(node), node.tagName, base)
+    const [first, ...others] = [...nodesOf(node)].filter((each) => each.type === 'text')
+    if (first) first.value = text
+    for (const other of others) other.value = ''
+    node.tagName = 'span'
+  }
+  return tree
 }
 
 export function hastText(node: Nodes): string {

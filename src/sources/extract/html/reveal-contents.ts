@@ -2,7 +2,8 @@ import type { Element, Nodes, Root } from 'hast'
 import { collapse, hastText, isElement, nodesOf } from './hast.ts'
 
 /** What stands in these is the text of a page, not what surrounds it. */
-const contents = new Set(['main', 'article', 'blockquote', 'figure'])
+const contents = new Set(['main', 'article'])
+const quoted = new Set(['blockquote', 'figure'])
 /** Part of the text that is links, from which on an aside or a footer is a menu. */
 const menuPart = 0.5
 
@@ -22,7 +23,8 @@ export function revealContents(tree: Root, { isContent = false } = {}): Root {
   const open: { node: Root | Element; isContent: boolean }[] = [{ node: tree, isContent }]
   for (let next = open.pop(); next; next = open.pop()) {
     const { node: parent } = next
-    const isInContent = next.isContent || (parent.type === 'element' && isContents(parent))
+    const isInContent =
+      next.isContent || (parent.type === 'element' && (isContents(parent) || quoted.has(parent.tagName)))
     // From the last on, since what is opened is told by the button before it.
     const children = [...parent.children].filter((child) => child.type === 'element')
     for (const [at, child] of [...children.entries()].reverse()) {
@@ -33,7 +35,8 @@ export function revealContents(tree: Root, { isContent = false } = {}): Root {
   return tree
 }
 
-function isContents({ tagName, properties }: Element): boolean {
+/** True if a page marks the element as its contents, or as a part of them. */
+export function isContents({ tagName, properties }: Element): boolean {
   return contents.has(tagName) || properties.role === 'main'
 }
 

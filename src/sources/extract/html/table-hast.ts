@@ -1,5 +1,6 @@
 import type { Element, ElementContent, Properties } from 'hast'
 import { isElement, nodesOf } from './hast.ts'
+import { writableEmphasis } from './writable-emphasis.ts'
 
 const blocks = new Set([
   ...['p', 'div', 'section', 'article', 'ul', 'ol', 'li', 'dl', 'dt', 'dd', 'blockquote', 'pre', 'br', 'hr', 'figure'],
@@ -58,11 +59,13 @@ function asBlocks(table: Element): Element {
 /** Blocks become their content, with a space between them. */
 function onOneLine(children: readonly ElementContent[]): ElementContent[] {
   const space: ElementContent = { type: 'text', value: ' ' }
-  return children.flatMap((child): ElementContent[] => {
-    if (child.type !== 'element') return [child]
-    const content = onOneLine(child.children)
-    return blocks.has(child.tagName) ? [space, ...content, space] : [{ ...child, children: content }]
-  })
+  return writableEmphasis(
+    children.flatMap((child): ElementContent[] => {
+      if (child.type !== 'element') return [child]
+      const content = onOneLine(child.children)
+      return blocks.has(child.tagName) ? [space, ...content, space] : [{ ...child, children: content }]
+    }),
+  )
 }
 
 function span(value: Properties[string], max: number): number {
