@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 33
+export const projectionVersion = 34
 
 export const projectionTables = [
   'meta',

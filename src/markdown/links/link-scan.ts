@@ -68,6 +68,7 @@ export function isReadableAlone([first]: Block['lines']): boolean {
 function scanBlock(lines: readonly string[], first: number): LinkSegment {
   const source = lines.join('\n')
   const needsParser: LinkSegment = { source, line: first }
+  if (source.includes(']](')) return needsParser
   if (source.includes('|') && lines.some((line) => delimiterRow.test(line))) return needsParser
   const links: WikiLink[] = []
   for (const [index, line] of lines.entries()) {

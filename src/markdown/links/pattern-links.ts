@@ -2,14 +2,17 @@ import type { OwnPlaceLink } from '../../rules/check/checked-file.ts'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { closesFence } from '../../rules/text/fence.ts'
 import { linesOf } from '../parse/split-blocks.ts'
-import { ownPagePlace, parseWikiLinkText } from '../parse/wiki-link-text.ts'
+import { addressBehind, ownPagePlace, parseWikiLinkText } from '../parse/wiki-link-text.ts'
 import { htmlLinks } from './html-links.ts'
 import { ownFragment, parseDestination } from './markdown-link.ts'
 
 const fence = /^[\s>*+\-\d.)]*(`{3,}(?=[^`]*$)|~{3,})/
 const codeOrMath = /(?<!`)(`+)(?!`)[^`]*(?<!`)\1(?!`)|(?<![\\$])\$(?![\s$])[^$]*(?<![\s\\])\$(?![\d$])/g
 /** A wiki link, or a Markdown link. */
-export const linkPattern = /(!?)(?:\[\[((?:[^[\]]|\[[^[\]]*\])+)\]\]|\[[^[\]]*\]\(<?([^\s<>()]+)>?\))/g
+export const linkPattern = new RegExp(
+  `(!?)(?:\\[\\[((?:[^[\\]]|\\[[^[\\]]*\\])+)\\]\\](?!${addressBehind.source})|\\[(?:[^[\\]]|\\[[^[\\]]*\\])*\\]\\(<?([^\\s<>()]+)>?\\))`,
+  'gi',
+)
 
 /**
  * What looks like a link in a text that is too complex to parse, line by line: outside fences, and code spans and math that end on their line.

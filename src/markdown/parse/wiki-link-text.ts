@@ -4,6 +4,15 @@ import type { WikiLink } from '../../rules/neurons/neuron.ts'
 /** What stands between `[[` and `]]`, taken apart. */
 export type WikiLinkText = Omit<WikiLink, 'embed' | 'line'>
 
+/**
+ * A Markdown link's address right behind `]]`: `[[1]](https://…)` is a Markdown link whose text is `[1]`. Other brackets behind a wiki
+ * link, as in `[[Page]](see there)`, are text.
+ */
+export const addressBehind =
+  /\((?:<?(?:(?:https?|mailto):|#|\.{0,2}\/)[^\n()]{0,2000}|[^\s()]{1,2000}\.(?:md|markdown|html?)(?:[#?][^\s()]{0,2000})?>?)[)(]/i
+/** Characters behind `]]` among which {@link addressBehind} is looked for. */
+export const maxAddress = 2_000
+
 const foreign = /^kb:([a-z0-9][a-z0-9-]*)\/(.*)$/s
 
 /**

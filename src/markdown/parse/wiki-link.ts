@@ -3,7 +3,14 @@ import type { Extension as FromMarkdownExtension } from 'mdast-util-from-markdow
 import { markdownLineEnding } from 'micromark-util-character'
 import type { Code, Construct, Effects, State, Extension as SyntaxExtension } from 'micromark-util-types'
 import type { Processor } from 'unified'
-import { ownPageLinkText, ownPagePlace, parseWikiLinkText, type WikiLinkText } from './wiki-link-text.ts'
+import {
+  addressBehind,
+  maxAddress,
+  ownPageLinkText,
+  ownPagePlace,
+  parseWikiLinkText,
+  type WikiLinkText,
+} from './wiki-link-text.ts'
 
 /** `value` is the text that a reader sees: the alias, or else the target. */
 interface WikiLinkNode extends Literal {
@@ -42,6 +49,7 @@ const leftBracket = 91
 const rightBracket = 93
 const exclamationMark = 33
 const leftParenthesis = 40
+const rightParenthesis = 41
 
 const wikiLink: Construct = { name: 'wikiLink', tokenize: tokenizeWikiLink }
 
@@ -141,7 +149,31 @@ function tokenizeWikiLink(effects: Effects, ok: State, nok: State): State {
   function end(code: Code): State | undefined {
     if (parseWikiLinkText(inner) === undefined && ownPageLinkText(inner) === undefined) return nok(code)
     effects.exit('wikiLink')
-    return ok(code)
+    return code === leftParenthesis
+      ? effects.check({ tokenize: tokenizeAddress, partial: true }, nok, ok)(code)
+      : ok(code)
+  }
+}
+
+/** The address of a Markdown link. Of brackets in it the first decides. */
+function tokenizeAddress(effects: Effects, ok: State, nok: State): State {
+  let address = ''
+  return (code) => {
+    effects.enter('wikiLink')
+    return inside(code)
+  }
+
+  function inside(code: Code): State | undefined {
+    if (code === null || markdownLineEnding(code) || address.length > maxAddress) return nok(code)
+    address += textOf(code)
+    effects.consume(code)
+    const isEnd = address.length > 1 && (code === leftParenthesis || code === rightParenthesis)
+    return isEnd ? close : inside
+  }
+
+  function close(code: Code): State | undefined {
+    effects.exit('wikiLink')
+    return addressBehind.test(address) ? ok(code) : nok(code)
   }
 }
 

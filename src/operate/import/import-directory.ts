@@ -30,7 +30,7 @@ export type ImportReport = ImportCounts & {
   renamed: { from: string; to: string }[]
   skipped: Skipped[]
   /** Links of new and changed Neurons: where they lead, and those that lead nowhere. */
-  links: Omit<LinksReport, 'unresolved'>
+  links: Omit<LinksReport, 'unresolved' | 'notices'>
   unresolved: UnresolvedLink[]
   /** Notes that were renamed in the folder since the last run, and stay the same Neurons. */
   moved: { from: string; to: string }[]
@@ -167,12 +167,12 @@ export async function importDirectory(
   const isLarge = (await repositoryLoad(gitDir)).packs > packs + 1
   // What is imported stands; the server consolidates later what cannot be now.
   const consolidated = isLarge ? consolidateImport(gitDir).catch(() => {}) : undefined
-  const { unresolved, ...links } = accountForLinks(kb, seqIds, attachments)
+  const { unresolved, notices: misspelled, ...links } = accountForLinks(kb, seqIds, attachments)
   const left = new Set(skipped.map(({ path }) => path))
   const isTaken = ({ origin }: PlannedFile) => !left.has(origin)
   const files = { notes: notes.filter(isTaken).length, attachments: typesOf(attachments.filter(isTaken)) }
   Object.assign(report, { unresolved, links, files })
-  report.notices.push(...(await sameNames(kb, seqIds)))
+  report.notices.push(...misspelled, ...(await sameNames(kb, seqIds)))
   const partial = partialNeurons(kb.projection.read, seqIds)
   report.partial = partial.map(({ path }) => path)
   report.notices.push(...cutLinks(kb, partial))

@@ -14,7 +14,7 @@ import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import { maxLinks } from '../../markdown/links/links.ts'
 import { claimsIn, firstHolders, stubOf } from '../../push/checks/check-surroundings.ts'
 import { checkNames } from '../../rules/check/check-names.ts'
-import { fileLookup, placeFromFolder, resolveFile } from '../../rules/links/file-target.ts'
+import { fileLookup, isSpelledOtherwise, placeFromFolder, resolveFile } from '../../rules/links/file-target.ts'
 import { isFolder, type NamedNeuron, resolveTarget } from '../../rules/links/link-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/lines.ts'
@@ -24,8 +24,14 @@ import type { NoteNotice } from './read-notes.ts'
 /** `folder`: the link leads to a folder that has no page of its own. */
 export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' | 'folder' }
 
-/** Where each link of these Neurons leads: to a Neuron, to a file that came along or is there, to another knowledge base, or nowhere. */
-export type LinksReport = { neurons: number; files: number; otherKbs: number; unresolved: UnresolvedLink[] }
+/**
+ * Where each link of these Neurons leads: to a Neuron, to a file that came along or is there, to another knowledge base, or nowhere.
+ * `notices`: links that are spelled otherwise than their file.
+ */
+export type LinksReport = Record<'neurons' | 'files' | 'otherKbs', number> & {
+  unresolved: UnresolvedLink[]
+  notices: NoteNotice[]
+}
 
 export function accountForLinks(
   kb: KnowledgeBase,
@@ -45,15 +51,22 @@ export function accountForLinks(
   const folders = new Set(Iterator.from(filePaths(sql)).flatMap(foldersOf))
   const isToFolder = ({ target, from }: LinkRow) =>
     isFolder(target) || folders.has((placeFromFolder(target, from) ?? '').toLowerCase())
+  const report: LinksReport = { neurons: 0, files: 0, otherKbs: 0, unresolved: [], notices: [] }
   const meaningOf = (link: LinkRow): 'neurons' | 'files' | 'otherKbs' | UnresolvedLink['reason'] => {
     if (link.kb !== null && !goesBy(kb.identity, link.kb)) return 'otherKbs'
     const found = resolveTarget(link, named)
     if ('seqId' in found) return 'neurons'
-    if (lookups.some((files) => resolveFile(link.target, link.from, files) !== undefined)) return 'files'
+    const file = lookups.flatMap((files) => resolveFile(link.target, link.from, files) ?? [])[0]
+    if (file !== undefined) {
+      if (link.form === 'markdown' && isSpelledOtherwise(link.target, file)) {
+        const message = `The link to ${oneLine(link.target, 200)} means ${oneLine(file, 200)}, which is spelled otherwise.`
+        report.notices.push({ path: link.from, line: link.line ?? 1, message })
+      }
+      return 'files'
+    }
     if ('ambiguous' in found) return 'ambiguous'
     return isToFolder(link) ? 'folder' : 'missing'
   }
-  const report: LinksReport = { neurons: 0, files: 0, otherKbs: 0, unresolved: [] }
   for (const seqId of seqIds) {
     const doubtful = doubtfulLinksOf(sql, seqId)
     report.neurons += countLinks(sql, seqId) - doubtful.length

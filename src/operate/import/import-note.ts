@@ -16,6 +16,7 @@ import { shownContent } from '../../markdown/shown-content.ts'
 import type { YamlMap, YamlValue } from '../../markdown/yaml/yaml-value.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { checkConflictMarkers } from '../../rules/check/conflict-markers.ts'
+import { meantName } from '../../rules/links/tool-spellings.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
@@ -173,5 +174,7 @@ function movedKeys(data: YamlMap, others: readonly string[]): Record<string, Yam
 }
 
 function titleOf(origin: string, title: string | undefined, content: string): string {
-  return oneLine(ownTitle(title === undefined ? {} : { title }, content) ?? fileTitle(origin), 500) || 'Untitled'
+  return (
+    oneLine(ownTitle(title === undefined ? {} : { title }, content) ?? meantName(fileTitle(origin)), 500) || 'Untitled'
+  )
 }

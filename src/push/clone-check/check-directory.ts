@@ -87,7 +87,7 @@ async function readCommit(
 }
 
 /** Rules that a change may break many times: the last come last. */
-const manifold = ['broken-heading', 'ambiguous-link', 'broken-edge', 'broken-link', 'missing-title']
+const manifold = ['broken-heading', 'ambiguous-link', 'broken-edge', 'broken-link', 'missing-title', 'link-case']
 
 /**
  * Findings that a revision did not have come first, also of files that are as they were, then those of files that changed since; errors

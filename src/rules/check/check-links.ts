@@ -1,4 +1,4 @@
-import { type FileLookup, fileLookup, fileNameKey, resolveFile } from '../links/file-target.ts'
+import { type FileLookup, fileLookup, fileNameKey, isSpelledOtherwise, resolveFile } from '../links/file-target.ts'
 import { lacksPlace } from '../links/headings.ts'
 import { type LinkMeaning, meaningOf } from '../links/link-meaning.ts'
 import { type LinkAddress, type NamedNeuron, namedNeurons } from '../links/link-target.ts'
@@ -30,6 +30,7 @@ export function checkLinks(
     }
     return ''
   }
+  const paths = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, path]))
   const places = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, neuron?.places]))
   return checked.flatMap(({ path, neuron, links = [] }) => {
     const findings: Finding[] = []
@@ -50,6 +51,11 @@ export function checkLinks(
       if ('missing' in found && !isFile(target)) {
         const sought = fileNameKey(target) === undefined ? 'Neuron' : 'Neuron or file'
         report('broken-link', line, `No ${sought} answers to ${shown}.${meantWhole(address, heading)}`)
+      }
+      const meant = 'file' in found ? found.file : 'seqId' in found ? paths.get(found.seqId) : undefined
+      if (form === 'markdown' && meant !== undefined && isSpelledOtherwise(target, meant)) {
+        const message = `The link to ${oneLine(target, 200)} means ${oneLine(meant, 200)}, which is spelled otherwise: other programs may not find it.`
+        report('link-case', line, message)
       }
       const known = 'seqId' in found ? places.get(found.seqId) : undefined
       if (heading !== undefined && known !== undefined && lacksPlace(known, { heading, form })) {

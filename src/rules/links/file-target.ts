@@ -1,4 +1,4 @@
-import { fileKeys, linkKey } from './link-target.ts'
+import { exactKey, fileKeys, linkKey } from './link-target.ts'
 
 /**
  * The files of a knowledge base: whether there is one at a path, and which have a name of a key, see `fileKeys`. `hides`: whether there
@@ -21,8 +21,9 @@ export function fileNameKey(target: string): string | undefined {
 
 /**
  * The file that a link of a page names: `./` and `../` from the page's folder, `/` from the root; any other target from the page's
- * folder, or, with a folder in it, from `neurons/` or from the root, or else by the end of a path. Of several such files one in or
- * below the page's folder counts first, then one in or below the folder around that, and so on: the nearest, then the first by name.
+ * folder, or, with a folder in it, from `neurons/` or from the root, or else by the end of a path. A path that is spelled
+ * otherwise counts where none is spelled so. Of several such files one in or below the page's folder counts first, then one in or
+ * below the folder around that, and so on: the nearest, then the first by name.
  * @param page the path of the page's file
  */
 export function resolveFile(target: string, page: string, files: FileLookup): string | undefined {
@@ -35,12 +36,24 @@ export function resolveFile(target: string, page: string, files: FileLookup): st
     const path = joined(base, written.replace(/^\/+/, ''))
     if (path !== undefined && files.has(path)) return path
   }
-  if (isRelative) return undefined
+  const here = isRelative ? joined(folder, written) : undefined
+  if (isRelative && here === undefined) return undefined
+  // Where the path is spelled otherwise, as on a disk that ignores case.
   const ranked = files
-    .byKey(linkKey(written.replace(/^\/+/, '')))
+    .byKey(linkKey(here ?? written.replace(/^\/+/, '')))
+    .filter((path) => here === undefined || linkKey(path) === linkKey(here))
     .map((path) => ({ path, distance: distanceOf(folder, path) }))
     .sort((a, b) => a.distance.up - b.distance.up || a.distance.down - b.distance.down || (a.path < b.path ? -1 : 1))
   return ranked[0]?.path
+}
+
+/** Whether a link's path differs from the path that it means in case or another way in which spellings of a name meet. */
+export function isSpelledOtherwise(target: string, path: string): boolean {
+  const written = exactKey(target)
+    .split('/')
+    .filter((name) => !/^\.{0,2}$/.test(name))
+  const meant = path.split('/').slice(-written.length)
+  return linkKey(meant.join('/')) === linkKey(written.join('/')) && meant.join('/') !== written.join('/')
 }
 
 function distanceOf(folder: string, path: string): { up: number; down: number } {

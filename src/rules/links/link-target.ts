@@ -1,8 +1,12 @@
 import { ascii, fold } from '../text/fold.ts'
+import { journalNames, meantName, withoutVault } from './tool-spellings.ts'
 import type { LinkForm } from './written-link.ts'
 
-/** How a Neuron answers to a name, in the order in which names win; `stamp` is the time of a note that its file's name begins with. */
-export const nameKinds = ['seqId', 'path', 'file', 'folder', 'title', 'alias', 'stamp'] as const
+/**
+ * How a Neuron answers to a name, in the order in which names win. `stamp` is the time of a note that its file's name begins with, or
+ * the date that a journal's file has for a name. `section` is an end of the path of the folder that it is the page of.
+ */
+export const nameKinds = ['seqId', 'path', 'file', 'folder', 'title', 'alias', 'stamp', 'section'] as const
 export type NameKind = (typeof nameKinds)[number]
 
 /** Whether people know a page by a name of this kind. */
@@ -28,8 +32,8 @@ export type LinkAddress = { target: string; form: LinkForm; from: string }
 
 /** Where a link can lead: a place in the repository, names, or both. */
 type Reading = {
-  /** A path from the root of the repository, as a relative link has it. */
-  place?: string
+  /** Paths from the root of the repository, as a relative link has them: the one that is there is meant, the first before others. */
+  places: string[]
   /** Spellings of a name. */
   names: string[]
   /** Which kinds of names count. */
@@ -56,11 +60,17 @@ const ignorable = new RegExp(
   'gv',
 )
 
-/** The key under which spellings of a name meet: no case, no diacritics, nothing that is not seen, and spaces, underscores and hyphens are one. */
+/**
+ * The key under which spellings of a name meet: no case, no diacritics, nothing that is not seen, and spaces, underscores and hyphens
+ * are one. A folder has the key of a page in its place, since sites serve both under one address.
+ */
 export function linkKey(text: string): string {
   const folded = fold(text)
   const shown = ascii.test(folded) ? folded : folded.replace(ignorable, '$1').normalize('NFC')
-  return shown.replace(/[\s_\p{Pd}]+/gu, ' ').trim()
+  return shown
+    .replace(/[\s_\p{Pd}]+/gu, ' ')
+    .trim()
+    .replace(/(?<=[^/])\/+$/, '')
 }
 
 /** A name as spelled, whatever its Unicode normalisation and the space around it. */
@@ -70,8 +80,8 @@ export function exactKey(text: string): string {
 
 /**
  * All names under which a Neuron answers: its seqId, its path below `neurons/` without `.md`, the ends of that path from
- * `folder/file` down to `file` (as file names, so that a full path wins over another's end), the folder that it is the page of,
- * its title, its aliases, and the stamp in `202401021530 On notes.md`.
+ * `folder/file` down to `file` (as file names, so that a full path wins over another's end), the name that a tool has spelled
+ * otherwise in the file's, the folder that it is the page of, its title, its aliases, and the stamp in `202401021530 On notes.md`.
  */
 export function namesOf(neuron: {
   seqId: string
@@ -81,14 +91,20 @@ export function namesOf(neuron: {
 }): NeuronName[] {
   const path = barePath(neuron.path)
   const segments = path.split('/')
+  const file = segments.at(-1) ?? ''
+  const folder = folderOfPage(neuron.path) ?? ''
+  const sections = folder.split('/').slice(1, -1)
   const names: [NameKind, string][] = [
     ['seqId', neuron.seqId],
     ['path', path],
     ...segments.map((_, start): [NameKind, string] => ['file', segments.slice(start).join('/')]),
-    ['folder', folderOfPage(neuron.path) ?? ''],
+    ['file', meantName(file) === file ? '' : meantName(file)],
+    ['folder', folder],
     ['title', neuron.title ?? ''],
     ...neuron.aliases.map((alias): [NameKind, string] => ['alias', alias]),
-    ['stamp', /^(?:[0-9]{12}|[0-9]{14})(?=[\s_-])/.exec(segments.at(-1) ?? '')?.[0] ?? ''],
+    ['stamp', /^(?:[0-9]{12}|[0-9]{14})(?=[\s_-])/.exec(file)?.[0] ?? ''],
+    ...journalNames(file).map((name): [NameKind, string] => ['stamp', name]),
+    ...sections.map((_, start): [NameKind, string] => ['section', `${sections.slice(start).join('/')}/`]),
   ]
   return names
     .map(([kind, name]) => ({ key: linkKey(name), exact: exactKey(name), kind }))
@@ -131,14 +147,14 @@ function nameAt(place: string): string {
 
 /** The path below `neurons/` that a relative link names, without `.md`; nothing for a link that names no place. */
 export function placeOf(link: LinkAddress): string | undefined {
-  const { place } = readAddress(link)
-  return place?.startsWith('neurons/') ? nameAt(place) : undefined
+  const place = readAddress(link).places.find((path) => path.startsWith('neurons/'))
+  return place && nameAt(place)
 }
 
 /** The keys under which the Neuron that a link means answers: one, or two where it can be read in two ways. */
 export function targetKeys(link: LinkAddress): { key: string; bareKey?: string } {
-  const { place, names } = readAddress(link)
-  const keys = [...(place === undefined ? [] : [linkKey(nameAt(place))]), ...names.map(linkKey)]
+  const { places, names } = readAddress(link)
+  const keys = [...places.map(nameAt), ...names].map(linkKey)
   const [key = linkKey(link.target), bareKey] = [...new Set(keys)]
   return bareKey === undefined ? { key } : { key, bareKey }
 }
@@ -152,14 +168,16 @@ export function fileKeys(path: string): string[] {
 /**
  * The Neuron that a link means. `lookup` gives every Neuron with a name of that key.
  *
- * A link that is written as a relative path means the file at that path, or the index of that folder. A Markdown link to a file that is not there means one
- * of that name elsewhere, unless it begins with a dot. Any other link means a name: exact spellings win over folded ones, then
- * the kind of name decides. A name that yields counts for nothing where another Neuron had it before. Of several files with one name the one in the page's own folder wins, then the one with the shortest path, as
- * in Obsidian. What is still undecided is ambiguous (the seqIds, sorted).
+ * A link that is written as a relative path means the file at that path, or the index of that folder; with a slash behind it, the
+ * index first. A Markdown link to a file that is not there means one of that name elsewhere, unless it begins with a dot. Any other
+ * link means a name: exact spellings win over folded ones, then the kind of name decides. A name that yields counts for nothing where
+ * another Neuron had it before. Of several files with one name the one in the page's own folder wins, then the one with the shortest
+ * path, as in Obsidian. What is still undecided is ambiguous (the seqIds, sorted).
  */
 export function resolveTarget(link: LinkAddress, lookup: (key: string) => readonly NamedNeuron[]): Resolution {
-  const { place, names, kinds } = readAddress(link)
-  if (place?.startsWith('neurons/')) {
+  const { places, names, kinds } = readAddress(link)
+  for (const place of places) {
+    if (!place.startsWith('neurons/')) continue
     const found = bestOf(
       levelsOf([nameAt(place)], lookup, { kinds: ['path', 'folder', 'alias'], levels: slashed }),
       link.from,
@@ -175,9 +193,10 @@ type Asked = { kinds: readonly NameKind[]; levels: readonly (readonly NameKind[]
 /** What a name means on one level: to a page of a folder that has a file of that name, by the folder, and to all others. */
 type Level = { beside: ReadonlyMap<string, Resolution>; elsewhere: Resolution | undefined }
 
-const slashed: Asked['levels'] = [['seqId'], ['path'], ['file'], ['folder'], ['title'], ['alias']]
+const slashed: Asked['levels'] = [['seqId'], ['path'], ['file'], ['folder'], ['title'], ['alias'], ['section']]
 /** A bare name means a file in any folder, the outermost one included. */
-const bare: Asked['levels'] = [['seqId'], ['path', 'file'], ['title'], ['alias'], ['stamp']]
+const bare: Asked['levels'] = [['seqId'], ['path', 'file'], ['title'], ['alias'], ['stamp'], ['section']]
+const wikiKinds = nameKinds.filter((kind) => kind !== 'section')
 /** Names with so many Neurons are ordered once, and not for each link: thousands of pages may link to their own `README`. */
 const many = 50
 const ordered = new WeakMap<readonly NamedNeuron[], Map<string, Level[]>>()
@@ -227,7 +246,11 @@ function* orderedLevels(all: readonly Answer[], levels: Asked['levels']): Genera
     for (const kinds of levels) {
       const found = spelled.filter(({ kind }) => kinds.includes(kind))
       if (kinds.includes('file')) yield { beside: besides(found), elsewhere: onlyOf(shortestOf(found)) }
-      else yield { beside: new Map(), elsewhere: onlyOf(kinds.includes('folder') ? indexOf(found) : found) }
+      else
+        yield {
+          beside: new Map(),
+          elsewhere: onlyOf(kinds.some((kind) => kind === 'folder' || kind === 'section') ? indexOf(found) : found),
+        }
     }
   }
 }
@@ -287,17 +310,25 @@ function indexOf(named: readonly Answer[]): readonly Answer[] {
 }
 
 function readAddress({ target, form, from }: LinkAddress): Reading {
-  const written = target.trim()
+  const written = withoutVault(target.trim())
   const isRelative = /^\.{1,2}(?:\/|$)/.test(written)
   if (form === 'markdown' || isRelative) {
-    const path = joinPath(folderOf(from), form === 'markdown' ? written.replace(/\.html?$/i, '') : written)
-    const place = path !== undefined && isFolder(written) ? `${path}/` : path
-    const at = place === undefined ? {} : { place }
-    if (form !== 'markdown') return { ...at, names: [written], kinds: ['title', 'alias'] }
-    return { ...at, names: isRelative ? [] : [barePath(written)], kinds: ['path', 'file', 'folder', 'alias'] }
+    const isToFolder = isFolder(written)
+    const path = form === 'markdown' ? written.replace(/\.html?$/i, '') : written
+    // A site serves `a/b.md` as `a/b/`, from where `../c/` is `a/c/`.
+    const isOnSite = form === 'markdown' && isRelative && /[^./]\/$/.test(written)
+    const bases = [folderOf(from), ...(isOnSite ? [`${from.replace(/\.[^./]*$/, '')}/`] : [])]
+    const places = bases
+      .flatMap((base) => joinPath(base, path) ?? [])
+      .map((place) => (isToFolder ? `${place}/` : place))
+    if (form !== 'markdown') return { places, names: [written], kinds: ['title', 'alias'] }
+    if (isRelative) return { places, names: [], kinds: [] }
+    const isName = !isToFolder || written.startsWith('/')
+    const kinds: NameKind[] = isName ? ['path', 'file', 'folder', 'alias'] : ['folder', 'alias']
+    return { places, names: [barePath(written)], kinds: written.startsWith('/') ? [...kinds, 'section'] : kinds }
   }
   const path = barePath(written.replace(/#+$/, ''))
-  return { names: path === written ? [written] : [written, path], kinds: nameKinds }
+  return { places: [], names: path === written ? [written] : [written, path], kinds: wikiKinds }
 }
 
 /** With its last slash, or empty. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../../src/contract/enumerations.ts'
 import { certainLinks, extractLinks, treeLinks } from '../../../src/markdown/links/links.ts'
+import { patternLinks } from '../../../src/markdown/links/pattern-links.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
 import type { WikiLink } from '../../../src/rules/neurons/neuron.ts'
 import { fc, runs } from '../../support/properties.ts'
@@ -103,6 +104,18 @@ describe('a wiki link', () => {
       { target: 'x', alias: 'y', embed: false, line: 3 },
       plain('z', 3),
     ])
+  })
+
+  test.each<[string, string[]]>([
+    ['fact [[1]](https://example.com/a), more [[2]](http://example.com/b_(c)).', []],
+    ['[[1]](mailto:a@example.com) [[1]](#ref) [[1]](<https://example.com/a b>)', []],
+    ['[[1]](a.md) [[1]](../a/) [[1]](a.md#h)', ['a.md', '../a/', 'a.md']],
+    ['[[Page]](see there) [[Page]](e.g.) [[Page]](s) [[Page]]()', ['Page', 'Page', 'Page', 'Page']],
+    ['[[Page]](https://example.com', ['Page']],
+    ['[[Page]] (https://example.com) [[Page]](\nhttps://x)', ['Page', 'Page']],
+  ])('%j: an address right behind it makes it the text of a Markdown link', (content, targets) => {
+    expect(extractLinks(content).map(({ target }) => target)).toEqual(targets)
+    expect(patternLinks(content, 1).map(({ target }) => target)).toEqual(targets)
   })
 
   test('knows its line, whatever the line endings', () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
 import { listFolder } from '../../../src/operate/import/list-folder.ts'
+import { checkDirectory } from '../../../src/push/clone-check/check-directory.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { expectSound, filesOf, importing, neuronOf, put } from '../../kb/support/import-support.ts'
 import { fc, runs } from '../../support/properties.ts'
@@ -145,4 +146,47 @@ test('a folder takes exactly the files that git would add', async () => {
     }),
     { numRuns: runs(100, 10) },
   )
+})
+
+test('a file whose path is spelled otherwise is found, and the link is told of', async () => {
+  const given = await importing({
+    'Case.md':
+      '![a](img/photo.png) ![b](./Img/Photo.PNG) ![](img/Photo.PNG) ![[photo.png]] [c](OTHER.md)\n![](./photo.png)',
+    'img/Photo.PNG': png,
+    'other.md': 'x',
+  })
+  const { links, unresolved, notices } = await given.run()
+  expect(links).toEqual({ neurons: 1, files: 4, otherKbs: 0 })
+  expect(unresolved.map(({ target }) => target)).toEqual(['./photo.png'])
+  const told = (target: string) => `The link to ${target} means neurons/img/Photo.PNG, which is spelled otherwise.`
+  expect(notices).toEqual(
+    ['img/photo.png', './Img/Photo.PNG'].map((target) => ({ path: 'neurons/Case.md', line: 1, message: told(target) })),
+  )
+  const { files } = await neuronOf(given, 'neurons/Case.md')
+  expect(new Set(files?.map(({ path }) => path))).toEqual(new Set(['neurons/img/Photo.PNG']))
+})
+
+test('links of sites and of Logseq lead to their pages at every door', async () => {
+  const given = await importing({
+    'a.md': '[b](/guide/b/) [b](/guide/b) [c](../c/) [[A/B]] [[Jan 2nd, 2024]] [[dendron://v/guide.x]]',
+    'guide/b.md': '[c](../c/)',
+    'guide/c/index.md': 'c',
+    'pages/A___B.md': '- b',
+    'journals/2024_01_02.md': '- c',
+    'guide.x.md': 'x',
+  })
+  const { unresolved } = await given.run()
+  expect(unresolved).toEqual([{ path: 'neurons/a.md', target: '../c/', reason: 'folder' }])
+  const { links, unresolved: broken } = await neuronOf(given, 'neurons/a.md')
+  expect(links.length).toBe(4)
+  expect(broken.map(({ target }) => target)).toEqual(['../c/'])
+  const { title, backlinks } = await neuronOf(given, 'neurons/pages/A___B.md')
+  expect({ title, backlinks }).toMatchObject({ title: 'A/B', backlinks: [{ title: 'a' }] })
+  expect((await neuronOf(given, 'neurons/guide/b.md')).links.length).toBe(1)
+  const clone = tempDir()
+  nativeGit(clone, ['clone', '--quiet', given.gitDir, '.'])
+  const { findings } = await checkDirectory(clone, {})
+  expect(findings.filter(({ rule }) => rule.includes('link')).map(({ message }) => message)).toEqual([
+    'No Neuron answers to the link to ../c/.',
+  ])
 })

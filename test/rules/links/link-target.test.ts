@@ -231,6 +231,87 @@ test('whatever Neuron a target means, one of the keys of the target is one of it
   )
 })
 
+describe('as tools spell it', () => {
+  const paths = [
+    ...[
+      'a/b',
+      'a/c/index',
+      'a/d',
+      'a/d/index',
+      'docs/guide/_index',
+      'docs/x/y',
+      'pages/A___B',
+      'pages/A%2FC%3A d',
+      'pages/100%',
+    ],
+    ...['journals/2024_01_02', 'journals/2023-11-13', 'journals/2024_13_01', 'vault/note.name', 'e/page', 'e/f'],
+  ]
+  const named = paths.map((path) => ({ seqId: path, path: `neurons/${path}.md`, title: 'Title', aliases: [] }))
+  const lookup = lookupIn(named)
+  const meant = (target: string, form: LinkAddress['form'] = 'wiki', from = 'page') => {
+    const link = { target, form, from: `neurons/${from}.md` }
+    const found = resolveTarget(link, lookup)
+    const { key, bareKey = key } = targetKeys(link)
+    const holders = [...lookup(key), ...lookup(bareKey)].map(({ seqId }) => seqId)
+    if ('seqId' in found) expect(holders).toContain(found.seqId)
+    return 'seqId' in found ? found.seqId : found
+  }
+  const missing = { missing: true }
+
+  test.each([
+    ['/a/b/', 'page', 'a/b'],
+    ['/a/b', 'e/page', 'a/b'],
+    ['a/b/', 'page', 'a/b'],
+    ['../a/b/', 'e/page', 'a/b'],
+    ['/a/c', 'e/page', 'a/c/index'],
+    ['../a/c', 'e/page', 'a/c/index'],
+    ['/a/d/', 'page', 'a/d/index'],
+    ['/a/d', 'page', 'a/d'],
+    ['/A/B/', 'page', 'a/b'],
+    ['/x/y/', 'page', 'docs/x/y'],
+    ['/guide/', 'page', 'docs/guide/_index'],
+    ['/guide', 'page', 'docs/guide/_index'],
+    ['guide/', 'page', missing],
+    ['y/', 'page', missing],
+    ['../f/', 'e/page', 'e/f'],
+    ['../f', 'e/page', missing],
+    ['../b/', 'a/c/index', 'a/b'],
+    ['../../a/b/', 'e/page', 'a/b'],
+  ])('a site serves %s in %s from %s', (target, from, page) => {
+    expect(meant(target, 'markdown', from)).toEqual(page)
+  })
+
+  test.each([
+    ['A/B', 'pages/A___B'],
+    ['a/b', 'a/b'],
+    ['A/C: d', 'pages/A%2FC%3A d'],
+    ['A___B', 'pages/A___B'],
+    ['100%', 'pages/100%'],
+    ['Jan 2nd, 2024', 'journals/2024_01_02'],
+    ['November 13th, 2023', 'journals/2023-11-13'],
+    ['2024-01-02', 'journals/2024_01_02'],
+    ['dendron://vault/note.name', 'vault/note.name'],
+    ['dendron://other/note.name', 'vault/note.name'],
+    ['guide', missing],
+  ])('[[%s]] leads to %s', (target, page) => {
+    expect(meant(target)).toEqual(page)
+  })
+
+  test('whatever a Markdown link means, one of its keys is a name of it, with a slash behind it or not', () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'guide', 'docs', '..', '.', 'index.md')
+    const target = fc.tuple(
+      fc.constantFrom('', '/', './', '../'),
+      fc.array(name, { maxLength: 3 }),
+      fc.constantFrom('', '/'),
+    )
+    fc.assert(
+      fc.property(target, fc.constantFrom(...paths), ([start, names, end], from) => {
+        meant(start + names.join('/') + end, 'markdown', from)
+      }),
+    )
+  })
+})
+
 describe('linkKey', () => {
   test('spaces, underscores and hyphens are one, accents and case none', () => {
     const spellings = [
