@@ -120,7 +120,7 @@ export class KnowledgeBase {
   readonly parser: ParserPool
   readonly #requireServed: () => Promise<unknown>
   readonly #limitsOf: LimitsOf
-  readonly #whoIs: WhoIs
+  readonly whoIs: WhoIs
   readonly #onMoved: () => Promise<void>
   /** Whether the refs are still where the projection has followed them to; true means surely. */
   #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
@@ -143,7 +143,7 @@ export class KnowledgeBase {
     this.parser = options.parser
     this.#requireServed = options.requireServed ?? (async () => {})
     this.#limitsOf = options.limitsOf ?? (async () => null)
-    this.#whoIs = options.whoIs ?? (async (id) => ({ id, names: [], mayDecide: true }))
+    this.whoIs = options.whoIs ?? (async (id) => ({ id, names: [], mayDecide: true }))
     this.#onMoved = options.onMoved ?? (async () => {})
     this.#follower = new KbFollower(this.repository, this.projection, options.parser)
     this.#cluster = options.cluster
@@ -391,7 +391,7 @@ export class KnowledgeBase {
       return { path, tags: [...tagsAtPath(sql, path), ...allTags(parseNeuronFile(text), settings)] }
     })
     const judged = { ...decided, of: await this.#judgedPages(view, decided.of) }
-    return missingApprovals(settings, await Promise.all(touched), judged, this.#whoIs)
+    return missingApprovals(settings, await Promise.all(touched), judged, this.whoIs)
   }
 
   /**
@@ -400,8 +400,8 @@ export class KnowledgeBase {
    */
   async approvers(staging: Staging, { by, of, writes }: Decided & { by: Actor }): Promise<[string, string][]> {
     const judged = { of: await this.#judgedPages(staging, of), writes }
-    const votes = await standingVotes(await this.#settingsWithin(staging), judged, this.#whoIs)
-    if (votes.size > 0) votes.delete((await this.#whoIs(by.id)).id)
+    const votes = await standingVotes(await this.#settingsWithin(staging), judged, this.whoIs)
+    if (votes.size > 0) votes.delete((await this.whoIs(by.id)).id)
     return [...votes.values(), by].map(({ id, name }) => ['Approved-By', `${name} <${id}>`])
   }
 
@@ -417,10 +417,10 @@ export class KnowledgeBase {
     const settings = await this.#settingsWithin(staging)
     const { deciding } = settings
     const candidates = of.map(({ candidate }) => candidate)
-    const person = await this.#whoIs(id)
-    if (deciding === null || mayBeAmong(await authorsAmong(candidates, deciding, this.#whoIs), person)) return undefined
+    const person = await this.whoIs(id)
+    if (deciding === null || mayBeAmong(await authorsAmong(candidates, deciding, this.whoIs), person)) return undefined
     const missing = (await this.#judgedPages(staging, of)).map(async (page) => {
-      const votes = await standingVotes(settings, { of: [page] }, this.#whoIs)
+      const votes = await standingVotes(settings, { of: [page] }, this.whoIs)
       return votes.has(person.id) ? [] : [{ candidate: page.candidate, for: votedPage(page, settings) }]
     })
     return (await Promise.all(missing)).flat()
@@ -429,7 +429,7 @@ export class KnowledgeBase {
   /** Returns who has voted for a candidate's page as an approval would make it now; see {@link standingVotes}. */
   async standingVotes(view: SettingsView, page: DecidedPage): Promise<Map<string, Actor>> {
     const of = await this.#judgedPages(view, [page])
-    return standingVotes(await this.#settingsWithin(view), { of }, this.#whoIs)
+    return standingVotes(await this.#settingsWithin(view), { of }, this.whoIs)
   }
 
   /** Adds the text that main has of each page. */

@@ -13,11 +13,13 @@ import type { KbSettings } from '../rules/kb-settings.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
 import { approveStaged, CuratorNeeded, policyActor } from './approval.ts'
+import { approveUnchanged, recordedSender, type SameText, sameText } from './same-text.ts'
 
 /** Why a curator decides, and in which zone. The sender is told the reason, and may not know what the warning says. */
 export type Objection = { reason: string; warning?: string; zone?: 'yellow' | 'red' }
 
 const attempts = 3
+export const copyOfPage: Objection = { reason: 'nearly the same as another page' }
 
 /** Whether what the policy approves is tested first. */
 export function isTestedFirst({ projection }: KnowledgeBase, { onBreak }: Pick<KbSettings, 'onBreak'>): boolean {
@@ -38,10 +40,7 @@ const turns = onePer((_: KnowledgeBase) => new KeyedLock())
 export function approveTested(ctx: Pick<Context, 'now' | 'tests'>, kb: KnowledgeBase, id: string): Promise<void> {
   return decideTested(ctx, kb, {
     ids: [id],
-    decide: (staging, objection) =>
-      objection === undefined
-        ? approveByPolicy(kb, staging, id, ctx.now())
-        : leaveToCurator(kb, staging, id, objection, ctx.now()),
+    decide: (staging, objection) => approveByPolicy(kb, staging, id, ctx.now(), { objection }),
   })
 }
 
@@ -110,17 +109,26 @@ function objectionIn({ state, reason = '', broken }: TestEffects): Objection | u
 }
 
 /**
- * Approves within a group commit what the policy approved. What cannot be, such as where its target has changed after the candidate
- * reached the queue, waits for a curator from then on, whatever becomes of the reason.
+ * Approves within a group commit what the policy approved: with the Neuron that has its text already, or as a version. What cannot be
+ * approved, such as a copy of a page that main has by now, waits for a curator from then on, whatever becomes of the reason.
+ * @param same what {@link sameText} found in this write, if it was asked
+ * @param objection why a curator decides, unless nothing would change
  */
 export async function approveByPolicy(
   kb: KnowledgeBase,
   staging: Staging,
   candidateId: string,
   now: Date,
+  { same, objection }: { same?: SameText | undefined; objection?: Objection | undefined } = {},
 ): Promise<void> {
   // Somebody may have revised or decided it while it was tested.
-  if (findCandidate(kb.projection.write, candidateId)?.approvedByPolicy !== true) return
+  const row = findCandidate(kb.projection.write, candidateId)
+  if (row?.status !== 'pending' || !row.approvedByPolicy) return
+  const candidate = parseCandidate(await staging.readText(row.blob))
+  const { unchanged, isCopy } = same ?? (await sameText(kb, staging, candidate, await recordedSender(kb, candidate)))
+  if (unchanged !== undefined) return approveUnchanged(kb, staging, candidate, unchanged, now)
+  const held = objection ?? (isCopy ? copyOfPage : undefined)
+  if (held !== undefined) return leaveToCurator(kb, staging, candidateId, held, now)
   try {
     await approveStaged(kb, staging, candidateId, {}, policyActor, now)
   } catch (error) {

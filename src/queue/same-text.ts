@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Warning } from '../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
-import type { KbView } from '../kb/access/kb-view.ts'
+import { type KbView, viewAs } from '../kb/access/kb-view.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { neuronsWithWords } from '../kb/projection/candidate-words.ts'
 import { namesByKey } from '../kb/projection/link-queries.ts'
@@ -14,7 +14,7 @@ import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.t
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { shownContent } from '../markdown/shown-content.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
-import type { Caller } from '../rules/access/caller.ts'
+import { type Caller, isVisitor } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import { linkKey } from '../rules/links/link-target.ts'
@@ -33,7 +33,7 @@ export type SameText = {
   isCopy: boolean
 }
 
-type Sender = { sees: KbView['sees']; role: Caller['role'] }
+type Sender = Pick<Caller, 'role' | 'audience'> & { sees: KbView['sees'] }
 
 const maxTold = 3
 /** Resemblance of pages that are told, and of those that count as copies. */
@@ -83,12 +83,23 @@ export async function sameText(
   return { similar: [...told.keys()].slice(0, maxTold).map(similarTo), isCopy }
 }
 
+/** Returns what the sender of a recorded candidate sees now. Whoever is not known any more sees what a reader sees. */
+export async function recordedSender(kb: KnowledgeBase, { createdBy }: Candidate): Promise<Sender> {
+  const { mayDecide } = await kb.whoIs(createdBy.id)
+  const sender: Pick<Caller, 'role' | 'audience'> = {
+    role: mayDecide ? 'curator' : 'reader',
+    ...(isVisitor(createdBy) && { audience: 'public' }),
+  }
+  const view = await viewAs(kb, { audience: effectiveAudience(sender), sql: kb.projection.write })
+  return { ...sender, sees: (neuron) => view.sees(neuron) }
+}
+
 function similarTo(seqId: string): Warning {
   const message = `${seqId} says nearly the same: correct that page instead, with a user-correction of this targetNeuron, if it is the same.`
   return { code: 'similar', message, seqId }
 }
 
-export function unchangedWarning({ seqId }: NeuronRow): Warning {
+export function unchangedWarning(seqId: string): Warning {
   return { code: 'unchanged', message: `${seqId} has this text already: nothing was changed.`, seqId }
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../kb/projection/candidate-index.ts'
 import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
 import type { MainTables } from '../kb/projection/projection.ts'
+import { versionAt } from '../kb/projection/version-queries.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { recordCandidate } from '../kb/writing/record.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -26,9 +27,9 @@ import { oneLine } from '../rules/text/lines.ts'
 import { once } from '../state/once.ts'
 import { proposalViewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
-import { approveByPolicy, isTestedFirst, leftToCurator } from './policy-approval.ts'
+import { approveByPolicy, copyOfPage, isTestedFirst, leftToCurator } from './policy-approval.ts'
 import { policyVerdicts } from './policy-verdicts.ts'
-import { approveUnchanged, sameText, unchangedWarning } from './same-text.ts'
+import { type SameText, sameText, unchangedWarning } from './same-text.ts'
 import { splitFrontMatter, unreadable } from './sent-content.ts'
 import { takenNames } from './taken-names.ts'
 
@@ -81,7 +82,7 @@ export async function submitCandidate(
     const row = findCandidate(sql, id)
     if (row === undefined) return undefined
     const isUndecided = row.status === 'pending' && row.approvedByPolicy
-    const more = isUndecided ? [verdictPending] : namesTakenBy(sql, build, row)
+    const more = isUndecided ? [verdictPending] : approvalWarnings(sql, build, row)
     return toReceipt(ctx, kb, { row, warnings: [...warnings, ...more] })
   }
   const keyed = {
@@ -173,38 +174,38 @@ async function submitStaged(
   const earlier = fingerprint === undefined ? undefined : candidateOfFingerprint(sql, connector, fingerprint)
   if (earlier !== undefined) return { row: earlier, warnings }
   const known = findCandidate(sql, id)
+  let same: SameText | undefined
   if (known === undefined) {
-    const { candidate, base, told, unchanged } = await toCandidate(kb, staging, draft, id, now)
+    const { candidate, base, told, ...judged } = await toCandidate(kb, staging, draft, id, now)
     warnings.push(...told)
     if (base?.isGiven === true && candidate.verdict.approve)
       await refuseConflict(proposalViewOf(kb, staging), candidate)
     // Anybody can be any number of visitors: they leave room to those who have a key.
     if (isVisitor(draft.createdBy) && countPending(sql) >= maxPending / 2) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, candidate, 'Propose')
-    const recorded = findCandidate(sql, id)
-    // The limits of its key may have taken the approval away.
-    if (unchanged !== undefined && recorded?.approvedByPolicy) {
-      await approveUnchanged(kb, staging, candidate, unchanged, now)
-      return { row: findCandidate(sql, id) ?? recorded, warnings: [...warnings, unchangedWarning(unchanged)] }
-    }
+    same = judged.same
   }
   const row = findCandidate(sql, id)
   if (row === undefined) throw new GanglionError('internal')
   if (row.status !== 'pending' || !row.approvedByPolicy) return { row, warnings }
-  if (isTestedFirst(kb, draft.settings)) {
+  // An approval that changes nothing breaks no test.
+  if (same?.unchanged === undefined && isTestedFirst(kb, draft.settings)) {
     // It may come to wait, when nothing can be taken back any more.
     await kb.requireWaitingRoom(draft.createdBy)
     return { row, warnings, awaitsTests: true }
   }
-  await approveByPolicy(kb, staging, id, now)
+  await approveByPolicy(kb, staging, id, now, { same })
   const judged = findCandidate(sql, id) ?? row
   if (known === undefined && judged.status === 'pending') await kb.requireWaitingRoom(draft.createdBy)
-  return { row: judged, warnings: [...warnings, ...namesTakenBy(sql, draft, judged)] }
+  return { row: judged, warnings: [...warnings, ...approvalWarnings(sql, draft, judged)] }
 }
 
-function namesTakenBy(sql: MainTables, { sees }: Draft, { approval }: CandidateRow): Warning[] {
-  const isVisible = (seqId: string) => sees(accessOf(sql, seqId) ?? { audience: [], tags: [] })
-  return approval === undefined ? [] : takenNames(sql, approval.seqId, isVisible)
+/** Returns what the sender is told of an approval: that a Neuron had the text already, or else which names of the page are taken. */
+function approvalWarnings(sql: MainTables, { sees }: Draft, { approval }: CandidateRow): Warning[] {
+  if (approval === undefined) return []
+  const { seqId, commit } = approval
+  if (versionAt(sql, seqId, commit)?.commit !== commit) return [unchangedWarning(seqId)]
+  return takenNames(sql, seqId, (other) => sees(accessOf(sql, other) ?? { audience: [], tags: [] }))
 }
 
 export async function toCandidate(
@@ -217,8 +218,7 @@ export async function toCandidate(
   candidate: Candidate
   base: CorrectionBase | undefined
   told: Warning[]
-  /** Page that has the text already, where the policy would approve it. */
-  unchanged: NeuronRow | undefined
+  same: SameText
 }> {
   const { fields, settings, door, trustedConnector, isUnreadable, removes } = draft
   const { kind, title, metadata, confidence, impactEstimate, connector, createdBy } = draft
@@ -255,13 +255,13 @@ export async function toCandidate(
     createdAt: now.toISOString(),
     decisions: [],
   }
-  const { unchanged, similar, isCopy } = await sameText(kb, staging, candidate, draft)
-  const isHeld = isCopy && candidate.verdict.approve
+  const same = await sameText(kb, staging, candidate, draft)
+  const isHeld = same.isCopy && candidate.verdict.approve
   return {
-    candidate: isHeld ? leftToCurator(candidate, { reason: 'nearly the same as another page' }) : candidate,
+    candidate: isHeld ? leftToCurator(candidate, copyOfPage) : candidate,
     base,
-    told: [...targetWarnings(kind, fields.targetNeuron, targetProblem), ...(base?.warnings ?? []), ...similar],
-    unchanged: candidate.verdict.approve ? unchanged : undefined,
+    told: [...targetWarnings(kind, fields.targetNeuron, targetProblem), ...(base?.warnings ?? []), ...same.similar],
+    same,
   }
 }
 

@@ -205,7 +205,11 @@ test('what is revised while the policy has it tested waits for a curator', async
     revised ??= await revise(ids[0] ?? '')
     return found ?? Promise.reject(new Error('There are no tests.'))
   }
-  const sent = await submitCandidate({ ...ctx, tests: { ...ctx.tests, effects } }, app, candidate({ confidence: 1 }))
+  const sent = await submitCandidate(
+    { ...ctx, tests: { ...ctx.tests, effects } },
+    app,
+    candidate({ title: 'Nobody', confidence: 1 }),
+  )
   expect(revised).toMatchObject([{ candidateId: sent.candidateId, state: 'updated' }])
   expect(sent.status).toBe('pending')
   expect(await readTestReport(ctx, curator, 'handbook')).toMatchObject({ passed: 1, failed: 0 })

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest'
 import type { TestEffects } from '../../src/contract/answer-tests.ts'
 import { GanglionError } from '../../src/contract/errors.ts'
+import type { Context } from '../../src/kb/context.ts'
+import { verify } from '../../src/operate/verify/verify.ts'
+import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
 import { readSentCandidate } from '../../src/queue/lists/sent-candidates.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import type { Caller } from '../../src/rules/access/caller.ts'
 import { testedBed } from '../answer-tests/tested-bed.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
 import { eventually } from '../support/eventually.ts'
@@ -86,6 +90,70 @@ test('a verdict that a process did not live to give is given after the next star
   const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Later', confidence: 1 }))
   const again = await reopen({ watch: { onError: () => {} } })
   await eventually(async () => expect((await readCandidate(again, curator, candidateId)).status).toBe('approved'))
+})
+
+/** Submits eight equal texts for a new page and for a correction, while the answer tests are held. */
+async function submitEqual({ ctx, app, vip }: Awaited<ReturnType<typeof heldBed>>) {
+  const page = candidate({ title: 'Bicycles', content: 'A page about bicycles.', confidence: 1 })
+  const fix = correction(vip, 'When a VIP customer raises a ticket, page the lead at once.', { confidence: 1 })
+  const sent = [page, fix].map((input) => Array.from({ length: 8 }, () => submitCandidate(ctx, app, input)))
+  const [added = [], corrected = []] = await Promise.all(sent.map((all) => Promise.all(all)))
+  return { added, corrected, all: [...added, ...corrected] }
+}
+
+async function expectOneVersionEach(
+  ctx: Context,
+  curator: Caller,
+  { added, corrected, all }: Awaited<ReturnType<typeof submitEqual>>,
+): Promise<void> {
+  const read = (of: { candidateId: string }[]) =>
+    Promise.all(of.map(({ candidateId }) => readCandidate(ctx, curator, candidateId)))
+  await eventually(async () =>
+    expect(new Set((await read(all)).map(({ status }) => status))).toEqual(new Set(['approved'])),
+  )
+  const [pages, fixed] = [await read(added), await read(corrected)].map((of) => new Set(of.map(({ seqId }) => seqId)))
+  expect([pages?.size, fixed?.size]).toEqual([1, 1])
+  const versionOf = async (ids = new Set<string | undefined>()) =>
+    (await readNeuron(ctx, curator, { kb: 'handbook', seqId: String([...ids][0]) })).version
+  expect([await versionOf(pages), await versionOf(fixed)]).toEqual([1, 2])
+  expect((await verify(ctx)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+}
+
+test('equal texts that wait for answer tests at once become one page, or one version', async () => {
+  const bed = await heldBed()
+  const sent = await submitEqual(bed)
+  expect(new Set(sent.all.map(({ status }) => status))).toEqual(new Set(['pending']))
+  bed.letGo()
+  await expectOneVersionEach(bed.ctx, bed.curator, sent)
+})
+
+test('equal texts whose process did not live to approve them become one page, or one version', async () => {
+  const bed = await heldBed()
+  const sent = await submitEqual(bed)
+  await expectOneVersionEach(await bed.reopen({ watch: { onError: () => {} } }), bed.curator, sent)
+})
+
+test('a receipt tells of an equal text that was approved while it was tested', async () => {
+  const { ctx, app, letGo } = await heldBed()
+  letGo()
+  const sent = Array.from({ length: 2 }, () => submitCandidate(ctx, app, candidate({ title: 'Two', confidence: 1 })))
+  const warnings = (await Promise.all(sent)).map((receipt) => [receipt.status, receipt.warnings?.[0]?.code])
+  expect(warnings).toEqual([
+    ['approved', undefined],
+    ['approved', 'unchanged'],
+  ])
+})
+
+test('a page that the sender may not see is not equal when the policy decides', async () => {
+  const { ctx, app, curator, letGo, take } = await heldBed()
+  const text = { title: 'Secret', content: 'A page about the secret of the house.' }
+  const sent = await submitCandidate(ctx, app, candidate({ ...text, confidence: 1 }))
+  const hidden = await take(candidate({ ...text, metadata: '{"tags":["internal"]}' }))
+  letGo()
+  await eventually(async () => {
+    const { status, seqId } = await readCandidate(ctx, curator, sent.candidateId)
+    expect([status, seqId === hidden]).toEqual(['approved', false])
+  })
 })
 
 test('what a curator decides meanwhile stands', async () => {
