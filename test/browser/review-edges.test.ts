@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import type { CandidateInput } from '../../src/contract/candidates.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
+import { findCandidate } from '../../src/kb/projection/candidate-index.ts'
+import { revised } from '../../src/kb/writing/git-candidate.ts'
+import { recordCandidate } from '../../src/kb/writing/record.ts'
+import { parseCandidate } from '../../src/markdown/file/candidate-file.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { hostile } from '../console/queue/desk.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
@@ -250,3 +254,56 @@ test('a session that ends in the middle of an edit loses nothing', async () => {
   await page.goto(`/queue/${id}?show=sides`)
   expect(await page.locator('#change').innerText()).toContain('My long work')
 })
+
+test.each(['its sender revises it', 'main moves on'])(
+  'a draft of an edit is offered, not restored over a newer text, once %s',
+  async (what) => {
+    const { submit, approve, correct, slug, visit, page, alarms } = await review()
+    const lines = (first: string, last: string) => `${first}\n\ntwo\n\nthree\n\n${last}\n`
+    const { seqId } = await approve(await submit({ title: 'Base', content: lines('one', 'four') }))
+    const id = await correct(seqId, lines('ONE', 'four'))
+    const at = `/queue/${id}?kb=${slug}&edit=1`
+    const content = page.locator('#field-content')
+    await visit(at)
+    await content.fill('My long work')
+    await visit(at)
+    expect(await content.innerText()).toBe('My long work')
+    const newer = what === 'main moves on' ? lines('ONE', 'FOUR') : lines('First', 'four')
+    if (what === 'main moves on') await approve(await correct(seqId, lines('one', 'FOUR')))
+    else await revise(slug, id, newer)
+    const textOf = async () => (await page.inputValue('textarea[name="content"]')).trim()
+    const offer = page.locator('form.edit .warning', { hasText: 'You have a draft' })
+
+    await visit(at)
+    expect([await textOf(), await offer.count()]).toEqual([newer.trim(), 1])
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Restore the draft' }).click()
+    expect([await content.innerText(), await textOf(), await offer.count()]).toEqual([
+      'My long work',
+      'My long work',
+      0,
+    ])
+    await visit(at)
+    expect([await textOf(), await offer.count()]).toEqual(['My long work', 0])
+
+    await revise(slug, id, newer.replace('two', 'TWO'))
+    await visit(at)
+    await page.getByRole('button', { name: 'Discard it' }).click()
+    await visit(at)
+    expect([await textOf(), await offer.count()]).toEqual([newer.replace('two', 'TWO').trim(), 0])
+    expect(alarms).toEqual([])
+  },
+)
+
+/** Changes what a pending candidate proposes, as its sender may. */
+async function revise(slug: string, id: string, content: string): Promise<void> {
+  const { ctx, tenantId } = stage()
+  const kb = await ctx.kb(tenantId, slug)
+  const by = { id: 'key:app', name: 'The app' }
+  await kb.write(async (staging) => {
+    const record = findCandidate(kb.projection.write, id)
+    const candidate = parseCandidate(await staging.readText(record?.blob ?? ''))
+    const change = { ...candidate, content }
+    await recordCandidate(kb, staging, revised(candidate, change, { by, at: ctx.now() }), 'Revise')
+  })
+}

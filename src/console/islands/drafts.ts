@@ -8,6 +8,7 @@ import {
   type KeptDraft,
   keepDraft,
 } from './draft.ts'
+import { draftOffer } from './draft-offer.ts'
 import { root } from './root.ts'
 
 const delay = 500
@@ -87,7 +88,7 @@ function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
     const isBehind = (draft: Draft) => draft.base !== control('base')?.value
     bar.replaceChildren(
       ...others.map((draft) =>
-        offerOf(draft, isBehind(draft), {
+        draftOffer(messageOf(draft, isBehind(draft)), {
           restore: () => {
             restore(draft)
             offer()
@@ -105,28 +106,10 @@ function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
   tellOtherTabs(place, bar)
 }
 
-function offerOf(
-  { at, fields }: KeptDraft,
-  isBehind: boolean,
-  does: { restore: () => void; discard: () => void },
-): HTMLElement {
-  const box = document.createElement('div')
-  box.className = 'warning row'
-  const text = document.createElement('span')
+function messageOf({ at, fields }: KeptDraft, isBehind: boolean): string {
   const title = fields.find(([name]) => name === 'title')?.[1] ?? ''
   const behind = isBehind ? ' The page has changed since: both are merged when you send it.' : ''
-  text.textContent = `You have a draft of “${title}”, typed on ${new Date(at).toLocaleString()}.${behind}`
-  text.dir = 'auto'
-  const button = (label: string, act: () => void) => {
-    const made = document.createElement('button')
-    made.type = 'button'
-    made.className = 'second'
-    made.textContent = label
-    made.addEventListener('click', act)
-    return made
-  }
-  box.append(text, button('Restore the draft', does.restore), button('Discard it', does.discard))
-  return box
+  return `You have a draft of “${title}”, typed on ${new Date(at).toLocaleString()}.${behind}`
 }
 
 /** Two tabs with the same page tell each other. */
