@@ -302,6 +302,40 @@ test('a person is undone by address, a key by its name, a model by what proposed
   for (const { seqId } of reversals) await expect(content(seqId)).rejects.toMatchObject({ code: 'not_found' })
 })
 
+test('a person is undone over the keys that they made, also revoked ones, by API and git', async () => {
+  const { ctx, app, curator, clock, undo, approveAll, content } = await newDesk()
+  const person = await ctx.users.create({ email: 'eva@example.org', name: 'Eva', passwordHash: null }, ctx.now())
+  const keyed = async (name: string, userId?: string) => {
+    const record = { tenantId: app.tenantId, name, role: 'app' as const, connectors: [], expiresAt: null, userId }
+    return (await ctx.apiKeys.create(record, ctx.now())).key.id
+  }
+  const [made, revoked, foreign] = [
+    await keyed('Made', person?.id),
+    await keyed('Old', person?.id),
+    await keyed('Other'),
+  ]
+  await ctx.apiKeys.revoke(revoked, ctx.now(), app.tenantId)
+  const since = clock()
+  const writers = {
+    'Of Eva': `user:${person?.id}`,
+    'By key': `key:${made}`,
+    'By git': `git:${made}`,
+    Revoked: `key:${revoked}`,
+  }
+  for (const [title, id] of Object.entries({ ...writers, Foreign: `key:${foreign}` })) {
+    const sent = await submitCandidate(ctx, { ...app, id, name: title }, candidate({ title, content: `Of ${title}.` }))
+    await approveCandidate(ctx, curator, sent.candidateId, {})
+  }
+  const of = async (by: UndoInput['by'], writer: string) =>
+    (await undo(since, { by, writer, dryRun: true })).reversals.map(({ title }) => title).sort()
+  expect(await of('key', made)).toEqual(['By git', 'By key'])
+  expect(await of('key', foreign)).toEqual(['Foreign'])
+  expect(await of('person', 'eva@example.org')).toEqual(Object.keys(writers).sort())
+  const { reversals } = await undo(since, { by: 'person', writer: 'eva@example.org' })
+  await approveAll()
+  for (const { seqId } of reversals) await expect(content(seqId)).rejects.toMatchObject({ code: 'not_found' })
+})
+
 test('the pages of a Source are undone in all its editions, and by the model that had a part in them', async () => {
   const { ctx, kbId, curator, pages, clock, undo, approveAll } = await newDesk()
   const { id, filename } = await addSource(ctx, { kbId })
