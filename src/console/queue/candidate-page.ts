@@ -85,7 +85,7 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
       ${sides.problem !== undefined && sides.conflict === undefined && html`<p class="warning">${problems[sides.problem] ?? errorTable[sides.problem].message}</p>`}
       ${sides.movedFrom !== undefined && html`<p class="warning">It moves the page from <code>${sides.movedFrom}</code> to <code>${sides.path}</code>.</p>`}
       ${review.bundle && bundleSection(visit, entry.id, review.bundle, params)}
-      ${editConflict(review)}
+      ${editConflict(review, typed.edit)}
       ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
       ${!isPending && lostEdit(typed.edit)}
       ${changeSection(change, review, { params, isEditing })}

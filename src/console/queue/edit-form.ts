@@ -1,5 +1,6 @@
 import { kbPage, neuronPage } from '../../contract/console-paths.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
+import { conflictMarks } from '../../rules/neurons/merge.ts'
 import { foldPictures } from '../layout/diff.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
@@ -52,7 +53,10 @@ export function proposedEdit({ sides, entry }: Pick<CandidateReview, 'sides' | '
   }
 }
 
-export function editConflict({ sides }: Pick<CandidateReview, 'sides'>): Html | undefined {
+export function editConflict(
+  { sides }: Pick<CandidateReview, 'sides'>,
+  typed: TypedEdit | undefined,
+): Html | undefined {
   const { conflict } = sides
   if (conflict === undefined) return undefined
   const { conflicts, isSolvable, proposed } = conflict
@@ -60,7 +64,9 @@ export function editConflict({ sides }: Pick<CandidateReview, 'sides'>): Html | 
     <h2 id="conflict-title">Conflict</h2>
     <p class="warning">The page has changed since this was proposed, in the same lines. ${
       isSolvable
-        ? 'The text below has the changes of both; these places are between markers. Write what is right there, then approve.'
+        ? typed === undefined || typed.content.includes(conflictMarks.current)
+          ? 'The text below has the changes of both; these places are between markers. Write what is right there, then approve.'
+          : 'The text below is what you wrote, with what the page says elsewhere now: approve it if it is right.'
         : proposed === null
           ? 'It cannot be removed as it is: dismiss this, and remove the page yourself if that is still right.'
           : 'Its properties conflict, which cannot be solved here: edit the page yourself, then dismiss this.'

@@ -2,13 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { listProposedTests } from '../../answer-tests/proposed-tests.ts'
 import { readEffects } from '../../answer-tests/read-effects.ts'
 import type { AppContext } from '../../app/open-context.ts'
-import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { GanglionError, unless, ValidationError } from '../../contract/errors.ts'
 import { listFailingLinks } from '../../forge/bridge/manage-links.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { unlessUnavailable } from '../../kb/failure.ts'
 import type { KbLabel } from '../../kb/kb-label.ts'
 import { markMentions, mentionedIn } from '../../markdown/mentions.ts'
 import { renderMarkdown } from '../../pages/render-page.ts'
+import { rebasePage } from '../../pages/write/rebase-page.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
 import { nextInQueue } from '../../queue/lists/queue-neighbours.ts'
 import { type ReviewOutcome, readOutcome } from '../../review/read-outcome.ts'
@@ -20,6 +21,7 @@ import { visitOf } from '../layout/visit.ts'
 import { candidateHtml, isRemark, type ShownCandidate, type Typed } from './candidate-page.ts'
 import { changeOf, changesOfTests, usualShow } from './change-section.ts'
 import { togetherNotice } from './decide-together.ts'
+import type { TypedEdit } from './edit-form.ts'
 import { type Similar, similarList } from './facts.ts'
 import { type ListPage, queueListPage } from './list-page.ts'
 import { outcomeNotice, proposedNotice, refusalText } from './outcome-notice.ts'
@@ -84,7 +86,7 @@ export function answersOf(ctx: AppContext) {
   async function sendCandidate(
     request: FastifyRequest,
     reply: FastifyReply,
-    { id, params, isEditing = false, ...told }: Shown,
+    { id, params, isEditing = false, typed, ...told }: Shown,
     status = 200,
   ): Promise<FastifyReply> {
     const [visit, caller] = [visitOf(request), callerOf(request)]
@@ -94,7 +96,8 @@ export function answersOf(ctx: AppContext) {
       done === undefined ? undefined : readOutcome(ctx, caller, done),
     ])
     const curators = await ctx.users.curators(caller.tenantId)
-    const [change, tests, comments, effects, similar] = await Promise.all([
+    const [edit, change, tests, comments, effects, similar] = await Promise.all([
+      typed?.edit && rebasedEdit(caller, review, typed.edit),
       changeOf(ctx, caller, review, params.show ?? usualShow(review.sides)),
       changesOfTests(ctx, review),
       commentsOf(caller, review, curators, visit.session.role === 'admin' ? '/settings/people' : undefined),
@@ -116,9 +119,24 @@ export function answersOf(ctx: AppContext) {
       params,
       isEditing,
       notice,
+      ...(typed && { typed: { ...typed, ...(edit && { edit }) } }),
       ...told,
     }
     return send(reply, candidateHtml(visit, shown), status)
+  }
+
+  /** Rebases what was typed onto the page as it is now: a form with an earlier version could neither be sent nor show what conflicts. */
+  async function rebasedEdit(
+    caller: Caller,
+    { entry, sides, kb }: CandidateReview,
+    edit: TypedEdit,
+  ): Promise<TypedEdit> {
+    const { intent, status } = entry
+    const isCurrent = sides.commit === undefined || edit.base === '' || edit.base === sides.commit
+    if (status !== 'pending' || intent.does === 'add' || isCurrent) return edit
+    const page = { kb: kb.slug, seqId: intent.seqId, base: edit.base }
+    const rebased = await rebasePage(ctx, caller, { ...page, content: edit.content }).catch(unless('not_found'))
+    return rebased === undefined ? edit : { ...edit, content: rebased.content, base: rebased.latest.commit }
   }
 
   async function sendSimilar(request: FastifyRequest, reply: FastifyReply, id: string): Promise<FastifyReply> {

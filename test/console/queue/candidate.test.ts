@@ -200,6 +200,32 @@ test('a conflict shows three texts and is solved by an edit', async () => {
   expect(done.texts('.diff tr.added .text')).toEqual(['Eins'])
 })
 
+test('an edit that was begun before the page changed is offered again with what others changed', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const seqId = await kb.add({ title: 'Base', content: 'one\n\ntwo\n\nthree\n' })
+  const id = await kb.correct(seqId, 'eins\n\ntwo\n\nthree\n', { title: 'Base' })
+  const { action, fields } = formOf(await curator.get(`/queue/${id}?edit=1`), '/approve')
+  await kb.approve(await kb.correct(seqId, 'ONE\n\ntwo\n\nTHREE\n'))
+  const refused = await curator.post(action, { ...fields, content: 'Eins\n\ntwo\n\nthree\n' })
+  expect(refused.status).toBe(409)
+  expect(valueIn(refused, 'content')).toMatch(/^<{7} .+\nONE\n.+\nEins\n>{7} [^\n]+\n\ntwo\n\nTHREE\n$/s)
+  expect(refused.texts('.warning')[0]).toContain('between markers')
+  const again = formOf(refused, '/approve')
+  const solved = 'Eins\n\ntwo\n\nTHREE\n'
+  await kb.approve(await kb.correct(seqId, 'ONE\n\ntwo\n\nTHREE\n\nfour\n'))
+  const once = await curator.post(again.action, { ...again.fields, content: solved })
+  expect(once.status).toBe(409)
+  expect(valueIn(once, 'content')).toBe('Eins\n\ntwo\n\nTHREE\n\nfour\n')
+  expect(once.texts('.warning')[0]).toContain('is what you wrote')
+  const last = formOf(once, '/approve')
+  expect((await curator.post(last.action, { ...last.fields, content: valueIn(once, 'content') ?? '' })).status).toBe(
+    303,
+  )
+  const done = await curator.get(`/queue/${id}?show=lines`)
+  expect(done.texts('.diff tr.added .text')).toEqual(['Eins'])
+})
+
 test('what somebody else decided meanwhile is told, and nothing that was typed is lost', async () => {
   const { curator, newKb } = desk()
   const kb = await newKb()
