@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addSource } from '../../kb/support/ingest-support.ts'
 import { neuronText, seq } from '../../kb/support/written-neurons.ts'
 import type { Browser } from '../support.ts'
 import { hostile, type Written, writtenConsole } from './support.ts'
@@ -27,6 +28,7 @@ beforeAll(async () => {
     ),
     'hidden.md': neuronText(4, { title: 'Hidden', tags: ['internal'] }, 'See [[On-call]].\n'),
   })
+  await addSource(console.ctx, { id: sourceId, kbId: console.kbId, filename: 'plan.pdf', fileType: 'pdf' })
   curator = await console.browser('curator')
   reader = await console.browser('reader')
 })
