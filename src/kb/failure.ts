@@ -26,6 +26,11 @@ export function isStorageFull(error: unknown): boolean {
   )
 }
 
+/** True if a file can be neither written nor made: the disk is full or broken, or may not be written. */
+export function isUnstorable(error: unknown): boolean {
+  return isStorageFull(error) || isCausedBy(error, isUnwritable)
+}
+
 /**
  * The error that a caller is told for one of the layers below: whose fault it is, whether it is worth trying again, and which part
  * of the server is broken where one is. It tells no paths.

@@ -1,5 +1,8 @@
+import { renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { search as searchKb } from '../../src/search/kb/search-kb.ts'
+import { neuronText, writtenBed } from '../kb/support/written-neurons.ts'
 import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'
 import { newDeployment, startServer } from './support/deployment.ts'
@@ -44,4 +47,19 @@ test('a full disk is told by /readyz, and reads and searches go on', async () =>
   for (const path of reads) expect([path, (await ask(path)).status]).toEqual([path, 200])
   expect((await ask('/api/v1/queue/candidates', page)).status).toBe(507)
   free?.()
+})
+
+test('a knowledge base whose index a full disk cannot take is searched without it', async () => {
+  const { ctx, reader, kbId } = await writtenBed({
+    'heron.md': neuronText(1, { title: 'Herons' }, 'Herons eat frogs.\n'),
+  })
+  await ctx.kb(reader.tenantId, 'handbook')
+  // Files that are open already go on; the index would be a new one.
+  const folder = ctx.directory.index(kbId)
+  const mountPoint = smallDisk(1)
+  renameSync(folder, `${folder}-open`)
+  symlinkSync(mountPoint ?? '/proc', folder)
+  if (mountPoint !== undefined) fillUp(mountPoint)
+  const found = await searchKb(ctx, reader, 'handbook', { q: 'frogs', kind: 'all', limit: 10 })
+  expect(found).toMatchObject({ documents: [{ title: 'Herons' }], behind: { pages: 1 } })
 })

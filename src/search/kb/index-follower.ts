@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { GanglionError } from '../../contract/errors.ts'
+import { isUnstorable } from '../../kb/failure.ts'
 import { hasInlineTags } from '../../kb/projection/neuron-index.ts'
 import { everyNeuronVersion, findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { candidatesOf, changedSince } from '../../kb/projection/version-queries.ts'
@@ -9,7 +10,7 @@ import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import { pauses } from '../../system/pauses.ts'
-import type { IndexAddress } from '../index-host.ts'
+import type { IndexAddress, IndexRequests } from '../index-host.ts'
 import { type IndexedDocument, StaleIndex } from '../search-index.ts'
 import type { SearchPool } from '../search-pool.ts'
 import type { VectorsAddress } from '../vectors/kb-vectors.ts'
@@ -253,7 +254,7 @@ export class IndexFollower {
         last = Promise.all([Promise.all(put), before])
           .then(async ([documents]) => {
             const began = performance.now()
-            await this.#pool.ask(address, 'apply', { ...this.#nextStamp(), put: documents, remove })
+            await this.#change(address, 'apply', { put: documents, remove })
             share = Math.min(1, Math.max(leastShare, (share * batchTime) / (performance.now() - began)))
             this.#lacking.taken = taken
           })
@@ -271,11 +272,24 @@ export class IndexFollower {
     return true
   }
 
-  /** For a change that is sent at once: what is asked from now on is answered after it. */
-  #nextStamp(): { stamp: string; newStamp: string } {
+  /**
+   * Sends a change to the index at once: what is asked from now on is answered after it. A change that cannot be stored leaves the index
+   * and its stamp as they were.
+   */
+  async #change<Method extends 'apply' | 'grow' | 'shrink'>(
+    address: IndexAddress,
+    method: Method,
+    argument: Omit<IndexRequests[Method]['argument'], 'stamp' | 'newStamp'>,
+  ): Promise<IndexRequests[Method]['result']> {
     const [stamp, newStamp] = [this.#stamp, randomUUID()]
     this.#stamp = newStamp
-    return { stamp, newStamp }
+    try {
+      const sent = { ...argument, stamp, newStamp } as IndexRequests[Method]['argument']
+      return await this.#pool.ask(address, method, sent)
+    } catch (error) {
+      if (isUnstorable(error) && this.#stamp === newStamp) this.#stamp = stamp
+      throw error
+    }
   }
 
   /** A Source to be put; none that is gone, or is too big and is begun with, as is one whose text is out of reach. */
@@ -288,7 +302,7 @@ export class IndexFollower {
       return []
     }
     const isBig = source !== undefined && source.length > maxAwaited
-    const isGone = !isBig && (await this.#pool.ask(address, 'shrink', { ...this.#nextStamp(), key })) === 0
+    const isGone = !isBig && (await this.#change(address, 'shrink', { key })) === 0
     if (!isGone) this.#big.add(key)
     return isGone && source !== undefined ? [source.read()] : []
   }
@@ -323,7 +337,7 @@ export class IndexFollower {
     for (let [count, goal] = [document === undefined ? 1 : 0, total]; count !== goal && !this.#isClosed; ) {
       count = await this.#inTurn(async () => {
         const address = await this.address()
-        if (document === undefined) return this.#pool.ask(address, 'shrink', { ...this.#nextStamp(), key })
+        if (document === undefined) return this.#change(address, 'shrink', { key })
         // It may have been archived, or read again, since: then it is looked at anew.
         const isLast = count + partSize >= total
         if (isLast && (await this.#sources.versions()).get(key) !== document.version) {
@@ -332,7 +346,7 @@ export class IndexFollower {
         }
         const chunks = document.chunks.slice(count, count + partSize)
         const part = { ...document, chunks, fingerprint, start: count, total }
-        return this.#pool.ask(address, 'grow', { ...this.#nextStamp(), part })
+        return this.#change(address, 'grow', { part })
       })
     }
   }

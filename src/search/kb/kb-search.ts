@@ -2,6 +2,8 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { Ranking } from '../../contract/search.ts'
 import { KbView } from '../../kb/access/kb-view.ts'
 import { type Context, onePer } from '../../kb/context.ts'
+import { isUnstorable } from '../../kb/failure.ts'
+import { neuronsInOrder } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import type { EmbeddingModel } from '../../models/embedding-model.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
@@ -35,8 +37,13 @@ export type SearchLayer = {
   lay(address: IndexAddress, stamp: string): Promise<string>
 }
 
-/** `pages`: of the next 1,000 that the index is to take in, how many the caller may see. Absent where it is up to date. */
+/** `pages`: number of the next 1,000 pages to be indexed that the caller may see. Absent if the index is up to date. */
 export type PartialAnswer = { behind?: { pages: number } }
+
+/** Pages that the index lacks, by key. `areScanned`: they are searched as plain text. */
+type LackingPages = { kb: ReadableKb; keys: readonly string[]; areScanned: boolean }
+
+const nothingFound: PageHits = { hits: [], total: 0, matched: 'all' }
 
 export type KbSearchOptions = FollowerOptions & {
   updatePatience?: number
@@ -114,17 +121,18 @@ export class KbSearch {
    */
   search(asked: Asked<'search'>, over?: SearchLayer): Promise<PageHits & PartialAnswer> {
     return this.#ask(async (address, stamp, isCurrent) => {
-      const layer = await over?.lay(address, stamp)
-      const found = await this.#pool.ask(address, 'search', { ...asked, stamp, layer })
+      const layer = address && (await over?.lay(address, stamp))
+      const found = address ? await this.#pool.ask(address, 'search', { ...asked, stamp, layer }) : nothingFound
       if (isCurrent) return found
       const hits = this.#stillSeen(found.hits, asked.scope, over)
       // A suggestion is made of pages that may be hidden by now.
       const total = found.total - (found.hits.length - hits.length)
       const seen = { hits, total, matched: found.matched }
-      const scanned = over === undefined && isPlain(asked.q) ? await this.#scan(asked.q, asked.scope, hits) : []
-      const all =
-        scanned.length === 0 ? seen : withScanned(seen, scanned, { ...asked.scope, language: address.language })
-      return { ...all, ...this.#behind(asked.scope) }
+      const lacking = this.#lacking(address, asked.scope, over)
+      const scanned = isPlain(asked.q) ? await this.#scan(lacking, asked.q, asked.scope, hits) : []
+      const { language } = await this.#kb.settings()
+      const all = scanned.length === 0 ? seen : withScanned(seen, scanned, { ...asked.scope, language })
+      return { ...all, ...behind(lacking, asked.scope) }
     })
   }
 
@@ -136,40 +144,52 @@ export class KbSearch {
     const asking = by === 'words' ? undefined : this.#vectorOf(asked.question)
     return this.#ask(async (address, stamp, isCurrent) => {
       const vector = await asking
-      const layer = await over?.lay(address, stamp)
-      const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector, layer })
+      const layer = address && (await over?.lay(address, stamp))
+      const hits = address ? await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector, layer }) : []
       const ranking = this.#ranking(
         vector,
         hits.some(({ byMeaning }) => byMeaning),
       )
       if (isCurrent) return { hits, ...ranking }
       const seen = this.#stillSeen(hits, asked.scope, over)
-      const isScanned = over === undefined && (asked.filters ?? []).length === 0
-      const scanned = isScanned ? await this.#scan(asked.question, asked.scope, hits) : []
+      const lacking = this.#lacking(address, asked.scope, over)
+      const isScanned = (asked.filters ?? []).length === 0
+      const scanned = isScanned ? await this.#scan(lacking, asked.question, asked.scope, hits) : []
       const all = withScannedPassages(seen, scanned, { limit: asked.scope.limit, packing: asked.packing })
-      return { hits: all, ...ranking, ...this.#behind(asked.scope) }
+      return { hits: all, ...ranking, ...behind(lacking, asked.scope) }
     })
   }
 
-  /** Searches what an index lacks that is being built first: until then it would find next to nothing. */
-  async #scan(question: string, scope: Scope, found: readonly { key: string }[]): Promise<ScannedPage[]> {
-    if (scope.kind === 'source' || !this.#index.lacksMost) return []
+  /**
+   * Returns the pages that the index lacks, the next to be indexed first. Without an index, these are the newest pages, those of a preview included.
+   * Pages are scanned as text if the index lacks most of them: it would find next to nothing.
+   */
+  #lacking(address: IndexAddress | undefined, scope: View, over: SearchLayer | undefined): LackingPages {
+    if (address === undefined) {
+      const kb = over?.kb ?? this.#kb
+      const newest = new KbView(kb, scope).rows((sql) => neuronsInOrder(sql, { sort: '-updatedAt' })).take(maxLacking)
+      return { kb, keys: Array.from(newest, ({ seqId }) => seqId), areScanned: true }
+    }
+    const keys = this.#index.lacking(maxLacking).filter((key) => !isUuid(key))
+    return { kb: this.#kb, keys, areScanned: over === undefined && this.#index.lacksMost }
+  }
+
+  async #scan(
+    { kb, keys, areScanned }: LackingPages,
+    question: string,
+    scope: Scope,
+    found: readonly { key: string }[],
+  ): Promise<ScannedPage[]> {
+    if (scope.kind === 'source' || !areScanned) return []
     const known = new Set(found.map(({ key }) => key))
-    const keys = this.#index.lacking(maxLacking).filter((key) => !isUuid(key) && !known.has(key))
-    return scanPages(this.#kb, keys, question, scope)
+    const unknown = keys.filter((key) => !known.has(key))
+    return scanPages(kb, unknown, question, scope)
   }
 
   #ranking(vector: Float32Array | undefined, isByMeaning: boolean): { ranking?: Ranking } {
     if (this.embedder === undefined) return {}
     if (isByMeaning) return { ranking: 'words+meaning' }
     return { ranking: vector === undefined && this.embedder.progress.embedded > 0 ? 'words-model-down' : 'words' }
-  }
-
-  /** Who may see a Source that is not indexed yet is not known here, so none counts. */
-  #behind(scope: View): PartialAnswer {
-    const view = new KbView(this.#kb, scope)
-    const pages = this.#index.lacking(maxLacking).filter((key) => !isUuid(key) && view.seesNeuron(key)).length
-    return pages === 0 ? {} : { behind: { pages } }
   }
 
   /** Without Neurons that the index holds as they were, and that are hidden or gone by now. */
@@ -198,8 +218,8 @@ export class KbSearch {
     const vector = await this.#vectorOf(q)
     if (vector === undefined) return { near: [], ...this.#ranking(vector, false) }
     return this.#ask(async (address, stamp, isCurrent) => {
-      const layer = await over?.lay(address, stamp)
-      const hits = await this.#pool.ask(address, 'near', { vector, scope, stamp, layer })
+      const layer = address && (await over?.lay(address, stamp))
+      const hits = address ? await this.#pool.ask(address, 'near', { vector, scope, stamp, layer }) : []
       const near = isCurrent ? hits : this.#stillSeen(hits, scope, over)
       return { near, ...this.#ranking(vector, near.length > 0) }
     })
@@ -216,7 +236,10 @@ export class KbSearch {
     if (!this.#isClosed) this.embedder?.run()
   }
 
-  #ask<Result>(send: (address: IndexAddress, stamp: string, isCurrent: boolean) => Promise<Result>): Promise<Result> {
+  /** Calls `send` without an address if the index can be neither read nor made, as on a full disk: reads go on without it. */
+  #ask<Result>(
+    send: (address: IndexAddress | undefined, stamp: string, isCurrent: boolean) => Promise<Result>,
+  ): Promise<Result> {
     const attempt = async () => {
       let stamp: string | undefined
       try {
@@ -227,6 +250,7 @@ export class KbSearch {
       } catch (error) {
         // What was followed since is not in question.
         if (error instanceof StaleIndex) this.#index.distrust(stamp)
+        if (!this.#isClosed && isUnstorable(error)) return await send(undefined, '', false)
         if (!this.#isClosed) throw error
       }
       throw new GanglionError('unavailable')
@@ -234,11 +258,17 @@ export class KbSearch {
     return withinPatience(patience, unlessStale(attempt), refuse)
   }
 
-  /** Whether the index is up to date; false where the update takes too long. */
+  /** Whether the index is up to date; false where the update takes too long or cannot be stored. */
   async #update(): Promise<boolean> {
     if (this.#index.currentState !== undefined) return true
     this.#pool.turns.ask(this.#directory)
-    const followed = this.#index.follow().then(() => true)
+    const followed = this.#index.follow().then(
+      () => true,
+      (error) => {
+        if (this.#index.usable === undefined || !isUnstorable(error)) throw error
+        return false
+      },
+    )
     followed.catch(() => undefined) // told to whoever waits for it
     await Promise.race([followed, this.#index.begun])
     const isMany = this.#index.lacking(manyPages + 1).length > manyPages
@@ -246,6 +276,13 @@ export class KbSearch {
     const longest = isMany ? buildPatience : this.#updatePatience
     return withinPatience(Math.max(0, longest - age), followed, () => false)
   }
+}
+
+/** Sources that are not indexed yet do not count: the caller's rights to them are not known here. */
+function behind({ kb, keys }: LackingPages, scope: View): PartialAnswer {
+  const view = new KbView(kb, scope)
+  const pages = keys.filter((key) => view.seesNeuron(key)).length
+  return pages === 0 ? {} : { behind: { pages } }
 }
 
 function refuse(): never {
