@@ -17,10 +17,10 @@ const compoundFile = Buffer.from('d0cf11e0a1b11ae1', 'hex')
  * @throws {ExtractionError} `wrong-type`, `encrypted`, `corrupt`, `too-large`
  */
 export async function readZip(
-  file: string,
+  file: string | Buffer,
   isWanted: (name: string) => boolean = () => false,
 ): Promise<Map<string, Buffer>> {
-  const bytes = withoutTrailingBytes(await readFile(file))
+  const bytes = withoutTrailingBytes(typeof file === 'string' ? await readFile(file) : file)
   checkSignature(bytes)
   try {
     return await readEntries(await fromBufferPromise(bytes, { lazyEntries: true }), bytes.length, isWanted)

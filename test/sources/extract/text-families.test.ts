@@ -161,6 +161,14 @@ describe('tables of .csv', () => {
 })
 
 describe('of .md', () => {
+  test('superscripts of HTML are kept, but not in code', async () => {
+    const { markdown } = await extractBytes(
+      'md',
+      '10<sup>6</sup>, CO<SUB>2</SUB>, 1<sup>st</sup>, x<sup>a*b</sup> `y<sup>2</sup>`\n',
+    )
+    expect(markdown.trim()).toBe('10⁶, CO₂, 1st, x^(a*b) `y<sup>2</sup>`')
+  })
+
   test('tables of HTML become tables, comments over lines go', async () => {
     const { markdown } = await extractBytes('md', 'a <!-- b\nc --> d\n\n<table>\n<tr><th>e<th>f\n</table>\n')
     expect(markdown.replace(/\n+/g, '\n')).toBe('a  d\n| e | f |\n| - | - |')

@@ -27,3 +27,11 @@ export function decodeDocument(bytes: Uint8Array, declared?: string): TextDocume
   const doubt = `The file does not say in which encoding its text is. It was read as ${encoding}, and letters may be wrong.`
   return { text, doubts: isDoubtful ? [doubt] : [] }
 }
+
+const declaration = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]{1,40})/i
+const declarationBytes = 4096
+
+/** Decodes a page as it declares itself, or else as its bytes look. @throws {ExtractionError} `wrong-type` */
+export function decodeHtml(bytes: Buffer): TextDocument {
+  return decodeDocument(bytes, declaration.exec(bytes.toString('latin1', 0, declarationBytes))?.[1])
+}

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Nodes, Root } from 'hast'
 import type { Extractor } from '../../extracted.ts'
-import { decodeDocument } from '../encoding/read-text.ts'
+import { decodeHtml } from '../encoding/read-text.ts'
 import { lostWords } from '../lost-words.ts'
 import { extractPlainText } from '../plain-text-file.ts'
 import { cleanHast, isUnseen } from './clean-hast.ts'
@@ -10,8 +10,6 @@ import { hastToMarkdown } from './html-to-markdown.ts'
 import { withoutMenus } from './menus.ts'
 import { isContents, revealContents } from './reveal-contents.ts'
 
-const declaration = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]{1,40})/i
-const declarationBytes = 4096
 /** Elements that do not end a word. */
 const inline = new Set([
   'b',
@@ -35,9 +33,7 @@ const inline = new Set([
  * mean something else to each program that writes pages.
  */
 export const extractHtml: Extractor = async (input, onProgress) => {
-  const bytes = await readFile(input.file)
-  const declared = declaration.exec(bytes.toString('latin1', 0, declarationBytes))?.[1]
-  const { text: html, doubts } = decodeDocument(bytes, declared)
+  const { text: html, doubts } = decodeHtml(await readFile(input.file))
   if (!/<[a-z!]/i.test(html)) return extractPlainText(input, onProgress)
   const tree = parseHtml(html)
   const shown = shownText(findElement(tree, 'body') ?? tree)

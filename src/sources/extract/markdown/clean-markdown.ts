@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
+import { raisedText } from '../raised-text.ts'
 import { cleanLine } from './clean-line.ts'
 import { CodeRuns, runLength } from './code-runs.ts'
 import { fencedLines } from './fenced-lines.ts'
@@ -7,6 +8,8 @@ import { endOfAutolink } from './outward-link.ts'
 
 /** How often lines are cleaned until their fences stay. More is needed by texts alone that are made for it. */
 const maxPasses = 4
+
+const raised = /<(su[bp])(?:\s[^<>]{0,200})?>([^<>\\`]{1,60})<\/\1\s*>/iy
 
 /** How tags in Markdown are treated: `escape` shows them as text. */
 export type OwnHtml = 'escape' | 'drop'
@@ -59,8 +62,8 @@ function cleanHeading(line: string): string {
 }
 
 /**
- * One line of Markdown that is not in a fence, without the tags and comments that are whole on it. What stood on both sides of one may
- * be another, so the line is to be cleaned afterwards. Takes linear time.
+ * Returns a line of Markdown that is not in a fence, without the tags and comments that are whole on it, and with superscripts and
+ * subscripts as text. What stood on both sides of a tag may be another, so the line is to be cleaned afterwards. Takes linear time.
  */
 function withoutTags(line: string): string {
   if (!line.includes('<')) return line
@@ -70,9 +73,10 @@ function withoutTags(line: string): string {
   sign.lastIndex = 0
   for (let found = sign.exec(line); found; found = sign.exec(line)) {
     const at = found.index
-    const tagEnd = found[0] === '<' ? endOfTag(line, at) : undefined
+    const script = found[0] === '<' ? raisedAt(line, at) : undefined
+    const tagEnd = script?.end ?? (found[0] === '<' ? endOfTag(line, at) : undefined)
     if (tagEnd !== undefined) {
-      kept.push(line.slice(from, at))
+      kept.push(line.slice(from, at), script?.text ?? '')
       from = tagEnd
     }
     sign.lastIndex = tagEnd ?? endOfOther(line, at, codeRuns)
@@ -80,6 +84,14 @@ function withoutTags(line: string): string {
   const rest = kept.join('') + line.slice(from)
   // The indentation of removed HTML would turn the rest into code.
   return /^[ \t]*</.test(line) ? rest.trim() : rest
+}
+
+function raisedAt(line: string, at: number): { text: string; end: number } | undefined {
+  raised.lastIndex = at
+  const [, kind = '', text = ''] = raised.exec(line) ?? []
+  if (text === '') return undefined
+  const base = line.slice(Math.max(0, at - 1), at)
+  return { text: raisedText(text, kind.toLowerCase() === 'sub' ? 'sub' : 'sup', base), end: raised.lastIndex }
 }
 
 /** Undefined where there is no tag, but an address in angle brackets, or a sign by itself. */

@@ -19,10 +19,11 @@ export class ColumnStatistics {
   readonly #counts = new Map<string, number>()
   #isFull = false
 
-  add(value: string): void {
+  /** @param known the number that the value shows, if its text is not enough to tell */
+  add(value: string, known?: number): void {
     if (value === '') return
     this.filled++
-    if (number.test(value)) this.#addNumber(Number(value))
+    if (known !== undefined || number.test(value)) this.#addNumber(known ?? Number(value))
     else if (date.test(value)) this.#addDate(value)
     // Of too many, none is told as the most frequent.
     if (this.#isFull) return

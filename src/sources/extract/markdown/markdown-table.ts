@@ -35,13 +35,13 @@ export class DataTable {
     return this.#rows.length < this.#count
   }
 
-  /** May have holes, and be shorter or longer than the header. */
-  add(row: readonly (string | undefined)[]): void {
+  /** `row` may have holes, and be shorter or longer than the header. `numbers` are the values of cells that show a number with other signs. */
+  add(row: readonly (string | undefined)[], numbers: readonly (number | undefined)[] = []): void {
     this.#count++
     const cells = Array.from(row, (cell) => cell ?? '')
     for (const [at, cell] of cells.entries()) {
       this.#columns[at] ??= new ColumnStatistics()
-      if (this.#count > 1) this.#columns[at].add(cell)
+      if (this.#count > 1) this.#columns[at].add(cell, numbers[at])
       this.#characters += cell.length
     }
     if (this.#count <= maxRows + 1 && this.#characters <= maxCharacters) this.#rows.push(cells)

@@ -1,5 +1,6 @@
 import { linkTo, plainLine } from '../markdown/as-inline-markdown.ts'
-import { child, relationshipId, type XmlElement } from '../xml.ts'
+import { raisedText } from '../raised-text.ts'
+import { child, descendants, relationshipId, type XmlElement } from '../xml.ts'
 import type { Relationship } from './office-package.ts'
 
 const maxLevel = 8
@@ -51,26 +52,40 @@ export function textBlocks(paragraphs: readonly Paragraph[], byDefault: 'bullet'
   return blocks
 }
 
+/** Returns the texts of a diagram (SmartArt, ECMA-376 Part 1, 21.4), in the order of its data. */
+export function diagramTexts(data: XmlElement): string[] {
+  return descendants(data, 'p')
+    .map(drawingText)
+    .filter((text) => text !== '')
+}
+
 export function drawingText(paragraph: XmlElement): string {
   return paragraph.children
-    .map((part) => (part.name === 'br' ? ' ' : (child(part, 't')?.text ?? '')))
-    .join('')
+    .reduce((line, part) => line + runText(part, line), '')
     .replace(/\s+/g, ' ')
     .trim()
+}
+
+/** Superscripts and subscripts are runs of another baseline (21.1.2.3.9). `before` is the text in front. */
+function runText(run: XmlElement, before: string): string {
+  if (run.name === 'br') return ' '
+  const text = child(run, 't')?.text ?? ''
+  const baseline = Number.parseInt(child(run, 'rPr')?.attributes.baseline ?? '0', 10)
+  return baseline ? raisedText(text, baseline > 0 ? 'sup' : 'sub', before) : text
 }
 
 function lineOf(paragraph: XmlElement, links: readonly Relationship[]): string {
   const linked = paragraph.children.some((run) => child(run, 'rPr', 'hlinkClick'))
   if (!linked) return plainLine(drawingText(paragraph))
-  const parts = paragraph.children.map((run) => {
-    const text = run.name === 'br' ? ' ' : (child(run, 't')?.text ?? '')
+  const line = paragraph.children.reduce((written, run) => {
+    const text = runText(run, written)
     const link = child(run, 'rPr', 'hlinkClick')
     const id = link && relationshipId(link.attributes)
     const address = links.find((each) => each.external && each.id === id)?.target
     const [, before = '', label = '', after = ''] = /^(\s*)(.*?)(\s*)$/s.exec(text) ?? []
-    return `${before}${linkTo(address, plainLine(label))}${after}`
-  })
-  return parts.join('').replace(/\s+/g, ' ').trim()
+    return `${written}${before}${linkTo(address, plainLine(label))}${after}`
+  }, '')
+  return line.replace(/\s+/g, ' ').trim()
 }
 
 function bulletOf(properties: XmlElement | undefined): Paragraph['bullet'] {

@@ -8,6 +8,9 @@ const maxTitle = 300
 const unnamed =
   /^(?:(?:PowerPoint|Microsoft PowerPoint) .*|(?:slide|folie|document|dokument|workbook) ?1?|untitled|presentation)$/i
 
+/** Parts of XML, and those in which a document holds another one as a part of its text. */
+const readable = /\.(?:xml|rels|x?html?|mht(?:ml)?|txt|docx|dat)$/i
+
 export type Relationship = {
   id: string
   /** The last word of its URI, such as `slide`. */
@@ -26,12 +29,12 @@ export class OfficePackage {
   }
 
   /**
-   * @param file absolute path
-   * @param isNeeded of the parts of XML, which alone are read
+   * @param file absolute path, or the bytes of a document in another one
+   * @param isNeeded whether a part is read
    * @throws {ExtractionError}
    */
-  static async open(file: string, isNeeded: (name: string) => boolean): Promise<OfficePackage> {
-    const parts = await readZip(file, (name) => /\.(?:xml|rels)$/i.test(name) && isNeeded(name))
+  static async open(file: string | Buffer, isNeeded: (name: string) => boolean): Promise<OfficePackage> {
+    const parts = await readZip(file, (name) => readable.test(name) && isNeeded(name))
     return new OfficePackage(new Map(Array.from(parts, ([name, bytes]) => [keyOf(name), bytes])))
   }
 

@@ -1,5 +1,5 @@
 import { strToU8, unzipSync, zipSync } from 'fflate'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { extractBytes, extractorConformance, problemOf } from '../conformance.ts'
 import { docx, officeDocument, p, rows, xlsx } from '../support/office-writer.ts'
 
@@ -234,6 +234,74 @@ test('a chart is a table of its values', async () => {
   const bytes = docx(p('Above') + p(drawing), {}, { links })
   const whole = zipSync({ ...unzipSync(bytes), 'word/charts/chart1.xml': strToU8(chart) })
   expect(await markdownOf(whole)).toBe('Above\n\nCrates\n\n| | 2025 |\n| - | - |\n| May | 7 |\n| June | 9 |')
+})
+
+test('superscripts and subscripts are kept, also those of a style', async () => {
+  const run = (text: string, properties = '') => `<w:r><w:rPr>${properties}</w:rPr><w:t>${text}</w:t></w:r>`
+  const body = `<w:p>${run('10')}${run('-6', '<w:vertAlign w:val="superscript"/>')}${run(' of CO')}${run('2', '<w:rStyle w:val="Low"/>')}</w:p>`
+  const styles =
+    '<w:style w:type="character" w:styleId="Low"><w:name w:val="Low"/><w:rPr><w:vertAlign w:val="subscript"/></w:rPr></w:style>'
+  expect(await markdownOf(docx(body, { styles }))).toBe('10⁻⁶ of CO₂')
+})
+
+test('a diagram is its texts', async () => {
+  const data = `<dgm:dataModel xmlns:dgm="d" xmlns:a="a">${['Plan', 'Do'].map((text) => `<dgm:pt><a:p><a:r><a:t>${text}</a:t></a:r></a:p></dgm:pt>`).join('')}</dgm:dataModel>`
+  const drawing =
+    '<w:r><w:drawing><a:graphic xmlns:a="a"><a:graphicData><dgm:relIds xmlns:dgm="d" r:dm="rId9" r:lo="rId8"/></a:graphicData></a:graphic></w:drawing></w:r>'
+  const links = [{ id: 'rId9', type: 'diagramData', target: 'diagrams/data1.xml' }]
+  const parts = { ...unzipSync(docx(p('Above') + p(drawing), {}, { links })), 'word/diagrams/data1.xml': strToU8(data) }
+  expect(await markdownOf(zipSync(parts))).toBe('Above\n\nPlan\n\nDo')
+})
+
+describe('documents within a document', () => {
+  const message =
+    'MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p>K=C3=A4se</p>'
+  async function extracted(chunk: Uint8Array | undefined, target = 'afchunk.dat') {
+    const links = [{ id: 'rId9', type: 'aFChunk', target }]
+    const bytes = docx(`${p('Above')}<w:altChunk r:id="rId9"/>${p('Below')}`, {}, { links })
+    return extractBytes('docx', zipSync({ ...unzipSync(bytes), ...(chunk && { [`word/${target}`]: chunk }) }))
+  }
+
+  test.for([
+    [
+      'HTML',
+      strToU8('<html><head><style>p {}</style></head><body><h2>In</h2><p>5<sup>2</sup></p></body></html>'),
+      '## In\n\n5²',
+    ],
+    ['HTML in a message', strToU8(message), 'Käse'],
+    ['plain text', strToU8('# one'), '\\# one'],
+    ['a text document', docx(p('Nested')), 'Nested'],
+  ] as const)('%s is read where it stands', async ([, chunk, markdown]) => {
+    const { markdown: whole, doubts } = await extracted(chunk)
+    expect(whole).toBe(`Above\n\n${markdown}\n\nBelow`)
+    expect(doubts ?? []).toEqual([])
+  })
+
+  test.for([
+    ['RTF', strToU8('{\\rtf1 lost}')],
+    ['a damaged archive', strToU8('PK nothing')],
+    ['what is missing', undefined],
+    [
+      'more levels than people write',
+      Array.from({ length: 5 }).reduce<Uint8Array>(
+        (inner) => {
+          const bytes = docx(
+            '<w:altChunk r:id="rId9"/>',
+            {},
+            { links: [{ id: 'rId9', type: 'aFChunk', target: 'a.docx' }] },
+          )
+          return zipSync({ ...unzipSync(bytes), 'word/a.docx': inner })
+        },
+        docx(p('Deep')),
+      ),
+    ],
+  ] as const)('%s is reported to a curator', async ([name, chunk]) => {
+    const { markdown, doubts } = await extracted(chunk)
+    expect(markdown).toBe('Above\n\nBelow')
+    expect(doubts, name).toEqual([
+      'A document within the document could not be read: open it in Word, and save it anew.',
+    ])
+  })
 })
 
 test('bytes behind the archive do no harm', async () => {

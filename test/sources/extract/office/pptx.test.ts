@@ -115,3 +115,10 @@ test('of alternatives, what newer programs show is read', async () => {
   const shapes = `<mc:AlternateContent><mc:Choice Requires="x">${shape('new')}</mc:Choice><mc:Fallback>${shape('old')}</mc:Fallback></mc:AlternateContent>`
   expect((await extractBytes('pptx', pptx([{ shapes }]))).markdown).toBe('## Slide 1\n\nnew')
 })
+
+test('superscripts and subscripts are kept', async () => {
+  const run = (text: string, baseline = '0') => `<a:r><a:rPr baseline="${baseline}"/><a:t>${text}</a:t></a:r>`
+  const text = `<a:p>${run('10')}${run('6', '30000')}${run(' of CO')}${run('2', '-25000')}</a:p>`
+  const slide = { shapes: `<p:sp><p:nvSpPr><p:cNvPr id="2" name="x"/></p:nvSpPr><p:txBody>${text}</p:txBody></p:sp>` }
+  expect((await extractBytes('pptx', pptx([slide]))).markdown).toContain('10⁶ of CO₂')
+})

@@ -67,7 +67,48 @@ test('numbers, dates, shares, truth, errors and the values of formulas read as a
     ),
     { strings: '<si><r><t>To</t></r><r><t>tal</t></r><rPh><t>loud</t></rPh></si>' },
   )
-  expect(shown.split('\n')[2]).toBe('| Total | 0.3 | 2023-03-15 | 2023-03-15T12:00 | 12.5% | TRUE | #N/A | sum! |')
+  expect(shown.split('\n')[2]).toBe('| Total | 0.3 | 2023-03-15 | 2023-03-15T12:00 | 12.50% | TRUE | #N/A | sum! |')
+})
+
+test.for([
+  ['00000', 1067, '01067'],
+  ['[$USD] #,##0.00', 1250.5, 'USD 1,250.50'],
+  ['"DE-"0000000', 4711, 'DE-0004711'],
+  ['#,##0.00 [$€-407]', 1234.5, '1,234.50 €'],
+  ['_("$"* #,##0.00_);_("$"* (#,##0.00)', -1234.5, '$(1,234.50)'],
+  ['0.00', 1.005, '1.01'],
+  ['0.00', -0.001, '0.00'],
+  ['000-00-0000', 123456789, '123-45-6789'],
+  ['#,##0,,"M"', 12345678, '12M'],
+  ['0.00E+00', 0.00012, '1.20E-04'],
+  ['0;(0);"none"', 0, 'none'],
+  ['[>100]"big "0;0', 150, 'big 150'],
+  ['[>100]"big "0;0', -50, '-50'],
+  ['General" units"', 5.5, '5.5 units'],
+  ['"a;b"0', 7, 'a;b7'],
+  ['0 \\%', 12, '12 %'],
+  ['# ?/?', 1.5, '1.5'],
+  ['0" days"', 3, '3 days'],
+  ['#,##0', 1e22, '1e+22'],
+] as const)('a number of the format %s: %s is shown as %s', async ([format, value, shown]) => {
+  const xml = cells('<c t="str"><v>n</v></c>', `<c s="3"><v>${value}</v></c>`)
+  expect(await markdownOf(xml, { formats: [format] })).toContain(`| n | ${shown} |`)
+})
+
+test('statistics of a large table take numbers whatever their format adds', async () => {
+  const row = (at: number) => `<row><c s="3"><v>${at}.5</v></c><c t="str"><v>r${at}</v></c></row>`
+  const head = '<row><c t="str"><v>Fee</v></c><c t="str"><v>Row</v></c></row>'
+  const xml = `<sheetData>${head}${Array.from({ length: 5001 }, (_, at) => row(at)).join('')}</sheetData>`
+  const markdown = await markdownOf(xml, { formats: ['[$USD] #,##0.00'] })
+  expect(markdown).toContain('| Fee | 5001 | over 1000 | 0.5 | 5000.5 | 2500.5 |')
+  expect(markdown).toContain('| USD 0.50 | r0 |')
+})
+
+test('superscripts of shared texts and of cells are kept', async () => {
+  const run = (text: string, align: string) => `<r><rPr><vertAlign val="${align}"/></rPr><t>${text}</t></r>`
+  const text = `<r><t>10</t></r>${run('6', 'superscript')}<r><t> of CO</t></r>${run('2', 'subscript')}`
+  const xml = cells('<c t="s"><v>0</v></c>', `<c t="inlineStr"><is>${text}</is></c>`)
+  expect(await markdownOf(xml, { strings: `<si>${text}</si>` })).toContain('| 10⁶ of CO₂ | 10⁶ of CO₂ |')
 })
 
 test.each([

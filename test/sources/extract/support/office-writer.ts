@@ -105,8 +105,9 @@ export type SheetParts = { name: string; xml: string; state?: string }
 /** A workbook; `xml` is what a sheet holds, cells of style 1 are dates, of 2 percent. */
 export function xlsx(
   sheets: readonly SheetParts[],
-  options: { strings?: string; is1904?: true; title?: string } = {},
+  options: { strings?: string; is1904?: true; title?: string; formats?: readonly string[] } = {},
 ): Uint8Array {
+  const formats = (options.formats ?? []).map((code) => code.replaceAll('&', '&amp;').replaceAll('"', '&quot;'))
   const sheetElements = sheets.map(
     ({ name, state }, at) =>
       `<sheet name="${name}" sheetId="${at + 1}"${state ? ` state="${state}"` : ''} r:id="rId${at}"/>`,
@@ -121,7 +122,8 @@ export function xlsx(
         { id: 'rIdStrings', type: 'sharedStrings', target: 'sharedStrings.xml' },
       ]),
       'xl/styles.xml':
-        '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd\\/mm\\/yyyy"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="10"/></cellXfs></styleSheet>',
+        `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd\\/mm\\/yyyy"/>${formats.map((code, at) => `<numFmt numFmtId="${165 + at}" formatCode="${code}"/>`).join('')}</numFmts>` +
+        `<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="10"/>${formats.map((_, at) => `<xf numFmtId="${165 + at}"/>`).join('')}</cellXfs></styleSheet>`,
       'xl/sharedStrings.xml': `<sst>${options.strings ?? ''}</sst>`,
       ...Object.fromEntries(sheets.map(({ xml }, at) => [`xl/worksheets/s${at}.xml`, `<worksheet>${xml}</worksheet>`])),
     },

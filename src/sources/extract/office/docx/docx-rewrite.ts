@@ -1,6 +1,6 @@
 import { ExtractionError } from '../../../extracted.ts'
 import { escapeXml, isTrue, relationshipId, scanXml, type XmlAttributes } from '../../xml.ts'
-import type { ChartTable } from '../office-chart.ts'
+import type { EmbeddedContent } from './docx-embedded.ts'
 import { EquationText } from './docx-equation.ts'
 import { FormField } from './docx-form-field.ts'
 import type { ListNumbers } from './docx-numbering.ts'
@@ -23,7 +23,10 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map([
     (name): [string, string[]] => [name, []],
   ),
   ...['tbl', 'tr', 'trPr', 'tc', 'tcPr', 'instrText', 'tab', 'rPr'].map((name): [string, string[]] => [name, []]),
-  ...['b', 'i', 'strike', 'rStyle', 'gridSpan', 'vMerge'].map((name): [string, string[]] => [name, ['w:val']]),
+  ...['b', 'i', 'strike', 'vertAlign', 'rStyle', 'gridSpan', 'vMerge'].map((name): [string, string[]] => [
+    name,
+    ['w:val'],
+  ]),
   ['footnote', ['w:id', 'w:type']],
   ['endnote', ['w:id', 'w:type']],
   ['footnoteReference', ['w:id']],
@@ -44,14 +47,14 @@ const dropped: ReadonlySet<string> = new Set([
 /**
  * A part of a document with no more than what is read of it, which bounds what reading it takes: revisions are accepted, comments
  * and hidden text are gone, pictures are their descriptions, equations are text, paragraphs are headings where their style is based
- * on one. @param chartOf a chart by the id of its relationship @throws {ExtractionError}
+ * on one. @throws {ExtractionError}
  */
 export function rewritePart(
   part: Buffer,
   { styles, numbers }: { styles: ParagraphStyles; numbers: ListNumbers },
-  chartOf: (id: string) => ChartTable | undefined = () => undefined,
+  embedded: EmbeddedContent = () => '',
 ): string {
-  const writer = new PartWriter(styles, numbers, chartOf)
+  const writer = new PartWriter(styles, numbers, embedded)
   scanXml(part, writer)
   return writer.xml()
 }
@@ -63,7 +66,7 @@ class PartWriter {
   readonly #numbers: ListNumbers
   /** The mark of the item whose text is to come. */
   #number = ''
-  readonly #chartOf: (id: string) => ChartTable | undefined
+  readonly #embedded: EmbeddedContent
   /** The field of an older form that is open. */
   #field: FormField | undefined
   readonly #out: string[] = []
@@ -87,10 +90,10 @@ class PartWriter {
   #equationAt = 0
   #isHiddenRun = false
 
-  constructor(styles: ParagraphStyles, numbers: ListNumbers, chartOf: (id: string) => ChartTable | undefined) {
+  constructor(styles: ParagraphStyles, numbers: ListNumbers, embedded: EmbeddedContent) {
     this.#styles = styles
     this.#numbers = numbers
-    this.#chartOf = chartOf
+    this.#embedded = embedded
   }
 
   readonly open = (name: string, attributes: XmlAttributes): void => {
@@ -106,6 +109,7 @@ class PartWriter {
     else if (this.#isInDrawing()) this.#describe(attributes)
     else if (name === 'drawing' || name === 'pict' || name === 'object') this.#drawingAt = this.#path.length
     else if (dropped.has(name) && this.#path.at(-2) !== 'trPr') this.#droppedAt = this.#path.length
+    else if (name === 'altChunk') this.#out.push(this.#embedded(name, relationshipId(attributes) ?? ''))
     else if (name === 'vanish' && this.#path.at(-3) === 'r') this.#isHiddenRun = isOn(attributes)
     else this.#openKept(name, attributes)
   }
@@ -157,6 +161,8 @@ class PartWriter {
     else if (name === 'tbl') this.#tables.push('table')
     else if (name === 'tr' && this.#tables.at(-1) === 'table') this.#tables[this.#tables.length - 1] = 'first row'
     else if (name === 'tc' && this.#tables.at(-1) === 'first row') this.#endHeader('<w:trPr><w:tblHeader/></w:trPr>')
+    const raised = name === 'rStyle' ? this.#styles.raised.get(attributes['w:val'] ?? '') : undefined
+    if (raised !== undefined) this.#out.push(`<w:vertAlign w:val="${escapeXml(raised)}"/>`)
     const values = wanted.map((key) => [key, attributes[key]]).filter(([, value]) => value !== undefined)
     const written = values.map(([key, value]) => ` ${key}="${escapeXml(value ?? '')}"`).join('')
     this.#out.push(`<w:${name}${this.#path.length === 1 ? ` ${namespaces}` : ''}${written}>`)
@@ -239,22 +245,13 @@ class PartWriter {
     this.#field = undefined
   }
 
-  /** Like a text box, a chart stands after its paragraph: as a table. */
-  #writeChart({ title, rows }: ChartTable): void {
-    const paragraph = (text: string) => `<w:p><w:r>${textBegin}${escapeXml(text)}</w:t></w:r></w:p>`
-    const row = (cells: readonly string[], at: number) =>
-      `<w:tr>${at === 0 ? '<w:trPr><w:tblHeader/></w:trPr>' : ''}${cells.map((cell) => `<w:tc>${paragraph(cell)}</w:tc>`).join('')}</w:tr>`
-    const table = rows.length > 0 ? `<w:tbl>${rows.map(row).join('')}</w:tbl>` : ''
-    const content = (title === '' ? '' : paragraph(title)) + table
-    this.#elements += rows.length
-    this.#out.push(`<w:pict><v:textbox><w:txbxContent>${content}</w:txbxContent></v:textbox></w:pict>`)
-  }
-
-  /** Pictures and shapes: the description that a reader would hear. Charts: their values. */
+  /** Pictures and shapes: the description that a reader would hear. Charts and diagrams, like text boxes: after their paragraph. */
   #describe(attributes: XmlAttributes): void {
-    const name = this.#path.at(-1)
-    const chart = name === 'chart' ? this.#chartOf(relationshipId(attributes) ?? '') : undefined
-    if (chart !== undefined) this.#writeChart(chart)
+    const name = this.#path.at(-1) ?? ''
+    const content = this.#embedded(name, relationshipId(attributes, name === 'relIds' ? 'dm' : 'id') ?? '')
+    this.#elements += content.split('<w:p>').length - 1
+    if (content !== '')
+      this.#out.push(`<w:pict><v:textbox><w:txbxContent>${content}</w:txbxContent></v:textbox></w:pict>`)
     const isPicture = name === 'docPr' || name === 'shape'
     const description = isPicture ? (attributes.descr ?? attributes.alt)?.trim() : undefined
     if (description) this.#write(description)

@@ -8,6 +8,8 @@ export type ParagraphStyles = {
   headings: ReadonlyMap<string, number>
   /** Ids of the styles of tables of contents. */
   contents: ReadonlySet<string>
+  /** `superscript` or `subscript`, by the id of a style of characters that are raised or lowered. */
+  raised: ReadonlyMap<string, string>
 }
 
 /** What the styles of a document (WordprocessingML) say of the role of paragraphs. */
@@ -15,13 +17,16 @@ export function paragraphStyles(styles: XmlElement | undefined): ParagraphStyles
   const byId = new Map((styles?.children ?? []).map((style) => [style.attributes['w:styleId'] ?? '', style]))
   const headings = new Map<string, number>()
   const contents = new Set<string>()
+  const raised = new Map<string, string>()
   for (const [id, style] of byId) {
+    const align = child(style, 'rPr', 'vertAlign')?.attributes['w:val']
+    if (align !== undefined && style.attributes['w:type'] === 'character') raised.set(id, align)
     if (style.attributes['w:type'] !== 'paragraph') continue
     if (/^toc \d$/i.test(nameOf(style))) contents.add(id)
     const level = headingLevel(style, byId)
     if (level !== undefined) headings.set(id, level)
   }
-  return { headings, contents }
+  return { headings, contents, raised }
 }
 
 /** Of an outline level as a document writes it: 0 to 8, and 9 for text. */

@@ -3,8 +3,9 @@ import mammoth from 'mammoth'
 import { type Extracted, type ExtractInput, ExtractionError } from '../../../extracted.ts'
 import { htmlToMarkdown } from '../../html/html-to-markdown.ts'
 import { descendants, escapeXml, scanXml } from '../../xml.ts'
-import { chartTable } from '../office-chart.ts'
 import { OfficePackage, type Relationship } from '../office-package.ts'
+import { chunkMarkdown } from './docx-chunk.ts'
+import { embeddedContent, withChunks } from './docx-embedded.ts'
 import { ListNumbers, withListStarts } from './docx-numbering.ts'
 import { rewritePart } from './docx-rewrite.ts'
 import { paragraphStyles } from './docx-styles.ts'
@@ -13,7 +14,10 @@ import { paragraphStyles } from './docx-styles.ts'
 const pieceSize = 2 ** 16
 
 const unread =
-  /(?:theme|glossary|customXml|embeddings|diagrams|media)\/|(?:comments\w+|settings|fontTable|webSettings)\.xml$/i
+  /(?:theme|glossary|customXml|embeddings|media)\/|diagrams\/(?!data)|(?:comments\w+|settings|fontTable|webSettings)\.xml$/i
+/** Levels of documents within documents that are read. */
+const maxChunkDepth = 3
+const unreadChunk = 'A document within the document could not be read: open it in Word, and save it anew.'
 /** Fewer words of heads and feet are page numbers and the like. */
 const fewestWords = 5
 const relationshipTypes = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
@@ -38,12 +42,36 @@ const styleMap = [
  * @throws {ExtractionError}
  */
 export async function extractDocx({ file }: ExtractInput): Promise<Extracted> {
+  const extracted = await readDocx(file)
+  if (extracted.markdown === '') throw new ExtractionError('empty', 'The document has no text.')
+  return extracted
+}
+
+async function readDocx(file: string | Buffer, depth = 0): Promise<Extracted> {
   const document = await OfficePackage.open(file, (name) => !unread.test(name))
-  const bytes = rewriteDocument(document)
-  const html = await convert(bytes)
-  const markdown = docxHtmlToMarkdown(html)
-  if (markdown === '') throw new ExtractionError('empty', 'The document has no text.')
-  return { title: document.title() ?? firstHeading(html), markdown, anchors: [], warnings: leftOut(document) }
+  const chunks: (Buffer | undefined)[] = []
+  const html = await convert(rewriteDocument(document, chunks))
+  const doubts = new Set<string>()
+  const nested = async (part: Buffer) => {
+    if (depth === maxChunkDepth)
+      throw new ExtractionError('too-large', 'Documents are nested too deeply in each other.')
+    const inner = await readDocx(part, depth + 1)
+    for (const doubt of inner.doubts ?? []) doubts.add(doubt)
+    return inner.markdown
+  }
+  const texts: string[] = []
+  for (const part of chunks) {
+    const text = await chunkMarkdown(part, nested).catch(() => undefined)
+    if (text === undefined) doubts.add(unreadChunk)
+    texts.push(text ?? '')
+  }
+  return {
+    title: document.title() ?? firstHeading(html),
+    markdown: withChunks(docxHtmlToMarkdown(html), texts).trim(),
+    anchors: [],
+    warnings: leftOut(document),
+    doubts: [...doubts],
+  }
 }
 
 /** What is beside the text of a document. */
@@ -61,17 +89,13 @@ function leftOut(document: OfficePackage): string[] {
 }
 
 /** A small document of the parts that are read, each checked and cut down before a library sees it. */
-function rewriteDocument(document: OfficePackage): Buffer {
+function rewriteDocument(document: OfficePackage, chunks: (Buffer | undefined)[]): Buffer {
   const main = document.main()
   const part = document.part(main)
   const links = document.relationships(main)
   const partOf = (type: string) =>
     document.part(links.find((link) => link.type === type && !link.external)?.target ?? '')
-  const chartOf = (id: string) => {
-    const link = links.find((each) => each.id === id && each.type === 'chart' && !each.external)
-    const chart = link && document.xml(link.target)
-    return chart && chartTable(chart)
-  }
+  const embedded = embeddedContent(document, links, chunks)
   const stylesName = links.find(({ type }) => type === 'styles')?.target ?? ''
   const styles = paragraphStyles(document.xml(stylesName))
   const numbers = new ListNumbers(document.xml(links.find(({ type }) => type === 'numbering')?.target ?? ''))
@@ -86,7 +110,7 @@ function rewriteDocument(document: OfficePackage): Buffer {
     if (original === undefined) continue
     const isText = ['document', 'footnotes', 'endnotes'].includes(type)
     if (!isText) scanXml(original, { open: () => {}, text: () => {}, close: () => {} })
-    const xml = isText ? rewritePart(original, { styles, numbers }, chartOf) : original
+    const xml = isText ? rewritePart(original, { styles, numbers }, embedded) : original
     if (type === 'document' && !xml.includes('<w:document')) {
       throw new ExtractionError('wrong-type', 'The file is an Office document, but no text document.')
     }

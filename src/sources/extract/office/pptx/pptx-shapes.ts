@@ -1,7 +1,7 @@
 import { asInlineMarkdown, plainLine } from '../../markdown/as-inline-markdown.ts'
 import { markdownTable } from '../../markdown/markdown-table.ts'
 import { child, descendants, isTrue, relationshipId, type XmlElement } from '../../xml.ts'
-import { drawingText, paragraphsOf, textBlocks } from '../drawing-text.ts'
+import { diagramTexts, drawingText, paragraphsOf, textBlocks } from '../drawing-text.ts'
 import { chartBlocks, chartTable } from '../office-chart.ts'
 import type { OfficePackage, Relationship } from '../office-package.ts'
 
@@ -54,11 +54,11 @@ function blocksOf(shape: XmlElement, { document, links }: Slide): string[] {
   if (chart !== undefined) return chartBlocks(chartTable(chart))
   const diagram = target(child(data, 'relIds'), 'dm')
   if (diagram !== undefined) {
-    const items = descendants(diagram, 'p').map((paragraph) => plainLine(drawingText(paragraph)))
-    return textBlocks(
-      items.filter((item) => item !== '').map((markdown) => ({ markdown, level: 0, bullet: 'bullet' })),
-      'bullet',
-    )
+    return [
+      diagramTexts(diagram)
+        .map((text) => `- ${plainLine(text)}`)
+        .join('\n'),
+    ].filter((block) => block !== '')
   }
   const text = child(shape, 'txBody')
   if (text === undefined) return descriptionOf(shape)

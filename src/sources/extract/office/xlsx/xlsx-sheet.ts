@@ -1,9 +1,10 @@
 import { plainLine } from '../../markdown/as-inline-markdown.ts'
 import { DataTable } from '../../markdown/markdown-table.ts'
 import { FurtherColumns, type Room } from '../../markdown/table-rows.ts'
+import { type Raised, raisedText } from '../../raised-text.ts'
 import { isTrue, scanXml, type XmlAttributes } from '../../xml.ts'
 import { formatNumber } from './xlsx-number-format.ts'
-import { maxCell, unescapeText, type Workbook } from './xlsx-workbook.ts'
+import { maxCell, raisedRun, unescapeText, type Workbook } from './xlsx-workbook.ts'
 
 const maxColumns = 256
 /** Tables of one sheet; what comes after belongs to the last. */
@@ -51,11 +52,15 @@ class SheetReader {
   #isHiddenRow = false
   #column = -1
   #cells: string[] = []
+  /** Values of cells whose text may be no number, such as `USD 1,250.50`. */
+  #numbers: (number | undefined)[] = []
   #cell: XmlAttributes = {}
   #value = ''
   #isValue = false
   #isFormula = false
   #isReading = false
+  /** Set in a run of superscript or subscript text. */
+  #raised: Raised | undefined
 
   constructor(workbook: Workbook, room: Room) {
     this.#workbook = workbook
@@ -70,6 +75,7 @@ class SheetReader {
       if (this.#isHiddenRow) this.#hiddenRows.add(this.#row)
       this.#column = -1
       this.#cells = []
+      this.#numbers = []
       this.#beyond = []
     } else if (name === 'c') {
       this.#column = attributes.r === undefined ? this.#column + 1 : columnOf(attributes.r)
@@ -78,6 +84,8 @@ class SheetReader {
       this.#isFormula = false
     } else if (name === 'f') this.#isFormula = true
     else if (name === 'v' || name === 't') this.#isValue = !this.#isReading
+    else if (name === 'r') this.#raised = undefined
+    else if (name === 'vertAlign') this.#raised = raisedRun(attributes)
     else if (name === 'rPh') this.#isReading = true
     else if (name === 'col' && isTrue(attributes.hidden)) {
       this.#hidden.push({ first: Number(attributes.min) - 1, last: Number(attributes.max) - 1 })
@@ -85,12 +93,15 @@ class SheetReader {
   }
 
   readonly text = (text: string): void => {
-    if (this.#isValue && this.#value.length < maxCell) this.#value += text
+    if (this.#isValue && this.#value.length < maxCell) {
+      this.#value += this.#raised ? raisedText(text, this.#raised, this.#value) : text
+    }
   }
 
   readonly close = (name: string): void => {
     if (name === 'v' || name === 't') this.#isValue = false
     else if (name === 'rPh') this.#isReading = false
+    else if (name === 'r') this.#raised = undefined
     else if (name === 'c') this.#endCell()
     else if (name === 'row') this.#endRow()
   }
@@ -143,6 +154,7 @@ class SheetReader {
     const number = type === 'e' ? Number.NaN : Number(value)
     if (Number.isNaN(number)) return value
     const format = this.#workbook.formats[Number(style ?? 0)] ?? { kind: 'general' }
+    if (format.kind === 'number' && !format.isPercent) this.#numbers[this.#column] = number
     return formatNumber(number, format, this.#workbook.is1904)
   }
 
@@ -175,7 +187,7 @@ class SheetReader {
         region.lines = []
       }
     }
-    region.table.add(this.#cells)
+    region.table.add(this.#cells, this.#numbers)
     // Rows that the table does not keep need no place.
     if (!region.table.isSummarized) region.rows.push(this.#row)
   }

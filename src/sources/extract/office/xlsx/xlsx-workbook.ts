@@ -1,5 +1,6 @@
 import { ExtractionError } from '../../../extracted.ts'
-import { child, isTrue, relationshipId, scanXml, type XmlElement } from '../../xml.ts'
+import { type Raised, raisedText } from '../../raised-text.ts'
+import { child, isTrue, relationshipId, scanXml, type XmlAttributes, type XmlElement } from '../../xml.ts'
 import { type ChartTable, chartTable } from '../office-chart.ts'
 import type { OfficePackage } from '../office-package.ts'
 import { builtInFormat, type NumberFormat, numberFormat } from './xlsx-number-format.ts'
@@ -108,19 +109,23 @@ function sharedStrings(part: Buffer | undefined): string[] {
   let text = ''
   let isText = false
   let isReading = false
+  let raised: Raised | undefined
   scanXml(part, {
-    open: (name) => {
+    open: (name, attributes) => {
       if (name === 'si') text = ''
+      else if (name === 'r') raised = undefined
+      else if (name === 'vertAlign') raised = raisedRun(attributes)
       // What is in rPh tells how to pronounce the rest.
       else if (name === 'rPh') isReading = true
       else if (name === 't') isText = !isReading
     },
     text: (piece) => {
-      if (isText && text.length < maxCell) text += piece
+      if (isText && text.length < maxCell) text += raised ? raisedText(piece, raised, text) : piece
     },
     close: (name) => {
       if (name === 't') isText = false
       else if (name === 'rPh') isReading = false
+      else if (name === 'r') raised = undefined
       else if (name === 'si') {
         if (strings.length >= maxStrings) throw new ExtractionError('too-large', 'The workbook has too many texts.')
         strings.push(unescapeText(text.slice(0, maxCell)))
@@ -128,6 +133,11 @@ function sharedStrings(part: Buffer | undefined): string[] {
     },
   })
   return strings
+}
+
+/** Returns how the text of a run stands, from its `vertAlign` (18.4.14). */
+export function raisedRun({ val }: XmlAttributes): Raised | undefined {
+  return val === 'superscript' ? 'sup' : val === 'subscript' ? 'sub' : undefined
 }
 
 /** Characters that XML has no place for are written as `_x0007_` (22.9.2.19). */
