@@ -19,6 +19,7 @@ import { importConnector } from './import-candidate.ts'
 import { accountForLinks, cutLinks, type LinksReport, sameNames, type UnresolvedLink } from './import-links.ts'
 import { findMoves } from './import-moves.ts'
 import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
+import { fromLogseq, readLogseqGraph } from './logseq-links.ts'
 import { proposeRemovals } from './propose-removals.ts'
 import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
 
@@ -94,7 +95,7 @@ export async function importDirectory(
     const message = `${files} ${type} ${files === 1 ? 'file' : 'files'} became attachments, whose text is not read.`
     report.notices.push({ path: dir, line: 1, message })
   }
-  const { obsidian, dendron } = plan.vaults
+  const { obsidian, dendron, logseq } = plan.vaults
   if (
     (inlineTags || obsidian !== undefined) &&
     (await turnOnInlineTags(kb, { isAsked: inlineTags, actor, at: now() }))
@@ -106,9 +107,17 @@ export async function importDirectory(
   const knownAudiences = new Set([...audiences, ...settings.defaultAudience])
   const options = { knownAudiences, inlineTags: settings.inlineTags }
   const noteNames = new Set(plan.notes.flatMap(({ origin }) => fileKeys(origin.replace(/\.[^.]+$/, ''))))
-  const convert = dendron === undefined ? undefined : (text: string) => fromDendron(kb.parser, text, noteNames)
+  const graph = logseq === undefined ? undefined : await readLogseqGraph(plan.notes)
+  const convert = async (text: string) => {
+    const shown = graph === undefined ? text : fromLogseq(text, graph)
+    return dendron === undefined ? shown : await fromDendron(kb.parser, shown, noteNames)
+  }
   if (dendron !== undefined) {
     report.notices.push({ path: dendron, line: 1, message: 'Links are read as Dendron writes them: [[label|target]].' })
+  }
+  if (logseq !== undefined) {
+    const message = 'Links are read as Logseq writes them: ((id of a block)), and names with a pipe.'
+    report.notices.push({ path: logseq, line: 1, message }, ...(graph?.notices ?? []))
   }
   const { moved, vanished } = await findMoves(kb, plan, { known, sourceName: source, ...options })
   const originOf = (path: string) => path.slice(source.length + 1)

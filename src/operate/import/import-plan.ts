@@ -23,7 +23,7 @@ export type ImportPlan = {
   attachments: PlannedFile[]
   skipped: Skipped[]
   /** The path of what shows that the folder is the vault of a tool, by the tool. */
-  vaults: { obsidian?: string; dendron?: string }
+  vaults: { obsidian?: string; dendron?: string; logseq?: string }
 }
 
 /** A page may be 1 MB with the front matter that it gets here. */
@@ -67,7 +67,8 @@ function vaultsAmong(files: readonly FoundFile[]): ImportPlan['vaults'] {
   const obsidian = find(/(?:^|\/)\.obsidian$/)
   const dendron =
     find(/(?:^|\/)dendron\.(?:yml|code-workspace)$/) ?? (obsidian === undefined ? find(/\.schema\.yml$/) : undefined)
-  return { ...(obsidian === undefined ? {} : { obsidian }), ...(dendron === undefined ? {} : { dendron }) }
+  const tools = Object.entries({ obsidian, dendron, logseq: find(/(?:^|\/)logseq\/config\.edn$/) })
+  return Object.fromEntries(tools.filter(([, path]) => path !== undefined))
 }
 
 /** The path that a note's own would have in the knowledge base, if no other file collides with it. */

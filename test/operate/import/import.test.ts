@@ -368,6 +368,39 @@ test('links of a Dendron vault, whose label comes first, lead where they did', a
   expect((await neuronOf(obsidian, 'neurons/daily.md')).content).toBe(vault['daily.md'])
 })
 
+test('blocks and names with a pipe of a Logseq graph are linked to', async () => {
+  const [one, two, none] = ['1', '2', '3'].map((sign) => `6502d6b${sign}-0000-4000-8000-00000000000A`)
+  const given = await importing({
+    'logseq/config.edn': '{}',
+    'pages/Plan.md': `- First [[Aim]] | *step*\n  id:: ${one}\n  - x`,
+    'pages/Q%7CA.md': `id:: ${two}\n\n- y`,
+    'pages/C# x.md': `- z\n  id:: ${none?.replace('3', '4')}`,
+    'journals/2024_01_02.md': [
+      `- ((${one})) {{embed ((${one}))}} [label](((${one}))) ((${two})) ((${none})) ((${none?.replace('3', '4')}))`,
+      '- [[Q|A]] [[Plan|x]] [[Plan]]',
+    ].join('\n'),
+  })
+  const { unresolved, notices } = await given.run()
+  expect(unresolved.map(({ target }) => target)).toEqual(['Aim'])
+  expect(notices.map(({ path, line, message }) => `${path}:${line} ${message}`)).toEqual([
+    'logseq/config.edn:1 Links are read as Logseq writes them: ((id of a block)), and names with a pipe.',
+    `journals/2024_01_02.md:1 No block of the folder has the id ((${none?.toLowerCase()})).`,
+  ])
+  const id = one?.toLowerCase()
+  const { content, links } = await neuronOf(given, 'neurons/journals/2024_01_02.md')
+  expect(content.trim().split('\n')).toEqual([
+    `- [[pages/Plan#^${id}|First Aim step]] ![[pages/Plan#^${id}|First Aim step]] [[pages/Plan#^${id}|label]] [[pages/Q%7CA]] ((${none})) [z](/pages/C%23%20x.md#^${none?.replace('3', '4').toLowerCase()})`,
+    '- [Q\\|A](/pages/Q%257CA.md) [[Plan|x]] [[Plan]]',
+  ])
+  expect(links.length).toBe(3)
+  const plan = await neuronOf(given, 'neurons/pages/Plan.md')
+  expect(plan.content.trim()).toBe(`- First [[Aim]] | *step*\n  ^${id}\n  - x`)
+  expect((await neuronOf(given, 'neurons/pages/Q%7CA.md')).title).toBe('Q|A')
+  expect(await errorsOf(given)).toEqual([])
+  expect(await given.run()).toMatchObject({ unchanged: 4 })
+  expectSound(given)
+})
+
 test('line endings stay, a byte order mark goes', async () => {
   const given = await importing({
     'crlf.md': '---\r\ncssclass: x\r\n---\r\n\r\nOne\r\nTwo\r\n',
