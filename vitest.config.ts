@@ -71,7 +71,10 @@ const areas: Area[] = [
   {
     name: 'test-rest',
     include: filesOf('**'),
-    long: ['test/{contract-suite,examples}/*.test.ts', 'test/cli/{without-git,curators-day,commands/mirror}.test.ts'],
+    long: [
+      'test/{contract-suite,examples}/*.test.ts',
+      'test/cli/{without-git,curators-day,commands/{mirror,kb-adopt}}.test.ts',
+    ],
   },
 ]
 

@@ -54,18 +54,20 @@ export type PushedFolder = {
 /**
  * Looks into every folder that the commits of a push change, those of commits whose changes are undone later as well.
  * @param visit says which of the changed folders in a folder to look into.
+ * @param isWhole looks into every folder of the commits, as if they had no parents
  * @throws {PushTooLarge} if a tree would expand to too many files, a commit has too many parents, or the work would be too much.
  */
 export async function walkPushedTrees(
   repository: Repository,
   commits: readonly Oid[],
   visit: (folder: PushedFolder) => readonly GitTreeEntry[],
+  { isWhole = false } = {},
 ): Promise<void> {
   let [entries, compared] = [0, 0]
   const readFolder = folderReader(repository)
   for (const commit of commits) {
     const { data } = await repository.read(commit)
-    const parents = parentsOfCommit(data)
+    const parents = isWhole ? [] : parentsOfCommit(data)
     checkParents(commit, parents)
     const roots = await Promise.all(parents.map((parent) => repository.treeOf(parent)))
     const waiting = [{ prefix: '', oid: await repository.treeOf(commit), before: roots }]

@@ -11,6 +11,7 @@ import { SlugTaken } from '../state/life.ts'
 import { orCommitted } from '../state/once.ts'
 import { checkerPackage } from './checker-package.ts'
 import type { Context } from './context.ts'
+import type { KbIdentity } from './kb-identity.ts'
 import { KnowledgeBase } from './knowledge-base.ts'
 import { commitMessage, signatureOf } from './refs/commit-message.ts'
 
@@ -31,19 +32,34 @@ export const templateDir = fileURLToPath(new URL('../../kb-template/', import.me
 export const operator: Actor = { id: 'cli', name: 'Operator' }
 
 /**
- * Makes a knowledge base: its repository from the template, then its entry, so that nobody sees half of one.
+ * Makes a knowledge base with a repository from the template.
+ * @throws what {@link enterKnowledgeBase} throws
+ */
+export function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase): Promise<CreatedKnowledgeBase> {
+  const { tenant, slug, prefix = derivePrefix(slug), title = slug, language = 'en' } = input
+  const make = (identity: KbIdentity, gitDir: string) => makeRepository(ctx, identity, gitDir, { title, language })
+  return enterKnowledgeBase(ctx, { tenant, id: uuidv7(), slug, prefix }, make)
+}
+
+/**
+ * Makes the repository of a knowledge base, then its entry, so that nobody sees half of one.
+ * @param make makes the repository; what it leaves is removed if there will be no entry
  * @throws {ValidationError} for a slug or prefix that cannot be used, {GanglionError} `already_exists`, `tenant_disabled`, `quota_exceeded`
  */
-export async function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase): Promise<CreatedKnowledgeBase> {
-  const slug = parse('slug', Slug, input.slug)
-  const prefix = parse('prefix', SeqPrefix, input.prefix ?? derivePrefix(slug))
-  const tenant = await ctx.tenants.ensure(parse('tenant', Slug, input.tenant), ctx.now())
+export async function enterKnowledgeBase(
+  ctx: Context,
+  named: Omit<CreatedKnowledgeBase, 'gitDir'>,
+  make: (identity: KbIdentity, gitDir: string) => Promise<void>,
+): Promise<CreatedKnowledgeBase> {
+  const slug = parse('slug', Slug, named.slug)
+  const prefix = parse('prefix', SeqPrefix, named.prefix)
+  const tenant = await ctx.tenants.ensure(parse('tenant', Slug, named.tenant), ctx.now())
   if ((await ctx.knowledgeBases.find(tenant.id, slug, { disabled: true })) !== undefined) throw alreadyExists(slug)
-  const identity = { id: uuidv7(), tenantId: tenant.id, slug, prefix }
+  const identity = { id: named.id, tenantId: tenant.id, slug, prefix }
   const gitDir = ctx.directory.repository(identity.id)
   const find = async () => (await ctx.knowledgeBases.find(tenant.id, identity.id, { disabled: true })) && identity
   const create = async () => {
-    await makeRepository(ctx, identity, gitDir, { title: input.title ?? slug, language: input.language ?? 'en' })
+    await make(identity, gitDir)
     await ctx.knowledgeBases.create(identity, ctx.now())
     return identity
   }
@@ -59,7 +75,7 @@ export async function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase)
 
 async function makeRepository(
   ctx: Context,
-  identity: { id: string; tenantId: string; slug: string; prefix: string },
+  identity: KbIdentity,
   gitDir: string,
   settings: { title: string; language: string },
 ): Promise<void> {
@@ -116,5 +132,5 @@ function parse<T>(
 }
 
 function alreadyExists(slug: string): GanglionError {
-  return new GanglionError('already_exists', `The tenant has a knowledge base ${slug} already.`)
+  return new GanglionError('already_exists', `The tenant has a knowledge base ${slug} already: choose another slug.`)
 }

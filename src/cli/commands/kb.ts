@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { openContext } from '../../app/open-context.ts'
+import { withoutCredentials } from '../../git/native/operators-git.ts'
 import { recordAct } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
-import { createKnowledgeBase, operator } from '../../kb/create-kb.ts'
+import { type CreatedKnowledgeBase, createKnowledgeBase, operator } from '../../kb/create-kb.ts'
+import { adoptKnowledgeBase } from '../../operate/adopt/adopt-kb.ts'
 import { changeKb, type LifeChange } from '../../operate/life-cycle.ts'
 import { SeqPrefix, Slug } from '../../rules/neurons/seq-id.ts'
-import { act } from '../command.ts'
+import { act, type CommandAnswer } from '../command.ts'
 import { addDelete } from '../delete-option.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
@@ -32,20 +34,32 @@ export function addKnowledgeBaseCommands(program: Command): void {
       prefix: SeqPrefix.exactOptional(),
       language: z.string().min(1).exactOptional(),
     }),
-    async (input, { dataDir, database, bucket, objects, publicUrl }) => {
-      const ctx = await openContext({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'create' })
-      try {
+    (input, environment) =>
+      makeKb(environment, async (ctx) => {
         const made = await createKnowledgeBase(ctx, input)
-        const tenantId = (await ctx.tenants.find(made.tenant))?.id ?? ''
-        await recordAct(ctx, { ...operator, tenantId }, { action: 'kb.created', subject: made.slug })
-        return {
-          json: made,
-          text: `Made the knowledge base ${made.slug} (${made.id}) of ${made.tenant}:\n${made.gitDir}`,
-        }
-      } finally {
-        await ctx.close()
-      }
-    },
+        return { made, text: `Made the knowledge base ${made.slug} (${made.id}) of ${made.tenant}:\n${made.gitDir}` }
+      }),
+  )
+
+  act(
+    kb
+      .command('adopt')
+      .description('make a knowledge base of a git repository and its history: a full copy of one, or any Markdown')
+      .argument('<source>', 'a folder or URL, as git takes it')
+      .option('--tenant <slug>', 'whose it is, made if it is new (default: the only one)')
+      .option('--slug <slug>', 'its name in addresses (default: that of the copy, or of the folder)')
+      .addHelpText(
+        'after',
+        '\nSafe beside a running server. It fetches with your git, its keys and its helpers.\n\nExample:\n  ganglion kb adopt handbook.git --tenant acme',
+      ),
+    z.object({ source: z.string().min(1), tenant: Slug.exactOptional(), slug: Slug.exactOptional() }),
+    ({ source, slug, tenant }, environment) =>
+      makeKb(environment, async (ctx) => {
+        const made = await adoptKnowledgeBase(ctx, { source, slug, tenant: tenant ?? (await onlyTenant(ctx)) })
+        const kind = made.isMirror ? 'copy of a knowledge base' : 'history'
+        const text = `Adopted the ${kind} as ${made.slug} (${made.id}) of ${made.tenant}, with ${made.neurons === 1 ? '1 Neuron' : `${made.neurons} Neurons`}:\n${made.gitDir}`
+        return { made, text, detail: withoutCredentials(source) }
+      }),
   )
 
   act(
@@ -103,6 +117,28 @@ export function addKnowledgeBaseCommands(program: Command): void {
     change(input, environment, { isDisabled: false }, `Enabled ${input.kb}.`),
   )
   addDelete(one('delete', 'delete a knowledge base, after an export'), One, findKb)
+}
+
+type Made = { made: CreatedKnowledgeBase; text: string; detail?: string }
+
+/** Makes a knowledge base, perhaps with its data directory, and records that. */
+async function makeKb(environment: Environment, make: (ctx: Context) => Promise<Made>): Promise<CommandAnswer> {
+  const { dataDir, database, bucket, objects, publicUrl } = environment
+  const ctx = await openContext({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'create' })
+  try {
+    const { made, text, detail = '' } = await make(ctx)
+    const tenantId = (await ctx.tenants.find(made.tenant))?.id ?? ''
+    await recordAct(ctx, { ...operator, tenantId }, { action: 'kb.created', subject: made.slug, detail })
+    return { json: made, text }
+  } finally {
+    await ctx.close()
+  }
+}
+
+async function onlyTenant({ tenants }: Context): Promise<string> {
+  const [only, another] = await tenants.list()
+  if (only === undefined || another !== undefined) throw new Error('Say whose knowledge base it is: --tenant <slug>.')
+  return only.slug
 }
 
 const One = z.object({ kb: z.string(), tenant: z.string() })

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { promisify } from 'node:util'
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { operatorsGit, withoutCredentials } from '../../git/native/operators-git.ts'
 import { readRef } from '../../git/refs/refs.ts'
 import { audienceClone } from '../../kb/clone/audience-clone.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
@@ -14,9 +13,6 @@ import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const Mirrored = Selection.extend({ remote: z.string(), kb: z.string(), audience: z.enum(servedAudiences) })
 const branch = 'refs/heads/main'
-const run = promisify(execFile)
-/** Without a name and a password. */
-const shown = (remote: string) => remote.replace(/\/\/[^/@]*@/, '//')
 
 export function addMirrorCommand(program: Command): void {
   act(
@@ -37,8 +33,8 @@ export function addMirrorCommand(program: Command): void {
         if (other) throw new Error(`Several tenants have a knowledge base ${name}: say whose with --tenant.`)
         const clone = async () => audienceClone(ctx, await ctx.kb(kb.tenantId, kb.id), audience)
         const { commit, change } = await inUse(async () => push(await clone(), remote))
-        const text = `${shown(remote)} ${changes[change]} what the audience ${audience} sees of ${kb.slug}: ${commit ?? 'nothing'}`
-        return { json: { kb: kb.slug, audience, remote: shown(remote), commit, change }, text }
+        const text = `${withoutCredentials(remote)} ${changes[change]} what the audience ${audience} sees of ${kb.slug}: ${commit ?? 'nothing'}`
+        return { json: { kb: kb.slug, audience, remote: withoutCredentials(remote), commit, change }, text }
       }),
   )
 }
@@ -52,32 +48,26 @@ const changes = {
 /** Its main is replaced where something that it shows is hidden now; not where others wrote there. */
 async function push(gitDir: string, remote: string): Promise<{ commit: string | null; change: keyof typeof changes }> {
   const commit = (await readRef(gitDir, branch)) ?? null
-  const refs = await git(gitDir, 'ls-remote', '--', remote, branch)
+  const refs = await operatorsGit(gitDir, ['ls-remote', '--', remote, branch])
   const [, theirs = ''] = /^(\w+)\trefs\/heads\/main$/m.exec(refs) ?? []
   if (theirs === (commit ?? '')) return { commit, change: 'none' }
   const ancestry = ['merge-base', '--is-ancestor', theirs, commit ?? '']
-  const isForward = theirs === '' || (await git(gitDir, ...ancestry).catch(() => undefined)) !== undefined
+  const isForward = theirs === '' || (await operatorsGit(gitDir, [...ancestry]).catch(() => undefined)) !== undefined
   if (!isForward) await requireMirror(remote)
   const lease = `--force-with-lease=${branch}:${theirs}`
-  await git(gitDir, 'push', '--quiet', '--no-verify', lease, '--', remote, `${commit ?? ''}:${branch}`)
+  await operatorsGit(gitDir, ['push', '--quiet', '--no-verify', lease, '--', remote, `${commit ?? ''}:${branch}`])
   return { commit, change: isForward ? 'forwarded' : 'replaced' }
 }
 
 async function requireMirror(remote: string): Promise<void> {
   const beside = await mkdtemp(`${tmpdir()}/ganglion-mirror-`)
   try {
-    await git(beside, 'init', '--quiet', '--bare')
-    await git(beside, 'fetch', '--quiet', '--depth=1', '--', remote, branch)
-    const mark = await git(beside, 'log', '-1', '--format=%(trailers:key=Main-Commit)', 'FETCH_HEAD')
-    if (!mark.trim()) throw new Error(`The main of ${shown(remote)} is no mirror, and would be lost: name another.`)
+    await operatorsGit(beside, ['init', '--quiet', '--bare'])
+    await operatorsGit(beside, ['fetch', '--quiet', '--depth=1', '--', remote, branch])
+    const mark = await operatorsGit(beside, ['log', '-1', '--format=%(trailers:key=Main-Commit)', 'FETCH_HEAD'])
+    if (!mark.trim())
+      throw new Error(`The main of ${withoutCredentials(remote)} is no mirror, and would be lost: name another.`)
   } finally {
     await rm(beside, { recursive: true, force: true })
   }
-}
-
-async function git(gitDir: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run('git', ['--git-dir', gitDir, ...args]).catch(({ code, stderr }) => {
-    throw new Error(code === 'ENOENT' ? 'No git is installed.' : `git ${args[0]} failed: ${String(stderr).trim()}`)
-  })
-  return stdout
 }

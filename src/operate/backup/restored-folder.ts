@@ -92,6 +92,11 @@ export async function buildFolder(
   }
 }
 
+/** Returns the floor of the seqIds of a copy, where the original may have given more since. */
+export function floorAbove(highestNumber: number): number {
+  return Math.min(highestNumber + numbersLeftOut, maxNumber)
+}
+
 /** The file in a data directory that says of which restore it is, until that has ended. */
 export function restoreMark(root: string): string {
   return join(root, 'restoring')
@@ -118,7 +123,7 @@ async function restoreKb(
     throw new BackupError(`${basename(file)} does not hold the refs of ${slug} that the manifest names.`)
   }
   const warnings = await fsck(gitDir, AbortSignal.timeout(fsckLimitMs))
-  const seqFloor = isMove ? highestNumber : Math.min(highestNumber + numbersLeftOut, maxNumber)
+  const seqFloor = isMove ? highestNumber : floorAbove(highestNumber)
   await raiseFloor(ctx, identity, seqFloor)
   await inUse(() => ctx.kbs.open(identity))
   return { id, slug, seqFloor, warnings }

@@ -1,5 +1,6 @@
+import type { Oid } from '../../git/objects/object.ts'
 import { folderMode, fromBinaryName, type GitTreeEntry } from '../../git/objects/tree.ts'
-import { type PushedFolder, type PushRange, pushedCommits, walkPushedTrees } from '../../git/pushed-objects.ts'
+import { type PushedFolder, pushedCommits, walkPushedTrees } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import { checkFile } from '../../rules/check/check-file.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
@@ -16,24 +17,29 @@ type CheckedObjects = { findings: Finding[]; isWhole: boolean }
 /**
  * Checks names, modes, sizes and collisions in all commits of a push, also of files that the last commit no longer has: a clone
  * contains them too.
+ * @param range without `from`: all files of the last commit, and none of earlier ones
  * @throws {PushTooLarge}
  */
-export async function checkPushedObjects(repository: Repository, range: PushRange): Promise<CheckedObjects> {
-  const commits = await pushedCommits(repository, range)
+export async function checkPushedObjects(
+  repository: Repository,
+  { from, to }: { from: Oid | undefined; to: Oid },
+): Promise<CheckedObjects> {
+  const commits = from === undefined ? [to] : await pushedCommits(repository, { from, to })
   const findings = new Map<string, Finding>()
   let isWhole = true
-  await walkPushedTrees(repository, commits, (folder) => {
+  const visit = (folder: PushedFolder) => {
     const { found, folders, skipped } = checkFolder(folder)
     for (const finding of found) {
       const { path, rule, message } = finding
-      const isEarlier = folder.commit !== range.to
+      const isEarlier = folder.commit !== to
       const named = { ...finding, message: isEarlier ? `${message} (commit ${folder.commit.slice(0, 7)})` : message }
       const key = `${rule} ${path}`
       if (!findings.has(key)) findings.set(key, named)
     }
     if (skipped > 0) isWhole = false
     return folders
-  })
+  }
+  await walkPushedTrees(repository, commits, visit, { isWhole: from === undefined })
   return { findings: [...findings.values()], isWhole }
 }
 

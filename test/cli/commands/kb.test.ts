@@ -71,7 +71,7 @@ test('a slug is taken within its tenant only', async () => {
   expect(await create('acme')).toMatchObject({ code: 0 })
   expect(await create('acme')).toEqual({
     code: 1,
-    json: { error: 'The tenant has a knowledge base handbook already.' },
+    json: { error: 'The tenant has a knowledge base handbook already: choose another slug.' },
   })
   expect(await create('umbrella')).toMatchObject({ code: 0, json: { tenant: 'umbrella' } })
 })

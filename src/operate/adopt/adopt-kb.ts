@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openContext } from '../../app/open-context.ts'
+import { withoutCredentials } from '../../git/native/operators-git.ts'
+import { putRepository } from '../../kb/cluster/put-repository.ts'
+import type { Context } from '../../kb/context.ts'
+import { type CreatedKnowledgeBase, enterKnowledgeBase } from '../../kb/create-kb.ts'
+import { sharedRefs } from '../../kb/refs/kb-refs.ts'
+import { Slug } from '../../rules/neurons/seq-id.ts'
+import { unlessAtWork } from '../../state/database/engines/advisory-lock.ts'
+import { lockFile } from '../../state/directory/directory-lock.ts'
+import { syncDirectory } from '../../system/durable-file.ts'
+import { AdoptionRefused } from './adoption-refused.ts'
+import { buildKb } from './build-kb.ts'
+import { fetchSource } from './fetch-source.ts'
+
+const defaultMaxBytes = 4e9
+
+export type AdoptOptions = {
+  /** Folder or URL of the repository, as git accepts it. */
+  source: string
+  tenant: string
+  /** Default: the one of a mirror, or made of the name of the source. */
+  slug?: string | undefined
+  /** Maximum size of the fetched repository. */
+  maxBytes?: number
+}
+
+export type AdoptedKnowledgeBase = CreatedKnowledgeBase & { isMirror: boolean; neurons: number }
+
+/**
+ * Makes a knowledge base of a repository and its history: a mirror keeps its id, prefix, queue and citations; the pages of any other become
+ * Neurons. It is built and verified in a data directory of its own, which the next start of a server removes after a crash, and is
+ * moved to its place at the end.
+ * @throws {AdoptionRefused} {Error} with the complaint of git; what {@link enterKnowledgeBase} throws
+ */
+export async function adoptKnowledgeBase(ctx: Context, options: AdoptOptions): Promise<AdoptedKnowledgeBase> {
+  const { directory, database } = ctx
+  const release = await lockFile(join(directory.tmp, 'adoption'), { waitMs: 0 })
+  let adopted: AdoptedKnowledgeBase | undefined
+  try {
+    // Two adoptions of one mirror would both find its id free.
+    const work = async () => {
+      adopted = await adopt(ctx, options)
+    }
+    if (release !== undefined) await unlessAtWork(database.db, 'adopt', work)
+  } finally {
+    release?.()
+  }
+  if (adopted === undefined) throw new AdoptionRefused('Another adoption is under way: try again when it has ended.')
+  return adopted
+}
+
+async function adopt(ctx: Context, options: AdoptOptions): Promise<AdoptedKnowledgeBase> {
+  const { source: address, tenant, slug, maxBytes = defaultMaxBytes } = options
+  const { cluster, directory, threads, urls, now } = ctx
+  const dataDir = join(directory.incoming, `adopted-${randomUUID()}`)
+  const scratch = await openContext({ dataDir, threads, publicUrl: urls.base, now })
+  try {
+    const fetched = join(scratch.directory.incoming, 'fetched.git')
+    const isMirror = await fetchSource(address, fetched, maxBytes)
+    const named = { tenant, slug: slug ?? (isMirror ? undefined : slugOf(address)) }
+    const building = { ...named, fetched, isMirror, source: withoutCredentials(address) }
+    const { neurons, ...identity } = await buildKb(scratch, building)
+    await requireFreeId(ctx, identity.id)
+    const builtDir = scratch.directory.repository(identity.id)
+    const made = await enterKnowledgeBase(ctx, { ...identity, tenant }, async ({ id }, gitDir) => {
+      // No entry has the id: an adoption was cut off here.
+      for (const path of [gitDir, ...directory.derived(id)]) await rm(path, { recursive: true, force: true })
+      if (cluster === undefined) await rename(builtDir, gitDir)
+      else await cluster.replace(await putRepository(cluster.packs, { kbId: id, gitDir: builtDir, refs: sharedRefs }))
+      await syncDirectory(directory.repositories)
+    })
+    return { ...made, isMirror, neurons }
+  } finally {
+    await scratch.close()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function requireFreeId({ knowledgeBases }: Context, id: string): Promise<void> {
+  const same = (await knowledgeBases.all()).find((kb) => kb.id === id)
+  if (same !== undefined)
+    throw new AdoptionRefused(
+      `The knowledge base ${same.slug} here has the id ${id} already, which citations and candidates name: adopt the copy into another data directory, or delete that one first (ganglion kb delete).`,
+    )
+  if ((await knowledgeBases.deleted()).includes(id))
+    throw new AdoptionRefused(
+      `A deleted knowledge base had the id ${id}: try again when a server has removed the rest.`,
+    )
+}
+
+/** Returns the slug of a repository that brings none: the last part of its address. */
+function slugOf(address: string): string {
+  const path = address.replace(/\/+$/, '').replace(/(?:\/?\.git|\.bundle)$/, '')
+  const name =
+    path
+      .split(/[/:\\]/)
+      .at(-1)
+      ?.toLowerCase() ?? ''
+  const { success, data } = Slug.safeParse(name.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, ''))
+  if (!success) throw new AdoptionRefused(`No slug can be made of the name ${name}: give one with --slug.`)
+  return data
+}
