@@ -37,6 +37,14 @@ extractorConformance({
   },
 })
 
+test('a letter that a program cuts in two, and a subject without its end, are read', async () => {
+  const bytes = message('Text').replace(
+    /=\?utf-8.*?\?=/,
+    '=?utf-8?B?QnI=?=\r\n =?utf-8?B?w7w=?= =?utf-8?B?Y2s=?= =?utf-8?Q?e_=C3',
+  )
+  expect((await extractBytes('eml', bytes.replace('w7w=?= =', 'ww==?= =?utf-8?B?vA==?= ='))).title).toBe('Brücke')
+})
+
 test('values between tabs are a table', async () => {
   expect((await extractBytes('tsv', 'name\tnote\nAnn\ta, b\n')).markdown).toBe(
     '| name | note |\n| --- | --- |\n| Ann | a, b |',

@@ -1,3 +1,4 @@
+import { decodeEncodedWords } from '../../encoded-words.ts'
 import { inlineText } from '../inline-text.ts'
 import type { SourceBlock } from '../source-blocks.ts'
 import { isAuthors, isGenericName, isPlaceholder } from './generic-names.ts'
@@ -28,8 +29,9 @@ export type TitleSource = {
  * Returns the title of a document: from its metadata, from its first lines, or the file name without suffix. Placeholders of
  * programs, chapter labels, running heads and file names count only if there is nothing else.
  */
-export function documentTitle({ own = '', blocks, filename, isRunning }: TitleSource): string {
-  const stem = stemOf(filename)
+export function documentTitle({ own: given = '', blocks, filename, isRunning }: TitleSource): string {
+  const own = decodeEncodedWords(given)
+  const stem = stemOf(decodeEncodedWords(filename))
   const claimed = withoutProgram(own)
   const isTitle = (title: string) => title !== '' && !isPlaceholder(title) && !isAuthors(title) && !fileCopy.test(title)
   const isFileName = suffix.test(own) || /^\S*(?:_|\d{3})\S*$/.test(claimed) || stemOf(claimed) === stem

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import PostalMime, { type Address, type Email } from 'postal-mime'
+import { decodeEncodedWords } from '../../encoded-words.ts'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
 import { asInlineMarkdown } from '../markdown/as-inline-markdown.ts'
 import { escapeText } from '../markdown/escape-text.ts'
@@ -22,22 +23,29 @@ export const extractEml: Extractor = async ({ file }) => {
     throw new ExtractionError('wrong-type', 'The file is no message: it does not begin with the header of one.')
   }
   const message = await parse(bytes)
-  const names = message.attachments.map(({ filename, mimeType }) => filename ?? mimeType)
+  const names = message.attachments.map(({ filename, mimeType }) => decodeEncodedWords(filename ?? mimeType))
+  const subject = decodeEncodedWords(rawSubject(message) ?? message.subject ?? '')
   const facts = [
     ['From', addresses(message.from === undefined ? [] : [message.from])],
     ['To', addresses(message.to)],
     ['Cc', addresses(message.cc)],
     ['Date', message.date ?? ''],
-    ['Subject', message.subject ?? ''],
+    ['Subject', subject],
     ['Attachments', [...names.slice(0, maxNames), ...(names.length > maxNames ? ['…'] : [])].join(', ')],
   ].filter(([, value]) => value !== '')
   const head = facts.map(([name, value]) => `- ${name}: ${asInlineMarkdown(value ?? '')}`).join('\n')
   return {
-    title: message.subject,
+    title: subject === '' ? undefined : subject,
     markdown: `${head}\n\n${textOf(message)}`,
     anchors: [],
     warnings: names.length > 0 ? [`Attached files were left out: upload them by themselves.`] : [],
   }
+}
+
+/** Returns the subject as it is encoded: the parser decodes each encoded word by itself. */
+function rawSubject({ headers }: Email): string | undefined {
+  const raw = headers.find(({ key }) => key === 'subject')?.value.replace(/\r?\n[ \t]*/g, ' ')
+  return raw?.includes('=?') ? raw : undefined
 }
 
 async function parse(bytes: Buffer): Promise<Email> {
@@ -51,6 +59,7 @@ async function parse(bytes: Buffer): Promise<Email> {
 function addresses(list: readonly Address[] | undefined): string {
   const names = (list ?? [])
     .flatMap((each) => (each.group === undefined ? [each] : each.group))
+    .map(({ name: encoded, address }) => ({ name: decodeEncodedWords(encoded ?? ''), address }))
     .map(({ name, address }) => (name && address ? `${name} (${address})` : name || address || ''))
     .filter((name) => name !== '')
   return [...names.slice(0, maxAddresses), ...(names.length > maxAddresses ? ['…'] : [])].join(', ')
