@@ -6,8 +6,11 @@ import { parseDestination } from '../../markdown/links/markdown-link.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { placeFromFolder } from '../../rules/links/file-target.ts'
 
-/** A file of the folder by its path there, or a folder of which nothing is imported; `problem` is the reason to skip it. */
-export type FoundFile = { origin: string; problem?: string; isHiddenFolder?: boolean }
+/**
+ * A file of the folder by its path there, or a folder that is skipped; `problem` is the reason. `isLookedInto`: whether files in a
+ * skipped folder come along where notes link to them.
+ */
+export type FoundFile = { origin: string; problem?: string; isLookedInto?: boolean }
 
 export const noteName = /\.(?:md|markdown)$/i
 /** GitBook's tags for a file and for a reusable text, whose path is no Markdown link. */
@@ -17,7 +20,8 @@ const ignored = 'is ignored by git'
 /**
  * Lists the files of a folder, by name. Symbolic links are not followed. Build results, hidden files and what git ignores are listed
  * with the reason to skip them, a folder of them once. A hidden file to which a note outside of hidden folders links is a file like
- * others, as in GitBook's `.gitbook/assets`.
+ * others, as in GitBook's `.gitbook/assets`. So is an attachment in a folder that `.gitignore` names, outside of a checkout: it may have
+ * been tracked.
  * @param tools.gitDir a bare repository, which applies `.gitignore` files to a folder that is not under version control
  */
 export async function listFolder(
@@ -26,7 +30,7 @@ export async function listFolder(
 ): Promise<FoundFile[]> {
   const files = await walk(dir, '', (name) => (name.startsWith('.') ? 'is hidden' : undefined))
   const ofGit = await listedByGit(dir, files, gitDir)
-  const kept = ofGit === undefined ? files : withoutIgnored(files, ofGit)
+  const kept = ofGit === undefined ? files : withoutIgnored(files, ofGit.files, ofGit.isCheckout)
   return [...kept, ...(await linkedHiddenFiles(dir, kept, parser))].sort((a, b) => (a.origin < b.origin ? -1 : 1))
 }
 
@@ -43,7 +47,8 @@ async function walk(
   for (const entry of entries) {
     const origin = prefix + entry.name
     const problem = problemOf(entry.name) ?? entryProblem(entry)
-    if (problem !== undefined) files.push({ origin, problem, isHiddenFolder: entry.isDirectory() })
+    if (problem !== undefined)
+      files.push({ origin, problem, isLookedInto: entry.isDirectory() && /^\.(?!git$)/i.test(entry.name) })
     else if (entry.isDirectory()) for (const file of await walk(dir, `${origin}/`, problemOf)) files.push(file)
     else files.push({ origin })
   }
@@ -62,7 +67,7 @@ async function listedByGit(
   dir: string,
   files: readonly FoundFile[],
   gitDir: string,
-): Promise<readonly WorkTreeFile[] | undefined> {
+): Promise<{ files: readonly WorkTreeFile[]; isCheckout: boolean } | undefined> {
   const folder = resolve(dir)
   for (let root = folder; ; root = dirname(root)) {
     const own = await findGitDir(root).catch(() => undefined)
@@ -71,14 +76,14 @@ async function listedByGit(
     const below = listed.filter(({ path }) => path.startsWith(prefix))
     // A repository around the folder that tracks nothing in it, such as one of a home's settings, does not decide.
     if (below.some(({ mode }) => mode !== undefined) || (own !== undefined && root === folder && below.length > 0))
-      return below.map((file) => ({ ...file, path: file.path.slice(prefix.length) }))
+      return { files: below.map((file) => ({ ...file, path: file.path.slice(prefix.length) })), isCheckout: true }
     if (own !== undefined || root === dirname(root)) break
   }
   const hasRules = files.some(({ origin }) => /(?:^|\/)\.gitignore$/.test(origin))
-  return hasRules ? await listWorkTree(gitDir, folder) : undefined
+  return hasRules ? { files: await listWorkTree(gitDir, folder), isCheckout: false } : undefined
 }
 
-function withoutIgnored(files: readonly FoundFile[], ofGit: readonly WorkTreeFile[]): FoundFile[] {
+function withoutIgnored(files: readonly FoundFile[], ofGit: readonly WorkTreeFile[], isCheckout: boolean): FoundFile[] {
   const listed = new Set(ofGit.map(({ path }) => path.normalize('NFC')))
   const folders = new Set([...listed].flatMap((path) => prefixesOf(path)))
   const kept = new Map<string, FoundFile>()
@@ -89,7 +94,7 @@ function withoutIgnored(files: readonly FoundFile[], ofGit: readonly WorkTreeFil
     const path = prefixes[at] ?? file.origin
     const isKept = listed.has(path.normalize('NFC')) || (path === file.origin && file.problem !== undefined)
     if (isKept) kept.set(file.origin, file)
-    else kept.set(path, { origin: path, problem: ignored })
+    else kept.set(path, { origin: path, problem: ignored, isLookedInto: !isCheckout && path !== file.origin })
   }
   return [...kept.values()]
 }
@@ -102,7 +107,7 @@ function prefixesOf(path: string): string[] {
 
 /** Returns the files of hidden folders to which notes link by their paths. A repository's own folder is never looked into. */
 async function linkedHiddenFiles(dir: string, files: readonly FoundFile[], parser: ParserPool): Promise<FoundFile[]> {
-  const hidden = files.filter(({ origin, isHiddenFolder }) => isHiddenFolder && /(?:^|\/)\.(?!git$)[^/]*$/.test(origin))
+  const hidden = files.filter(({ isLookedInto }) => isLookedInto)
   if (hidden.length === 0) return []
   const names = [...new Set(hidden.map(({ origin }) => origin.slice(origin.lastIndexOf('/') + 1)))]
   const linked = new Set<string>()
@@ -113,13 +118,24 @@ async function linkedHiddenFiles(dir: string, files: readonly FoundFile[], parse
     const { links } = await parser.links(text)
     const others = Array.from(text.matchAll(gitbookPath), ([, path = '']) => parseDestination(path)?.target ?? '')
     for (const target of [...links.map(({ target }) => target), ...others])
-      linked.add(placeFromFolder(target, origin) ?? target.replace(/^\/+/, ''))
+      linked.add(placeFromFolder(target, origin) ?? target.normalize('NFC'))
   }
   const found: FoundFile[] = []
-  for (const { origin } of hidden) {
-    if (![...linked].some((path) => path.startsWith(`${origin}/`))) continue
+  for (const { origin, problem } of hidden) {
     const inside = await walk(dir, `${origin}/`, (name) => (name === '.git' ? 'is hidden' : undefined))
-    for (const file of inside) if (linked.has(file.origin.normalize('NFC'))) found.push(file)
+    for (const file of inside) {
+      const isLinked = prefixesOf(file.origin).some((around) => linked.has(linkFrom(around, file.origin)))
+      if (
+        (linked.has(file.origin.normalize('NFC')) || linked.has(linkFrom('', `/${file.origin}`)) || isLinked) &&
+        !(problem === ignored && noteName.test(file.origin))
+      )
+        found.push(file)
+    }
   }
   return found
+}
+
+/** How a link from the root of a site in this folder is written. */
+function linkFrom(folder: string, path: string): string {
+  return path.slice(folder.length).normalize('NFC')
 }

@@ -15,8 +15,8 @@ type Block = { page: string; place: string; text: string }
 export type LogseqGraph = { blocks: Map<string, Block>; piped: Map<string, string>; notices: NoteNotice[] }
 
 const id = '([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})'
-const idLine = new RegExp(`^([ \\t]*)id:: ${id}[ \\t]*$`, 'i')
-const indentedId = new RegExp(`^([ \\t]+)id:: ${id}[ \\t]*$`, 'gim')
+const idLine = new RegExp(`^([ \\t]*(?:- )?)id:: ${id}[ \\t]*$`, 'i')
+const indentedId = new RegExp(`^([ \\t]+|[ \\t]*- )id:: ${id}[ \\t]*$`, 'gim')
 /** An embedded block, a block with a label, a block, or a link to a page whose name has a pipe. */
 const reference = new RegExp(
   `\\{\\{embed \\(\\(${id}\\)\\)\\s*\\}\\}|\\[([^[\\]\\n]*)\\]\\(\\(\\(${id}\\)\\)\\)|\\(\\(${id}\\)\\)|\\[\\[([^[\\]|\\n]*\\|[^[\\]\\n]*)\\]\\]`,
@@ -33,7 +33,7 @@ export async function readLogseqGraph(notes: readonly PlannedFile[]): Promise<Lo
     let block = ''
     for (const [index, line] of text.split(/\r?\n/).entries()) {
       const [, indent, ownId] = idLine.exec(line) ?? []
-      if (/^\s*- /.test(line)) block = line.replace(/^\s*- /, '')
+      if (/^\s*- /.test(line)) block = ownId === undefined ? line.replace(/^\s*- /, '') : ''
       const title = index < 20 ? /^title:: (.+)$/.exec(line)?.[1] : undefined
       for (const name of [title ?? '', index === 0 ? meantName(fileTitle(origin)) : ''])
         if (name.includes('|')) graph.piped.set(linkKey(name), path)

@@ -374,9 +374,9 @@ test('blocks and names with a pipe of a Logseq graph are linked to', async () =>
     'logseq/config.edn': '{}',
     'pages/Plan.md': `- First [[Aim]] | *step*\n  id:: ${one}\n  - x`,
     'pages/Q%7CA.md': `id:: ${two}\n\n- y`,
-    'pages/C# x.md': `- z\n  id:: ${none?.replace('3', '4')}`,
+    'pages/C# x.md': `- z\n  id:: ${none?.replace('3', '4')}\n- id:: ${none?.replace('3', '5')}\n  {{query x}}`,
     'journals/2024_01_02.md': [
-      `- ((${one})) {{embed ((${one}))}} [label](((${one}))) ((${two})) ((${none})) ((${none?.replace('3', '4')}))`,
+      `- ((${one})) {{embed ((${one}))}} [label](((${one}))) ((${two})) ((${none})) ((${none?.replace('3', '4')})) ((${none?.replace('3', '5')}))`,
       '- [[Q|A]] [[Plan|x]] [[Plan]]',
     ].join('\n'),
   })
@@ -389,7 +389,7 @@ test('blocks and names with a pipe of a Logseq graph are linked to', async () =>
   const id = one?.toLowerCase()
   const { content, links } = await neuronOf(given, 'neurons/journals/2024_01_02.md')
   expect(content.trim().split('\n')).toEqual([
-    `- [[pages/Plan#^${id}|First Aim step]] ![[pages/Plan#^${id}|First Aim step]] [[pages/Plan#^${id}|label]] [[pages/Q%7CA]] ((${none})) [z](/pages/C%23%20x.md#^${none?.replace('3', '4').toLowerCase()})`,
+    `- [[pages/Plan#^${id}|First Aim step]] ![[pages/Plan#^${id}|First Aim step]] [[pages/Plan#^${id}|label]] [[pages/Q%7CA]] ((${none})) [z](/pages/C%23%20x.md#^${none?.replace('3', '4').toLowerCase()}) [pages/C# x](/pages/C%23%20x.md#^${none?.replace('3', '5').toLowerCase()})`,
     '- [Q\\|A](/pages/Q%257CA.md) [[Plan|x]] [[Plan]]',
   ])
   expect(links.length).toBe(3)

@@ -66,8 +66,10 @@ test('files of a hidden folder come along where pages link to them, and nothing 
 })
 
 const project = {
-  '.gitignore': 'target/\n*.log\n/drafts\n!drafts/keep.md\n',
-  'guide.md': '[log](build.log)',
+  '.gitignore': 'target/\n*.log\n/drafts\n!drafts/keep.md\nimg\n',
+  'guide.md': '[log](build.log) ![](/img/a.png) [d](drafts/secret.md)',
+  'web/img/a.png': png,
+  'web/img/b.png': png,
   'build.log': 'x',
   'target/doc/readme.md': '# Built',
   'drafts/secret.md': '# Draft',
@@ -84,16 +86,19 @@ const ignored = [
   'docs/out is ignored by git',
   'drafts is ignored by git',
   'target is ignored by git',
+  'web is ignored by git',
 ]
 
 test('what git ignores stays away, with and without a repository, also where the folder is a part of one', async () => {
   const plain = await importing(project)
   const { skipped } = await plain.run()
   expect(reasons(skipped)).toEqual(['.gitignore is hidden', ...ignored, 'docs/.gitignore is hidden'].sort())
-  expect(filesOf(plain, 'main', 'neurons')).toEqual(['docs/a.md', 'docs/kept.log', 'guide.md'])
+  expect(filesOf(plain, 'main', 'neurons')).toEqual(['docs/a.md', 'docs/kept.log', 'guide.md', 'web/img/a.png'])
 
   const inside = await importing(
-    Object.fromEntries(Object.entries(project).map(([path, text]) => [`vault/${path}`, text])),
+    Object.fromEntries(
+      Object.entries(project).map(([path, text]): [string, string | Buffer] => [`vault/${path}`, text]),
+    ),
   )
   nativeGit(inside.vault, ['init', '--quiet'])
   put(inside.vault, '.gitignore', '*.tmp.md\n')
