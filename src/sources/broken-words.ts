@@ -25,3 +25,11 @@ export function joinLetters(text: string): string {
   const isAlphabet = codes.every((code, at) => at === 0 || code === (codes[at - 1] ?? 0) + 1)
   return isAlphabet || joined.split(' ').some((word) => word.length > longestWord) ? text : joined
 }
+
+/** Joins the letters of a piece of text that PDF.js has set off by wider gaps, where most of them stand apart (`Th e`). */
+export function joinPiece(piece: string): string {
+  const parts = piece.split(' ')
+  const single = parts.filter((part) => /^.\p{M}*$/u.test(part)).length
+  const joined = parts.join('')
+  return 2 * single >= parts.length && joined.length <= longestWord ? joined || piece : piece
+}

@@ -69,6 +69,26 @@ test('letters that stand apart are joined to words, by the gaps between them', a
   expect(markdown).toMatch(/A B C D E F/)
 })
 
+test('a page whose letters stand apart is read as words', async () => {
+  const lines = [
+    'The clerk keeps the ledger in the archive',
+    'room and checks it each morning before',
+    'a fee of 10 euros is due for each day.',
+  ]
+  // Widths of Helvetica at 11 points, about.
+  const widthOf = (letter: string) => (/[ijltfr.,\s]/.test(letter) ? 2.8 : /[mw]/.test(letter) ? 8.6 : 6)
+  const placed = lines.flatMap((line, row) => {
+    let x = 60
+    return [...line].flatMap((text) => {
+      const at = x
+      x += widthOf(text) + (text === ' ' ? 8 : 4)
+      return text === ' ' ? [] : [{ text, x: at, y: 700 - row * 16, size: 11 }]
+    })
+  })
+  const typed = lines.map((line, row) => ({ text: [...line].join(' '), x: 60, y: 700 - row * 16, size: 9 }))
+  for (const texts of [placed, typed]) expect((await extract([{ texts }])).markdown).toBe(lines.join(' '))
+})
+
 test('what is only printed large is text', async () => {
   const { markdown } = await extract([
     {

@@ -1,4 +1,5 @@
 import { getDocumentProxy } from 'unpdf'
+import { hasBrokenWords, joinPiece } from '../../broken-words.ts'
 import { collapse } from '../html/hast.ts'
 
 export type Bookmark = {
@@ -38,7 +39,11 @@ export async function plainPages(
         continue
       }
       const { items } = await (await document.getPage(number)).getTextContent()
-      pages.push(items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join(''))
+      const pieces = items.filter((item) => 'str' in item)
+      const textOf = (change: (text: string) => string) =>
+        pieces.map(({ str, hasEOL }) => change(str) + (hasEOL ? '\n' : '')).join('')
+      const text = textOf((piece) => piece)
+      pages.push(hasBrokenWords(text) ? textOf(joinPiece) : text)
     }
     return pages
   })
