@@ -1,4 +1,5 @@
 import { operatorsGit, withoutCredentials } from '../../git/native/operators-git.ts'
+import { readRef } from '../../git/refs/refs.ts'
 import { Repository } from '../../git/repository.ts'
 import { mainRef, queueRef, sharedRefs } from '../../kb/refs/kb-refs.ts'
 import { syncTree } from '../../system/durable-file.ts'
@@ -44,6 +45,9 @@ export async function fetchSource(source: string, gitDir: string, maxBytes: numb
   }
   await look()
   tooLarge.signal.throwIfAborted()
+  // git fetches no ref of a shallow repository, and calls that a success.
+  if ((await readRef(gitDir, isMirror ? mainRef : adoptedRef)) === undefined)
+    throw new AdoptionRefused(`${name} lacks a part of its history: complete it first, with git fetch --unshallow.`)
   await syncTree(gitDir)
   return isMirror
 }
