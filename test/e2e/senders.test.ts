@@ -20,7 +20,10 @@ test('a key follows what it sent, and nothing that others sent', async () => {
   const decide = (id: string, act: string, body: object) =>
     request('POST', `${queue}/${id}/${act}`, { as: tokens.curator, body })
 
-  expect(await read('')).toEqual({ name: 'app', role: 'app', tenant: 'acme', connectors: [], expiresAt: null })
+  expect(await read('')).toEqual({
+    ...{ name: 'app', role: 'app', tenant: 'acme', connectors: [], expiresAt: null },
+    audiences: ['tool', 'public', 'student'],
+  })
   const dismissed = await submit({})
   const hidden = await submit({ title: 'Secret', confidence: 0.1 })
   const approved = await submit({ kb: 'annex', title: 'Badgers', confidence: 1 })

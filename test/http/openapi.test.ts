@@ -63,7 +63,7 @@ test('every route of the API is described with every status that it can answer',
     `get /api/v1/neurons/{kb}/{seqId} ${previewed}`,
     `get /api/v1/neurons/{kb}/{seqId}/blame ${read('200 304')}`,
     `get /api/v1/queue/candidates ${read(200)}`,
-    `get /api/v1/queue/candidates/{id} ${read(200)}`,
+    `get /api/v1/queue/candidates/{id} ${read('200 304')}`,
     `get /api/v1/search ${previewed}`,
     'get /api/v1/uploads/{uploadId} 200 400 401 403 404 408 410 429 431 500 503 507',
     'patch /api/v1/me 200 400 401 403 404 408 413 415 429 431 500 503 507',
@@ -80,12 +80,12 @@ test('every route of the API is described with every status that it can answer',
     'post /api/v1/neurons/{kb}/{seqId}/still-true 200 202 400 401 403 404 408 409 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates 201 400 401 403 404 408 409 413 415 422 429 431 500 503 507',
     'post /api/v1/queue/candidates/batch 200 400 401 403 404 408 413 415 429 431 500 503 507',
-    'post /api/v1/queue/candidates/{id}/approve 200 202 400 401 403 404 408 409 413 415 429 431 500 503 507',
+    'post /api/v1/queue/candidates/{id}/approve 200 202 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/assign 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/comment 201 400 401 403 404 408 409 413 415 422 429 431 500 503 507',
-    'post /api/v1/queue/candidates/{id}/dismiss 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
-    'post /api/v1/queue/candidates/{id}/reopen 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
-    'post /api/v1/queue/candidates/{id}/request-changes 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
+    'post /api/v1/queue/candidates/{id}/dismiss 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
+    'post /api/v1/queue/candidates/{id}/reopen 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
+    'post /api/v1/queue/candidates/{id}/request-changes 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
     'post /api/v1/uploads/{uploadId}/finalize 201 400 401 403 404 408 409 410 413 415 422 429 431 500 503 507',
   ])
 })
@@ -198,8 +198,12 @@ test('every parameter and every property is described', async () => {
       ...(Array.isArray(parameters) ? parameters.map((one) => [one.name, one]) : []),
     ]
     missing.push(...described.flatMap(([name, one]) => (isDescribed(one) ? [] : [`${path} ${name}`])))
-    for (const [key, part] of Object.entries(node))
-      if (key !== 'examples' && key !== 'example') walk(part, `${path} ${key}`)
+    for (const [key, part] of Object.entries(node)) {
+      if (key === 'examples' || key === 'example') continue
+      // The keys of `properties` are names, of which one may be `properties`.
+      if (key === 'properties') for (const [name, one] of Object.entries(Object(part))) walk(one, `${path} ${name}`)
+      else walk(part, `${path} ${key}`)
+    }
   }
   walk(paths, '')
   walk(components.schemas, '')

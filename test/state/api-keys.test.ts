@@ -32,6 +32,8 @@ test('a key is known by its token, with what it was made with', async () => {
     git: 'shown',
     limits: null,
     userId: null,
+    audience: null,
+    isAgent: false,
   })
   expect(await keys.authenticate(token, at('11:00'))).toEqual({ ...key, isTenantDisabled: false })
 })

@@ -64,9 +64,8 @@ export class NamedSources {
     for (const id of asked) this.known.set(id, this.#view.audience === 'curator')
     if (asked.length === 0 || this.#view.audience === 'curator') return
     for (const source of await this.#sources.withIds(this.#view.kb.identity.tenantId, asked)) {
-      const isSeen = this.#view.seesSource(source)
-      this.known.set(source.id, isSeen)
-      if (isSeen && !this.#view.sees({ tags: tagsOf(source) })) this.areOwn = true
+      this.known.set(source.id, this.#view.seesSource(source))
+      if (!this.#view.sees({ tags: tagsOf(source) })) this.areOwn = true
     }
   }
 

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { readIfThere } from '../../system/read-if-there.ts'
-import { nameOfAddress } from '../database/engines/postgres-address.ts'
+import { isPostgresAddress, nameOfAddress } from '../database/engines/postgres-address.ts'
 import type { DataDirectory } from './data-directory.ts'
 
 /** Place of the rows that belong to a data directory. `address`: of a PostgreSQL database; undefined: a file in the directory. */
@@ -30,7 +30,7 @@ export function requireRows({ directory, address }: RowsPlace, { mayCreate }: { 
 
 /** Notes in a data directory that its rows are in a PostgreSQL database. */
 export function noteRowsPlace({ directory, address }: RowsPlace): void {
-  if (address === undefined) return
+  if (address === undefined || !isPostgresAddress(address)) return
   const text = `${nameOfAddress(address)}\n`
   if (readIfThere(directory.rowsMark) !== text) writeFileSync(directory.rowsMark, text, { mode: 0o600 })
 }
