@@ -3,7 +3,7 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Context, onePer } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { findCandidate, unfinishedApprovals } from '../kb/projection/candidate-index.ts'
+import { findCandidate, pendingRecord, unfinishedApprovals } from '../kb/projection/candidate-index.ts'
 import { hasTestFiles } from '../kb/projection/file-queries.ts'
 import { commitAt, lastPosition } from '../kb/projection/main-changes.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
@@ -45,8 +45,8 @@ export function approveTested(ctx: Pick<Context, 'now' | 'tests'>, kb: Knowledge
 }
 
 /**
- * Runs the answer tests as if candidates were approved, and lets `decide` write what comes of it, on the main that was tested. Not within
- * a write, and one at a time, since each moves main.
+ * Runs the answer tests as if candidates were approved, and lets `decide` write what comes of it, on the main and for the records that were
+ * tested. Not within a write, and one at a time, since each moves main.
  */
 export function decideTested<Result>(
   ctx: Pick<Context, 'tests'>,
@@ -70,15 +70,17 @@ async function testAndDecide<Result>(
 ): Promise<Result> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const { main } = kb.heads()
+    const records = ids.map((id) => pendingRecord(kb.projection.read, id))
     const objection = await objectionTo(ctx, kb, ids)
     const decided = await kb.write(async (staging) => {
       const { write: sql } = kb.projection
-      const isTested = commitAt(sql, lastPosition(sql)) === main
+      const isSame = ids.every((id, at) => pendingRecord(sql, id) === records[at])
+      const isTested = isSame && commitAt(sql, lastPosition(sql)) === main
       return isTested ? { result: await decide(staging, objection) } : undefined
     })
     if (decided !== undefined) return decided.result
   }
-  const reason = 'main changed faster than its answer tests were run'
+  const reason = 'it or main changed faster than its answer tests were run'
   return kb.write((staging) => decide(staging, { reason }))
 }
 

@@ -2,6 +2,9 @@ import { expect, test } from 'vitest'
 import type { TestEffects } from '../../src/contract/answer-tests.ts'
 import { GanglionError } from '../../src/contract/errors.ts'
 import type { Context } from '../../src/kb/context.ts'
+import { findCandidate } from '../../src/kb/projection/candidate-index.ts'
+import { recordCandidate } from '../../src/kb/writing/record.ts'
+import { parseCandidate } from '../../src/markdown/file/candidate-file.ts'
 import { verify } from '../../src/operate/verify/verify.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
@@ -172,4 +175,32 @@ test('what a curator decides meanwhile stands', async () => {
       ['candidate.dismissed', 'dismissed'],
     ]),
   )
+})
+
+test('a text that takes the place of the tested one is tested itself', async () => {
+  const { ctx, app, curator, vip } = await testedBed().then(async (bed) => {
+    await bed.commit({ 'tests/answers.yaml': tests })
+    return bed
+  })
+  const kb = await ctx.kb(app.tenantId, 'handbook')
+  const { effects } = ctx.tests
+  let isChanged = false
+  ctx.tests.effects = async (of, ids) => {
+    const found = (await effects(of, ids)) ?? Promise.reject(new Error('There are no tests.'))
+    if (!isChanged) {
+      await kb.write(async (staging) => {
+        const record = parseCandidate(
+          await staging.readText(findCandidate(kb.projection.write, ids[0] ?? '')?.blob ?? ''),
+        )
+        const content = 'When a VIP customer raises a ticket, page nobody.'
+        await recordCandidate(kb, staging, { ...record, content }, 'Propose')
+      })
+    }
+    isChanged = true
+    return found
+  }
+  const harmless = 'When a VIP customer raises a ticket, page the lead at once.'
+  const { candidateId } = await submitCandidate(ctx, app, correction(vip, harmless, { confidence: 1 }))
+  const read = () => readCandidate(ctx, curator, candidateId)
+  await eventually(async () => expect(await read()).toMatchObject({ status: 'pending', zone: 'yellow' }))
 })
