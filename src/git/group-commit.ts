@@ -1,4 +1,5 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { pauses } from '../system/pauses.ts'
 import { GitError } from './git-error.ts'
 import type { Heads, RefMove, RefStore } from './refs/ref-store.ts'
 import type { Repository } from './repository.ts'
@@ -159,7 +160,9 @@ export class GroupCommit {
 
   async #prepare(todo: readonly Pending[], staging: Staging): Promise<Outcome[]> {
     const outcomes: Outcome[] = []
+    const pause = pauses()
     for (const pending of todo) {
+      await pause()
       const mark = staging.mark()
       this.#follower.savepoint()
       try {

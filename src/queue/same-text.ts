@@ -10,7 +10,7 @@ import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-qu
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { unchangedTrailers } from '../kb/refs/removal-trailer.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
-import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { shownContent } from '../markdown/shown-content.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
@@ -18,9 +18,10 @@ import { type Caller, isVisitor } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import { linkKey } from '../rules/links/link-target.ts'
-import { findResembling, wordsWithin } from '../rules/neurons/resemblance.ts'
+import { findResembling, type Resembling, wordsWithin } from '../rules/neurons/resemblance.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
+import { pauses } from '../system/pauses.ts'
 import { policyActor, proposalViewOf } from './approval.ts'
 
 /** Pages that have the text of a candidate already, as far as its sender may see them. */
@@ -44,6 +45,10 @@ const leastWords = 16
 const wordsOfSet = 6
 const maxRead = 10_000
 const maxCompared = 20
+/** Characters of the pages that are compared word by word with one text; the page whose length is nearest is compared in any case. */
+const maxCharacters = 500_000
+/** Characters of a file beside its content, about. */
+const headLength = 32_768
 
 /** Returns the pages that have a candidate's text already, or nearly: what its sender may not see does not count. Within a write. */
 export async function sameText(
@@ -58,28 +63,31 @@ export async function sameText(
     return { unchanged: await unchangedTarget(view, candidate, sender), similar: [], isCopy: false }
   }
   const content = textOf(candidate.content)
-  const pages: { row: NeuronRow; file: NeuronFile; text: string }[] = []
+  const pause = pauses()
+  const pages: { row: NeuronRow; text: string }[] = []
   for (const seqId of new Set([...titled(view, candidate, sender), ...found(view, content, sender)])) {
     const row = findNeuron(view.sql, seqId)
     if (row === undefined || pages.length === maxCompared) continue
-    const file = parseNeuronFile(await view.readText(row.blob))
+    await pause()
+    const page = await view.readText(row.blob)
+    // Texts of other lengths are not nearly the same.
+    if (page.length > 2 * content.length + headLength || 2 * page.length < content.length) continue
+    const file = parseNeuronFile(page)
     const text = textOf(effectiveAudience(sender) === 'curator' ? file.content : shownContent(file))
-    pages.push({ row, file, text })
+    pages.push({ row, text })
   }
   const equal = pages.filter(({ row, text }) => text === content && row.title === candidate.title)
   const unchanged = equal.find(({ row }) => hasFields(row, candidate))?.row
   if (unchanged !== undefined) return { unchanged, similar: [], isCopy: false }
-  const isLong = wordsWithin(content).length >= leastWords
-  const texts = pages.map(({ row, text }) => ({ name: row.seqId, text }))
-  const [alike = []] = isLong ? findResembling([{ name: '', text: content }], texts, leastTold) : []
+  const alike = await resembling(content, pages, pause)
   const told = new Map([
     ...equal.map(({ row }) => [row.seqId, 1] as const),
     ...alike.map((one) => [one.name, one.resemblance] as const),
   ])
-  const numbers = numbersIn(content)
-  const isCopy = pages.some(
-    ({ row, text }) => (told.get(row.seqId) ?? 0) >= leastCopy && isDeepStrictEqual(numbersIn(text), numbers),
-  )
+  await pause()
+  const copies = pages.filter(({ row }) => (told.get(row.seqId) ?? 0) >= leastCopy)
+  const numbers = copies.length === 0 ? [] : numbersIn(content)
+  const isCopy = copies.some(({ text }) => isDeepStrictEqual(numbersIn(text), numbers))
   return { similar: [...told.keys()].slice(0, maxTold).map(similarTo), isCopy }
 }
 
@@ -92,6 +100,26 @@ export async function recordedSender(kb: KnowledgeBase, { createdBy }: Candidate
   }
   const view = await viewAs(kb, { audience: effectiveAudience(sender), sql: kb.projection.write })
   return { ...sender, sees: (neuron) => view.sees(neuron) }
+}
+
+/** Returns the pages that a text nearly repeats, the most alike first. Takes a bounded time, and lets others in between. */
+async function resembling(
+  content: string,
+  pages: readonly { row: NeuronRow; text: string }[],
+  pause: () => Promise<void>,
+): Promise<Resembling<string>[]> {
+  if (wordsWithin(content).length < leastWords) return []
+  const distance = ({ text }: { text: string }) => Math.abs(text.length - content.length)
+  const alike: Resembling<string>[] = []
+  let left = maxCharacters
+  for (const { row, text } of pages.toSorted((a, b) => distance(a) - distance(b))) {
+    if (left <= 0) break
+    left -= text.length
+    await pause()
+    const [found = []] = findResembling([{ name: '', text: content }], [{ name: row.seqId, text }], leastTold)
+    alike.push(...found)
+  }
+  return alike.sort((a, b) => b.resemblance - a.resemblance)
 }
 
 function similarTo(seqId: string): Warning {

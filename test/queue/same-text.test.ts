@@ -107,3 +107,16 @@ test('a hidden page takes no place from a page that the sender sees', async () =
   expect(await warningsBeside([])).toEqual(alone)
   expect(await warningsBeside([{ title: 'Secret', metadata: '{"tags":["internal"]}' }])).toEqual(alone)
 })
+
+test('no more text is compared with a sent one than its bound allows, and none of another length', async () => {
+  const { ctx, app, curator } = await newTestBed()
+  const huge = Array.from({ length: 30_000 }, (_, at) => `word${String.fromCharCode(97 + (at % 26))} ${at}`).join(' ')
+  const content = `${long} ${huge}`
+  for (const title of ['One', 'Two', 'Three', 'Short']) {
+    const text = title === 'Short' ? long : `${content} ${title}`
+    const { candidateId } = await submitCandidate(ctx, curator, candidate({ title, content: text }))
+    await approveCandidate(ctx, curator, candidateId, {})
+  }
+  const { warnings } = await submitCandidate(ctx, app, candidate({ title: 'Four', content }))
+  expect(warnings?.map(({ code }) => code)).toEqual(['similar', 'similar'])
+})
