@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { DiffPool } from '../compare/diff-pool.ts'
 import type { CandidateDetail } from '../contract/candidates.ts'
 import { MergeConflict } from '../contract/envelope.ts'
-import { GanglionError } from '../contract/errors.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { authorOfCommit } from '../git/objects/object.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
@@ -93,24 +93,21 @@ export async function approvalDecision(
 async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise<Sides> {
   const view = { sql: kb.projection.read, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
   const isPage = candidate.frontMatter !== null
-  if (candidate.target === null) {
-    return { before: null, after: isPage ? (await proposalOf(view, candidate)).text : candidate.content }
-  }
-  const target = findNeuron(view.sql, candidate.target)
-  if (target === undefined || candidate.base === null) {
-    return { before: null, after: isPage && target === undefined ? (await proposalOf(view, candidate)).text : null }
-  }
-  const current = await view.readText(target.blob)
-  const before = isPage ? current : parseNeuronFile(current).content
+  const target = candidate.target === null ? undefined : findNeuron(view.sql, candidate.target)
+  const current = target === undefined ? undefined : await view.readText(target.blob)
+  const hasBoth = current !== undefined && candidate.base !== null
+  const before = !hasBoth ? null : isPage ? current : parseNeuronFile(current).content
   try {
-    if (candidate.removes || isPage) return { before, after: (await proposalOf(view, candidate)).text }
-    return shownSides(current, (await proposalOf(view, candidate)).text ?? '')
+    if (!hasBoth && !isPage) return { before, after: candidate.target === null ? candidate.content : null }
+    if (!hasBoth && target !== undefined) return { before, after: null }
+    const { text } = await proposalOf(view, candidate)
+    return !hasBoth || candidate.removes || isPage ? { before, after: text } : shownSides(current, text ?? '')
   } catch (error) {
-    if (!(error instanceof GanglionError)) throw error
-    if (error.code === 'target_unreadable') return { before, after: null }
-    if (error.code !== 'merge_conflict') throw error
+    // A record that others wrote may name a target, a path or metadata that makes no page.
+    if (!(error instanceof GanglionError || error instanceof ValidationError)) throw error
+    if (!(error instanceof GanglionError) || error.code !== 'merge_conflict') return { before, after: null }
     const conflicts = z.array(MergeConflict).parse(error.details.conflicts)
-    if (candidate.removes) return { before, after: null, conflicts }
+    if (candidate.removes || target === undefined) return { before, after: null, conflicts }
     const marked = await markedPage(view, candidate, target)
     return { before, after: isPage ? marked : parseNeuronFile(marked).content, conflicts }
   }

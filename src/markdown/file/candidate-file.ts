@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
+import { Timestamp } from '../../contract/identifiers.ts'
 import { CandidateKind, Zone } from '../../contract/vocabulary.ts'
 import { type Candidate, decisionActions } from '../../rules/candidates/candidate.ts'
 import { parseYaml } from '../yaml/yaml.ts'
@@ -20,12 +21,17 @@ const NumberText = z
   .string()
   .regex(/^\d+(?:\.\d+)?(?:e-?\d+)?$/)
   .transform(Number)
+// A record says only what the API's answers can say: one value beyond them would fail every list that has the candidate.
+const Confidence = NumberText.pipe(z.number().min(0).max(1))
+const Impact = NumberText.pipe(z.int().nonnegative())
+/** Text of a JSON object. */
+const JsonText = z.string().refine((text) => z.looseObject({}).safeParse(jsonOf(text)).success, 'must be a JSON object')
 const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 const Actor = z.object({ id: z.string(), name: z.string() })
 
 const Decision = z.object({
   action: z.enum(decisionActions),
-  at: z.string(),
+  at: Timestamp,
   by: Actor,
   reason: z.string().exactOptional(),
   for: z.object({ page: z.string(), audience: z.string() }).exactOptional(),
@@ -50,8 +56,8 @@ const CandidateRecord = z.object({
   id: z.string().min(1),
   kind: CandidateKind,
   title: z.string(),
-  confidence: NumberText.nullable().default(null),
-  impactEstimate: NumberText.nullable().default(null),
+  confidence: Confidence.nullable().default(null),
+  impactEstimate: Impact.nullable().default(null),
   connector: z.string(),
   target: z.string().nullable().default(null),
   base: z.string().nullable().default(null),
@@ -64,11 +70,11 @@ const CandidateRecord = z.object({
   frontMatter: z.string().nullable().default(null),
   tests: z.array(Tests).exactOptional(),
   verdict: Verdict,
-  createdAt: z.string(),
+  createdAt: Timestamp,
   createdBy: Actor,
   decisions: z.array(Decision).default([]),
   original: z.string().exactOptional(),
-  metadata: z.string().nullable().default(null),
+  metadata: JsonText.nullable().default(null),
 })
 
 /**
@@ -130,6 +136,14 @@ export function tryParseCandidate(text: string): Candidate | undefined {
   } catch (error) {
     if (error instanceof CandidateFileError) return undefined
     throw error
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

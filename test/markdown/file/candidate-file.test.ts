@@ -93,6 +93,10 @@ describe("a candidate's file", () => {
     ['an unknown kind', file.replace('user-correction', 'poem')],
     ['a missing id', file.replace(/^id: .*\n/m, '')],
     ['a confidence that is no number', file.replace('0.85', 'high')],
+    ['a confidence beyond 1', file.replace('0.85', '1.5')],
+    ['an impact that is no whole number', file.replace('impactEstimate: 3', 'impactEstimate: 3.5')],
+    ['a day that does not exist', file.replace('2026-01-31T10', '2026-02-31T10')],
+    ['metadata that is no JSON object', file.replace(/metadata: .*/, 'metadata: "[1]"')],
     ['an unknown decision', file.replace('action: reopen', 'action: burn')],
     ['a list', '---\n- a\n---\n'],
   ])('%s is a CandidateFileError', (_name, text) => {
@@ -100,10 +104,13 @@ describe("a candidate's file", () => {
   })
 
   const actor = fc.record({ id: awkwardText, name: awkwardText })
+  const time = fc
+    .date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T00:00:00Z'), noInvalidDate: true })
+    .map((date) => date.toISOString())
   const decision = fc.record(
     {
       action: fc.constantFrom('dismiss' as const, 'reopen' as const, 'comment' as const, 'revise' as const),
-      at: awkwardText,
+      at: time,
       by: actor,
       reason: awkwardText,
     },
@@ -114,7 +121,7 @@ describe("a candidate's file", () => {
     kind: fc.constantFrom(...candidateKinds),
     title: awkwardText,
     content: awkwardText,
-    metadata: fc.option(awkwardText),
+    metadata: fc.option(awkwardText.map((text) => JSON.stringify({ text }))),
     confidence: fc.option(fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0)),
     impactEstimate: fc.option(fc.nat()),
     connector: awkwardText,
@@ -128,7 +135,7 @@ describe("a candidate's file", () => {
       reason: awkwardText,
       warnings: fc.array(awkwardText, { maxLength: 2 }),
     }),
-    createdAt: fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+    createdAt: time,
     createdBy: actor,
     decisions: fc.array(decision, { maxLength: 3 }),
   })
