@@ -9,6 +9,8 @@ const menuPart = 0.8
 /** Letters of a link on average, from which on the links of a block say more than where they lead. */
 const longestName = 30
 const fewestLinks = 3
+/** Levels of elements in which menus are looked for, which bounds how often a text is measured. */
+const maxDepth = 40
 /** Part of a page's text that must stay: if its menus are more than the rest, they are what the page is about. */
 const leastKept = 0.6
 
@@ -19,14 +21,14 @@ const leastKept = 0.6
 export function withoutMenus(tree: Root): Root {
   const body: Root | Element = findElement(tree, 'body') ?? tree
   const found: { menu: Element; parent: Root | Element }[] = []
-  const open = [{ parent: body, isInContents: false }]
+  const open = [{ parent: body, isInContents: false, depth: 0 }]
   for (let next = open.pop(); next; next = open.pop()) {
     const { parent } = next
     const isInContents = next.isInContents || (parent.type === 'element' && isContents(parent))
     for (const child of parent.children) {
       if (child.type !== 'element') continue
       if (blocks.has(child.tagName) && isMenu(child, isInContents)) found.push({ menu: child, parent })
-      else open.push({ parent: child, isInContents })
+      else if (next.depth < maxDepth) open.push({ parent: child, isInContents, depth: next.depth + 1 })
     }
   }
   const lost = found.reduce((sum, { menu }) => sum + sizeOf(menu), 0)
