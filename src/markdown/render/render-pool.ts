@@ -9,9 +9,8 @@ import { contentIdPrefix } from './safe-html.ts'
 /** The blocks of a page as safe HTML. Where something is shown as it is written, the first block says so. */
 export type Rendered = { blocks: string[]; isPlain: boolean }
 
-/** Milliseconds of CPU time for a page, and for each character of it: some four times what rendering takes. */
+/** Milliseconds of CPU time for a page: twice what the largest ordinary page takes. */
 const pageTime = 2000
-const characterTime = 0.008
 /** Characters of HTML. */
 const maxOutput = 4 * 1024 * 1024
 /** Characters of a page that is shown as it is written. */
@@ -29,7 +28,7 @@ const worker = new URL(`./render-worker${import.meta.url.slice(-3)}`, import.met
  * shown as plain text.
  */
 export class RenderPool {
-  readonly #pool = new BudgetPool<RenderRequest, RenderedParts>({
+  readonly #pool = new BudgetPool<RenderRequest, RenderedParts | undefined>({
     worker,
     name: 'renderPages',
     maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)),
@@ -51,7 +50,7 @@ export class RenderPool {
     if (this.#tasks >= maxTasks) return plain(content, 'The server is busy, so this is the text as it is written.')
     this.#tasks++
     try {
-      const [parts] = await this.#pool.run([request], pageTime + characterTime * content.length)
+      const [parts] = await this.#pool.run([request], pageTime)
       return this.#keep(key, shownParts(content, parts))
     } catch (error) {
       // It took too long, exhausted memory or stack, or the pool is closed. Only the first would be the same again, and cost as much.

@@ -49,6 +49,20 @@ test.each([
   expect(html).not.toContain('<script')
 })
 
+test.each(['# a\n', '- a\n', '1. a\n', '> a\n\n'])(
+  'a page of too many blocks is plain without an attempt to render it: %j',
+  async (block) => {
+    const own = new RenderPool()
+    onTestFinished(() => own.close())
+    const content = block.repeat(25_001)
+    const { blocks, isPlain } = await own.render({ content, links })
+    expect([isPlain, blocks.length]).toEqual([true, 2])
+    expect(blocks[0]).toMatch(/class="warning".*too complex/)
+    expect(blocks[1]).toContain(content.slice(0, 1000).replaceAll('>', '&gt;'))
+    expect((await own.render({ content: block.repeat(100), links })).isPlain).toBe(false)
+  },
+)
+
 test('shows what is written where too many wait, and when it is closed', async () => {
   const own = new RenderPool()
   const rendered = await Promise.all(Array.from({ length: 130 }, (_, n) => own.render({ content: `<b>*${n}*`, links })))
