@@ -13,6 +13,8 @@ const maxLength = 200
  * punctuation, but nothing that makes an escape, a character reference, another tag or a part of a path of it.
  */
 const tag = /(?<![\p{L}\p{N}\p{M}\p{Extended_Pictographic}_/#&\\-])#([\p{L}\p{N}\p{M}\p{Extended_Pictographic}_/-]+)/gu
+/** A `#` that may begin a tag: a page that has none, as one whose every `#` is a heading's, is not read line by line. */
+const mayBegin = /#[\p{L}\p{N}\p{M}\p{Extended_Pictographic}_/-]/u
 const onlyDigits = /^\p{N}*$/u
 /**
  * What may hold a `#` that begins no tag: tags of HTML, wiki links, Markdown links and images, the destinations of
@@ -27,7 +29,7 @@ const notText =
  * @param content without comments; see `shownContent`
  */
 export function inlineTags(content: string): InlineTag[] {
-  if (!content.includes('#')) return []
+  if (!mayBegin.test(content)) return []
   const found = new Map<string, InlineTag>()
   for (const { text, line } of outsideHtmlComments([...outsideCode(content)])) {
     if (!text.includes('#')) continue

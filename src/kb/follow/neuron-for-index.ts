@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { inlineTags } from '../../markdown/inline-tags.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
@@ -22,13 +21,13 @@ export async function readNeuronForIndex(
   if (seqId === undefined) return undefined
   const title = neuronTitle(file, path)
   const shown = shownContent(file)
-  const { links, flag } = await parser.links(shown)
+  const [{ links, flag }, inlineTags] = await Promise.all([parser.links(shown), parser.tags(shown)])
   return {
     seqId,
     documentId,
     title,
     tags,
-    inlineTags: inlineTags(shown).map(({ tag }) => tag),
+    inlineTags: inlineTags.map(({ tag }) => tag),
     audience,
     ...{ candidateId, verified, owner },
     sources: sources.flatMap(({ id }) => id ?? []),

@@ -1,15 +1,22 @@
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { findChunks } from '../chunks/chunks.ts'
+import { type InlineTag, inlineTags } from '../inline-tags.ts'
 import { type LinkPlace, linkPlaces } from '../links/link-places.ts'
 import { findLinks } from '../links/links.ts'
 import { hasComplexPart } from '../parse/parse-parts.ts'
 
 /** A content, and what is to be found in it. */
-export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'places' }
+export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'places' | 'tags' }
 
-/** What is not wanted is empty, and `places` absent. `isPartial`: a part was too complex to parse. */
-export type PageParts = { links: WikiLink[]; chunks: Chunk[]; places?: LinkPlace[]; isPartial: boolean }
+/** What is not wanted is empty, or absent. `isPartial`: a part was too complex to parse. */
+export type PageParts = {
+  links: WikiLink[]
+  chunks: Chunk[]
+  places?: LinkPlace[]
+  tags?: InlineTag[]
+  isPartial: boolean
+}
 
 /** Parses what must be parsed. Not safe on hostile text, see `parseMarkdown`. */
 export function parsePage({ content, wants }: PageRequest): PageParts {
@@ -19,6 +26,7 @@ export function parsePage({ content, wants }: PageRequest): PageParts {
     return { ...nothing, links, isPartial: isPartial || hasComplexPart(content) }
   }
   if (wants === 'chunks') return { ...nothing, ...findChunks(content) }
+  if (wants === 'tags') return { ...nothing, tags: inlineTags(content) }
   const places = linkPlaces(content)
   return { ...nothing, ...(places === undefined ? {} : { places }) }
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { plainChunks } from '../chunks/plain-chunks.ts'
+import { type InlineTag, inlineTags } from '../inline-tags.ts'
 import type { LinkPlace } from '../links/link-places.ts'
 import { certainLinks, maxLinks } from '../links/links.ts'
 import { patternLinks } from '../links/pattern-links.ts'
@@ -83,6 +84,12 @@ export class ParserPool {
       chunks: parsed.flag === undefined ? parsed.chunks : plainChunks(content),
       ...(flag === undefined ? {} : { flag }),
     }
+  }
+
+  /** Returns the tags in a page's text, see `inlineTags`. All are found whatever fails in a thread: a tag may hide the page. @throws {ParserClosed} */
+  async tags(content: string): Promise<InlineTag[]> {
+    const isSoon = content.length <= soonSize || !content.includes('#')
+    return (isSoon ? undefined : (await this.#parse(content, 'tags')).tags) ?? inlineTags(content)
   }
 
   /** Where the links of a content stand; `undefined` where it could not be parsed. @throws {ParserClosed} */

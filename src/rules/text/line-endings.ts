@@ -13,6 +13,7 @@ export function unixLines(text: string): string {
  * the most frequent one, or `eol` where there is none. Takes linear time, but for a logarithm.
  */
 export function keepLineEndings(before: string, typed: string, eol: LineEnding): string {
+  if (eol === '\n' && !before.includes('\r')) return unixLines(typed)
   const old = linesOf(before)
   const usual = usualEnding(old, eol)
   if (old.every(({ ending }) => ending === usual || ending === '')) return unixLines(typed).replaceAll('\n', usual)

@@ -91,6 +91,20 @@ describe('ParserPool', () => {
     })
   })
 
+  test('finds the tags of a long text as of a short one, also where a thread fails', async () => {
+    const long = `${'# Heading\n\nText with #one and `#code`.\n'.repeat(1000)}#internal\n`
+    const found = [
+      { tag: 'one', line: 3 },
+      { tag: 'internal', line: 3001 },
+    ]
+    expect(await pool.tags(long)).toEqual(found)
+    expect(await pool.tags('# A\n\n#one')).toEqual([{ tag: 'one', line: 3 }])
+    expect(await pool.tags('#\n'.repeat(250_000))).toEqual([])
+    const own = new ParserPool({ budget: () => -1 })
+    expect(await own.tags(long)).toEqual(found)
+    await own.close()
+  })
+
   test('says when there are more links than count', async () => {
     for (const content of ['[[a]]\n\n'.repeat(20_001), '<b> [[a]]\n\n'.repeat(20_001)]) {
       const { links, flag, cutAt } = await pool.links(content)
