@@ -213,8 +213,8 @@ export class KnowledgeBase {
       const changesNow = this.projection.noteChanges()
       let changes: ChangedRows[] = []
       try {
-        const result = await work(staging).finally(() => {
-          changes = changesNow()
+        const result = await work(staging).finally(async () => {
+          changes = await changesNow()
         })
         const objects = new Map([...staging.objects].slice(mark.objects))
         return { result, main, head: staging.head(mainRef), objects, changes }

@@ -18,8 +18,11 @@ let revisions = 0
  * Opens what a knowledge base would be. It is of one state until it is closed, and reads as any other. Undefined where main has moved
  * since that was tried out.
  */
-export function openLaidOverKb(kb: KnowledgeBase, tried: Omit<TriedOut<unknown>, 'result'>): LaidOverKb | undefined {
-  const { sql, close } = kb.projection.layOver(tried.changes)
+export async function openLaidOverKb(
+  kb: KnowledgeBase,
+  tried: Omit<TriedOut<unknown>, 'result'>,
+): Promise<LaidOverKb | undefined> {
+  const { sql, close } = await kb.projection.layOver(tried.changes)
   const { main, queue } = kb.projection.heads(sql)
   if (main !== tried.main) {
     close()

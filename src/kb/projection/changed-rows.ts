@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import { pauses } from '../../system/pauses.ts'
 
 /** The rows of a table that work has changed: the keys of all of them, and those that are there now. */
 export type ChangedRows = {
@@ -10,25 +11,35 @@ export type ChangedRows = {
 
 /**
  * Notes the rows that are changed from now on.
- * @returns what reads them as they are when it is called, once, in the same transaction
+ * @returns a function that reads the rows as they are, once, in the same transaction, in which nothing may be written meanwhile
  */
-export function noteChanges(db: DatabaseSync, tables: readonly string[]): () => ChangedRows[] {
+export function noteChanges(db: DatabaseSync, tables: readonly string[]): () => Promise<ChangedRows[]> {
   const session = db.createSession()
-  return () => {
+  return async () => {
     const byTable = keysIn(session.patchset())
     session.close()
-    return tables.flatMap((table) => {
+    const pause = pauses()
+    const changes: ChangedRows[] = []
+    for (const table of tables) {
       const columns = db.prepare('SELECT cid, name FROM pragma_table_info(?) WHERE pk > 0').all(table)
       const keys = columns.map(({ name }) => String(name))
       const gone = (byTable.get(table) ?? []).map((row) => columns.map(({ cid }) => row.get(Number(cid)) ?? null))
-      if (gone.length === 0) return []
+      if (gone.length === 0) continue
       const find = db.prepare(`SELECT * FROM ${table} WHERE ${keys.map((key) => `${key} = ?`).join(' AND ')}`)
       find.setReturnArrays(true)
-      const rows = gone.flatMap((key) => find.all(...key) as unknown as SQLOutputValue[][])
-      return [{ table, keys, gone, rows }]
-    })
+      const rows: SQLOutputValue[][] = []
+      for (const [at, key] of gone.entries()) {
+        if (at % rowsOfSlice === rowsOfSlice - 1) await pause()
+        rows.push(...(find.all(...key) as unknown as SQLOutputValue[][]))
+      }
+      changes.push({ table, keys, gone, rows })
+    }
+    return changes
   }
 }
+
+/** Rows that are read or written before others may go on. */
+export const rowsOfSlice = 500
 
 const removed = 9
 const [integer, real, text, blob] = [1, 2, 3, 4]

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { ChangedRows } from './changed-rows.ts'
+import { pauses } from '../../system/pauses.ts'
+import { type ChangedRows, rowsOfSlice } from './changed-rows.ts'
 import { projectionTables } from './projection-schema.ts'
 
 /**
@@ -7,11 +8,12 @@ import { projectionTables } from './projection-schema.ts'
  * tables, and SQLite looks for a name among the temporary ones first: whatever is asked of the tables is asked of these. They are in
  * memory, with the indexes of the tables.
  */
-export function openLaidOver(file: string, changes: readonly ChangedRows[]): DatabaseSync {
+export async function openLaidOver(file: string, changes: readonly ChangedRows[]): Promise<DatabaseSync> {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
   try {
     db.exec('PRAGMA temp_store = MEMORY; BEGIN')
-    for (const change of changes) layOver(db, change)
+    const pause = pauses()
+    for (const change of changes) await layOver(db, change, pause)
     return db
   } catch (error) {
     db.close()
@@ -22,7 +24,11 @@ export function openLaidOver(file: string, changes: readonly ChangedRows[]): Dat
 /** What a preview changes: main. The tables of candidates stay as they are. */
 export const laidOverTables = projectionTables.filter((table) => !table.startsWith('candidate'))
 
-function layOver(db: DatabaseSync, { table, keys, gone, rows }: ChangedRows): void {
+async function layOver(
+  db: DatabaseSync,
+  { table, keys, gone, rows }: ChangedRows,
+  pause: () => Promise<void>,
+): Promise<void> {
   const made = db
     .prepare('SELECT type, name, sql FROM main.sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL')
     .all(table)
@@ -35,12 +41,15 @@ function layOver(db: DatabaseSync, { table, keys, gone, rows }: ChangedRows): vo
   db.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table} AS held
     WHERE NOT EXISTS (SELECT 1 FROM temp.gone_${table} AS gone WHERE ${isGone})
     UNION ALL SELECT * FROM temp.new_${table}`)
-  const insert = (name: string, values: ChangedRows['gone']) => {
+  const insert = async (name: string, values: ChangedRows['gone']) => {
     const statement = db.prepare(`INSERT INTO ${name} VALUES (${(values[0] ?? []).map(() => '?').join(', ')})`)
-    for (const row of values) statement.run(...row)
+    for (const [at, row] of values.entries()) {
+      if (at % rowsOfSlice === rowsOfSlice - 1) await pause()
+      statement.run(...row)
+    }
   }
-  if (gone.length > 0) insert(`gone_${table}`, gone)
-  if (rows.length > 0) insert(`new_${table}`, rows)
+  if (gone.length > 0) await insert(`gone_${table}`, gone)
+  if (rows.length > 0) await insert(`new_${table}`, rows)
   // Sorting the rows of a page of 20,000 links takes less than inserting each into every index.
   for (const { type, name, sql } of made) {
     if (type === 'index') {

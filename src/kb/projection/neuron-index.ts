@@ -5,6 +5,7 @@ import type { Verified } from '../../rules/neurons/neuron.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { joinTags, tagKey } from '../../rules/neurons/tag.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
+import { pauses } from '../../system/pauses.ts'
 import { namesOfNeuron } from './link-queries.ts'
 import { lastPosition } from './main-changes.ts'
 import type { MainTables, Projection } from './projection.ts'
@@ -55,6 +56,9 @@ export type IndexedCommit = {
   firstCome: ReadonlySet<string>
 }
 
+/** Links of a page that are written before others may go on. */
+const linksOfSlice = 500
+
 type HeldRow = { path: string; blob: string }
 
 /**
@@ -100,7 +104,7 @@ export async function indexCommit(
     } else if (holder.path !== held?.path || holder.blob !== held.blob) {
       const neuron = parsed.get(holder.path) ?? (await load(holder.path, holder.blob))
       if (neuron !== undefined)
-        putNeuron(projection, neuron, holder, { position, at, isFirstCome: firstCome.has(seqId) })
+        await putNeuron(projection, neuron, holder, { position, at, isFirstCome: firstCome.has(seqId) })
     }
   }
   for (const { seqId, candidateId } of removals) nameRemoval(projection, seqId, candidateId, position)
@@ -148,12 +152,12 @@ function claimsOf({ write: sql }: Projection, seqId: string): HeldRow[] {
     WHERE files.seq_id = ${seqId} ORDER BY neurons.path IS NULL, files.path LIMIT 2` as HeldRow[]
 }
 
-function putNeuron(
+async function putNeuron(
   { write: sql }: Projection,
   neuron: IndexedNeuron,
   { path, blob }: HeldRow,
   { position, at, isFirstCome }: { position: number; at: Date; isFirstCome: boolean },
-): void {
+): Promise<void> {
   const { seqId, documentId = null, title, candidateId = null, audience } = neuron
   const version = nextVersion(sql, seqId)
   const number = parseSeqId(seqId)?.number ?? 0
@@ -190,7 +194,9 @@ function putNeuron(
   putTags(sql, seqId, tags)
   if (!isOwn) sql.run`DELETE FROM page_sources WHERE seq_id = ${seqId}`
   for (const id of neuron.sources) sql.run`INSERT OR IGNORE INTO page_sources (source, seq_id) VALUES (${id}, ${seqId})`
+  const pause = pauses()
   for (const [ordinal, { form, type, kb, target, embed, line }] of neuron.links.entries()) {
+    if (ordinal % linksOfSlice === linksOfSlice - 1) await pause()
     const { key, bareKey = null } = targetKeys({ target, form, from: path })
     sql.run`INSERT INTO links (seq_id, ordinal, form, type, kb, target, key, bare_key, file_key, embed, line)
       VALUES (${seqId}, ${ordinal}, ${form}, ${type}, ${kb}, ${target}, ${key}, ${bareKey}, ${fileNameKey(target) ?? null},

@@ -136,13 +136,13 @@ export class Projection {
   }
 
   /** See {@link noteChanges}: of the tables of main. Within a transaction. */
-  noteChanges(): () => ChangedRows[] {
+  noteChanges(): () => Promise<ChangedRows[]> {
     return noteChanges(this.#writer, laidOverTables)
   }
 
   /** The tables as they are now with changes laid over them, until they are closed; see {@link openLaidOver}. */
-  layOver(changes: readonly ChangedRows[]): { sql: AllTables; close: () => void } {
-    const db = openLaidOver(this.#file, changes)
+  async layOver(changes: readonly ChangedRows[]): Promise<{ sql: AllTables; close: () => void }> {
+    const db = await openLaidOver(this.#file, changes)
     return { sql: tagStore(db, 100), close: () => db.close() }
   }
 

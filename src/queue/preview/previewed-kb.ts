@@ -63,7 +63,7 @@ async function layCandidatesOver(
     }
     return conflicts
   })
-  const laid = openLaidOverKb(kb, tried)
+  const laid = await openLaidOverKb(kb, tried)
   return laid && { ...laid, preview: { candidates, conflicts } }
 }
 

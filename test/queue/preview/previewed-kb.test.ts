@@ -152,6 +152,20 @@ test("a preview of a whole bundle shows what its approval makes: pages that take
   expect(places(previewed)).toEqual(places(kb))
 })
 
+test('a preview has all links of a page that is written in slices, in their order', async () => {
+  const bed = await linkedBed()
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const content = `${Array.from({ length: 2_100 }, (_, n) => `[[Page ${n}]]`).join(' ')}\n`
+  const ids = await proposedIn(bed, [{ kind: 'change', number: 1, changes: { content } }])
+  const previewed = await previewedKb(bed.ctx, bed.curator, kb, ids)
+  const shown = tablesOf(previewed.projection.read)
+  expect(previewed.projection.read.all`SELECT count(*) AS n FROM links WHERE target LIKE 'Page %'`).toEqual([
+    { n: 2_100 },
+  ])
+  expect(await approveAll(bed, ids)).toEqual([])
+  expect(tablesOf(kb.projection.read)).toEqual(shown)
+})
+
 test('a candidate that conflicts with one before it is named and left out', async () => {
   const bed = await linkedBed()
   const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
