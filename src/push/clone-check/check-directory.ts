@@ -12,6 +12,7 @@ import { claimsAmong } from '../../rules/check/check-names.ts'
 import type { CheckedFile, CheckedNeuron } from '../../rules/check/checked-file.ts'
 import type { KbSettings } from '../../rules/kb-settings.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
+import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { CheckError } from './check-error.ts'
 import { parsePushedPage } from './parse-pushed-page.ts'
@@ -42,9 +43,9 @@ async function checkCheckout(
   { base, parser }: { base?: string | undefined; parser: ParserPool },
 ): Promise<Finding[]> {
   if (kbFile === undefined) throw new CheckError(`${dir} is not a knowledge base: it has no file kb.yaml.`)
-  const { settings, problems: own } = parseKbFile(kbFile)
+  const { settings, problems: ofFile } = parseKbFile(kbFile)
   const { prefix } = settings
-  const problems = [...own, ...changedIdentity(await settingsOf(gitDir, base), settings)]
+  const problems = [...ofFile, ...changedIdentity(await settingsOf(gitDir, base), settings)]
   const before = await neuronsOf(dir, gitDir, base, files)
   const rules = { prefix: prefix ?? '', inlineTags: settings.inlineTags, claimOf: claimsAmong(before) }
   const findings = checkKb(files, problems, {
@@ -55,7 +56,8 @@ async function checkCheckout(
     ),
   })
   // Where kb.yaml gives no prefix, that alone is what is wrong.
-  const told = prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings
+  const own = prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings
+  const told = [...own, ...unknownSeqIds(files, { prefix, before })]
   const commit = base === undefined || gitDir === undefined ? undefined : await findCommit(gitDir, base)
   if (gitDir === undefined || commit === undefined) return told
   const repository = new Repository(gitDir)
@@ -65,6 +67,26 @@ async function checkCheckout(
   } finally {
     repository.close()
   }
+}
+
+/**
+ * Warns of seqIds that no page of the last commit has: the server refuses one that it never gave. It alone knows those of deleted pages,
+ * so no checkout proves that one is wrong.
+ */
+function unknownSeqIds(
+  files: readonly CheckedFile[],
+  { prefix, before }: { prefix: string | null; before: readonly { path: string; seqId: string }[] },
+): Finding[] {
+  if (before.length === 0) return []
+  const given = new Set(before.map(({ seqId }) => seqId))
+  // A page that had another is an error of its own.
+  const had = new Set(before.map(({ path }) => path))
+  return files.flatMap(({ path, neuron }): Finding[] => {
+    const { seqId } = neuron?.fields ?? {}
+    if (seqId === undefined || given.has(seqId) || had.has(path) || parseSeqId(seqId)?.prefix !== prefix) return []
+    const message = `The seqId ${seqId} is of no page here before: leave it out, and the server gives one. Keep it to bring a deleted page back.`
+    return [{ rule: 'unknown-seq-id', severity: 'warning', path, line: 1, message }]
+  })
 }
 
 /** The files of a commit as the check sees them; what the checkout still has is not parsed again. */

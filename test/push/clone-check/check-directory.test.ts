@@ -112,8 +112,9 @@ test('a page that came over the API yields its names, as on the server; the page
   })
   expect(await rulesOf(dir)).toEqual(['neurons/c.md:1 same-name'])
   put(dir, 'neurons/d.md', named(4, 'connector: api\n'))
-  expect(await rulesOf(dir)).toEqual(['neurons/a.md:6 ambiguous-link', 'neurons/d.md:1 same-name'])
-  expect((await checkDirectory(dir, {})).findings.at(-1)?.message).toBe(
+  const further = ['neurons/a.md:6 ambiguous-link', 'neurons/d.md:1 same-name', 'neurons/d.md:1 unknown-seq-id']
+  expect(await rulesOf(dir)).toEqual(further)
+  expect((await checkDirectory(dir, {})).findings[1]?.message).toBe(
     'The name "Policy" is also that of neurons/b.md, neurons/c.md.',
   )
 })
@@ -135,6 +136,7 @@ test('with a base, findings that are new come first, then those of files that ch
   expect(await rulesOf(dir, base)).toEqual([
     'neurons/z.md:1 duplicate-seq-id',
     'neurons/zz.md:1 same-name',
+    'neurons/zz.md:1 unknown-seq-id',
     'neurons/y.md:6 broken-link',
     'neurons/z.md:6 broken-link',
     'neurons/x.md:7 broken-link',
@@ -279,6 +281,17 @@ test('a seqId that was changed, removed or copied since the last commit is an er
   commit(dir)
   expect(await rulesOf(dir)).toEqual(['neurons/z-original.md:1 duplicate-seq-id'])
   expect((await rulesOf(dir, 'HEAD~1')).toSorted()).toEqual(expected.toSorted())
+})
+
+test('a seqId that no page of the last commit has is a warning, since only the server knows those of deleted pages', async () => {
+  const dir = checkoutOf({ 'neurons/a.md': neuron(1), 'neurons/b.md': neuron(2) })
+  put(dir, 'neurons/moved.md', neuron(2))
+  rmSync(join(dir, 'neurons/b.md'))
+  put(dir, 'neurons/made-up.md', neuron(99))
+  put(dir, 'neurons/new.md', '---\ntitle: New\n---\n\nText.\n')
+  expect(await rulesOf(dir)).toEqual(['neurons/made-up.md:1 unknown-seq-id'])
+  const { findings } = await checkDirectory(dir, {})
+  expect(findings).toMatchObject([{ severity: 'warning', message: expect.stringContaining('notes_00000099') }])
 })
 
 test('a base must be a commit, and is never taken for an option', async () => {
