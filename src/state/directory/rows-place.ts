@@ -7,13 +7,20 @@ import type { DataDirectory } from './data-directory.ts'
 type RowsPlace = { directory: DataDirectory; address: string | undefined }
 
 /**
- * Refuses a data directory whose rows are in a PostgreSQL database that the settings do not name, and one without rows unless they may be
- * created: a command would work on an empty database, and report success. @throws {Error} with a sentence for a person
+ * Refuses a data directory whose rows are in a PostgreSQL database that the settings do not name, or in a file although they name one, and
+ * one without rows unless they may be created: a command would work on an empty database, and report success.
+ * @throws {Error} with a sentence for a person
  */
 export function requireRows({ directory, address }: RowsPlace, { mayCreate }: { mayCreate: boolean }): void {
-  if (address !== undefined) return
   const { root, database, rowsMark } = directory
   const elsewhere = readIfThere(rowsMark)
+  if (address !== undefined) {
+    if (elsewhere !== undefined || !existsSync(database)) return
+    throw new Error(
+      `The rows of ${root} are in its ganglion.db, but GANGLION_DATABASE is set: run the command without it. To move the rows to PostgreSQL, ` +
+        'restore a backup into an empty data directory. If ganglion.db is left from before that, move it away.',
+    )
+  }
   if (elsewhere !== undefined) {
     throw new Error(
       `The rows of ${root} are in the PostgreSQL database ${elsewhere.trim()}, and GANGLION_DATABASE is not set: run the command with the ` +

@@ -53,3 +53,19 @@ test.each([...commands, ['kb', 'create', 'handbook', '--tenant', 'acme'], ['serv
     expect(existsSync(join(data, 'ganglion.db'))).toBe(false)
   },
 )
+
+test.each([...commands, ['serve', '--port', '0']])(
+  '%s %s refuses PostgreSQL for a directory whose rows are in a file, and marks nothing',
+  async (...args) => {
+    const data = tempDir()
+    writeFileSync(join(data, 'ganglion.db'), '')
+    const database = 'postgres://ganglion@127.0.0.1:1/ganglion'
+    const refused = await ganglion([...args, '--data', data], { GANGLION_DATABASE: database })
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+      1,
+      '',
+      expect.stringMatching(/^error: The rows of .* are in its ganglion\.db, but GANGLION_DATABASE is set/),
+    ])
+    expect(readdirSync(data)).not.toContain('rows-in-postgresql')
+  },
+)
