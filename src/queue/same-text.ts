@@ -76,11 +76,14 @@ export async function sameText(
     const text = textOf(effectiveAudience(sender) === 'curator' ? file.content : shownContent(file))
     pages.push({ row, text })
   }
-  const equal = pages.filter(({ row, text }) => text === content && row.title === candidate.title)
+  const equals = pages.filter(({ text }) => text === content)
+  const equal = equals.filter(({ row }) => row.title === candidate.title)
   const unchanged = equal.find(({ row }) => hasFields(row, candidate))?.row
   if (unchanged !== undefined) return { unchanged, similar: [], isCopy: false }
   const alike = await resembling(content, pages, pause)
   const told = new Map([
+    // A short text may be right under two titles: its sender is told, and it does not wait.
+    ...equals.map(({ row }) => [row.seqId, leastTold] as const),
     ...equal.map(({ row }) => [row.seqId, 1] as const),
     ...alike.map((one) => [one.name, one.resemblance] as const),
   ])
