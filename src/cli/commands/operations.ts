@@ -140,7 +140,11 @@ export function addOperationCommands(program: Command): void {
 
 async function checkBackup(dir: string) {
   const manifest = await readManifest(dir)
-  if (manifest.files === undefined) throw new Error(`${dir} was made by a version that wrote no checksums.`)
+  if (manifest.files === undefined) {
+    throw new Error(
+      `${dir} was made by version 0.1.0, without checksums: it can be restored, but not checked. Make a new one.`,
+    )
+  }
   const damage = await findDamage(dir, manifest, { sources: true })
   const count = counted(Object.keys(manifest.files).length, 'file')
   const text = damage.length === 0 ? [`${count}: all as they were written`] : damage

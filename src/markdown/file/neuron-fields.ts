@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { faultOf } from '../../contract/faults.ts'
 import * as answered from '../../contract/neurons.ts'
 import { EdgeType, SeqId } from '../../contract/vocabulary.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
@@ -89,7 +90,7 @@ export function readNeuronFields(data: YamlMap): {
   const read = <T>(key: string, schema: z.ZodType<T>): T | undefined => {
     const value = data[key]
     if (value === undefined || value === '') return undefined
-    const result = schema.safeParse(value)
+    const result = schema.safeParse(value, { error: faultOf })
     if (!result.success) complain(key, `${key} ${messageOf(result.error)}`)
     return result.data
   }
@@ -101,14 +102,15 @@ export function readNeuronFields(data: YamlMap): {
   const allOf = ([first = [], ...more]: string[][]) => (more.length === 0 ? first : [...new Set([first, more].flat(2))])
   const readEach = <T>(key: keyof NeuronFields, schema: z.ZodType<T>): T[] => {
     return (read(key, Items) ?? []).flatMap((item, index) => {
-      const result = schema.safeParse(item)
+      const result = schema.safeParse(item, { error: faultOf })
       if (!result.success) complain(key, `${key}, item ${index + 1}: ${messageOf(result.error)}`)
       return result.success ? [result.data] : []
     })
   }
   // Other tools may have a key of this name.
   const readVerified = () => {
-    const result = data.verified === undefined || data.verified === '' ? undefined : Verified.safeParse(data.verified)
+    const { verified = '' } = data
+    const result = verified === '' ? undefined : Verified.safeParse(verified, { error: faultOf })
     if (result?.success === false) complain('verified', `verified ${messageOf(result.error)}`, 'warning')
     return result?.data
   }

@@ -11,6 +11,15 @@ test.each([{ at: '2026-01-01', until: '2026-02-30' }, { at: '2026-13-01' }, { at
   },
 )
 
+test.each([
+  [{ verified: { by: 'ann' } }, 'verified at: must be given'],
+  [{ verified: { at: ['x'] } }, 'verified at: must be text'],
+  [{ verified: { at: '2026-01-01', by: ['ann'] } }, 'verified by: must be text'],
+  [{ sources: [{ filename: ['a'] }] }, 'sources, item 1: filename: must be text'],
+])('front matter %j is told in words', (data, message) => {
+  expect(readNeuronFields(data).findings.map((finding) => finding.message)).toEqual([message])
+})
+
 test('a time counts as its day in verified, as other tools write it', () => {
   const { fields, findings } = readNeuronFields({ verified: { at: '2026-01-01T09:00:00Z', until: '2026-02-28 09:00' } })
   expect([fields.verified, findings]).toEqual([{ at: '2026-01-01', until: '2026-02-28' }, []])
