@@ -78,7 +78,7 @@ const maxIdentities = 1_000
 /** Opens a data directory. @throws {RestoreUnfinished} @throws {ErasureUnfinished}; what {@link openDatabase} throws */
 export async function openContext(options: ContextOptions): Promise<OpenContext> {
   const rows = { directory: DataDirectory.at(options.dataDir), address: options.database }
-  requireRows(rows, { mayCreate: options.whenOlder !== 'refuse' })
+  requireRows(rows, { mayCreate: options.whenOlder !== 'refuse', isCache: options.objects !== undefined })
   const directory = DataDirectory.open(options.dataDir)
   const release = options.isAlone ? () => {} : shareDirectory(directory)
   const opening = openDatabase(options.database ?? directory.database, options.whenOlder)

@@ -7,8 +7,8 @@ import type { Tenant, Tenants } from '../state/tenants.ts'
 import type { Environment } from './settings/environment.ts'
 
 /**
- * Opens a data directory, beside a running server too, for as long as `use` takes. Throws where there is none, unless the state is in
- * a database elsewhere, and for a database of an older version, unless it is said how it is migrated.
+ * Opens a data directory, beside a running server too, for as long as `use` takes. Throws where there is none, unless what it would hold is
+ * in a database and a bucket, and for a database of an older version, unless it is said how it is migrated.
  */
 export async function withContext<Result>(
   {
@@ -22,7 +22,7 @@ export async function withContext<Result>(
   use: (ctx: Context) => Promise<Result>,
   whenOlder: WhenOlder = 'refuse',
 ): Promise<Result> {
-  requireDataDirectory({ dataDir, database })
+  requireDataDirectory({ dataDir, database, objects })
   const ctx = await openContext({ dataDir, database, bucket, objects, whenOlder, finishes, isAlone })
   try {
     return await use(ctx)
@@ -32,8 +32,13 @@ export async function withContext<Result>(
 }
 
 /** @throws {Error} with a sentence for a person, see {@link requireRows} */
-export function requireDataDirectory({ dataDir, database }: Pick<Environment, 'dataDir' | 'database'>): void {
-  requireRows({ directory: DataDirectory.at(dataDir), address: database }, { mayCreate: false })
+export function requireDataDirectory({
+  dataDir,
+  database,
+  objects,
+}: Pick<Environment, 'dataDir' | 'database' | 'objects'>): void {
+  const directory = DataDirectory.at(dataDir)
+  requireRows({ directory, address: database }, { mayCreate: false, isCache: objects !== undefined })
 }
 
 export async function requireTenant(tenants: Tenants, slug: string): Promise<Tenant> {

@@ -322,6 +322,14 @@ test('a backup names the knowledge base whose repository is damaged, and leaves 
   expect([existsSync(made), readdirSync(given)]).toEqual([false, []])
 })
 
+test('a knowledge base without a repository and without an index refuses the backup', async () => {
+  const { ctx, gitDir } = await newTestBed()
+  for (const dir of [gitDir, ctx.directory.indexes]) rmSync(dir, { recursive: true })
+  const dir = join(tempDir(), 'backup')
+  await expect(backup(ctx, dir, { version })).rejects.toThrow(`${gitDir} is gone; to put it back: ganglion restore`)
+  expect(existsSync(dir)).toBe(false)
+})
+
 test('a backup needs a folder of its own', async () => {
   const { ctx } = await newTestBed()
   const dir = tempDir()

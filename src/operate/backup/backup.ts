@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { sql } from 'kysely'
@@ -12,7 +13,7 @@ import type { KbIdentity } from '../../kb/kb-identity.ts'
 import { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { projectionFile } from '../../kb/projection/projection.ts'
 import { candidateRefs } from '../../kb/refs/candidate-head-names.ts'
-import { mainRef, queueRef, RefMissing } from '../../kb/refs/kb-refs.ts'
+import { mainRef, queueRef, RefMissing, RepositoryMissing } from '../../kb/refs/kb-refs.ts'
 import { nextNumber } from '../../kb/writing/seq-numbers.ts'
 import { latestMigration } from '../../state/database/migrations/migrations.ts'
 import { openDatabase } from '../../state/database/open-database.ts'
@@ -71,7 +72,8 @@ async function fill(
   for (const { tenant, ...identity } of await registered(files.database)) {
     const { id, slug } = identity
     const held = await backUpRepository(ctx, identity, files.bundle(id)).catch((error: unknown) => {
-      if (!(error instanceof GitError || error instanceof RefMissing)) throw error
+      const isKnown = error instanceof GitError || error instanceof RefMissing || error instanceof RepositoryMissing
+      if (!isKnown) throw error
       throw new BackupError(`The repository of ${slug} cannot be backed up: ${error.message}. Run "ganglion verify".`)
     })
     kbs.push({ id, slug, tenant, ...held })
@@ -171,6 +173,7 @@ async function backUpRepository(
     }
     const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
     try {
+      if (!existsSync(gitDir)) throw new RepositoryMissing(gitDir)
       const refs = await refsOfOneMoment(kb.repository)
       await writeBundle(kb.repository, refs, file)
       const knownNumber = nextNumber(kb) // also of what main has lost since

@@ -1,4 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { readIfThere } from '../../system/read-if-there.ts'
 import { isPostgresAddress, nameOfAddress } from '../database/engines/postgres-address.ts'
 import type { DataDirectory } from './data-directory.ts'
@@ -6,31 +7,34 @@ import type { DataDirectory } from './data-directory.ts'
 /** Place of the rows that belong to a data directory. `address`: of a PostgreSQL database; undefined: a file in the directory. */
 type RowsPlace = { directory: DataDirectory; address: string | undefined }
 
+/** `isCache`: whether the directory holds only copies of what nodes share in a bucket, so that any will do. */
+type Required = { mayCreate: boolean; isCache: boolean }
+
 /**
  * Refuses a data directory whose rows are in a PostgreSQL database that the settings do not name, or in a file although they name one, and
- * one without rows unless they may be created: a command would work on an empty database, and report success.
+ * one without rows or repositories unless they may be created: a command would work on nothing, and report success.
  * @throws {Error} with a sentence for a person
  */
-export function requireRows({ directory, address }: RowsPlace, { mayCreate }: { mayCreate: boolean }): void {
-  const { root, database, rowsMark } = directory
+export function requireRows({ directory, address }: RowsPlace, { mayCreate, isCache }: Required): void {
+  const { root, database, repositories, rowsMark } = directory
   const elsewhere = readIfThere(rowsMark)
-  if (address !== undefined) {
-    if (elsewhere !== undefined || !existsSync(database)) return
+  const missing = address === undefined ? database : repositories
+  if (address !== undefined && elsewhere === undefined && existsSync(database)) {
     throw new Error(
       `The rows of ${root} are in its ganglion.db, but GANGLION_DATABASE is set: run the command without it. To move the rows to PostgreSQL, ` +
         'restore a backup into an empty data directory. If ganglion.db is left from before that, move it away.',
     )
   }
-  if (elsewhere !== undefined) {
+  if (address === undefined && elsewhere !== undefined) {
     throw new Error(
       `The rows of ${root} are in the PostgreSQL database ${elsewhere.trim()}, and GANGLION_DATABASE is not set: run the command with the ` +
         "server's settings.",
     )
   }
-  if (mayCreate || existsSync(database)) return
+  if (mayCreate || isCache || existsSync(missing)) return
   throw new Error(
     existsSync(root)
-      ? `${root} is no data directory: it has no ganglion.db. Name the one of the server with --data.`
+      ? `${root} is no data directory: it has no ${basename(missing)}. Name the one of the server with --data.`
       : `There is no data directory ${root}: make one with "ganglion serve" or "ganglion kb create".`,
   )
 }

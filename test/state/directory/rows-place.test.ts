@@ -69,3 +69,15 @@ test.each([...commands, ['serve', '--port', '0']])(
     expect(readdirSync(data)).not.toContain('rows-in-postgresql')
   },
 )
+
+test.each(commands)(
+  '%s %s refuses a path without repositories although the rows are in PostgreSQL, and creates nothing there',
+  async (...args) => {
+    const nowhere = join(tempDir(), 'nowhere')
+    const database = 'postgres://ganglion@127.0.0.1:1/ganglion'
+    const missing = await ganglion([...args, '--data', nowhere], { GANGLION_DATABASE: database })
+    expect([missing.code, missing.stdout]).toEqual([1, ''])
+    expect(missing.stderr).toMatch(/no data directory/)
+    expect(existsSync(nowhere)).toBe(false)
+  },
+)
