@@ -202,6 +202,11 @@ async function openedEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<Approv
   return { ...edit, content, adds: { tags: added, audience: audience && narrowed(audience, defaultAudience) } }
 }
 
+/** Whether somebody approves a candidate with changes of their own. */
+export function isEdit(edit: ApprovalEdit): boolean {
+  return Object.values(edit).some((part) => part !== undefined)
+}
+
 /** The candidate with an edit as its next version, on which everybody decides anew. */
 async function edited(
   kb: KnowledgeBase,
@@ -254,7 +259,7 @@ export async function approveStaged(
     neurons,
   } = await renamed(kb, staging, ids.seqId, proposal, { candidate, actor, now })
   const files = new Map<string, string | Buffer | null>([...tests, ...pages, ...(brought?.files ?? [])])
-  const isEdited = Object.values(edit).some((part) => part !== undefined)
+  const isEdited = isEdit(edit)
   const { path } = proposal
   const decided = { by: actor, of: [{ candidate, path, text: proposed.text }], writes: async () => isEdited }
   const awaiting = await kb.missing(staging, files, decided)

@@ -1,11 +1,12 @@
 import type { Approval, AwaitedApproval } from '../contract/candidates.ts'
+import { GanglionError } from '../contract/errors.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import type { ApprovalEdit } from '../kb/writing/proposal.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
-import { approveStaged } from './approval.ts'
-import { type JudgedHead, writeJudged } from './heads/judged-head.ts'
+import { approveStaged, isEdit } from './approval.ts'
+import { isApprovedBy, type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
 /**
  * A curator approves a candidate: it becomes one commit on main, or it waits for the approvals of others. Approving again gives the same answer. `head` is the commit
@@ -26,7 +27,12 @@ export async function approveCandidate(
     kb,
     { candidateId, decider: actor, head, seen, ifMatch },
     async (staging) => {
-      const isAgain = findCandidate(kb.projection.write, candidateId)?.status === 'approved'
+      const { approval } = findCandidate(kb.projection.write, candidateId) ?? {}
+      const isAgain = approval !== undefined
+      // An edit of what others approved would be lost.
+      if (isAgain && isEdit(edit) && !(await isApprovedBy(staging, approval, actor))) {
+        throw new GanglionError('not_pending')
+      }
       return { isAgain, ...(await approveStaged(kb, staging, candidateId, edit, actor, ctx.now())) }
     },
   )

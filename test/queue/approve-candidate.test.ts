@@ -401,3 +401,15 @@ test('a new title is rejected where the old one, as an alias, would make the fro
   await expect(approve('B'.repeat(300))).rejects.toThrow(ValidationError)
   expect(await readNeuron(bed.ctx, bed.curator, { kb: 'handbook', seqId })).toMatchObject({ version: 1 })
 })
+
+test('an edit of what another curator has approved is refused, and one that is sent again gets its answer', async () => {
+  const { ctx, app, curator } = await newTestBed()
+  const other = { ...curator, id: 'key:other', name: 'Other' }
+  const { candidateId } = await submitCandidate(ctx, app, candidate())
+  const edit = { content: 'Page the lead, and the deputy.' }
+  const approval = await approveCandidate(ctx, curator, candidateId, edit)
+  expect(await approveCandidate(ctx, curator, candidateId, edit)).toEqual(approval)
+  expect(await approveCandidate(ctx, other, candidateId, {})).toEqual(approval)
+  const late = approveCandidate(ctx, other, candidateId, { content: 'Page nobody.' })
+  await expect(late).rejects.toMatchObject({ code: 'not_pending' })
+})

@@ -63,12 +63,15 @@ async function isAsRead(
   if (row === undefined) throw new GanglionError('not_found')
   if (isListed(ifMatch, reviewVersion(sql, row))) return true
   if (decider === undefined || row.status === 'pending') return false
-  if (row.approval !== undefined) {
-    const { email } = authorOfCommit((await staging.read(row.approval.commit)).data)
-    return email === signatureOf(decider, new Date(0)).email
-  }
+  if (row.approval !== undefined) return isApprovedBy(staging, row.approval, decider)
   const last = parseCandidate(await staging.readText(row.blob)).decisions.at(-1)
   return last?.action === 'dismiss' && last.by.id === decider.id
+}
+
+/** Whether an approval is somebody's own, as one that a repeated request made before. */
+export async function isApprovedBy(staging: Staging, { commit }: { commit: Oid }, decider: Actor): Promise<boolean> {
+  const { email } = authorOfCommit((await staging.read(commit)).data)
+  return email === signatureOf(decider, new Date(0)).email
 }
 
 /** What a commit does to files; undefined where that is more than a head does, for any other object, and for one that is not there. */
