@@ -139,7 +139,8 @@ test('equal texts whose process did not live to approve them become one page, or
 test('a receipt tells of an equal text that was approved while it was tested', async () => {
   const { ctx, app, letGo } = await heldBed()
   letGo()
-  const sent = Array.from({ length: 2 }, () => submitCandidate(ctx, app, candidate({ title: 'Two', confidence: 1 })))
+  const two = candidate({ title: 'Two', content: 'Two leads are on call.', confidence: 1 })
+  const sent = Array.from({ length: 2 }, () => submitCandidate(ctx, app, two))
   const warnings = (await Promise.all(sent)).map((receipt) => [receipt.status, receipt.warnings?.[0]?.code])
   expect(warnings).toEqual([
     ['approved', undefined],

@@ -19,7 +19,8 @@ async function taken() {
     'guide.md': neuronText(5, { title: 'How to' }, 'Text.\n'),
     'deal.md': neuronText(4, { title: 'Merger', tags: ['internal'] }, 'Hidden.\n'),
   })
-  const submit = (title: string) => submitCandidate(bed.ctx, bed.app, candidate({ title, confidence: 1 }))
+  const submit = (title: string) =>
+    submitCandidate(bed.ctx, bed.app, candidate({ title, content: `About ${title}.`, confidence: 1 }))
   const meant = async (as = bed.app) => (await bed.read(3, as))?.links.map(({ target }) => target)
   return { ...bed, submit, meant }
 }
@@ -52,7 +53,7 @@ test('a page that comes over the API takes no name from a file, and is told of n
   const settings = bed.native.read('refs/heads/main', 'kb.yaml').replace('rewriteLinks: false', 'rewriteLinks: true')
   bed.native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
   const submit = (title: string, as = bed.app) =>
-    submitCandidate(bed.ctx, as, candidate({ title, content: `Of ${as.name}.`, confidence: 1 }))
+    submitCandidate(bed.ctx, as, candidate({ title, content: `About ${title}, by ${as.name}.`, confidence: 1 }))
   const warningsOf = async (title: string, as = bed.app) => (await submit(title, as)).warnings
   const taken = [{ code: 'name_taken', message: expect.stringContaining('lead to the file of that name') }]
   const { seqId = '', warnings } = await submit('Plan.png')
