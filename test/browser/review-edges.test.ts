@@ -194,6 +194,7 @@ test('an edit before approving, and of a conflict, has the editor of pages: name
   await press('a')
   expect(await page.evaluate('document.activeElement.id')).toBe('field-content')
   await press('ControlOrMeta+a')
+  await press('Backspace')
   await page.keyboard.type('Eins')
   await page.click('form.edit button')
   await page.locator('.notices', { hasText: 'Approved' }).waitFor()

@@ -107,7 +107,7 @@ test('what another curator has decided meanwhile is told, and nothing typed is l
   await ada.page.locator('.notices', { hasText: 'otter' }).waitFor()
   await bob.page.fill('[name=reason]', 'I typed this')
   await bob.page.keyboard.press('Enter')
-  await bob.page.locator('main', { hasText: 'Ada' }).waitFor()
+  await bob.page.locator('main', { hasText: /approved/ }).waitFor()
   const text = await bob.page.textContent('main')
   expect(text).toContain('approved')
   const typed = await bob.page.locator('main :is(input, textarea)').all()

@@ -28,6 +28,15 @@ async function twenty(slug: string): Promise<void> {
 const headingOf = ({ page }: Visitor) => page.locator('h1').innerText()
 const onward = (visitor: Visitor, from: string) => expect.poll(() => headingOf(visitor)).not.toBe(from)
 
+/** Writes a text in place of the one that marks what conflicts. */
+async function solveConflict({ page }: Visitor, javaScriptEnabled: boolean): Promise<void> {
+  const text = 'EINS\n\ntwo\n\nthree\n'
+  if (!javaScriptEnabled) return page.fill('[name=content]', text)
+  await page.locator('#field-content').press('ControlOrMeta+a')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.type(text)
+}
+
 async function left({ page }: Visitor, slug: string, status: string): Promise<number> {
   await page.goto(`/queue?kb=${slug}&status=${status}`)
   return page.locator('[data-entry]').count()
@@ -50,6 +59,8 @@ test('twenty candidates by keyboard alone: two keys from the list to the first d
     else if (title === 'Conflict') {
       // What conflicts has no button to approve it as it is: the key leads to the text.
       await page.keyboard.press('ControlOrMeta+a')
+      // Chromium would keep the style of the marked text for what is typed over it, which the page's policy refuses.
+      await page.keyboard.press('Backspace')
       await page.keyboard.type('EINS\n\ntwo\n\nthree\n')
       for (let tab = 0; tab < 4 && (await headingOf(curator)) === title; tab++) {
         await page.keyboard.press('Tab')
@@ -83,6 +94,7 @@ test.each([true, false])('twenty candidates by mouse alone (scripts: %s)', async
   for (let number = 1; number <= count; number++) {
     const title = await headingOf(curator)
     const decision = number % 5 === 0 ? 'Dismiss' : /^Approve/
+    if (title === 'Conflict') await solveConflict(curator, javaScriptEnabled)
     await page.locator('main').getByRole('button', { name: decision }).first().click()
     if (javaScriptEnabled) await onward(curator, title)
     expect(await page.locator('.notices').innerText()).toContain(title)

@@ -1,5 +1,3 @@
-import { draftOffer } from './draft-offer.ts'
-
 /**
  * Keeps what is typed into a candidate's forms in this tab until it is sent, even if the session ends meanwhile. An edit belongs to the
  * version of the candidate and of its page that the form was opened with (`seen`).
@@ -45,12 +43,13 @@ export function restoreDrafts(): void {
       for (const { field, draft } of typed) field.value = draft
     }
     const isEdit = typed.some(({ field }) => field.name === 'base')
-    if (isEdit && isBehind) offerDraft(form, restore)
+    if (isEdit && isBehind) void offerDraft(form, restore)
     else restore()
   }
 }
 
-function offerDraft(form: HTMLFormElement, restore: () => void): void {
+async function offerDraft(form: HTMLFormElement, restore: () => void): Promise<void> {
+  const { draftOffer } = await import('./draft-offer.ts')
   const message =
     'You have a draft of this edit, typed before the candidate or its page has changed. The form has the text as it is now.'
   const offer = draftOffer(message, {
