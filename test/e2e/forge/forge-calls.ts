@@ -15,6 +15,7 @@ export const calls = {
     ...git,
     ...[
       'GET repository',
+      'GET app',
       'GET installation',
       'POST app/installations/n/access_tokens',
       'GET pulls?open',
@@ -43,6 +44,7 @@ export const calls = {
   GitLab: [
     ...git,
     ...[
+      'GET user',
       'GET repository',
       'GET merge_requests?opened',
       'GET merge_requests?branch',
