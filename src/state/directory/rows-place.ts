@@ -21,8 +21,9 @@ export function requireRows({ directory, address }: RowsPlace, { mayCreate, isCa
   const missing = address === undefined ? database : repositories
   if (address !== undefined && elsewhere === undefined && existsSync(database)) {
     throw new Error(
-      `The rows of ${root} are in its ganglion.db, but GANGLION_DATABASE is set: run the command without it. To move the rows to PostgreSQL, ` +
-        'restore a backup into an empty data directory. If ganglion.db is left from before that, move it away.',
+      `The rows of ${root} are in its ganglion.db, but GANGLION_DATABASE is set: run the command without it. If a restore was cut off, ` +
+        'run "ganglion restore" again with the same backup and settings. To move the rows to PostgreSQL, restore a backup into an empty data ' +
+        'directory. If ganglion.db is left from before that, move it away.',
     )
   }
   if (address === undefined && elsewhere !== undefined) {

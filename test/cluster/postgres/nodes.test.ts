@@ -83,11 +83,12 @@ test('native git pushes to both nodes and clones from either, and a node that lo
   const shown = await Promise.all(
     [...nodes, fresh].map(async (product) => {
       const own = await Clone.of(product, product.tokens.reader)
-      return own.git('rev-parse', 'main', 'main:neurons')
+      return [await own.git('rev-parse', 'main'), await own.git('ls-tree', '--name-only', 'main:neurons')].join('\n')
     }),
   )
-  expect(new Set(shown.map((said) => said.split('\n')[0])).size).toBe(1)
-  expect(shown[0]?.split('\n')[1]).toBe(await clone.git('rev-parse', 'main:neurons'))
+  // The pages of a reader's clone are built from the fields that readers see, so their bytes are others than a curator's.
+  expect(new Set(shown).size).toBe(1)
+  expect(shown[0]).toContain(await clone.git('ls-tree', '--name-only', 'main:neurons'))
   expect(nativeGit(fresh.gitDir, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
   await expectSound(...nodes, fresh)
 })

@@ -106,7 +106,7 @@ test.each(['rows', 'cluster'] as const)('of a damaged backup nothing reaches wha
   const { dir, kbId } = await newBackup()
   truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500)
   const stores = await kinds[kind]()
-  await expect(restore(dir, stores)).rejects.toThrow('.bundle cannot be read')
+  await expect(restore(dir, stores)).rejects.toThrow('.bundle is not what was written')
   await expectUntouched(stores)
 })
 
@@ -213,7 +213,9 @@ test.each(['rows', 'cluster'] as const)(
     await failSecondInsert({ db })
     await expect(restore(dir, stores)).rejects.toThrow('a second time')
     expect(await isVacant(db)).toBe(true)
-    await expect(openContext(stores)).rejects.toThrow('A restore into the database')
+    await expect(openContext(stores)).rejects.toThrow(
+      /restore .*(?:is under way or )?was cut off.* again with the same backup/,
+    )
 
     await sql`drop trigger fail on knowledge_bases`.execute(db)
     await restore(dir, stores)
