@@ -70,7 +70,7 @@ const refusals: Readonly<Record<string, string>> = {
   zu: 'Isizinda solwazi asinayo impendulo yalo mbuzo.',
 }
 
-/** By language, as {@link refusals}, for a knowledge base whose index is being built. */
+/** Answers for a knowledge base whose index is being built, by language as {@link refusals}. */
 const unready: Readonly<Record<string, string>> = {
   de: 'Die Wissensdatenbank wird gerade für die Suche vorbereitet. Bitte fragen Sie gleich noch einmal.',
   en: 'The knowledge base is being prepared for search. Ask again in a moment.',

@@ -148,7 +148,7 @@ export class GroupCommit {
     return outcomes.filter((outcome) => !done.includes(outcome)).map(({ pending }) => pending)
   }
 
-  /** What is published is done: where the follower fails, as on a full disk, it reads that from git later. */
+  /** Commits the follower. A published commit stays done if that fails, as on a full disk: the follower reads it from git later. */
   #commitFollower(heads: Heads, moved: ReadonlySet<string>): void {
     try {
       this.#follower.commit(heads)

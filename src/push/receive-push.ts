@@ -241,7 +241,7 @@ async function receive(
       outcomes.push({ ref: update.ref })
     } catch (error) {
       const refused = reasonOf(error)
-      // What the push has brought to other refs is received.
+      // A push of several refs counts as received if any of them was taken.
       const isReceived = outcomes.some((outcome) => outcome.refused === undefined)
       if (refused === undefined && !isReceived) throw error
       if (refused === undefined) ctx.onError(error)

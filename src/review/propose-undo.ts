@@ -69,7 +69,7 @@ export async function proposeUndo(
     // Each part has a time of its own, by which the queue tells its entries apart.
     const at = new Date(undoing.at.getTime() + parts.length)
     const recording = kb.write((staging) => recordUndo(kb, staging, { ...undoing, at }, { seen, atOnce }))
-    // What is recorded is the answer, whatever hinders the rest.
+    // If a later part fails, the answer is the parts that are recorded.
     const part = await (parts.length === 0 ? recording : recording.catch(unless()))
     if (part === undefined) break
     for (let each = 0; each < part.added; each++) emitAct(ctx, 'submit', { status: 'pending' })

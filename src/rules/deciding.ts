@@ -19,8 +19,8 @@ export type Deciding = {
 }
 
 /**
- * Somebody who approves, whatever key or session they use. `names`: by which `owners` may name them. `connectors`: as which their key may
- * speak.
+ * Person or key that approves, by whatever key or session. `names`: names under which `owners` may list them. `connectors`: connectors that
+ * the key may speak as.
  */
 export type Decider = { id: string; names: readonly string[]; mayDecide: boolean; connectors?: readonly string[] }
 

@@ -12,7 +12,7 @@ export class IndexTurns {
   #isLongest = false
   #clock = 0
   readonly #waiting: Waiting[] = []
-  /** When each knowledge base was last asked something that its index could not answer. */
+  /** Time at which each knowledge base was last asked something that its index could not answer. */
   readonly #asked = new Map<string, number>()
 
   /** Lets a knowledge base go before those that were asked earlier. */

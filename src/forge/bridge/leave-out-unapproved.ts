@@ -32,7 +32,7 @@ export async function leaveOutUnapproved(
     const proposed = isOwn ? [] : pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
     const candidates = [...new Set([...(row?.candidates.filter(isPending) ?? []), ...proposed])]
     await tellRequest(linked, { number: request.number, to, candidates, lines })
-    // What waits gets a pull request of its own.
+    // The candidates that wait get pull requests of their own.
     if (row !== undefined) {
       await agree(linked, row, { state: 'merged', candidates: row.candidates.filter((id) => !isPending(id)) })
     }

@@ -12,7 +12,7 @@ import { callerOfAccount, callerOfLink, isWithin, type Linked, linkedCaller, typ
 import type { Step } from './take-pack.ts'
 
 /**
- * How main there is taken, in order. `unread`: heads of merged requests that the repository lacks; until they are read, their merges
+ * Steps in which the forge's main is taken. `unread`: heads of merged requests that the repository lacks; until they are read, their merges
  * count as pushes.
  */
 export type MainSteps = { steps: Step[]; unread: Oid[] }
@@ -92,7 +92,7 @@ async function stepsBefore(
 ): Promise<MainSteps | undefined> {
   const commits = await commitsBetween(new CommitWalk(repository), ours, head)
   const listed = commits.length === 1 ? undefined : await linked.forge.commitsOf(number).catch(unlessGone)
-  // Without a list nothing but the last commit is known to be the request's.
+  // If the forge lists no commits, only the last one is known to be the request's.
   const own = new Set(listed ?? [head])
   if (!own.has(head)) return undefined
   const others = commits.filter(({ oid }) => !own.has(oid))
@@ -129,8 +129,8 @@ async function mergesOn(
 }
 
 /**
- * Who approved a commit that the server made before a backup was restored, by its trailer. Anybody can forge that, so it is believed
- * only in the first comparison after a restore.
+ * Returns who approved a commit that the server made before a backup was restored, by its trailer. Anybody can forge a trailer, so it is
+ * believed only in the first comparison after a restore.
  */
 function restoredApprover({ kb, link }: Linked, data: Buffer): Caller | undefined {
   const isRestored = kb.projection.seqFloor() > 0 && link.syncedAt === null

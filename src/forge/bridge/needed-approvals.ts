@@ -10,7 +10,7 @@ import { awaitingText, isOpenToCurators, mayBeAmong } from '../../rules/deciding
 import { literal } from '../../rules/text/literal.ts'
 import { isForgeError, type Linked } from './linked.ts'
 
-/** What pending candidates need by `owners` and `approvals`, and how a merge on the forge counts for it. */
+/** Returns the approvals that pending candidates need by `owners` and `approvals`, and how a merge on the forge counts for them. */
 export type Needed = {
   awaiting: Awaiting
   /** Accounts whose merge would be the last approval that is needed. */
@@ -51,7 +51,7 @@ function needed(kind: string, all: Awaiting, mayCount: boolean): Needed | undefi
   return { awaiting: all, mergers }
 }
 
-/** As {@link neededApprovals}, for changed files that cannot be candidates: only their owners matter. */
+/** Does what {@link neededApprovals} does for changed files that cannot be candidates: only their owners matter. */
 export async function neededForFiles({ kb, forge }: Linked, paths: readonly string[]): Promise<Needed | undefined> {
   const { deciding } = await kb.settings()
   if (deciding === null || isOpenToCurators(deciding)) return undefined

@@ -75,7 +75,7 @@ export class NamedSources {
     return references.filter(({ id }) => id === undefined || this.known.get(id) === true)
   }
 
-  /** Who verified a page, without the edition of a Source that may not be named. */
+  /** Returns who verified a page, without the edition of a Source that may not be named. */
   async verified(verified: Verified | undefined): Promise<Verified | undefined> {
     if (verified?.edition === undefined) return verified
     const { edition, ...rest } = verified

@@ -32,7 +32,7 @@ export type ShownHistoryRequest = {
 /** New files for which the past is searched. */
 const maxAdded = 100
 
-/** What a clone holds: main up to a position, these files, and Sources that its pages named or did not. */
+/** Content of a clone: main up to a position, these files, and Sources that its pages named or did not. */
 export type ShownBefore = {
   position: number
   files: Files
@@ -40,7 +40,7 @@ export type ShownBefore = {
   head: string | undefined
 }
 
-/** What one commit does to one Neuron or file that is shown. A Neuron is written as text, a file as its blob. */
+/** Effect of one commit on one Neuron or file that is shown. A Neuron is written as text, a file as its blob. */
 type Change = { subject: string; removed?: string; written?: { path: string } & ({ blob: string } | { text: string }) }
 
 /** Commits as a stream for git-fast-import(1), oldest first; empty: there are none. Its format is described there. */

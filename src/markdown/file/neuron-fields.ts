@@ -25,9 +25,9 @@ const Edge = z.object(
   { type: EdgeType, target: z.string('needs a target').min(1, 'needs a target') },
   'must be a map of type and target',
 )
-// What a page is answered with is read by the schema of the answer, so that no file breaks one.
+// Fields that answers repeat are read by the schemas of the answers, so that no file breaks an answer.
 const SourceReference = z.object(answered.SourceField.shape, 'must be a map of texts')
-/** Other tools write a time where only the day counts. */
+/** Accepts a time, which other tools write where only the day counts. */
 const Day = z
   .string()
   .transform((text) => text.replace(/^(.{10})[T ].*$/s, '$1'))

@@ -9,7 +9,7 @@ import { hasComplexPart } from '../parse/parse-parts.ts'
 /** A content, and what is to be found in it. */
 export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'places' | 'tags' }
 
-/** What is not wanted is empty, or absent. `isPartial`: a part was too complex to parse. */
+/** Parts that were not asked for are empty, or absent. `isPartial`: a part was too complex to parse. */
 export type PageParts = {
   links: WikiLink[]
   chunks: Chunk[]

@@ -25,7 +25,8 @@ import type { NoteNotice } from './read-notes.ts'
 export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' | 'folder' }
 
 /**
- * Where each link of these Neurons leads: to a Neuron, to a file that came along or is there, to another knowledge base, or nowhere.
+ * Returns where each link of these Neurons leads: to a Neuron, to a file that came along or is there, to another knowledge base,
+ * or nowhere.
  * `notices`: links that are spelled otherwise than their file.
  */
 export type LinksReport = Record<'neurons' | 'files' | 'otherKbs', number> & {

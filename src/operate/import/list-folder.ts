@@ -135,7 +135,7 @@ async function linkedHiddenFiles(dir: string, files: readonly FoundFile[], parse
   return found
 }
 
-/** How a link from the root of a site in this folder is written. */
+/** Returns the path of a file as a link from the root of a site in this folder has it. */
 function linkFrom(folder: string, path: string): string {
   return path.slice(folder.length).normalize('NFC')
 }

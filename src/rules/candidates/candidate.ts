@@ -41,7 +41,7 @@ export type Decision = {
   at: string
   by: Actor
   reason?: string
-  /** Of a vote: the page and the audience that it is for. It counts for no other. */
+  /** Page and audience that a vote is for. It counts for no other. */
   for?: VotedPage
   /** Of an assignment: the e-mail of a person or the name of a key; without it, nobody. */
   to?: string

@@ -3,8 +3,8 @@ import { journalNames, meantName, withoutVault } from './tool-spellings.ts'
 import type { LinkForm } from './written-link.ts'
 
 /**
- * How a Neuron answers to a name, in the order in which names win. `stamp` is the time of a note that its file's name begins with, or
- * the date that a journal's file has for a name. `section` is an end of the path of the folder that it is the page of.
+ * Kinds of names that a Neuron answers to, in the order in which they win. `stamp` is the time of a note that its file's name begins
+ * with, or the date that a journal's file has for a name. `section` is an end of the path of the folder that it is the page of.
  */
 export const nameKinds = ['seqId', 'path', 'file', 'folder', 'title', 'alias', 'stamp', 'section'] as const
 export type NameKind = (typeof nameKinds)[number]

@@ -7,7 +7,7 @@ export type Edge = { type: EdgeType; target: string }
 /** A Source that a page cites, as its front matter and the answers name it. */
 export type SourceReference = z.output<typeof contract.SourceField>
 
-/** Who last said that a page is true, and until which day that holds; days as `2026-11-26`. */
+/** Latest confirmation that a page is true: by whom, and until which day it holds. Days as `2026-11-26`. */
 export type Verified = z.output<typeof contract.VerifiedField>
 
 /** Front matter that Ganglion knows; every other key is a curator's own and is left alone. */

@@ -76,7 +76,7 @@ export class Sources extends Store {
     return isServed && source
   }
 
-  /** Those of a tenant's Sources that have one of these ids, with what says who sees them. */
+  /** Returns the tenant's Sources that have one of these ids, with the fields that decide who sees them. */
   async withIds(tenantId: string, ids: readonly string[]): Promise<Pick<Source, 'id' | 'tags' | 'uploader'>[]> {
     const found: Pick<Source, 'id' | 'tags' | 'uploader'>[] = []
     for (let at = 0; at < ids.length; at += idsPerQuery) {

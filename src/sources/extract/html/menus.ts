@@ -37,7 +37,7 @@ export function withoutMenus(tree: Root): Root {
   return tree
 }
 
-/** In contents only the choice of a language is a menu. */
+/** Within the content, only the choice of a language counts as a menu. */
 function isMenu(element: Element, isInContents: boolean): boolean {
   const links = [...nodesOf(element)].filter((node) => isElement(node, 'a'))
   if (isInContents && !links.every(({ properties }) => properties.hrefLang)) return false

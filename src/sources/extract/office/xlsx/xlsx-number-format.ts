@@ -2,7 +2,7 @@ import { formatSection, type NumberSection, numberSections } from './xlsx-number
 
 const dayMs = 86_400_000
 
-/** How a number is to be read: as what it is, as its sections show it, or as days since an epoch. */
+/** Reading of a number: as it is, as its format sections show it, or as days since an epoch. */
 export type NumberFormat =
   | { kind: 'general' }
   | { kind: 'number'; sections: readonly NumberSection[]; isPercent: boolean }
