@@ -6,30 +6,30 @@ import { textsOf } from './candidates/metadata.ts'
 import { tagKey } from './neurons/tag.ts'
 import { isBelow } from './paths/is-below.ts'
 
-/** Whose approval changes of some files need: files below a path, or pages with a tag. */
+/** Owners whose approval is required for changes of files below a path or pages with a tag. */
 export type OwnerRule = { paths: string[]; tags: string[] /** E-mails, and names of keys. */; people: string[] }
 
-/** What `kb.yaml` says of who decides. */
+/** Settings of `kb.yaml` on who may approve. */
 export type Deciding = {
   owners: OwnerRule[]
-  /** Number of people who have to approve a candidate of a zone. `keepOnMerge`: votes outlive clean merges of what others changed. */
+  /** Number of people who must approve a candidate of a zone. `keepOnMerge`: votes survive clean merges with others' changes. */
   approvals: Record<'yellow' | 'red', number> & { keepOnMerge: boolean }
-  /** Whether who wrote a candidate counts as one of them. */
+  /** Whether an author of a candidate counts as an approver. */
   authorMayApprove: boolean
 }
 
 /**
- * Person or key that approves, by whatever key or session. `names`: names under which `owners` may list them. `connectors`: connectors that
- * the key may speak as.
+ * Approving person or key, the same for each of their keys and sessions. `names`: names under which `owners` may list them. `connectors`:
+ * connectors that the key may speak as.
  */
 export type Decider = { id: string; names: readonly string[]; mayDecide: boolean; connectors?: readonly string[] }
 
-/** Whether any curator decides on anything alone, as without these settings. */
+/** True if any single curator may approve any candidate, which is the default. */
 export function isOpenToCurators({ owners, approvals, authorMayApprove }: Deciding): boolean {
   return owners.length === 0 && approvals.yellow === 1 && approvals.red === 1 && authorMayApprove
 }
 
-/** Whether a rule holds for a file; `tags` are those of the page before and after the change. */
+/** True if an owner rule covers a file. `tags`: those of the page before and after the change. */
 export function isOwned(
   rule: Pick<OwnerRule, 'paths' | 'tags'>,
   { path, tags }: { path: string; tags: readonly string[] },
@@ -39,7 +39,9 @@ export function isOwned(
   return hasTag || rule.paths.some((folder) => isBelow(path, folder))
 }
 
-/** Only case and Unicode's spellings do not count: an accent makes another person. */
+/**
+ * True if a list of people names the decider. Comparison ignores case and Unicode normalization, but not accents, which distinguish people.
+ */
 export function goesByOneOf({ names }: Pick<Decider, 'names'>, people: readonly string[]): boolean {
   const known = new Set(people.map(foldEmail))
   return names.some((name) => known.has(foldEmail(name)))
@@ -49,12 +51,12 @@ export function neededVotes({ approvals }: Deciding, zone: Zone | null): number 
   return zone === 'yellow' || zone === 'red' ? approvals[zone] : 1
 }
 
-/** Finds the one human or program behind the id of an actor. */
+/** Returns the id of the human or program behind an actor. */
 export type PersonOf = (actorId: string) => string
 
 /**
- * Returns the latest vote of each person on a candidate as it is now. A new version, a dismissal and a reopening begin anew; who asks for
- * changes takes their vote back, whichever key or session they use.
+ * Returns the latest vote of each person on the current version of a candidate. A new version, a dismissal and a reopening discard all
+ * votes. A request for changes withdraws the vote of that person, whichever key or session they use.
  */
 export function votesOn({ decisions }: Pick<Candidate, 'decisions'>, personOf: PersonOf): Map<string, Decision> {
   const votes = new Map<string, Decision>()
@@ -67,26 +69,29 @@ export function votesOn({ decisions }: Pick<Candidate, 'decisions'>, personOf: P
   return votes
 }
 
-/** Whether a vote is for the page that an approval makes now. `isMergeOnly`: that is what was voted on, merged with others' lines. */
+/**
+ * True if a vote is for the page that an approval would make now. `isMergeOnly`: that page is the one voted on, cleanly merged with others'
+ * lines.
+ */
 export function isVoteFor({ for: voted }: Decision, now: VotedPage, isMergeOnly: boolean): boolean {
   return voted !== undefined && voted.audience === now.audience && (isMergeOnly || voted.page === now.page)
 }
 
-/** Who wrote a candidate: its sender, and all who revised it. */
+/** Returns the authors of a candidate: its sender, and everybody who revised it. */
 export function authorsOf(candidate: Pick<Candidate, 'createdBy' | 'decisions' | 'metadata'>): Actor[] {
   const first = { ...candidate.createdBy, id: senderOf(candidate) }
   return [first, ...candidate.decisions.filter(({ action }) => action === 'revise').map(({ by }) => by)]
 }
 
-/** The id of who sent a candidate. Where the service made it of a Source, that stands for its uploader, as `source:<id>`. */
+/** Returns the id of a candidate's sender. For a candidate compiled from a Source it is `source:<id>`, which stands for the uploader. */
 export function senderOf({ createdBy, metadata }: Pick<Candidate, 'createdBy' | 'metadata'>): string {
   const source = createdBy.id === ingestActor.id ? textsOf(metadata)('source') : undefined
   return source === undefined ? createdBy.id : `source:${source}`
 }
 
 /**
- * Whether somebody is among the authors, or may be: who commits to the repository on a forge may be any account there, and who uploaded a
- * Source that is gone, anybody.
+ * True if somebody is or may be an author. A commit on a forge's repository may be of any account there, and the uploader of a deleted
+ * Source may be anybody.
  */
 export function mayBeAmong(authors: ReadonlySet<string>, { id }: Pick<Decider, 'id'>): boolean {
   if ([...authors].some((author) => author.startsWith('source:'))) return true
@@ -96,7 +101,7 @@ export function mayBeAmong(authors: ReadonlySet<string>, { id }: Pick<Decider, '
 
 export function awaitingText({ votes, owners }: Awaiting): string {
   const theirs = owners.map((people) => `the approval of ${people.join(' or ')}`).join(', and ')
-  // That of an owner is one of the votes.
+  // An owner's approval is one of the votes.
   if (theirs !== '' && votes < 2) return `It needs ${theirs}.`
   const more = votes === 1 ? '1 more approval' : `${votes} more approvals`
   return theirs === '' ? `It needs ${more}.` : `It needs ${more}, among them ${theirs}.`

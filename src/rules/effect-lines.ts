@@ -4,7 +4,9 @@ import { oneLine } from './text/lines.ts'
 const maxShown = 5
 const and = new Intl.ListFormat('en-GB')
 
-/** What approvals change in the results of the answer tests, for a terminal; nothing where nothing changes. @param approvals their number */
+/**
+ * Returns lines for a terminal about the answer tests whose result approvals change, none if nothing changes. @param approvals their number
+ */
 export function effectLines(
   { state, reason = '', tests, broken, mended, changed }: TestEffects,
   approvals = 1,
@@ -23,7 +25,7 @@ export function effectLines(
   ]
 }
 
-/** What fails on main; nothing where all passes. */
+/** Returns lines for a terminal about the tests that fail on main, none if all pass. */
 export function failureLines(results: readonly TestResult[]): string[] {
   const failed = results.filter(({ passed }) => !passed)
   if (failed.length === 0) return []

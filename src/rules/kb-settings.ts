@@ -9,7 +9,7 @@ import { isSchedule } from './lint/lint-schedule.ts'
 import { SeqPrefix, Slug } from './neurons/seq-id.ts'
 import { pathProblem } from './paths/portable-path.ts'
 
-/** `kb.yaml` is read in YAML's failsafe schema: every scalar is text, and an empty value is the empty text. */
+/** `kb.yaml` is parsed with YAML's failsafe schema: every scalar is text, and an empty value is the empty text. */
 const notEmpty = (value: unknown) => (value === '' || value === null ? undefined : value)
 const line = (max: number) =>
   z
@@ -24,10 +24,10 @@ const Fraction = z
   .regex(/^(?:0|0?\.[0-9]+|1(?:\.0+)?)$/, 'must be a number from 0 to 1')
   .transform(Number)
 const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
-/** An emptied list is an empty list, not the default one. */
+/** An empty value is an empty list, not the default list. */
 const Names = z.preprocess((value) => (value === '' ? [] : value), z.array(line(100)))
 
-/** Of files and folders: a pattern would be the name of none. */
+/** Paths of files and folders. Patterns are rejected, since they would match no file. */
 const Places = z
   .preprocess(
     (value) => (value === '' ? [] : value),
@@ -151,7 +151,7 @@ const Sources = z.object({
     .default([]),
 })
 
-/** Keys of the server: it shows of them what readers may see, or nothing. */
+/** Keys that the server interprets. Readers see them as the API shows them, or not at all. */
 const serverKeys: ReadonlySet<string> = new Set([
   ...['seqId', 'id', 'title', 'tags', 'audience', 'edges', 'connector', 'candidate', 'metadata', 'sources'],
   ...['verified', 'owner', 'note', 'noteShared'],
@@ -190,47 +190,50 @@ export type FileType = (typeof fileTypes)[number]
 export type Policy = z.infer<typeof Policy>
 export type Zones = z.infer<typeof Zones>
 
-/** What `kb.yaml` says. A part that cannot be read is null, or its strictest reading. */
+/** Settings of `kb.yaml`. A part that cannot be parsed is null, or has its strictest reading. */
 export type KbSettings = {
   id: string | null
   slug: string | null
   prefix: string | null
   title: string | null
-  /** BCP 47, e.g. `en` or `pt-BR`. */
+  /** BCP 47 language tag, e.g. `en` or `pt-BR`. */
   language: string
   tone: string | null
-  /** Null: approves nothing. */
+  /** Null: the policy approves nothing. */
   policy: Policy | null
-  /** Null: approves nothing, since any zone may have been red. */
+  /** Null: the policy approves nothing, since any zone may have been red. */
   zones: Zones | null
-  /** Null: nobody may approve anything, since it cannot be read who may. */
+  /** Null: nobody may approve anything, since the approvers are unknown. */
   deciding: Deciding | null
-  /** What becomes of what the policy approves, if that breaks an answer test: `allow` approves it, else it waits in this zone. */
+  /**
+   * Treatment of candidates that the policy would approve but that break an answer test: `allow` approves them, a zone keeps them pending
+   * there.
+   */
   onBreak: z.infer<typeof Tests>['onBreak']
-  /** After how many days pages have to be looked at again. */
+  /** Intervals after which pages must be verified again. */
   verify: VerifyRule[]
   defaultAudience: string[]
-  /** Where the search index keeps its postings; `auto` chooses by the size of the knowledge base. */
+  /** Engine of the search index; `auto` chooses by the size of the knowledge base. */
   searchEngine: z.infer<typeof Search>['engine']
-  /** Groups of words and phrases that a search looks for in place of each other, too. */
+  /** Groups of words and phrases that search treats as interchangeable. */
   synonyms: string[][]
-  /** seqIds of Neurons that come first where a search is for just this. */
+  /** seqIds of Neurons that are ranked first for an exact query. */
   pins: z.infer<typeof Pins>
-  /** Days for which a question of people is counted that nobody asks again; 0: none is counted. */
+  /** Days for which a question asked by people is counted after it was last asked; 0 disables counting. */
   keptQuestions: number
-  /** Extensions of the files that it takes as Sources. */
+  /** File extensions that are accepted as Sources. */
   sourceTypes: ReadonlySet<FileType>
-  /** Languages of what is recognised in pictures, as Tesseract calls them; English where there are none. */
+  /** Tesseract language codes for text in pictures. Empty: English. */
   ocrLanguages: readonly string[]
-  /** When the server lints it, as in a crontab, in UTC. */
+  /** Crontab schedule of the lint, in UTC. */
   lintSchedule: string | null
-  /** Whether nobody may push to main, so that every change is proposed. */
+  /** True if pushes to main become candidates. */
   protectMain: boolean
-  /** Whether `#tags` in a page's text are tags of it, and `#internal` hides it. */
+  /** True if `#tags` in a page's text are tags of the page, and `#internal` hides it. */
   inlineTags: boolean
-  /** Further keys of front matter that readers see, in the API, clones and mirrors. */
+  /** Additional front matter keys that readers see in the API, clones and mirrors. */
   publishedKeys: string[]
-  /** Whether a renamed Neuron's inbound links are rewritten; else its old name stays as an alias. */
+  /** True if links to a renamed Neuron are rewritten; otherwise the old name becomes an alias. */
   rewriteLinks: boolean
 }
 
@@ -271,7 +274,7 @@ const parts = {
   publish: z.preprocess(notEmpty, Publish.prefault({})),
 }
 
-/** Reads the data of a `kb.yaml`. Never throws: what is wrong is a problem, and is read as strictly as it can be. */
+/** Parses the data of a `kb.yaml`. Never throws: an invalid part becomes a problem and gets its strictest reading. */
 export function parseKbSettings(data: unknown): { settings: KbSettings; problems: SettingsProblem[] } {
   const whole = z.record(z.string(), z.unknown()).safeParse(data)
   const problems: SettingsProblem[] = []
@@ -346,7 +349,7 @@ type DecidingParts = {
   authorMayApprove: boolean | null
 }
 
-/** Returns who decides. A file that is no mapping has no owners. Red needs at least as many approvals as yellow. */
+/** Returns who may approve. A file that is not a mapping has no owners. Red needs at least as many approvals as yellow. */
 function decidingOf(isMapping: boolean, { owners, approvals, authorMayApprove }: DecidingParts): Deciding | null {
   if (!isMapping) return decidingOf(true, { owners: [], approvals: Approvals.parse({}), authorMayApprove: true })
   if (!owners || !approvals || authorMayApprove === null) return null
@@ -368,7 +371,7 @@ function unguarded(deciding: Deciding | null): SettingsProblem[] {
   return [{ path: 'owners', severity: 'warning', message }]
 }
 
-/** Tells what `authorMayApprove: false` takes from the policy, where the policy approved more. */
+/** Reports what `authorMayApprove: false` forbids the policy that it would otherwise approve. */
 function withoutPolicy(
   deciding: Deciding | null,
   { policy, zones }: Pick<KbSettings, 'policy' | 'zones'>,

@@ -7,17 +7,17 @@ export type Judged = {
   /** 0 to 1. */
   confidence: number | null
   connector: string
-  /** Connector of the door that the candidate came through. Its zone holds for every sender that may not speak as `connector`. */
+  /** Connector of the entry point. Its zone applies to every sender that may not speak as `connector`. */
   door: string
-  /** Whether the key that speaks may claim this connector: trust comes from the key, never from the text. */
+  /** True if the key may claim this connector: trust comes from the key, never from the text. */
   trustedConnector: boolean
   /** The caller's `metadata.actionZone`. */
   actionZone: Zone | null
-  /** What is wrong with the Neuron that it would change, e.g. that it does not exist. */
+  /** Problem of the Neuron to change, e.g. that it does not exist. */
   targetProblem: string | null
 }
 
-/** Kinds that the service's own pipeline emits: a caller that only says so gets none of their privileges. */
+/** Kinds that only the service's own pipeline submits. A caller that claims one gets none of its privileges. */
 const pipelineKinds: ReadonlySet<CandidateKind> = new Set([
   'ingest-summary',
   'ingest-page-update',
@@ -28,7 +28,7 @@ const pipelineKinds: ReadonlySet<CandidateKind> = new Set([
 
 const strictestFirst: readonly Zone[] = ['red', 'yellow', 'green']
 
-/** Whether a KB's policy approves a candidate, and why. The strictest rule comes first and wins. */
+/** Returns whether a KB's policy approves a candidate, and why. The strictest rule comes first and wins. */
 export function judge(candidate: Judged, settings: Pick<KbSettings, 'policy' | 'zones' | 'deciding'>): Verdict {
   const { policy, zones, deciding } = settings
   const zone = zoneOf(candidate, zones ?? { kinds: {}, connectors: {} })
@@ -65,12 +65,12 @@ function judgeConfidence(
   return pending(`confidence ${confidence} is below every threshold`)
 }
 
-/** Whether `kb.yaml` approves what comes by a connector, and names it for that: among the approved ones, or as a green one. */
+/** True if `kb.yaml` trusts a connector by name: among the approved ones, or in the green zone. */
 export function isNamedConnector(connector: string, { policy, zones }: Pick<KbSettings, 'policy' | 'zones'>): boolean {
   return policy?.autoApproveConnectors.includes(connector) === true || connectorZone(connector, zones) === 'green'
 }
 
-/** Returns the candidate in the zone of its kind and connector where that is stricter than its own, with the warnings of both. */
+/** Returns the candidate with the zone of its kind and connector where that is stricter than its own, and the warnings of both. */
 export function inZone<One extends Pick<Candidate, 'kind' | 'connector' | 'verdict'>>(
   candidate: One,
   { zones }: Pick<KbSettings, 'zones'>,
@@ -92,8 +92,8 @@ function connectorZone(connector: string, zones: Zones | null): Zone | undefined
 }
 
 /**
- * Returns the strictest of the zones of the kind, of the connector, of the door and of the caller. Green counts only where it may be claimed,
- * and a claimed connector takes nothing out of the zone of its door.
+ * Returns the strictest zone of kind, connector, entry point and caller. Green counts only where the key may claim it, and a claimed
+ * connector never overrides the zone of the entry point.
  */
 function zoneOf(
   candidate: Pick<Judged, 'kind' | 'connector' | 'door' | 'trustedConnector' | 'actionZone'>,

@@ -1,4 +1,4 @@
-/** In UTC: `2026-05-31`. */
+/** Returns a day in UTC: `2026-05-31`. */
 export function utcDay(at: Date): string {
   return at.toISOString().slice(0, 10)
 }

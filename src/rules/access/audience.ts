@@ -4,10 +4,10 @@ import type { Caller } from './caller.ts'
 export type { Audience }
 export const audiences = Audience.options
 
-/** What says who may see a Neuron; without `audience`, the knowledge base's default holds. */
+/** Fields that decide who may see a Neuron. Without `audience`, the knowledge base's default applies. */
 export type Access = { audience?: readonly string[] | undefined; tags: readonly string[] }
 
-/** What a Neuron's audience must list, in any one of, for a reader to see it. */
+/** Names in a Neuron's audience that show it to each kind of reader; one of them is enough. */
 const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = {
   tool: ['tool', 'public'],
   public: ['public'],
@@ -17,9 +17,9 @@ const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = 
 export const servedAudiences = ['public', 'student', 'tool'] as const
 
 /**
- * Returns the audience that a caller is served as: the one it asked for, or else the widest of its role. Whoever asks for an audience
- * that they may not ask for is served as `tool`, silently. Only curators are served as `curator`. `student` sees pages that `tool` does
- * not, so readers are served as it only if their key was made for it.
+ * Returns the audience that a caller is served as: the requested one, or else the widest of its role. A request for an audience that the
+ * caller may not ask for is silently served as `tool`. Only curators are served as `curator`. `student` sees pages that `tool` does not, so
+ * readers are served as it only if their key was made for it.
  */
 export function effectiveAudience(
   { role, audience: own }: Pick<Caller, 'role' | 'audience'>,
@@ -36,7 +36,7 @@ export function audiencesOf(caller: Pick<Caller, 'role' | 'audience'>): Audience
   return audiences.filter((audience) => effectiveAudience(caller, audience) === audience)
 }
 
-/** Whether an audience may see a Neuron, or know that it exists. `defaultAudience` is the KB's, for a Neuron that lists none. */
+/** True if an audience may see a Neuron, or know that it exists. `defaultAudience`: the KB's, for a Neuron that lists none. */
 export function maySee(audience: Audience, neuron: Access, defaultAudience: readonly string[]): boolean {
   if (audience === 'curator') return true
   if (isInternal(neuron.tags)) return false
@@ -44,7 +44,7 @@ export function maySee(audience: Audience, neuron: Access, defaultAudience: read
   return sees[audience].some((name) => listed.includes(name))
 }
 
-/** Whether somebody may see one Neuron, or version of it, who may not see another. */
+/** True if some audience may see one Neuron, or version of it, and not the other. */
 export function isSeenByMore(one: Access, other: Access, defaultAudience: readonly string[]): boolean {
   return servedAudiences.some(
     (audience) => maySee(audience, one, defaultAudience) && !maySee(audience, other, defaultAudience),
@@ -52,8 +52,8 @@ export function isSeenByMore(one: Access, other: Access, defaultAudience: readon
 }
 
 /**
- * What a wished audience leaves of another: names that show a page to nobody who does not see it by both. Who sees what is public
- * learns nothing more as a student or a tool.
+ * Intersects a requested audience with the current one: the result shows the page to nobody who does not see it under both. A student or a
+ * tool sees everything public, so `public` includes them.
  */
 export function narrowed(wished: readonly string[], current: readonly string[]): string[] {
   const own = wished.filter((name) => allows(current, name))
@@ -64,14 +64,14 @@ function allows(audience: readonly string[], name: string): boolean {
   return audience.includes(name) || (audience.includes('public') && (name === 'student' || name === 'tool'))
 }
 
-/** Whether an audience shows a page to readers who do not see it by another. */
+/** True if an audience shows a page to readers whom the current one excludes. */
 export function widens(audience: readonly string[], current: readonly string[]): boolean {
   return servedAudiences.some((name) => audience.includes(name) && !allows(current, name))
 }
 
 /**
- * Names who may see a Neuron. Neurons of one class are seen by the same audiences, whatever the knowledge base's
- * `defaultAudience`. Lower-case letters.
+ * Returns the access class of a Neuron, in lower-case letters. The same audiences see all Neurons of a class, whatever the knowledge base's
+ * `defaultAudience`.
  */
 export function accessClass({ audience, tags }: Access): string {
   if (isInternal(tags)) return 'internal'
@@ -80,7 +80,7 @@ export function accessClass({ audience, tags }: Access): string {
   return listed.length === 0 ? 'nobody' : listed.join('')
 }
 
-/** Whether tags hide a Neuron from all but curators: `internal` does, and so does any tag nested below it. */
+/** True if a tag hides the Neuron from all but curators: `internal`, or any tag nested below it. */
 export function isInternal(tags: readonly string[]): boolean {
   return tags.some((tag) => /^#?internal(?:\/|$)/i.test(tag.trim()))
 }

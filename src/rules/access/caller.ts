@@ -4,18 +4,18 @@ import type { Actor } from '../candidates/candidate.ts'
 export type Caller = {
   /** `key:<id>`, `user:<id>` or `visitor:<id>`. */
   id: string
-  /** Of the key or the person, for people. */
+  /** Display name of the key or the person. */
   name: string
   tenantId: string
-  /** Of a person: what the API lets them do. An admin is a curator here. */
+  /** Role in the API. An administrator is a curator here. */
   role: Role
   /** Connectors that the key may speak as. */
   connectors: readonly string[]
-  /** Of a key that is no curator's. */
+  /** Fetch right of a key that is not a curator's. */
   git?: GitFetch
-  /** Audience that a reader key may ask for beside its own. `public`: a visitor of a site, who is served as nothing else. */
+  /** Audience that a reader key may request besides its own. `public`: a visitor of a site, who is served as nothing else. */
   audience?: KeyAudience | 'public'
-  /** Of a person: where the request comes from. */
+  /** Network address of a person's request. */
   address?: string
 }
 
@@ -23,7 +23,7 @@ export function actorOf({ id, name }: Pick<Caller, 'id' | 'name'>): Actor {
   return { id, name }
 }
 
-/** The caller's own id, without its kind. */
+/** Returns the caller's id without its kind: `42` for `key:42`. */
 export function bareId({ id }: Pick<Caller, 'id'>): string {
   return id.slice(id.indexOf(':') + 1)
 }
@@ -32,12 +32,12 @@ export function isPerson({ id }: Pick<Caller, 'id'>): boolean {
   return id.startsWith('user:')
 }
 
-/** Whether it is somebody of whom nothing is known, on a page of others. */
+/** True for an anonymous visitor of another website that embeds the widget. */
 export function isVisitor({ id }: Pick<Caller, 'id'>): boolean {
   return id.startsWith('visitor:')
 }
 
-/** Whether it is one human being, and no program. */
+/** True if the caller is a human being, not a program. */
 export function isHuman(caller: Pick<Caller, 'id'>): boolean {
   return isPerson(caller) || isVisitor(caller)
 }

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Returns the network whose requests are counted together: an IPv4 address, also where it is mapped into IPv6, or the /64 of an IPv6
- * address, all of which one client has. Every limit by address counts by it. What is no address counts as it is.
+ * Returns the network whose requests are counted together: an IPv4 address (mapped into IPv6 or not), or the /64 of an IPv6 address, since
+ * one client usually has a whole /64. Every limit by address uses it. Text that is not an address is returned unchanged.
  */
 export function clientNetwork(address: string): string {
   const [plain = ''] = address.split('%', 1)

@@ -9,9 +9,9 @@ export function isUuid(text: string): boolean {
 let last = { msecs: 0, count: 0 }
 
 /**
- * A UUIDv7 (RFC 9562) that says which KB of a tenant to look in: the 30 bits after the variant are a hash of the KB's id.
- * Those that a process makes in a millisecond are in their order: the 12 bits before the variant count, from a random half on (§6.2,
- * method 1); only after 2,048 they may begin again. 32 random bits are at the end. `msecs`: since 1970.
+ * Returns a UUIDv7 (RFC 9562) that identifies the KB within its tenant: the 30 bits after the variant are a hash of the KB's id. Ids that a
+ * process makes in the same millisecond ascend: the 12 bits before the variant are a counter with a random start (§6.2, method 1), which
+ * may wrap after 2,048 ids. The last 32 bits are random. `msecs`: since 1970.
  */
 export function candidateIdFor(kbId: string, { msecs = Date.now() }: { msecs?: number } = {}): string {
   last = { msecs, count: msecs === last.msecs ? last.count + 1 : randomInt(0x800) }
@@ -23,19 +23,19 @@ export function candidateIdFor(kbId: string, { msecs = Date.now() }: { msecs?: n
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** Milliseconds since 1970 of a UUIDv7. */
+/** Returns the time in a UUIDv7, in milliseconds since 1970. */
 export function candidateTime(id: string): number {
   return Number.parseInt(id.slice(0, 13).replace('-', ''), 16)
 }
 
-/** Whether a candidate's id may be one of the KB's: another KB passes by chance once in a billion, so look the record up. */
+/** True if a candidate id may belong to the KB. An id of another KB passes once in 2³⁰, so look the record up. */
 export function candidateBelongsTo(candidateId: string, kbId: string): boolean {
   return (
     isUuid(candidateId) && candidateId.replaceAll('-', '').slice(16, 24).toLowerCase() === kbHash(kbId).toString('hex')
   )
 }
 
-/** The last six characters of a UUIDv7, which are random: enough to tell files of one name apart. */
+/** Returns the last six characters of a UUIDv7. They are random, and enough to tell files of one name apart. */
 export function idTail(id: string): string {
   return id.slice(-6).toLowerCase()
 }

@@ -1,24 +1,24 @@
 import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
 
-/** Who acts: an API key, over HTTP or with git, a person in a session, the KB's policy, or a command on the server's machine. */
+/** Author of an action: an API key (over HTTP or git), a person in a session, the KB's policy, or a command on the server's machine. */
 export type Actor = {
   /** `key:<id>`, `user:<id>`, `git:<id of a key>`, `policy`, `cli`, … Stable, one line, safe in a commit trailer. */
   id: string
-  /** One line, for people. */
+  /** Display name, one line. */
   name: string
 }
 
 export const ingestConnector = 'ingest'
-/** Who proposes the pages of Sources. */
+/** Author of the candidates that are compiled from Sources. */
 export const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
 
-/** What the KB's policy said of a candidate when it came in. */
+/** Decision of the KB's policy on a new candidate. */
 export type Verdict = {
   approve: boolean
   zone: Zone | null
-  /** Why, for the audit trail: e.g. `zone green`, `confidence 0.9 >= 0.8`, `below every threshold`. */
+  /** Reason for the audit trail, e.g. `zone green`, `confidence 0.9 >= 0.8`, `below every threshold`. */
   reason: string
-  /** What a curator must be shown, e.g. `The target handbook_00000042 does not exist.` */
+  /** Warnings for the curator, e.g. `The target handbook_00000042 does not exist.` */
   warnings: string[]
 }
 
@@ -32,86 +32,86 @@ export const decisionActions = [
   'assign',
 ] as const
 
-/** SHA-256 of a page that an approval makes, without the keys that the server writes, and who sees that page. */
+/** Page that an approval would make (SHA-256 without the keys that the server writes) and its audience. */
 export type VotedPage = { page: string; audience: string }
 
 export type Decision = {
-  /** Only `dismiss` and `reopen` change the status. `approve` is the vote of one of several. */
+  /** Kind of decision. Only `dismiss` and `reopen` change the status; `approve` is one vote of several. */
   action: (typeof decisionActions)[number]
   at: string
   by: Actor
   reason?: string
-  /** Page and audience that a vote is for. It counts for no other. */
+  /** Page and audience of a vote, which counts for nothing else. */
   for?: VotedPage
-  /** Of an assignment: the e-mail of a person or the name of a key; without it, nobody. */
+  /** Assignee: e-mail of a person or name of a key. Absent: the assignment is removed. */
   to?: string
-  /** The address of what was said elsewhere, as on a forge: nothing is heard twice. */
+  /** Address of a comment or review on a forge. A decision with a known address is not recorded again. */
   via?: string
 }
 
-/** A file of answer tests that comes with a page: from what a push began with to what it pushed. Null: there is no file. */
+/** File of answer tests that is pushed with a page. `base` and `text`: the file before and after the push, null where there is none. */
 export type CarriedTests = { path: string; base: string | null; text: string | null }
 
-/** A candidate as it stands on `refs/ganglion/queue`: the record, and the content as it was submitted. */
+/** Candidate as stored on `refs/ganglion/queue`: the record, and the content as submitted. */
 export type Candidate = {
   id: string
   kind: CandidateKind
   title: string
-  /** Markdown, byte for byte as submitted; of a removal, what is to go. */
+  /** Markdown, byte for byte as submitted. For a removal: the page that is to be removed. */
   content: string
-  /** The block of front matter that a whole page was proposed with, `---` lines included. */
+  /** Front matter of a page that was submitted whole, `---` lines included. */
   frontMatter: string | null
-  /** A JSON object as text, as submitted. */
+  /** JSON object as text, as submitted. */
   metadata: string | null
   /** 0 to 1. */
   confidence: number | null
   impactEstimate: number | null
-  /** Attribution, from the metadata or the key that speaks. */
+  /** Attribution, from the metadata or the key. */
   connector: string
-  /** seqId of the Neuron that it wants to change. */
+  /** seqId of the Neuron to change. */
   target: string | null
-  /** Whether its title is the one that its target shall get: another than that of `base`. */
+  /** True if an approval gives the target this title: it differs from that of `base`. */
   renames?: true
-  /** Whether its target is to be deleted. */
+  /** True if an approval deletes the target. */
   removes: boolean
-  /** Object id of the target's blob that the candidate was made for: the base of a three-way merge. */
+  /** Object id of the target's blob that the change was made against: the base of a three-way merge. */
   base: string | null
   /**
-   * Object id of an earlier record on the queue. If set, what that proposed replaces what `base` holds in the base of the merge:
-   * `base` then has a curator's edits as well.
+   * Object id of an earlier record on the queue. Its proposal then replaces the content of `base` as the merge base, because `base` also
+   * has a curator's edits.
    */
   mergeBase?: string
-  /** What an approval commits with the page. */
+  /** Files of answer tests that an approval commits with the page. */
   tests?: CarriedTests[]
   verdict: Verdict
   createdAt: string
   createdBy: Actor
   decisions: Decision[]
-  /** Object id of the record as it was before somebody other than its maker revised it. */
+  /** Object id of the record before somebody other than its author revised it. */
   original?: string
 }
 
-/** Reason, in the audit trail, for a page that nobody changed but the server, whose links follow a rename. */
+/** Audit reason for a page that only the server changed, to make its links follow a rename. */
 export const followsRename = 'links follow a rename'
 
-/** The reason of a candidate that takes back what was written begins so. */
+/** Beginning of the verdict's reason for a candidate that reverts earlier changes. */
 export const takesBack = 'takes back'
 
 export function isReversal({ verdict }: Pick<Candidate, 'verdict'>): boolean {
   return verdict.reason.startsWith(`${takesBack} `)
 }
 
-/** Status by the queue alone; `approved` is derived from `main`, and wins. */
+/** Returns the status according to the queue alone. `approved` is derived from `main` and takes precedence. */
 export function queueStatus(candidate: Pick<Candidate, 'decisions'>): Exclude<CandidateStatus, 'approved'> {
   return lastVerdict(candidate)?.action === 'dismiss' ? 'dismissed' : 'pending'
 }
 
-/** The last decision that says whether a candidate waits. */
+/** Returns the last decision that dismissed or reopened the candidate. */
 export function lastVerdict({ decisions }: Pick<Candidate, 'decisions'>): Decision | undefined {
   return decisions.findLast(({ action }) => action === 'dismiss' || action === 'reopen')
 }
 
-/** What somebody asked to be changed, until there is a new version, they approve, or it is decided. */
+/** Returns the open request for changes. It is closed by a new version, by an approval of the same person, or by a decision. */
 export function requestedChanges({ decisions }: Pick<Candidate, 'decisions'>): Decision | undefined {
   const at = decisions.findLastIndex(({ action }) => action === 'request-changes')
   const asked = decisions[at]
@@ -125,12 +125,12 @@ export function requestedChanges({ decisions }: Pick<Candidate, 'decisions'>): D
   return isOver ? undefined : asked
 }
 
-/** E-mail of a person or name of a key. */
+/** Returns the e-mail of a person or the name of a key. */
 export function assigneeOf({ decisions }: Pick<Candidate, 'decisions'>): string | undefined {
   return decisions.findLast(({ action }) => action === 'assign')?.to
 }
 
-/** Where a candidate's file stands on the queue ref: sharded by the id's random end, since UUIDv7 begins with time. */
+/** Returns the path of a candidate's file on the queue ref. Folders use the random end of the id, since a UUIDv7 begins with the time. */
 export function candidatePath(id: string): string {
   return `${id.slice(-4, -2)}/${id.slice(-2)}/${id}.md`
 }

@@ -13,30 +13,33 @@ const maxDepth = 5
 const maxTags = 64
 const maxWord = 100
 
-/** A candidate's metadata: the JSON text to store, byte for byte as submitted where it was text, and what it says. */
+/** Metadata of a candidate: the JSON text to store (text that was submitted stays byte for byte) and the parsed object. */
 export type Metadata = { text: string | null; data: Record<string, unknown> }
 
-/** The keys of a candidate's metadata that mean something to Ganglion. */
+/** Metadata keys that Ganglion interprets. */
 export type MetadataFields = {
   connector?: string
-  /** An http or https URL; another kind of address stays in the metadata and is not linked to. */
+  /** HTTP or HTTPS URL. Other schemes stay in the metadata and are never linked to. */
   sourceUrl?: string
-  /** As the caller named it, perhaps not a seqId that exists. */
+  /** Target as the caller named it. It may not exist. */
   targetNeuron?: string
   tags: string[]
-  /** Who shall see the page; it only narrows who does. */
+  /** Requested audience, which can only narrow the page's own. */
   audience?: string[]
   actionZone?: Zone
-  /** Portable path below `neurons/` that the caller wishes for. */
+  /** Requested portable path below `neurons/`. */
   path?: string
-  /** The version of the target that the caller has read, by a commit of main that had it, or by its number. */
+  /** Version of the target that the caller has read: a commit of main that contains it, or its number. */
   baseCommit?: string
   baseVersion?: number
-  /** Whether `tags` are all that the target shall have. */
+  /** True if `tags` replace the target's tags; otherwise they are added. */
   replaceTags?: boolean
 }
 
-/** Throws ValidationError with `fieldErrors.metadata` for what is no JSON object, is out of bounds, or holds hostile keys or text. */
+/**
+ * Parses metadata. Throws ValidationError with `fieldErrors.metadata` if it is not a JSON object, exceeds a limit, or has hostile keys or
+ * text.
+ */
 export function parseMetadata(input: string | object | null | undefined): Metadata {
   if (input === null || input === undefined) return { text: null, data: {} }
   const value: unknown = typeof input === 'string' ? parseJson(input) : input
@@ -47,7 +50,7 @@ export function parseMetadata(input: string | object | null | undefined): Metada
   return { text, data: data.data }
 }
 
-/** Reads texts by key in the metadata of a record, which was checked when it came. */
+/** Returns a reader of text values by key. The metadata of a record was validated when it was submitted. */
 export function textsOf(metadata: string | null): (key: string) => string | undefined {
   const data: unknown = metadata === null ? {} : JSON.parse(metadata)
   return (key) => {
@@ -56,7 +59,7 @@ export function textsOf(metadata: string | null): (key: string) => string | unde
   }
 }
 
-/** Throws ValidationError with `fieldErrors.metadata` for a known key of the wrong type: nothing is coerced, nothing is guessed. */
+/** Reads the known keys. Throws ValidationError with `fieldErrors.metadata` for a value of the wrong type; nothing is coerced. */
 export function readMetadata(data: Record<string, unknown>): MetadataFields {
   const result = Fields.safeParse(data, { error: faultOf })
   if (!result.success) {
@@ -78,7 +81,7 @@ export function readMetadata(data: Record<string, unknown>): MetadataFields {
   }
 }
 
-/** The known keys whose values {@link readMetadata} would refuse. */
+/** Returns the known keys whose values {@link readMetadata} would reject. */
 export function unfitKeys(data: Record<string, unknown>): string[] {
   const result = Fields.safeParse(data)
   return result.success ? [] : [...new Set(result.error.issues.map(({ path: [key] }) => String(key)))]
@@ -120,7 +123,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Bounds a JSON value without recursion deeper than the limit; also stands before `JSON.stringify`, which has none. */
+/** Checks depth and size of a JSON value without recursing deeper than the limit. Runs before `JSON.stringify`, which has no limit. */
 function checkTree(root: unknown): void {
   let keys = 0
   const visit = (value: unknown, depth: number): void => {

@@ -4,18 +4,18 @@ import { maxFileBytes } from './check-file.ts'
 import { checkConflictMarkers } from './conflict-markers.ts'
 import { checkLfsPointer, maxPointerBytes } from './lfs-pointer.ts'
 
-/** Attributes that say how text is compared, merged, shown or exported, and that no clone needs a program for. */
+/** Attributes that only affect how text is compared, merged, displayed or exported, and need no program in a clone. */
 const harmless: ReadonlySet<string> = new Set([
   ...['text', 'eol', 'crlf', 'binary', 'diff', 'merge', 'whitespace', 'encoding', 'delta', 'conflict-marker-size'],
   ...['export-ignore', 'export-subst'],
 ])
 const harmlessPrefix = /^(?:linguist|gitlab)-/
-/** A quoted pattern may hold blanks. */
+/** Matches a pattern; a quoted one may contain blanks. */
 const pattern = /^(?:"(?:[^"\\]|\\.)*"|\S+)\s*/
 const macro = /^\[attr\](\S+)\s*/
 const removal = 'Take it out, and push the files themselves: git lfs untrack does both, in a clone that has them.'
 
-/** Whether what a file holds matters that is no page. A larger one is an error by itself. */
+/** True if the content of a file that is not a page is checked. A larger file is an error by itself. */
 export function hasCheckedContent({ path, size }: { path: string; size: number }): boolean {
   return size <= (isAttributes(path) ? maxFileBytes : maxPointerBytes)
 }
@@ -24,7 +24,7 @@ export function checkContent(path: string, text: string): Omit<Finding, 'path'>[
   return [...checkLfsPointer(text), ...(isAttributes(path) ? checkGitAttributes(text) : [])]
 }
 
-/** Findings for the text of a page, beside those of its front matter. */
+/** Returns findings about the text of a page, apart from its front matter. */
 export function checkPageText(text: string): Omit<Finding, 'path'>[] {
   return [...checkLfsPointer(text), ...checkConflictMarkers(text)]
 }
@@ -34,8 +34,8 @@ function isAttributes(path: string): boolean {
 }
 
 /**
- * Findings for a `.gitattributes` file, in any folder; see gitattributes(5). An attribute that changes files on their way into a
- * clone is an error: `filter` breaks every clone that lacks the program, and puts something else into the repository.
+ * Returns findings about a `.gitattributes` file, in any folder; see gitattributes(5). An attribute that converts files at checkout is an
+ * error: `filter` breaks every clone that lacks the program, and stores other bytes than the file has.
  */
 function checkGitAttributes(text: string): Omit<Finding, 'path'>[] {
   const macros = new Set<string>()

@@ -10,21 +10,21 @@ import type { CheckedFile } from './checked-file.ts'
 export type CheckOptions = {
   /** The KB's seqId prefix. */
   prefix: string
-  /** The seqId of each Neuron by path, before the change that is checked. */
+  /** seqId of each Neuron by path, before the checked change. */
   previousSeqIds?: ReadonlyMap<string, string>
-  /** Names of each Neuron by seqId, before that change: a renamed Neuron keeps those by which others link to it. */
+  /** Names of each Neuron by seqId, before the change. A renamed Neuron keeps the names by which others link to it. */
   previousNames?: ReadonlyMap<string, readonly string[]>
-  /** Path of each Neuron by seqId, before that change: a moved Neuron keeps the files that it links to. */
+  /** Path of each Neuron by seqId, before the change. A moved Neuron keeps its links to files. */
   previousPaths?: ReadonlyMap<string, string>
-  /** The claims to names from before that change. */
+  /** Claims to names from before the change. */
   claimOf?: ClaimOf
-  /** Whether tags in texts count; unknown where it is left out. */
+  /** Whether tags in texts count. Undefined if unknown. */
   inlineTags?: boolean
 }
 
 /**
- * Everything wrong with the files of a KB, by path, line and rule: the rules of `ganglion check` and of the server's doors alike.
- * An error refuses a push; a warning does not. A path in a finding is as hostile as the pusher made it; the messages are safe to print.
+ * Returns all findings about the files of a KB, ordered by path, line and rule. `ganglion check` and the server apply the same rules. An
+ * error rejects a push, a warning does not. Paths in findings are untrusted input; messages are safe to print.
  */
 export function checkKb(
   files: readonly CheckedFile[],
@@ -52,7 +52,7 @@ export function settingsFinding({ path, severity, message }: SettingsProblem): F
   return { rule: 'settings', severity, path: 'kb.yaml', line: 1, message: oneLine(`${path} ${message}`, 500) }
 }
 
-/** Pages whose text has `#internal`, where tags in a text do not count: their authors may take them for hidden. */
+/** Warns about pages with `#internal` in their text where inline tags do not count: their authors may believe that they are hidden. */
 function checkTags(files: readonly CheckedFile[]): Finding[] {
   return files.flatMap(({ path, neuron }): Finding[] => {
     if (neuron?.internalTagLine === undefined) return []
@@ -61,9 +61,9 @@ function checkTags(files: readonly CheckedFile[]): Finding[] {
   })
 }
 
-/** seqIds and document ids that two Neurons hold, and seqIds that a change takes from a Neuron. */
+/** Finds seqIds and document ids that two Neurons have, and seqIds that a change takes from a Neuron. */
 function checkIdentity(files: readonly CheckedFile[], previousSeqIds: ReadonlyMap<string, string>): Finding[] {
-  // A copy must not take the blame's place: whoever held its seqId before is the rightful holder.
+  // The Neuron that had the seqId before is the rightful holder, so the finding must name the copy.
   const isCopy = ({ path, neuron }: CheckedFile) => Number(previousSeqIds.get(path) !== neuron?.fields.seqId)
   const holders = files
     .filter(({ neuron }) => neuron !== undefined)
@@ -96,7 +96,7 @@ function duplicates(
   })
 }
 
-/** A Neuron may move, also over a deleted one, or be deleted; what stays where it was keeps its seqId. */
+/** Finds Neurons whose seqId changes in place. A Neuron may move, also over a deleted one, or be deleted. */
 function changes(files: readonly CheckedFile[], previousSeqIds: ReadonlyMap<string, string>): Finding[] {
   const held = new Set(files.map(({ neuron }) => neuron?.fields.seqId))
   const known = new Set(previousSeqIds.values())

@@ -8,7 +8,7 @@ import { oneLine } from '../text/lines.ts'
 import type { ClaimOf } from './check-names.ts'
 import type { CheckedFile } from './checked-file.ts'
 
-/** Links and edges that lead nowhere, to several Neurons, or to a place of a page that is not there. */
+/** Finds links and edges that lead to nothing, to several Neurons, or to a missing place of a page. */
 export function checkLinks(
   checked: readonly CheckedFile[],
   previousNames: ReadonlyMap<string, readonly string[]> = new Map(),
@@ -19,7 +19,7 @@ export function checkLinks(
 ): Finding[] {
   const files = fileLookup(checked.flatMap((file) => (file.neuron === undefined ? [file.path] : [])))
   const resolve = resolverIn(checked, { previousNames, claimOf, files })
-  /** `[[C# basics]]`: a heading of `C`, where a page is called all of it. */
+  /** Returns a hint for a target such as `[[C# basics]]`, read as heading `basics` of `C`, if a page has the whole text as its name. */
   const meantWhole = (address: LinkAddress, heading: string | undefined) => {
     if (heading === undefined || address.form !== 'wiki') return ''
     for (const name of [`${address.target}# ${heading}`, `${address.target}#${heading}`]) {
@@ -35,14 +35,14 @@ export function checkLinks(
   return checked.flatMap(({ path, neuron, links = [] }) => {
     const findings: Finding[] = []
     const previous = previousPaths.get(neuron?.fields.seqId ?? '')
-    // What follows a page that moved is rewritten when it is taken.
+    // Links to files are rewritten when the push that moves their page is accepted.
     const isFile = (target: string) => previous !== undefined && resolveFile(target, previous, files) !== undefined
     const report = (rule: string, line: number, message: string) =>
       findings.push({ rule, severity: 'warning', path, line, message })
 
     const properties = (neuron?.propertyLinks ?? []).map((link) => ({ ...link, line: undefined }))
     for (const { kb, line: written, target, heading, form = 'wiki' } of [...properties, ...links]) {
-      // An empty target is the page itself, and another KB is not ours to look into.
+      // An empty target is the page itself. Links into other KBs are not checked.
       if (kb !== undefined || target.trim() === '') continue
       const line = written === undefined ? 1 : (neuron?.contentLine ?? 1) + written - 1
       const address: LinkAddress = { target, form, from: path }
@@ -98,7 +98,7 @@ function resolverIn(
   const names = new Map<string, NamedNeuron[]>()
   for (const { path, neuron } of checked) {
     if (neuron === undefined) continue
-    // A Neuron that was given no seqId yet goes by its path.
+    // A Neuron without a seqId yet is identified by its path.
     const seqId = neuron.fields.seqId ?? path
     const { title } = neuron
     const aliases = [...neuron.fields.aliases, ...(previousNames.get(seqId) ?? [])]
@@ -109,7 +109,7 @@ function resolverIn(
       else same.push(name)
     }
   }
-  // Kept by target, since thousands of links to a name that thousands of Neurons share would each sort them.
+  // Cached by target: otherwise thousands of links to a name that thousands of Neurons share would each sort them.
   const resolved = new Map<string, LinkMeaning>()
   return (link) => {
     const { target, form, from } = link

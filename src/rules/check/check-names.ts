@@ -15,13 +15,13 @@ import { parseSeqId } from '../neurons/seq-id.ts'
 import { oneLine } from '../text/lines.ts'
 import type { CheckedFile } from './checked-file.ts'
 
-/** The claim of a Neuron to one of its names; none where the name is new. */
+/** Returns the claim of a Neuron to one of its names. Undefined for a new name. */
 export type ClaimOf = (seqId: string, name: Pick<NeuronName, 'exact' | 'kind'>) => NameClaim | undefined
 
-/** How many of those who share a name a warning names: who had it first. */
+/** Maximum number of Neurons of one name that a warning lists, the earliest first. */
 export const maxNamesakes = 5
 
-/** The names by which people know a page, by key: its title, its aliases and its file's name, but for one by which a folder's index goes. */
+/** Returns the names by which people know a page, by key: title, aliases, and file name unless the page is the index of its folder. */
 export function knownNames({ path, neuron }: CheckedFile): Map<string, string> {
   if (neuron === undefined) return new Map()
   const file = barePath(path).replace(/^.*\//, '')
@@ -33,14 +33,14 @@ export function knownNames({ path, neuron }: CheckedFile): Map<string, string> {
   return names
 }
 
-/** Warns of each name that several pages have, once, at the page that had it last. */
+/** Warns once of each name that several pages have, at the page that got it last. */
 export function checkNames(files: readonly CheckedFile[], claimOf: ClaimOf = () => undefined): Finding[] {
   const holders = new Map<string, Map<string, CheckedFile>>()
   for (const file of files) {
     for (const key of knownNames(file).keys()) {
       const named = holders.get(key) ?? new Map<string, CheckedFile>()
       const page = file.neuron?.fields.seqId ?? file.path
-      // Of several files of one seqId the last by path: a push and a whole check read them in different orders.
+      // The last file by path wins a duplicate seqId, since a push and a full check read files in different orders.
       if ((named.get(page)?.path ?? '') < file.path) named.set(page, file)
       holders.set(key, named)
     }
@@ -70,8 +70,8 @@ function firstClaim(seqId: string, page: CheckedFile, key: string, claimOf: Clai
 }
 
 /**
- * The claims of pages as far as the pages themselves tell: seqIds are given in the order in which Neurons come, and the front matter
- * says by which connector. Only the history knows of a name that a Neuron got later.
+ * Derives claims from the pages alone: seqIds ascend with time, and the front matter has the connector. A name that a Neuron got later is
+ * only known from the history.
  */
 export function claimsAmong(files: readonly CheckedFile[]): ClaimOf {
   const names = new Map<string, (NeuronName & { claim: NameClaim })[]>()

@@ -1,7 +1,7 @@
 import type { Finding } from '../neurons/neuron.ts'
 import { pathKey, pathProblem } from '../paths/portable-path.ts'
 
-/** Paths that some file system cannot hold, or holds as one: two files, or two spellings of a folder. */
+/** Finds paths that some file system cannot store, or takes for the same path: two files, or two spellings of a folder. */
 export function checkPaths(paths: readonly string[]): Finding[] {
   const findings: Finding[] = []
   const spellings = new Map<string, string>()
@@ -20,7 +20,7 @@ export function checkPaths(paths: readonly string[]): Finding[] {
   return findings
 }
 
-/** Notes the spelling of a path and its folders, and gives the first that is spelled otherwise already. */
+/** Records the spelling of a path and its folders. Returns the first one that was already recorded with another spelling. */
 function firstCollision(path: string, spellings: Map<string, string>): string | undefined {
   const segments = path.split('/')
   for (let depth = 1; depth <= segments.length; depth++) {

@@ -1,38 +1,38 @@
 import type { LinkForm } from '../links/written-link.ts'
 import type { Finding, NeuronFields, WikiLink } from '../neurons/neuron.ts'
 
-/** A link to a place of its own page: `[[#Heading]]`, `[text](#heading)`. */
+/** Link to a place on its own page: `[[#Heading]]`, `[text](#heading)`. */
 export type OwnPlaceLink = { heading: string; form: LinkForm; line: number }
 
 export type CheckedFile = {
-  /** With `/`, from the root of the repository. */
+  /** Path from the root of the repository, with `/`. */
   path: string
   oid?: string
   size: number
-  /** Git's, as text: `100644`. */
+  /** Git file mode as text, e.g. `100644`. */
   mode?: string
-  /** Only for Neurons that were parsed. */
+  /** Set for Neurons that could be parsed. */
   neuron?: CheckedNeuron
-  /** What is wrong with what another file holds. */
+  /** Findings about the content of a file that is not a page. */
   findings?: readonly Omit<Finding, 'path'>[]
-  /** Lines count from the content's first. */
+  /** Links of the content. Line 1 is the first line of the content. */
   links?: readonly WikiLink[]
 }
 
 export type CheckedNeuron = {
   fields: NeuronFields
-  /** What the page calls itself, in its front matter or by its opening heading. */
+  /** Title from the front matter or the opening heading. */
   title: string | undefined
-  /** The links in the curator's own front matter. */
+  /** Links in the curator's own keys of front matter. */
   propertyLinks?: readonly Omit<WikiLink, 'line'>[]
-  /** What the front matter's parser found; lines count from the file's first. */
+  /** Findings of the front matter parser. Line 1 is the first line of the file. */
   findings: readonly Omit<Finding, 'path'>[]
   content: string
-  /** Keys of its headings, blocks and ids, which links name. */
+  /** Keys of headings, blocks and ids that links can name. */
   places?: ReadonlySet<string>
-  /** Links to places of the page itself; lines count from the content's first. */
+  /** Links to places on the page itself. Line 1 is the first line of the content. */
   ownPlaces?: readonly OwnPlaceLink[]
   contentLine: number
-  /** 1-based line of the file on which its text has the tag `internal` first, or one below it. */
+  /** First line of the file (1-based) with the tag `internal`, or one below it, in the text. */
   internalTagLine?: number
 }

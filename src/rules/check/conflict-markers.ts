@@ -2,16 +2,16 @@ import { conflictMarks } from '../neurons/merge.ts'
 import type { Finding } from '../neurons/neuron.ts'
 import { unfencedLines } from '../text/unfenced-lines.ts'
 
-/** Git's markers, in the order in which a conflict has them. A separator alone may underline a heading. */
+/** Git's conflict markers in their order. A lone separator may underline a heading. */
 const markers = [/^<{7}(?: |$)/, /^={7}$/, /^>{7}(?: |$)/] as const
 
 /**
- * Returns the finding for a page in which somebody has left a conflict of a merge. Two markers in git's order are needed, outside of
- * code fences, so that neither an underlined heading nor a page about git is taken for a conflict. Ganglion's own markers count anywhere:
- * it puts them into code blocks, too.
+ * Returns a finding if a page contains an unresolved merge conflict. Two markers in git's order outside of code fences are required, so
+ * that an underlined heading or a page about git is no conflict. Ganglion's own markers count anywhere, since Ganglion may write them into
+ * code blocks.
  */
 export function checkConflictMarkers(text: string): Omit<Finding, 'path'>[] {
-  // Most pages have neither, and half a million lines take long to look at.
+  // Spares most pages the scan of their lines.
   if (!text.includes('<<<<<<<') && !text.includes('>>>>>>>')) return []
   const own = text.split(/\r?\n/).findIndex((line) => line === conflictMarks.current || line === conflictMarks.end)
   if (own !== -1) return [finding(own + 1)]

@@ -1,8 +1,8 @@
 import { exactKey, fileKeys, linkKey } from './link-target.ts'
 
 /**
- * The files of a knowledge base: whether there is one at a path, and which have a name of a key, see `fileKeys`. `hides`: whether there
- * is one at a path of which a reader is told only where a page opens it.
+ * Looks up the files of a knowledge base by path, and by the keys of {@link fileKeys}. `hides`: true if there is a file at a path that a
+ * reader may only know of where a page opens it.
  */
 export type FileLookup = {
   has(path: string): boolean
@@ -13,18 +13,17 @@ export type FileLookup = {
 const fileName = /[^/]\.(?!(?:md|markdown)$)[^./\s]{1,16}$/i
 const pagesFolder = 'neurons/'
 
-/** The key of the file name in a link's target, if the target may name a file that is not a page. */
+/** Returns the key of the file name in a link's target, if the target may name a file that is not a page. */
 export function fileNameKey(target: string): string | undefined {
   const name = target.trim()
   return fileName.test(name) ? linkKey(name.slice(name.lastIndexOf('/') + 1)) : undefined
 }
 
 /**
- * The file that a link of a page names: `./` and `../` from the page's folder, `/` from the root; any other target from the page's
- * folder, or, with a folder in it, from `neurons/` or from the root, or else by the end of a path. A path that is spelled
- * otherwise counts where none is spelled so. Of several such files one in or below the page's folder counts first, then one in or
- * below the folder around that, and so on: the nearest, then the first by name.
- * @param page the path of the page's file
+ * Returns the path of the file that a link names. `./` and `../` start at the page's folder, `/` at the root. Any other target starts at
+ * the page's folder, or, if it contains a folder, at `neurons/` or the root; otherwise it matches the end of a path. An exact spelling wins
+ * over a folded one. Of several matches the one nearest to the page wins: in or below the page's folder, then in or below its parent, and
+ * so on; then the first by name. @param page the path of the page's file
  */
 export function resolveFile(target: string, page: string, files: FileLookup): string | undefined {
   const written = target.trim().normalize('NFC')
@@ -38,7 +37,7 @@ export function resolveFile(target: string, page: string, files: FileLookup): st
   }
   const here = isRelative ? joined(folder, written) : undefined
   if (isRelative && here === undefined) return undefined
-  // Where the path is spelled otherwise, as on a disk that ignores case.
+  // No exact spelling: compares as a file system that ignores case does.
   const ranked = files
     .byKey(linkKey(here ?? written.replace(/^\/+/, '')))
     .filter((path) => here === undefined || linkKey(path) === linkKey(here))
@@ -47,7 +46,7 @@ export function resolveFile(target: string, page: string, files: FileLookup): st
   return ranked[0]?.path
 }
 
-/** Whether a link's path differs from the path that it means in case or another way in which spellings of a name meet. */
+/** True if a link's path differs from the path of its file only in case or other folded differences. */
 export function isSpelledOtherwise(target: string, path: string): boolean {
   const written = exactKey(target)
     .split('/')
@@ -63,7 +62,7 @@ function distanceOf(folder: string, path: string): { up: number; down: number } 
   return { up: from.length - shared, down: to.length - shared }
 }
 
-/** The path that a target names from the folder of a page, whether there is a file or not. */
+/** Returns the path that a target names relative to the folder of a page, whether or not the file exists. */
 export function placeFromFolder(target: string, page: string): string | undefined {
   const written = target.trim().normalize('NFC')
   return written.startsWith('/') ? undefined : joined(page.slice(0, page.lastIndexOf('/') + 1), written)
@@ -82,7 +81,7 @@ export function fileLookup(paths: readonly string[]): FileLookup {
   return { has: (path) => known.has(path), byKey: (key) => named.get(key) ?? [] }
 }
 
-/** A path from a folder; `undefined` if it leads out of the repository. */
+/** Joins a folder and a path. Returns `undefined` if the result is outside of the repository. */
 function joined(folder: string, path: string): string | undefined {
   const names: string[] = []
   for (const name of `${folder}${path}`.split('/')) {

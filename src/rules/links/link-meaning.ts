@@ -1,12 +1,12 @@
 import { type FileLookup, fileNameKey, resolveFile } from './file-target.ts'
 import { type LinkAddress, type NamedNeuron, type Resolution, resolveTarget } from './link-target.ts'
 
-/** What a link means: a Neuron, a file that is none (its path), nothing, or several Neurons. */
+/** Result of resolving a link: a Neuron, the path of another file, nothing, or several Neurons. */
 export type LinkMeaning = Resolution | { file: string }
 
 /**
- * What a link of a page means, where a Neuron and a file may have one name: the Neuron, unless it yields its names, as one that came
- * over the API does; it is still reached by its seqId and its path.
+ * Resolves a link whose name a Neuron and a file may share. The Neuron wins unless it yields its names, as Neurons submitted over the API
+ * do; these are still found by seqId and path.
  */
 export function meaningOf(
   link: LinkAddress,
@@ -23,14 +23,17 @@ export function meaningOf(
   return meant === undefined ? found : { file: meant }
 }
 
-/** The hidden file whose path a link spells out. What else has that name comes first, so that nobody learns whether there is one. */
+/**
+ * Returns the hidden file whose full path a link spells out. Anything visible of that name wins, so that the link does not reveal whether
+ * the file exists.
+ */
 function hiddenFile({ target, from }: LinkAddress, { hides }: FileLookup): string | undefined {
   return hides && fileNameKey(target) !== undefined
     ? resolveFile(target, from, { has: hides, byKey: () => [] })
     : undefined
 }
 
-/** Whether a name of a Neuron gives way to a file of the same name. */
+/** True if a Neuron's name yields to a file of the same name. */
 export function yieldsToFile({ kind, claim }: Pick<NamedNeuron, 'kind' | 'claim'>): boolean {
   return claim?.yields === true && kind !== 'seqId' && kind !== 'path'
 }

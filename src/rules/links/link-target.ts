@@ -3,47 +3,47 @@ import { journalNames, meantName, withoutVault } from './tool-spellings.ts'
 import type { LinkForm } from './written-link.ts'
 
 /**
- * Kinds of names that a Neuron answers to, in the order in which they win. `stamp` is the time of a note that its file's name begins
- * with, or the date that a journal's file has for a name. `section` is an end of the path of the folder that it is the page of.
+ * Kinds of names of a Neuron, in order of precedence. `stamp`: the timestamp at the start of a note's file name, or the date that is a
+ * journal's file name. `section`: an end of the path of the folder whose page the Neuron is.
  */
 export const nameKinds = ['seqId', 'path', 'file', 'folder', 'title', 'alias', 'stamp', 'section'] as const
 export type NameKind = (typeof nameKinds)[number]
 
-/** Whether people know a page by a name of this kind. */
+/** True if people know a page by names of this kind. */
 export function isKnownBy(kind: NameKind): boolean {
   return kind === 'title' || kind === 'alias' || kind === 'file'
 }
 
-/** One name of a Neuron: the folded key to look it up by, and its exact spelling. */
+/** Name of a Neuron: the folded key for look-ups, and the exact spelling. */
 export type NeuronName = { key: string; exact: string; kind: NameKind }
 
-/** Since when a Neuron has a name, as a number that grows; and whether it yields to those that had the name before. */
+/** Claim of a Neuron to a name. `since`: an ascending number. `yields`: true if it yields to Neurons that had the name before. */
 export type NameClaim = { since: number; yields: boolean }
 
-/** A Neuron that answers to a key; `path` is that of its file. No claim: the name is new, and yields to nobody. */
+/** Neuron with a name of some key. `path`: its file. Without a claim the name is new and yields to nobody. */
 export type NamedNeuron = { seqId: string; kind: NameKind; exact: string; path: string; claim?: NameClaim | undefined }
 
 type Claimant = Pick<NamedNeuron, 'seqId' | 'claim'>
 
 export type Resolution = { seqId: string } | { missing: true } | { ambiguous: string[] }
 
-/** What a link says of where it leads, and the path of the page that holds it. */
+/** Target and form of a link, and the path of the page that contains it. */
 export type LinkAddress = { target: string; form: LinkForm; from: string }
 
-/** Where a link can lead: a place in the repository, names, or both. */
+/** Possible interpretation of a link: as paths, as names, or as both. */
 type Reading = {
-  /** Paths from the root of the repository, as a relative link has them: the one that is there is meant, the first before others. */
+  /** Paths from the root of the repository, for a relative link. The first that exists wins. */
   places: string[]
   /** Spellings of a name. */
   names: string[]
-  /** Which kinds of names count. */
+  /** Kinds of names that match. */
   kinds: readonly NameKind[]
 }
 
-/** The pages that a folder means, in the order in which they win. */
+/** File names of a folder's page, in order of precedence. */
 const folderPages = ['index', 'readme', '_index']
 
-/** Scripts in which a joiner or non-joiner between letters makes another word, or another letter. */
+/** Scripts in which a joiner or non-joiner between letters changes the word or the letter. */
 const joined = [
   ...['Arabic', 'Syriac', 'Mongolian', 'Nko', 'Mandaic', 'Adlam', 'Hanifi_Rohingya'],
   ...['Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala'],
@@ -52,8 +52,8 @@ const joined = [
 const letter = `[[\\p{L}\\p{M}]&&[${joined.map((script) => `\\p{scx=${script}}`).join('')}]]`
 const flagTag = '[\\u{e0020}-\\u{e007f}]'
 /**
- * What shows nothing: direction marks, zero-width spaces, selectors. Captured is what does mean something (UAX #31, 2.3, and UTS #51):
- * joiners that shape letters or join emoji, and the tags of a flag.
+ * Invisible characters: direction marks, zero-width spaces, selectors. The capture group has those that carry meaning (UAX #31, 2.3, and
+ * UTS #51): joiners that shape letters or join emoji, and the tags of a flag.
  */
 const ignorable = new RegExp(
   `((?<=${letter})(?:\\u200d|\\u200c(?=${letter}))|(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})|(?<=\\u{1f3f4}${flagTag}{0,7})${flagTag})|\\p{Default_Ignorable_Code_Point}`,
@@ -61,8 +61,8 @@ const ignorable = new RegExp(
 )
 
 /**
- * The key under which spellings of a name meet: no case, no diacritics, nothing that is not seen, and spaces, underscores and hyphens
- * are one. A folder has the key of a page in its place, since sites serve both under one address.
+ * Returns the key under which spellings of a name meet: without case, diacritics and invisible characters, with spaces, underscores and
+ * hyphens equal. A folder has the key of the page in its place, since sites serve both at one address.
  */
 export function linkKey(text: string): string {
   const folded = fold(text)
@@ -73,15 +73,15 @@ export function linkKey(text: string): string {
     .replace(/(?<=[^/])\/+$/, '')
 }
 
-/** A name as spelled, whatever its Unicode normalisation and the space around it. */
+/** Returns a name as spelled, in one Unicode normalization form and without surrounding space. */
 export function exactKey(text: string): string {
   return text.normalize('NFC').trim()
 }
 
 /**
- * All names under which a Neuron answers: its seqId, its path below `neurons/` without `.md`, the ends of that path from
- * `folder/file` down to `file` (as file names, so that a full path wins over another's end), the name that a tool has spelled
- * otherwise in the file's, the folder that it is the page of, its title, its aliases, and the stamp in `202401021530 On notes.md`.
+ * Returns all names of a Neuron: seqId; path below `neurons/` without `.md`; the ends of that path from `folder/file` to `file` (as file
+ * names, so that a full path wins over the end of another); the name that a tool has encoded in the file name; the folder whose index it
+ * is; title; aliases; and the timestamp in `202401021530 On notes.md`.
  */
 export function namesOf(neuron: {
   seqId: string
@@ -111,13 +111,13 @@ export function namesOf(neuron: {
     .filter(({ key }) => key !== '')
 }
 
-/** The names of a Neuron, each with what a look-up of it gives. */
+/** Returns the names of a Neuron, each with the entry that a look-up returns. */
 export function namedNeurons(neuron: Parameters<typeof namesOf>[0]): (NeuronName & NamedNeuron)[] {
   const { seqId, path } = neuron
   return namesOf(neuron).map((name) => ({ ...name, seqId, path }))
 }
 
-/** The claim that a Neuron has to a name already: it had it as the same kind of name, or as one that wins over that. */
+/** Returns the claim that a Neuron already has to a name, as the same kind of name or one of higher precedence. */
 export function keptClaim(
   before: readonly (NeuronName & { claim: NameClaim })[],
   { exact, kind }: Pick<NeuronName, 'exact' | 'kind'>,
@@ -126,12 +126,12 @@ export function keptClaim(
   return before.find((name) => name.exact === exact && nameKinds.indexOf(name.kind) <= rank)?.claim
 }
 
-/** Whether a target names a folder, as `guide/`, `.` and `../` do. */
+/** True if a target names a folder, as `guide/`, `.` and `../` do. */
 export function isFolder(target: string): boolean {
   return /(?:^|\/)\.{0,2}$/.test(target.trim())
 }
 
-/** The folder that a page answers to, as its index: `guide/`, `/` for the outermost; `undefined` for another page. */
+/** Returns the folder whose index a page is: `guide/`, or `/` for the outermost. Returns `undefined` for any other page. */
 export function folderOfPage(path: string): string | undefined {
   return folderRank(path) < 0 ? undefined : nameAt(folderOf(path))
 }
@@ -140,18 +140,18 @@ function folderRank(path: string): number {
   return folderPages.indexOf(barePath(path.slice(folderOf(path).length)).toLowerCase())
 }
 
-/** The name that a path has; `/` for the outermost folder. */
+/** Returns the name of a path; `/` for the outermost folder. */
 function nameAt(place: string): string {
   return barePath(place) || '/'
 }
 
-/** The path below `neurons/` that a relative link names, without `.md`; nothing for a link that names no place. */
+/** Returns the path below `neurons/`, without `.md`, that a relative link names. Undefined for a link by name. */
 export function placeOf(link: LinkAddress): string | undefined {
   const place = readAddress(link).places.find((path) => path.startsWith('neurons/'))
   return place && nameAt(place)
 }
 
-/** The keys under which the Neuron that a link means answers: one, or two where it can be read in two ways. */
+/** Returns the keys under which the linked Neuron is found: two if the link can be read in two ways. */
 export function targetKeys(link: LinkAddress): { key: string; bareKey?: string } {
   const { places, names } = readAddress(link)
   const keys = [...places.map(nameAt), ...names].map(linkKey)
@@ -159,20 +159,18 @@ export function targetKeys(link: LinkAddress): { key: string; bareKey?: string }
   return bareKey === undefined ? { key } : { key, bareKey }
 }
 
-/** The keys under which a file that is no Neuron answers, as an image does: its path and every end of it. */
+/** Returns the keys of a file that is not a Neuron, such as an image: its path and every end of it. */
 export function fileKeys(path: string): string[] {
   const names = path.split('/')
   return names.map((_, start) => linkKey(names.slice(start).join('/')))
 }
 
 /**
- * The Neuron that a link means. `lookup` gives every Neuron with a name of that key.
- *
- * A link that is written as a relative path means the file at that path, or the index of that folder; with a slash behind it, the
- * index first. A Markdown link to a file that is not there means one of that name elsewhere, unless it begins with a dot. Any other
- * link means a name: exact spellings win over folded ones, then the kind of name decides. A name that yields counts for nothing where
- * another Neuron had it before. Of several files with one name the one in the page's own folder wins, then the one with the shortest
- * path, as in Obsidian. What is still undecided is ambiguous (the seqIds, sorted).
+ * Resolves a link to a Neuron. `lookup` returns every Neuron with a name of that key. A relative path means the file there, or the index of
+ * that folder; with a trailing slash the index wins. A Markdown link to a missing file means a file of that name elsewhere, unless it
+ * begins with a dot. Any other link is a name: exact spellings win over folded ones, then the kind of name decides. A name that yields is
+ * ignored where another Neuron had it before. Of several files with one name the one in the page's own folder wins, then the one with the
+ * shortest path, as in Obsidian. Anything still undecided is ambiguous, with the sorted seqIds.
  */
 export function resolveTarget(link: LinkAddress, lookup: (key: string) => readonly NamedNeuron[]): Resolution {
   const { places, names, kinds } = readAddress(link)
@@ -190,18 +188,18 @@ export function resolveTarget(link: LinkAddress, lookup: (key: string) => readon
 
 type Answer = NamedNeuron & { isSpelled: boolean }
 type Asked = { kinds: readonly NameKind[]; levels: readonly (readonly NameKind[])[] }
-/** What a name means on one level: to a page of a folder that has a file of that name, by the folder, and to all others. */
+/** Meaning of a name at one level of precedence: `beside` for pages in the folder of such a file, `elsewhere` for all others. */
 type Level = { beside: ReadonlyMap<string, Resolution>; elsewhere: Resolution | undefined }
 
 const slashed: Asked['levels'] = [['seqId'], ['path'], ['file'], ['folder'], ['title'], ['alias'], ['section']]
-/** A bare name means a file in any folder, the outermost one included. */
+/** A bare name matches a file in any folder, the outermost one included. */
 const bare: Asked['levels'] = [['seqId'], ['path', 'file'], ['title'], ['alias'], ['stamp'], ['section']]
 const wikiKinds = nameKinds.filter((kind) => kind !== 'section')
-/** Names with so many Neurons are ordered once, and not for each link: thousands of pages may link to their own `README`. */
+/** Number of Neurons from which a name's order is cached: thousands of pages may link to their own `README`. */
 const many = 50
 const ordered = new WeakMap<readonly NamedNeuron[], Map<string, Level[]>>()
 
-/** @param lookup what it gives is not changed afterwards */
+/** @param lookup its results must not be modified afterwards */
 function levelsOf(
   names: readonly string[],
   lookup: (key: string) => readonly NamedNeuron[],
@@ -262,7 +260,7 @@ function onlyOf(named: readonly Answer[]): Resolution | undefined {
   return seqIds.length === 1 ? { seqId } : { ambiguous: seqIds }
 }
 
-/** Those that a name leads to from their own folder. */
+/** Returns the meaning of a name for pages in each folder that has a file of that name. */
 function besides(named: readonly Answer[]): Map<string, Resolution> {
   const folders = Map.groupBy(named, ({ path, exact }) => {
     const file = barePath(path)
@@ -276,7 +274,7 @@ function besides(named: readonly Answer[]): Map<string, Resolution> {
   )
 }
 
-/** Without those that yield to another Neuron. */
+/** Removes the Neurons that yield the name to another Neuron. */
 function claimed(named: readonly Answer[]): readonly Answer[] {
   if (!named.some(({ claim }) => claim?.yields)) return named
   const [first, ...later] = named.toSorted((a, b) => Number(wasBefore(b, a)) - Number(wasBefore(a, b)))
@@ -287,12 +285,12 @@ function claimed(named: readonly Answer[]): readonly Answer[] {
   })
 }
 
-/** Whether a name does not lead to its Neuron, since another had it before. A seqId is nobody else's. */
+/** True if a name does not lead to its Neuron, since another had it before. A seqId never yields. */
 export function doesYield({ kind, ...name }: Claimant & { kind: NameKind }, other: Claimant): boolean {
   return name.claim?.yields === true && kind !== 'seqId' && other.seqId !== name.seqId && wasBefore(other, name)
 }
 
-/** Whether one Neuron had a name before another. */
+/** True if one Neuron had a name before another. */
 export function wasBefore(a: Claimant, b: Claimant): boolean {
   const [one, other] = [a, b].map(({ claim }) => claim?.since ?? Number.POSITIVE_INFINITY)
   return one === other ? a.seqId < b.seqId : Number(one) < Number(other)
@@ -303,7 +301,7 @@ function shortestOf(named: readonly Answer[]): readonly Answer[] {
   return named.filter(({ path }) => path.length === shortest)
 }
 
-/** Of the pages of one folder, those that win. */
+/** Returns the pages of highest precedence among the pages of one folder. */
 function indexOf(named: readonly Answer[]): readonly Answer[] {
   const first = Math.min(...named.map(({ path }) => folderRank(path)))
   return named.filter(({ path }) => folderRank(path) === first)
@@ -331,12 +329,14 @@ function readAddress({ target, form, from }: LinkAddress): Reading {
   return { places: [], names: path === written ? [written] : [written, path], kinds: wikiKinds }
 }
 
-/** With its last slash, or empty. */
+/** Returns the folder of a path with its trailing slash, or the empty text. */
 function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1)
 }
 
-/** A path from the root of the repository; `undefined` where it leads out of it. A path from `/` begins at the Neurons. */
+/**
+ * Joins a folder and a path to a path from the root of the repository. Returns `undefined` outside of it. A leading `/` means `neurons/`.
+ */
 function joinPath(folder: string, path: string): string | undefined {
   const segments = path.startsWith('/') ? ['neurons'] : folder.split('/').filter((name) => name !== '')
   for (const name of path.replace(/^\/neurons\//, '/').split('/')) {
@@ -347,7 +347,7 @@ function joinPath(folder: string, path: string): string | undefined {
   return segments.join('/')
 }
 
-/** The path below `neurons/` without `.md` that a path, or a target, stands for. */
+/** Returns the path below `neurons/`, without `.md`, of a path or a target. */
 export function barePath(path: string): string {
   return path
     .trim()

@@ -1,23 +1,23 @@
 /** Prefix of a Dendron link that names a vault of its workspace: the note's name follows. */
 const dendronVault = /^dendron:\/\/[^/]+\//i
-/** Names that Logseq gives to a file whose page has signs in its name that a file system refuses. */
+/** Encodings that Logseq uses in file names for characters that a file system refuses. */
 const spelledSigns: readonly [RegExp, (spelled: string) => string][] = [
   [/___/g, () => '/'],
   [/(?:%[0-9a-f]{2})+/gi, decoded],
 ]
 const months = 'January February March April May June July August September October November December'.split(' ')
 
-/** A link's target without the vault that Dendron may name before it. */
+/** Returns a link's target without Dendron's vault prefix. */
 export function withoutVault(target: string): string {
   return target.replace(dendronVault, '')
 }
 
-/** The name of a page that the name of its file stands for: `a/b` for Logseq's `a___b` and `a%2Fb`, else the file's own. */
+/** Returns the page name that a file name encodes: `a/b` for Logseq's `a___b` and `a%2Fb`, else the file name itself. */
 export function meantName(file: string): string {
   return spelledSigns.reduce((name, [spelled, sign]) => name.replace(spelled, sign), file)
 }
 
-/** The names under which Logseq and Roam link to the journal of a day: `Jan 2nd, 2024` and `January 2nd, 2024` for `2024_01_02`. */
+/** Returns the names under which Logseq and Roam link to the journal of a day: `Jan 2nd, 2024` and `January 2nd, 2024` for `2024_01_02`. */
 export function journalNames(file: string): string[] {
   const [, year, number, date] = /^([0-9]{4})[-_]([0-9]{2})[-_]([0-9]{2})$/.exec(file) ?? []
   const [month, day] = [months[Number(number) - 1], Number(date)]

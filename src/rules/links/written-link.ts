@@ -1,10 +1,10 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
 import type { Edge, WikiLink } from '../neurons/neuron.ts'
 
-/** How a link is written: as an edge of the front matter, as `[[…]]`, or as `[…](…)`. */
+/** Syntax of a link: an edge of the front matter, `[[…]]`, or `[…](…)`. */
 export type LinkForm = 'edge' | 'wiki' | 'markdown'
 
-/** A link of a Neuron as it is written: an edge of its front matter, or a link of its front matter or body. */
+/** Link of a Neuron as written: an edge of its front matter, or a link of its front matter or body. */
 export type WrittenLink = {
   form: LinkForm
   type: EdgeType
@@ -12,11 +12,11 @@ export type WrittenLink = {
   kb: string | null
   target: string
   embed: boolean
-  /** 1-based line of the body. Null in the front matter. */
+  /** 1-based line of the body. Null for the front matter. */
   line: number | null
 }
 
-/** The links of a Neuron in their order: edges first, then other links of the front matter. */
+/** Returns the links of a Neuron in order: edges first, then other links of the front matter. */
 export function writtenLinks(
   { edges, properties = [] }: { edges: readonly Edge[]; properties?: readonly Omit<WikiLink, 'line'>[] },
   links: readonly WikiLink[],

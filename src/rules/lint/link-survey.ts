@@ -4,20 +4,20 @@ import { type LinkMeaning, yieldsToFile } from '../links/link-meaning.ts'
 import { doesYield, type NameClaim, type NeuronName, wasBefore } from '../links/link-target.ts'
 import type { WrittenLink } from '../links/written-link.ts'
 
-/** A link with what it means. No meaning: it leads into another knowledge base. */
+/** Link with its resolved meaning. Without a meaning, it leads into another knowledge base. */
 export type LintedLink = Pick<WrittenLink, 'type' | 'target' | 'embed' | 'form' | 'line'> & {
   seqId: string
-  /** The links of one key are links to one thing. */
+  /** Links with the same key have the same target. */
   key: string
   meaning: LinkMeaning | undefined
 }
 
 export type FindingPlace = { seqId: string; line: number | null }
 
-/** Links to what is none, or several: their number, the first of their places, and how many Neurons they stand in. */
+/** Links to a missing or ambiguous target: their number, the first places, and the number of Neurons that contain them. */
 type TargetFinding = { key: string; target: string; links: number; neurons: number; places: FindingPlace[] }
 
-/** Something about the links of a knowledge base that a curator should look at. */
+/** Problem with the links of a knowledge base that a curator should look at. */
 export type LintFinding =
   | { rule: 'orphan'; seqId: string }
   | ({ rule: 'missing-target'; likely: string[] } & TargetFinding)
@@ -37,8 +37,8 @@ type Target = {
 export type LintedName = NeuronName & { seqId: string; claim: NameClaim }
 
 /**
- * `taken-name`: Neurons that a name does not lead to, since another, or a file (no `holder`), had it first.
- * @param names all of one key
+ * Returns `taken-name` findings: Neurons that a name does not lead to, since another Neuron, or a file (then without `holder`), had it
+ * first. @param names all of one key
  */
 export function takenName(names: readonly LintedName[], isFile: (key: string) => boolean): LintFinding[] {
   const [first, ...rest] = names
@@ -53,18 +53,18 @@ export function takenName(names: readonly LintedName[], isFile: (key: string) =>
   return [{ rule: 'taken-name', key, name: exact, holder: holder.seqId, others }]
 }
 
-/** As many places as a curator would look through. */
+/** Maximum number of places that a finding lists. */
 const maxPlaces = 20
-/** So many Neurons that link to what nothing is about make it a topic. */
+/** Number of Neurons with links to a missing page that make it a gap. */
 const topicSize = 3
 
 /**
- * The links of a knowledge base, taken in one by one, and what is wrong with them.
+ * Collects the links of a knowledge base one by one, and reports what is wrong with them.
  *
- * - `orphan`: a Neuron without any link, to it or from it, also broken ones: those are findings of their own.
- * - `missing-target`: links that lead nowhere. `gap`: the same, where three Neurons or more want it and nothing has a name like it.
+ * - `orphan`: a Neuron without any link to or from it. Broken links count as links, since they have findings of their own.
+ * - `missing-target`: links that lead nowhere. `gap`: the same, where at least three Neurons want the page and nothing has a similar name.
  * - `ambiguous-target`: links that may mean several Neurons.
- * - `contradiction`: a Neuron that `contradicts` another, while neither `supersedes` the other and no third one both.
+ * - `contradiction`: a Neuron that `contradicts` another, where neither `supersedes` the other and no third one supersedes both.
  */
 export class LinkSurvey {
   readonly #linked = new Set<string>()
@@ -73,7 +73,7 @@ export class LinkSurvey {
   readonly #contradictions = new Map<string, [string, string]>()
   readonly #supersededBy = new Map<string, Set<string>>()
 
-  /** @param link in the order of their Neurons. */
+  /** @param link in the order of their Neurons */
   add(link: LintedLink): void {
     const { seqId, meaning } = link
     if (meaning === undefined) this.#linked.add(seqId)
@@ -81,7 +81,7 @@ export class LinkSurvey {
     else if ('ambiguous' in meaning) {
       this.#linked.add(seqId)
       const target = noteTarget(this.#ambiguous, link)
-      // A name of thousands gives thousands of links the same list.
+      // Links to one ambiguous name share one list, which is compared by identity.
       if (target.last === meaning.ambiguous) return
       target.last = meaning.ambiguous
       for (const each of meaning.ambiguous) {
@@ -108,8 +108,7 @@ export class LinkSurvey {
   }
 
   /**
-   * Everything that was found, one after the other.
-   * @param neurons those that may be orphans. @param likely the Neurons that a key which none has is likely meant for.
+   * Yields all findings. @param neurons those that may be orphans @param likely returns the Neurons that an unknown key most likely means
    */
   *findings(neurons: Iterable<string>, likely: (key: string) => string[]): Generator<LintFinding> {
     for (const pair of this.#contradictions.values()) {
@@ -143,13 +142,13 @@ function noteTarget(targets: Map<string, Target>, { key, target, seqId, line, em
   if (known.lastSeqId !== seqId) found.neurons++
   if (found.places.length < maxPlaces) found.places.push({ seqId, line })
   known.lastSeqId = seqId
-  // An image that is not there is no topic.
+  // A missing image is not a gap.
   known.isFile &&= embed && /\.[a-z0-9]{1,5}$/i.test(target)
   targets.set(key, known)
   return known
 }
 
-/** How many Neurons a finding concerns. */
+/** Returns the number of Neurons that a finding concerns. */
 export function impactOf(finding: LintFinding): number {
   switch (finding.rule) {
     case 'orphan':
@@ -165,7 +164,7 @@ export function impactOf(finding: LintFinding): number {
   }
 }
 
-/** SHA-256, hexadecimal, of what a finding is about: the same however often it is found, and wherever its links stand by then. */
+/** Returns a SHA-256 (hexadecimal) that identifies the subject of a finding across runs, wherever its links have moved. */
 export function findingFingerprint(finding: LintFinding): string {
   return createHash('sha256')
     .update(JSON.stringify([finding.rule, subjectOf(finding)]))

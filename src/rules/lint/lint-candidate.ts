@@ -16,13 +16,12 @@ const kinds = {
 } as const
 
 const maxTitle = 100
-/** As many Neurons as a curator would look through. */
+/** Maximum number of Neurons that a candidate lists. */
 const maxListed = 20
 
 /**
- * A finding as a candidate, for a curator to read. It has no confidence, since it is no knowledge; and where it becomes a Neuron
- * all the same, the tag `internal` keeps it, and the titles that it names, from readers.
- * @param related Neurons that an orphan may belong with.
+ * Returns a candidate that describes a finding to a curator. It has no confidence, since it is no knowledge. The tag `internal` keeps it,
+ * and the titles that it lists, from readers if it is approved all the same. @param related Neurons that an orphan may belong with
  */
 export function lintCandidate(
   knowledgeBaseId: string,
@@ -111,7 +110,7 @@ function places({ places }: LinkFinding, link: (seqId: string) => string): strin
   return places.map(({ seqId, line }) => `${link(seqId)}, ${line === null ? 'front matter' : `line ${line}`}`)
 }
 
-/** @param total where the items are only the first of them. */
+/** @param total number of all items, if `items` has only the first */
 function section(title: string, items: readonly string[], total = items.length): string {
   if (items.length === 0) return ''
   const more = total > items.length ? [`- and ${total - items.length} more`] : []

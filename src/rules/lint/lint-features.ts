@@ -1,7 +1,7 @@
-/** A feature that so many have tells nothing of any; and it would cost too much to look through them. */
+/** Number of items above which a feature is ignored: it distinguishes nothing, and scanning its items is slow. */
 const maxBearers = 1_000
 
-/** Things with features, to find those that share the telling ones, in time linear in their number. */
+/** Index of items by their features. Finds items that share distinctive features, in time linear in their number. */
 export class FeatureIndex {
   readonly #ids: string[] = []
   readonly #bearers = new Map<string, number[]>()
@@ -15,7 +15,7 @@ export class FeatureIndex {
     }
   }
 
-  /** The things that share features, best first: each feature weighs ln(1 + N/n), where n of N have it. */
+  /** Returns the items that share features, best first. A feature that n of N items have weighs ln(1 + N/n). */
   sharing(features: Iterable<string>, limit: number): string[] {
     const weights = new Map<number, number>()
     for (const feature of new Set(features)) {

@@ -2,13 +2,13 @@ import { distance } from 'fastest-levenshtein'
 import { parseSeqId } from '../neurons/seq-id.ts'
 import { FeatureIndex } from './lint-features.ts'
 
-/** Names that share the most with a target; the likeness of these is looked at. */
+/** Number of names with most shared trigrams that are compared in full. */
 const looked = 20
 const maxLikely = 3
 const minSpelledLength = 5
 const maxEdits = 3
 
-/** The names of a knowledge base's Neurons, by their keys, to find what a target that is none of them may mean. */
+/** Index of the names of a KB's Neurons by key. Finds the Neurons that a misspelled target may mean. */
 export class NameIndex {
   readonly #index = new FeatureIndex()
   readonly #seqIds = new Map<string, Set<string>>()
@@ -23,9 +23,9 @@ export class NameIndex {
     this.#index.add(key, trigrams(key))
   }
 
-  /** The Neurons that a key is likely meant for, three at most, the likeliest first. */
+  /** Returns at most three Neurons that a key likely means, the likeliest first. */
   likely(key: string): string[] {
-    // Of two seqIds that differ in a digit one is as good as the other.
+    // Any two seqIds that differ in one digit are equally similar, so similarity says nothing.
     if (parseSeqId(key.replaceAll(' ', '_')) !== undefined) return []
     const names = this.#index
       .sharing(trigrams(key), looked)
@@ -37,8 +37,8 @@ export class NameIndex {
 }
 
 /**
- * 0 to 1, and 0 where one name can hardly be meant by the other: that takes a slip of at most 3 characters and 3 in 10, or two
- * thirds of the words of both, and two words at least. Another number is never a slip.
+ * Returns a similarity from 0 to 1. It is 0 unless the names differ by at most 3 characters and 3 in 10, or share two thirds of the words
+ * of both and at least two words. A different number is never a misspelling.
  */
 function likeness(a: string, b: string): number {
   if (digitsOf(a) !== digitsOf(b)) return 0
@@ -67,7 +67,7 @@ function wordsOf(name: string): string[] {
   return name.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word !== '')
 }
 
-/** Those of each word with two spaces before it and one behind it, as PostgreSQL's pg_trgm takes them. */
+/** Returns the trigrams of a name. Each word is padded with two spaces before and one after it, as in PostgreSQL's pg_trgm. */
 function trigrams(name: string): string[] {
   return wordsOf(name).flatMap((word) => {
     const padded = `  ${word} `

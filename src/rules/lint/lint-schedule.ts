@@ -2,7 +2,7 @@ import { Cron } from 'croner'
 
 const maxLength = 100
 
-/** Whether text is a schedule: the five fields of a crontab. */
+/** True if a text is a schedule: the five fields of a crontab. */
 export function isSchedule(text: string): boolean {
   if (text.length > maxLength || !/^\S+(?: +\S+){4}$/.test(text)) return false
   try {
@@ -13,7 +13,7 @@ export function isSchedule(text: string): boolean {
   }
 }
 
-/** Whether a schedule, in UTC, has a time after one moment and not after another. */
+/** True if a schedule, in UTC, has a time later than `after` and not later than `until`. */
 export function isDue(schedule: string, after: Date, until: Date): boolean {
   const next = cron(schedule).nextRun(after)
   return next !== null && next <= until

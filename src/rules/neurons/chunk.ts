@@ -1,8 +1,8 @@
 export type Chunk = {
-  /** Headings that it stands under, outermost first, as plain text. */
+  /** Headings that contain the chunk, outermost first, as plain text. */
   headings: string[]
-  /** Markdown: a slice of the page's content, in the marks and behind the head of what it was cut from. */
+  /** Markdown: a slice of the page's content. A slice of a list, quote or table repeats its markers and its head. */
   content: string
-  /** What a reader sees of it, without markup: blocks separated by newlines; the text of such a head, too. */
+  /** Plain text of the slice, with repeated heads. Blocks are separated by newlines. */
   text: string
 }

@@ -1,29 +1,31 @@
 import type { Candidate } from '../candidates/candidate.ts'
 
-/** Connectors of whole pages that a person has in a vault or an editor, or had. Such a page may give a name a second time. */
+/** Connectors of whole pages that come from a person's vault or editor. Such a page may reuse a name. */
 const vaultDoors: ReadonlySet<string> = new Set(['git', 'import', 'console', 'rename', 'undo'])
 
-/** Whether pages that come by a connector may give a name a second time. */
+/** True if pages of a connector may reuse the name of another page. */
 export function isVaultDoor(connector: string): boolean {
   return vaultDoors.has(connector)
 }
 
 type Origin = Pick<Candidate, 'connector' | 'createdBy'>
 
-/** The connector of a candidate as main's commits tell it: an API key may claim any of them, but comes by no vault's door. */
+/** Returns the connector that main's commits record for a candidate. An API key may claim any connector, but never counts as a vault. */
 export function doorOf({ connector, createdBy }: Origin): string {
   return isVaultDoor(connector) && createdBy.id.startsWith('key:') ? 'api' : connector
 }
 
 /**
- * Whether a candidate came over the API, from a Source, a feed or lint, whoever approves it. It never changes what existing links
- * mean: a name stays with the Neuron that had it first.
+ * True if a candidate came over the API, from a Source, a feed or lint, whoever approves it. It never changes what existing links mean: a
+ * name stays with the Neuron that had it first.
  */
 export function isFirstCome(candidate: Origin): boolean {
   return !isVaultDoor(doorOf(candidate))
 }
 
-/** The Neurons of a commit of main whose candidates are {@link isFirstCome}: a `Connector` is that of the Neurons before it. */
+/**
+ * Returns the Neurons of a commit of main whose candidates are {@link isFirstCome}. A `Connector` trailer applies to the Neurons before it.
+ */
 export function firstComeNeurons(trailers: Iterable<readonly [name: string, value: string]>): Set<string> {
   const found = new Set<string>()
   let neurons: string[] = []

@@ -2,9 +2,9 @@ import { diff3MergeRegions } from 'node-diff3'
 import { anchorsOf, countLines } from '../text/anchors.ts'
 import { keepLineEndings, unixLines } from '../text/line-endings.ts'
 
-/** Lines that both sides changed, each in its own way; every line ends in a newline, so that an empty line is not none. */
+/** Lines that both sides changed in different ways. Every line ends in a newline, which distinguishes an empty line from no line. */
 export type Conflict = {
-  /** 1-based, in the current text. */
+  /** 1-based line of the current text. */
   line: number
   base: string
   current: string
@@ -13,24 +13,24 @@ export type Conflict = {
 
 export type Merge = { text: string } | { conflicts: Conflict[] }
 
-/** Three versions of the same lines, and where they begin in the current text (0-based). */
+/** Three versions of the same lines. `offset`: 0-based first line in the current text. */
 type Part = { base: string[]; current: string[]; proposed: string[]; offset: number }
 
-/** Steps of one merge: about a tenth of a second. */
+/** Maximum steps of one merge: about a tenth of a second. */
 const maxWork = 200_000_000
 
 /**
- * Three-way merge by lines: diff3 (Khanna, Kunal and Pierce 2007), between anchors as in a patience diff: lines that occur once
- * in each version. The anchors keep it quick, since the diff is cubic in lines that repeat, as blank lines do. A part between two
- * anchors for which too little is left of the work that a merge may take is one conflict, as a whole. Line endings are no changes:
- * what is merged has those of the current text, conflicts have LF.
+ * Merges three versions by lines: diff3 (Khanna, Kunal and Pierce 2007) between anchors as in a patience diff, which are lines that occur
+ * once in each version. The anchors bound the time, since diff3 is cubic in repeated lines such as blank ones. A part between two anchors
+ * that exceeds the remaining work becomes one conflict. Line endings are not compared: merged lines have those of the current text,
+ * conflicts have LF.
  */
 export function mergeText(base: string, current: string, proposed: string): Merge {
   const { text, conflicts } = mergeMarked(base, current, proposed)
   return conflicts.length > 0 ? { conflicts } : { text }
 }
 
-/** Lines around the sides of a conflict, in the order of git's style `diff3`. */
+/** Marker lines around the sides of a conflict, in the order of git's style `diff3`. */
 export const conflictMarks = {
   current: '<<<<<<< main (the page now)',
   base: '||||||| base (before both changes)',
@@ -39,8 +39,8 @@ export const conflictMarks = {
 }
 
 /**
- * Merges as {@link mergeText}. Where lines conflict, the text has all three versions between markers: a text with those of one side alone
- * would take back what the other has changed.
+ * Merges as {@link mergeText}. Conflicting lines appear in all three versions between markers: the lines of one side alone would revert the
+ * other's change.
  */
 export function mergeMarked(base: string, current: string, proposed: string): { text: string; conflicts: Conflict[] } {
   if (current === proposed || base === proposed) return { text: current, conflicts: [] }
@@ -63,10 +63,10 @@ export function mergeMarked(base: string, current: string, proposed: string): { 
   return { text: merged.flat().join('\n'), conflicts }
 }
 
-/** Lines of a merged part, with markers around conflicts. */
+/** Merged lines, with markers around conflicts. */
 type MergedPart = { lines: string[]; conflicts: Conflict[] }
 
-/** Merges a part if that takes no more than `workLeft`; with the work that it took. */
+/** Merges a part if that takes at most `workLeft` steps. Also returns the steps taken. */
 function mergeWithin(workLeft: number, part: Part): MergedPart & { work: number } {
   const { base, current, proposed, offset } = part
   if (sameLines(base, proposed) || sameLines(current, proposed)) return { lines: current, conflicts: [], work: 0 }
@@ -103,7 +103,7 @@ function conflict(offset: number, { base, current, proposed }: Omit<Part, 'offse
   return { line: offset + 1, base: textOf(base), current: textOf(current), proposed: textOf(proposed) }
 }
 
-/** Cuts the versions before every anchor. */
+/** Splits the versions before every anchor. */
 function splitAtAnchors(whole: Part): Part[] {
   const { base, current, proposed } = whole
   let from: readonly number[] = []
@@ -119,7 +119,7 @@ function splitAtAnchors(whole: Part): Part[] {
   })
 }
 
-/** Upper estimate of the steps that the Hunt-McIlroy diff inside diff3 takes: each pair of equal lines scans the matches so far. */
+/** Returns an upper bound for the steps of the Hunt-McIlroy diff in diff3: each pair of equal lines scans the matches so far. */
 function workOf(base: readonly string[], other: readonly string[]): number {
   const counts = countLines(other)
   const pairs = base.reduce((sum, line) => sum + (counts.get(line) ?? 0), 0)

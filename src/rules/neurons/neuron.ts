@@ -4,20 +4,20 @@ import type { EdgeType } from '../../contract/vocabulary.ts'
 
 export type Edge = { type: EdgeType; target: string }
 
-/** A Source that a page cites, as its front matter and the answers name it. */
+/** Reference of a page to a Source, as in its front matter and in answers. */
 export type SourceReference = z.output<typeof contract.SourceField>
 
-/** Latest confirmation that a page is true: by whom, and until which day it holds. Days as `2026-11-26`. */
+/** Latest verification of a page: by whom, and until which day it is valid. Days as `2026-11-26`. */
 export type Verified = z.output<typeof contract.VerifiedField>
 
-/** Front matter that Ganglion knows; every other key is a curator's own and is left alone. */
+/** Front matter keys that Ganglion interprets. All other keys belong to the curator and stay as they are. */
 export type NeuronFields = {
   seqId?: string
   /** Document UUID. */
   id?: string
   title?: string
   tags: string[]
-  /** Absent: the KB's `defaultAudience` holds. */
+  /** Absent: the KB's `defaultAudience` applies. */
   audience?: string[]
   aliases: string[]
   edges: Edge[]
@@ -25,34 +25,34 @@ export type NeuronFields = {
   candidate?: string
   connector?: string
   sourceUrl?: string
-  /** What else the candidate's metadata held: a JSON object as text. */
+  /** Remaining keys of the candidate's metadata: a JSON object as text. */
   metadata?: string
   sources: SourceReference[]
   verified?: Verified
-  /** Who answers for the page: an e-mail, or the name of a key. */
+  /** Person responsible for the page: an e-mail, or the name of a key. */
   owner?: string
   note?: string
   noteShared: boolean
 }
 
-/** A wiki link as written in a page, or a Markdown link to a file of the knowledge base. */
+/** Wiki link as written in a page, or Markdown link to a file of the knowledge base. */
 export type WikiLink = {
-  /** The link's target as written, without type, KB, heading and alias; of a Markdown link the path, decoded. */
+  /** Target as written, without type, KB, heading and alias. For a Markdown link: the decoded path. */
   target: string
   /** Absent: a wiki link. */
   form?: 'markdown'
-  /** `[[contradicts:Old policy]]`. Absent: a plain link. */
+  /** Edge type, as in `[[contradicts:Old policy]]`. Absent: a plain link. */
   type?: EdgeType
-  /** `[[kb:other-kb/Target]]`: slug of another KB. */
+  /** Slug of another KB, as in `[[kb:other-kb/Target]]`. */
   kb?: string
   heading?: string
   alias?: string
   embed: boolean
-  /** 1-based line in the text that was parsed. */
+  /** 1-based line of the parsed text. */
   line: number
 }
 
-/** Something wrong with a file, at a place a person can go to. */
+/** Problem of a file, with the place where a person finds it. */
 export type Finding = {
   /** Stable name of the rule, e.g. `duplicate-seq-id`. */
   rule: string

@@ -1,4 +1,4 @@
-/** A page's content without the line that says which part of its Source it was made of. */
+/** Removes the line that names the part of the Source from which a page was compiled. */
 export function withoutOrigin(content: string): string {
   return content.replace(/\n\n(?:From|Aus) \[\[[^\]\n]+\]\][^\n]*\.$/, '')
 }

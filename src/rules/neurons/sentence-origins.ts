@@ -1,19 +1,18 @@
 import { diffArrays } from 'diff'
 import { type LineAt, linesIn, type Sentence, sentencesOf } from '../text/sentences.ts'
 
-/** Sentences that two versions may differ by before they are compared by their text alone. */
+/** Maximum edit distance, in sentences, for an exact diff. Versions that differ more are compared by their sentences' text alone. */
 const maxDistance = 2000
 
-/** A version of a text. `isFollowing`: only its links were rewritten, so that a sentence in the place of another is that sentence. */
+/** Version of a text. `isFollowing`: only links were rewritten, so a sentence in the place of another is the same sentence. */
 export type TextVersion = { text: string; isFollowing: boolean }
 
-/** A sentence, the index of the version that brought it, and how it was written there. */
+/** Sentence with the index of the version that introduced it, and its wording there. */
 export type BroughtSentence = { sentence: Sentence; origin: number; said: string }
 
 /**
- * The sentences of the last version. One that moves within the text, or that goes and comes back, keeps its origin.
- * @param versions oldest first
- * @param within a passage of the last version: others than its sentences may be left out
+ * Returns the sentences of the last version with their origins. A sentence that moves within the text, or disappears and returns, keeps its
+ * origin. @param versions oldest first @param within a passage of the last version: sentences outside of it may be left out
  */
 export function sentenceOrigins(
   versions: readonly TextVersion[],
@@ -21,7 +20,7 @@ export function sentenceOrigins(
   within?: string,
 ): BroughtSentence[] {
   const last = versions.at(-1)?.text ?? ''
-  // How a sentence was written before its links followed a rename is known by its place among all.
+  // After a rename a sentence is only recognised by its position, so all sentences are needed.
   const isPart = within !== undefined && !versions.some(({ isFollowing }) => isFollowing)
   const sentences = isPart ? sentencesWithin(last, within, language) : sentencesOf(last, language)
   const wanted = textsOf(sentences)
@@ -29,7 +28,7 @@ export function sentenceOrigins(
   let texts: string[] = []
   const gone = new Map<string, Omit<BroughtSentence, 'sentence'>>()
   const known = new Map<string, string[]>()
-  // Versions share most of their lines, and each line has its own sentences.
+  // Versions share most of their lines, so sentences are split once for each distinct line.
   const textsIn = ({ line }: LineAt) => {
     const said = known.get(line) ?? textsOf(sentencesOf(line, language))
     known.set(line, said)
@@ -61,7 +60,7 @@ function sentencesWithin(text: string, passage: string, language: string): Sente
   return sentencesOf(text, language, lines).filter((sentence) => passage.includes(sentence.text))
 }
 
-/** The lines of a text that hold one of some texts, which are of one line each. */
+/** Returns the lines of a text that contain one of some one-line texts. */
 function linesHolding(text: string, parts: readonly string[]): LineAt[] {
   const lines = new Map<number, LineAt>()
   for (const part of new Set(parts)) {
@@ -75,7 +74,10 @@ function linesHolding(text: string, parts: readonly string[]): LineAt[] {
   return [...lines.values()].sort((a, b) => a.start - b.start)
 }
 
-/** From which sentence before each sentence comes, by index, and which of those before are one of these. */
+/**
+ * Maps each sentence of a version to the sentence of the previous version that it continues, by index. `taken`: the indexes of the
+ * continued sentences.
+ */
 function keptSentences(
   old: string[],
   fresh: string[],

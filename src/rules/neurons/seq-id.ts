@@ -4,7 +4,7 @@ import { isReservedName } from '../paths/portable-path.ts'
 
 export const maxNumber = 99_999_999
 
-/** The slug of a KB or tenant: a UUID or a device name would make its address ambiguous. */
+/** Slug of a KB or tenant. A UUID or a device name would make its address ambiguous. */
 export const Slug = z
   .string()
   .regex(
@@ -14,10 +14,10 @@ export const Slug = z
   .refine((slug) => !isUuid(slug), 'must not look like a UUID')
   .refine((slug) => !isReservedName(slug), 'must not be a name that Windows reserves')
 
-/** What a KB's seqIds begin with. */
+/** Prefix of a KB's seqIds. */
 export const SeqPrefix = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -')
 
-/** `formatSeqId('handbook', 42)` is `handbook_00000042`. Throws RangeError outside 1 to 99,999,999. */
+/** Returns `handbook_00000042` for `formatSeqId('handbook', 42)`. Throws RangeError outside 1 to 99,999,999. */
 export function formatSeqId(prefix: string, number: number): string {
   if (!Number.isInteger(number) || number < 1 || number > maxNumber) {
     throw new RangeError(`A seqId's number must be from 1 to ${maxNumber}, not ${number}.`)
@@ -30,7 +30,7 @@ export function parseSeqId(seqId: string): { prefix: string; number: number } | 
   return prefix === undefined || digits === undefined ? undefined : { prefix, number: Number(digits) }
 }
 
-/** The prefix of a KB that was given none: its slug, cut to a prefix's length. */
+/** Returns the default prefix of a KB: its slug, cut to the length of a prefix. */
 export function derivePrefix(slug: string): string {
   return slug.slice(0, 32).replace(/-+$/, '')
 }

@@ -1,11 +1,11 @@
 import { fold } from '../text/fold.ts'
 
-/** The key under which spellings of a tag meet: no case, no diacritics, no `#`. */
+/** Returns the key under which spellings of a tag meet: without case, diacritics and `#`. */
 export function tagKey(tag: string): string {
   return fold(tag.trim().replace(/^#/, ''))
 }
 
-/** A Neuron's own tags and those of its text, each once however it is spelled. */
+/** Returns a Neuron's own tags and those of its text, each once in whatever spelling. */
 export function joinTags(own: readonly string[], inline: readonly string[]): string[] {
   const known = new Set(own.map(tagKey))
   const added = inline.filter((tag) => {

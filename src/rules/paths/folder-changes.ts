@@ -1,11 +1,11 @@
 import { oneLine } from '../text/lines.ts'
 
-/** A page that is changed, with where it stood if it moves. */
+/** Changed page. `movedFrom`: its previous path, if it moves. */
 type ChangedPage = { path?: string; movedFrom?: string | undefined; removes?: boolean | undefined }
-/** `to`: none where the pages are removed. */
+/** Folder that moves or is removed. `to`: absent if the pages are removed. */
 type FolderChange<Page> = { from: string; to?: string; pages: Page[] }
 
-/** Puts together pages that moved with their folder, or are removed with it. */
+/** Groups pages that moved with their folder, or are removed with it. */
 export function folderChanges<Page extends ChangedPage>(
   pages: readonly Page[],
 ): { folders: FolderChange<Page>[]; others: Page[] } {
@@ -31,7 +31,7 @@ function movedFolder({ path, movedFrom }: ChangedPage): { from: string; to: stri
   return { from: folderName(from), to: folderName(to) }
 }
 
-/** The deepest folder that holds all of them; none where that is the folder of all pages. */
+/** Returns the deepest folder that contains all paths, or nothing if that is the folder of all pages. */
 function commonFolder(paths: readonly string[]): { from: string } | undefined {
   const [first = [], ...others] = paths.map((path) => path.split('/').slice(0, -1))
   const length = first.findIndex((name, depth) => others.some((segments) => segments[depth] !== name))

@@ -1,6 +1,6 @@
 import { pathKey } from './portable-path.ts'
 
-/** Whether a file stands in a folder, or is what the folder names; `neurons/` and `.md` may be left out. Case does not count. */
+/** True if a file is in a folder, or is the file that `folder` names. `neurons/` and `.md` may be left out, and case is ignored. */
 export function isBelow(place: string, folder: string): boolean {
   if (/^neurons\/*$/i.test(folder)) return /^neurons\//i.test(place)
   const [path = '', top = ''] = [place, folder].map((each) =>

@@ -4,15 +4,15 @@ const maxSegmentBytes = 255
 const maxPathBytes = 1024
 const maxPathDepth = 16
 
-/** What shows nothing or reorders what is shown; HFS+ ignores most of it, so `.g\u200cit` is `.git` there. */
+/** Invisible characters and those that reorder text. HFS+ ignores most of them, so `.g\u200cit` is `.git` there. */
 const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--\p{Variation_Selector}]/v
 const forbidden = /[<>:"|?*\\]/
-/** The replacement character: what a decoder leaves where a name is not UTF-8. */
+/** Replacement character, which a decoder produces for a name that is not UTF-8. */
 const undecodable = '\ufffd'
 const reserved = /^(con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?=\.|$)/i
-/** 8.3 aliases that NTFS makes for names that begin with `.git`: `git~1`, `gitmod~1`, `gi7eba~1`. */
+/** 8.3 aliases that NTFS makes for names beginning with `.git`: `git~1`, `gitmod~1`, `gi7eba~1`. */
 const gitAlias = /^gi[^.~]{0,4}~[0-9]/i
-/** Names that begin with `.git` and are harmless: settings of forges, and folders and files of curators' tools. */
+/** Harmless names that begin with `.git`: settings of forges, and folders and files of curators' tools. */
 const harmlessGitNames: ReadonlySet<string> = new Set([
   '.gitattributes',
   '.gitbook',
@@ -24,14 +24,14 @@ const harmlessGitNames: ReadonlySet<string> = new Set([
   '.gitkeep',
 ])
 
-/** Whether Windows takes a name for a device, whatever its extension. */
+/** True if Windows takes a name for a device, whatever its extension. */
 export function isReservedName(name: string): boolean {
   return reserved.test(name)
 }
 
 /**
- * Why a path in a repository cannot be checked out safely on Windows, macOS and Linux, or is out of bounds; nothing where it can.
- * The reason is safe to print: a hostile character is named by its code.
+ * Returns why a path cannot be checked out safely on Windows, macOS and Linux, or exceeds a limit; undefined if it can. The reason is safe
+ * to print: a hostile character is shown as its code.
  */
 export function pathProblem(path: string): string | undefined {
   if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`
@@ -44,7 +44,7 @@ export function pathProblem(path: string): string | undefined {
   return undefined
 }
 
-/** The key under which two paths are one file on a file system that ignores case or Unicode normalisation. */
+/** Returns the key under which two paths are the same file on a file system that ignores case or Unicode normalization. */
 export function pathKey(path: string): string {
   return foldCase(path.normalize('NFD').replace(/\p{Variation_Selector}/gu, '')).normalize('NFC')
 }
@@ -75,9 +75,9 @@ function codePoint(character: string): string {
 }
 
 /**
- * The nearest portable path, for an import: names that are safe stay, the others are mended and keep their letters, spaces and
- * extension; `.`, `..` and empty names go, and so do the innermost folders of a path that is too deep or too long.
- * Two paths may become one: the caller compares by `pathKey`.
+ * Returns the nearest portable path, for an import. Safe names stay; others are mended and keep their letters, spaces and extension. `.`,
+ * `..` and empty names are dropped, and so are the innermost folders of a path that is too deep or too long. Two paths may become the same
+ * one, so the caller compares them by `pathKey`.
  */
 export function portablePath(path: string): string {
   const names = path
@@ -89,7 +89,7 @@ export function portablePath(path: string): string {
   return [...folders, file].join('/')
 }
 
-/** A safe name, or an empty one where nothing is left to name it by. */
+/** Returns a safe name, or the empty text if nothing usable is left. */
 function mendedName(segment: string): string {
   const visible = segment
     .toWellFormed()
@@ -100,7 +100,7 @@ function mendedName(segment: string): string {
     .normalize('NFC')
   const extension = /(?<=[^.])\.[A-Za-z0-9]{1,16}$/.exec(visible)?.[0] ?? ''
   const stem = visible.slice(0, visible.length - extension.length).trim()
-  // Cut before the names are judged (a cut can make one), with room for the mark that tells a device's name from a page's.
+  // Cuts before the name is judged, since the cut can make a device name, and leaves room for the suffix that prevents one.
   const cut = cutToBytes(stem, maxSegmentBytes - extension.length - 1)
   const mended = cut
     .replace(/[. -]+$/, '')

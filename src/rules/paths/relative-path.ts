@@ -1,4 +1,4 @@
-/** Returns the path of `to` as seen from the folder of `from`; both are paths from the same root. */
+/** Returns the path of `to` relative to the folder of `from`. Both are paths from the same root. */
 export function relativePath(from: string, to: string): string {
   const folders = from.split('/').slice(0, -1)
   const names = to.split('/')

@@ -3,8 +3,8 @@ import { fold } from '../text/fold.ts'
 import { isReservedName } from './portable-path.ts'
 
 /**
- * A key for a title, in ASCII: `[a-z0-9-]`, at most `maxBytes` (8 or more) bytes. A title without Latin letters or digits gets a short
- * hash of itself, so that two such titles differ.
+ * Returns an ASCII key for a title: `[a-z0-9-]`, at most `maxBytes` (8 or more) bytes. A title without Latin letters or digits becomes a
+ * short hash of itself, so that two such titles differ.
  */
 export function slugify(title: string, maxBytes = 80): string {
   const words = fold(title)
@@ -14,8 +14,8 @@ export function slugify(title: string, maxBytes = 80): string {
 }
 
 /**
- * A file name (without extension) for a title, safe on every file system: as {@link slugify} has it, but with the letters of all scripts, in
- * NFC. At most `maxBytes` (8 or more) bytes.
+ * Returns a file name (without extension) for a title that is safe on every file system: as {@link slugify}, but with the letters of all
+ * scripts, in NFC. At most `maxBytes` (8 or more) bytes.
  */
 export function fileSlug(title: string, maxBytes = 80): string {
   if (!hasOtherLetters(title)) return slugify(title, maxBytes)
@@ -28,7 +28,7 @@ export function fileSlug(title: string, maxBytes = 80): string {
   return namedSlug(title, words.normalize('NFC'), maxBytes)
 }
 
-/** Whether a title has letters that {@link slugify} leaves out. */
+/** True if a title has letters that {@link slugify} drops. */
 export function hasOtherLetters(title: string): boolean {
   return /(?!\p{Script=Latin})\p{L}/u.test(title)
 }
@@ -39,18 +39,18 @@ function namedSlug(title: string, words: string, maxBytes: number): string {
   return isReservedName(slug) ? `n-${slug}`.slice(0, maxBytes) : slug
 }
 
-/** The first of `slug`, `slug-2`, `slug-3`… that is not taken, at most `maxBytes` bytes. */
+/** Returns the first of `slug`, `slug-2`, `slug-3`… that is free, at most `maxBytes` bytes. */
 export function uniqueSlug(slug: string, taken: (slug: string) => boolean, maxBytes = 80): string {
   let unique = slug
   for (let n = 2; taken(unique); n++) unique = withSuffix(slug, `-${n}`, maxBytes)
   return unique
 }
 
-/** A file name with something behind it, cut where it would be longer than `maxBytes` bytes of UTF-8. `suffix` is ASCII. */
+/** Appends an ASCII suffix to a file name, which is cut so that the result has at most `maxBytes` bytes of UTF-8. */
 export function withSuffix(name: string, suffix: string, maxBytes = 80): string {
   const room = maxBytes - suffix.length
   if (Buffer.byteLength(name) <= room) return name + suffix
-  // A character that was cut is decoded as the replacement character.
+  // A character cut in half is decoded as the replacement character.
   const cut = Buffer.from(name)
     .subarray(0, room)
     .toString()

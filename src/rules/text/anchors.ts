@@ -1,6 +1,6 @@
 /**
- * Positions (0-based, one in each version) of the lines that occur once in every version and stand in the same order in all, as in a
- * patience diff. Takes time in proportion to the lines, but for a logarithm.
+ * Returns the positions (0-based, one in each version) of the lines that occur once in every version and have the same order in all, as in
+ * a patience diff. Takes n log n time in the number of lines.
  */
 export function anchorsOf(versions: readonly (readonly string[])[]): number[][] {
   const [first = new Map<string, number>(), ...others] = versions.map(uniqueLines)
@@ -12,7 +12,7 @@ export function anchorsOf(versions: readonly (readonly string[])[]): number[][] 
   return others.reduce((ordered, _, index) => longestIncreasing(ordered, (at) => at[index + 1] ?? 0), common)
 }
 
-/** How often each line occurs. */
+/** Counts the occurrences of each line. */
 export function countLines(lines: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1)
@@ -24,7 +24,7 @@ function uniqueLines(lines: readonly string[]): Map<string, number> {
   return new Map(lines.flatMap((line, at): [string, number][] => (counts.get(line) === 1 ? [[line, at]] : [])))
 }
 
-/** Longest subsequence whose ranks increase, by patience sorting (Fredman 1975). */
+/** Returns the longest subsequence with increasing ranks, by patience sorting (Fredman 1975). */
 function longestIncreasing<T>(items: readonly T[], rank: (item: T) => number): T[] {
   type Card = { item: T; rank: number; below: Card | undefined }
   const piles: Card[] = []

@@ -1,7 +1,7 @@
 const opening = /^ {0,3}(#{1,6})(?:[ \t]+|$)/
 const lastBlanks = /(?<![ \t])[ \t]+$/
 
-/** The heading that a line of Markdown is by the signs before it: its level, 1 to 6, and its text, which may be empty. Takes linear time. */
+/** Parses an ATX heading of Markdown: its level, 1 to 6, and its text, which may be empty. Takes linear time. */
 export function atxHeading(line: string): { level: number; text: string } | undefined {
   const [mark, { length: level } = ''] = opening.exec(line) ?? []
   if (mark === undefined) return undefined

@@ -1,12 +1,12 @@
 const opening = /^(?:(`{3,})[^`]*|(~{3,}).*)$/s
 
-/** The backticks or tildes of a line that begins fenced code at its first character; undefined where it begins none. */
+/** Returns the backticks or tildes of a line that opens fenced code at its first character, or undefined. */
 export function fenceMarker(line: string): string | undefined {
   const [, backticks, tildes] = opening.exec(line) ?? []
   return backticks ?? tildes
 }
 
-/** Whether a line ends the fenced code that begins with `marker`, in the same container. */
+/** True if a line closes the fenced code opened by `marker`, in the same container. */
 export function closesFence(line: string, marker: string): boolean {
   const [, run] = /^ {0,3}(`+|~+)[ \t]*$/.exec(line) ?? []
   return run?.startsWith(marker) === true

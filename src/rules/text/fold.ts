@@ -12,19 +12,19 @@ const latinLetters: Readonly<Record<string, string>> = {
   ŋ: 'n',
 }
 
-/** Letters of Persian and Urdu keyboards, and Arabic's undotted yeh, that stand for the same letter in a search. */
+/** Letters of Persian and Urdu keyboards, and Arabic's undotted yeh, that search treats as the same letter. */
 const arabicLetters: Readonly<Record<string, string>> = { ى: 'ي', ی: 'ي', ک: 'ك' }
 
-/** Whatever holds no character beyond ASCII. */
+/** Matches text of ASCII characters only. */
 export const ascii = /^[\0-\x7f]*$/
-/** Latin, Greek and Cyrillic diacritics. The marks of other scripts are letters there, and so are the voicing marks of kana. */
+/** Latin, Greek and Cyrillic diacritics. In other scripts the marks are letters, and so are the voicing marks of kana. */
 const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g
-/** Vowel points and the line that stretches a word, which Arabic, Hebrew and Syriac are mostly written without. */
+/** Vowel points, and the tatweel that stretches a word. Arabic, Hebrew and Syriac are mostly written without them. */
 const points = /[\p{Mn}&&[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]]|\u0640/gv
 
 /**
- * Text without case, compatibility forms and what many people leave out when they write: Latin, Greek and Cyrillic diacritics,
- * and the points of Arabic, Hebrew and Syriac. `Łódź ﬁle` becomes `lodz file`, `Straße` becomes `strasse`, `שָׁלוֹם` becomes `שלום`.
+ * Returns a text without case, compatibility forms and marks that many people leave out: Latin, Greek and Cyrillic diacritics, and the
+ * points of Arabic, Hebrew and Syriac. `Łódź ﬁle` becomes `lodz file`, `Straße` becomes `strasse`, `שָׁלוֹם` becomes `שלום`.
  */
 export function fold(text: string): string {
   if (ascii.test(text)) return text.toLowerCase()
@@ -36,7 +36,7 @@ export function fold(text: string): string {
     .normalize('NFC')
 }
 
-/** Case folding: lower case alone keeps `ß` apart from `SS`, and writes a sigma by what stands around it. */
+/** Folds case. Lower case alone would distinguish `ß` from `SS`, and write a sigma according to its neighbours. */
 export function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 }

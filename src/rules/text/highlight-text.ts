@@ -1,9 +1,6 @@
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 
-/**
- * The text of a search's excerpt, which is escaped HTML with `<mark>`.
- * @param mark stands around what matched
- */
+/** Converts a search excerpt, which is escaped HTML with `<mark>`, to plain text. @param mark is put around each match */
 export function highlightText(highlight: string, mark: string): string {
   return highlight
     .replace(/<\/?mark>/g, mark)

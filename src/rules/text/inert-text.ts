@@ -1,19 +1,19 @@
 import { oneLine } from './lines.ts'
 
-/** Text on one line, with `…` at its end where it was longer than `max` UTF-16 units. */
+/** Returns a text on one line, cut to `max` UTF-16 units with `…` at its end. */
 export function shorten(text: string, max: number): string {
   const line = oneLine(text, max)
   return line.length < oneLine(text, text.length).length ? `${oneLine(line, max - 1)}…` : line
 }
 
-/** A line as the text that it is (CommonMark 2.4), also where GFM or a wiki link would make something of it. */
+/** Escapes a line (CommonMark 2.4) so that Markdown, GFM and wiki links show it as it is. */
 export function escapeMarkdown(line: string): string {
   return line.replace(/[\\`*_[\]<>&#!|~$:@]/g, '\\$&')
 }
 
-/** A wiki link to a Neuron under its title, whatever the title holds. */
+/** Returns a wiki link to a Neuron with its title as the label, whatever the title contains. */
 export function neuronLink({ seqId, title }: { seqId: string; title: string }, maxTitle: number): string {
-  // Between the brackets of a wiki link nothing can be escaped.
+  // Nothing can be escaped between the brackets of a wiki link.
   const label = shorten(title, maxTitle)
     .replace(/[[\]|]/g, ' ')
     .replace(/ +/g, ' ')

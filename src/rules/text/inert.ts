@@ -1,11 +1,11 @@
 /**
- * What forges act on wherever it stands in a text or a commit message, also in code, which a squash makes a commit message of, fences and
- * all: references to issues and merge requests (`#1`, `!1`, `GH-1`, addresses), which close them after `Fixes`; mentions; orders to skip
- * CI; quick actions; and characters of these as entities. Each with what stands in the place of its sign: a sign of the same length that people read alike, and forges do not.
+ * Texts that trigger an action on a forge, each with a replacement that people read alike and forges ignore: references to issues and merge
+ * requests (`#1`, `!1`, `GH-1`, URLs), which `Fixes` closes; mentions; CI skip markers; quick actions; and entities for these characters.
+ * They count in code too, since a squash turns the text into a commit message. A replacement has the same length.
  */
 const active: readonly (readonly [pattern: RegExp, inert: string])[] = [
   [/&(?=#(?:0*(?:33|35|64)|x0*(?:21|23|40));|(?:commat|excl|num);)/gi, '＆'],
-  // An entity that is none of those stays.
+  // Leaves numeric entities of other characters unchanged.
   [/(?<!&(?=#\d{1,7};))#(?=\d)/g, '＃'],
   [/(?<!\w)@(?=\w)/g, '＠'],
   [/!(?=\d)/g, '！'],
@@ -15,7 +15,7 @@ const active: readonly (readonly [pattern: RegExp, inert: string])[] = [
   [/(?<=^[^\S\n]*)\/(?=\w)/gm, '／'],
 ]
 
-/** Text, or a commit message, in which nothing that others wrote makes a forge do anything. */
+/** Returns a text or commit message in which nothing written by others triggers an action on a forge. */
 export function inert(text: string): string {
   return active.reduce((done, [pattern, sign]) => done.replace(pattern, sign), text)
 }

@@ -1,16 +1,16 @@
 import { anchorsOf } from './anchors.ts'
 
-/** Of a page, as its first line has it. */
+/** Line ending of a page's first line. */
 export type LineEnding = '\n' | '\r\n'
 
-/** Returns a text with LF alone, which answers and diffs have whatever a file or a browser has. */
+/** Converts line endings to LF, as answers and diffs have them. */
 export function unixLines(text: string): string {
   return text.replace(/\r\n?/g, '\n')
 }
 
 /**
- * Returns a text, whatever its line endings, with those of the text that it changes. Lines that stay keep theirs; the others get
- * the most frequent one, or `eol` where there is none. Takes linear time, but for a logarithm.
+ * Gives a changed text the line endings of the text before. Unchanged lines keep theirs; the others get the most frequent ending, or `eol`
+ * if there is none. Takes n log n time.
  */
 export function keepLineEndings(before: string, typed: string, eol: LineEnding): string {
   if (eol === '\n' && !before.includes('\r')) return unixLines(typed)
@@ -22,7 +22,7 @@ export function keepLineEndings(before: string, typed: string, eol: LineEnding):
   let kept = ''
   for (const [at, { text, ending }] of lines.entries()) {
     const own = ending && (endings[at] || usual)
-    // With the CR before an empty line, LF would make one line ending.
+    // A CR kept before an empty line would merge with its LF into one line ending.
     kept += own === '\n' && text === '' && kept.endsWith('\r') ? '\r\n' : text + own
   }
   return kept
@@ -31,8 +31,8 @@ export function keepLineEndings(before: string, typed: string, eol: LineEnding):
 type Line = { text: string; ending: string }
 
 /**
- * The endings of the lines that stay: at the start and the end of each part between lines that occur once in both texts. In a part
- * of as many lines as before, each keeps its own.
+ * Returns the endings of unchanged lines: those at the start and end of each part between lines that occur once in both texts. In a part
+ * with as many lines as before, each line keeps its own.
  */
 function keptEndings(old: readonly Line[], lines: readonly Line[]): (string | undefined)[] {
   const textsOf = (all: readonly Line[]) => all.map(({ text }) => text)

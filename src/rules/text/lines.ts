@@ -3,37 +3,36 @@ import { cutText } from './whole-characters.ts'
 /** Control characters, line and paragraph separators, and marks that change the direction of text. */
 const unsafeInLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
-/** Control characters but tabs and the ends of lines, and marks that change the direction of text. */
+/** Control characters except tabs and line feeds, and marks that change the direction of text. */
 const unshown = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu
 
 /**
- * Text that stays on one line whatever shows it: a commit trailer, a log, a terminal.
- * Control, separator and bidi characters become spaces, white space is collapsed, and the result is cut to `max` UTF-16 units
- * without splitting a character.
+ * Returns a text that stays on one line wherever it is shown: a commit trailer, a log, a terminal. Control, separator and bidi characters
+ * become spaces, white space is collapsed, and the result is cut to `max` UTF-16 units without splitting a character.
  */
 export function oneLine(text: string, max: number): string {
   const line = text.toWellFormed().replace(unsafeInLine, ' ').replace(/\s+/gu, ' ').trim()
   return line.length <= max ? line : cutText(line, max).trimEnd()
 }
 
-/** Text of several lines without what a reader does not see, or what would be an order to a terminal or turn text round. */
+/** Replaces characters of a multi-line text that are invisible, control a terminal, or reverse its direction. */
 export function readableText(text: string, instead = '\ufffd'): string {
   return text.replace(unshown, instead)
 }
 
-/** Whether text holds what no store may be handed: NUL or half a surrogate pair. */
+/** True if a text contains NUL or half a surrogate pair, which no store accepts. */
 export function hasBadCharacters(text: string): boolean {
   return text.includes('\0') || !text.isWellFormed()
 }
 
-/** Where each line begins, in UTF-16 units. */
+/** Returns the start of each line, in UTF-16 units. */
 export function lineStarts(text: string): number[] {
   const starts = [0]
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
   return starts
 }
 
-/** Tells the 1-based line of a place, whatever the number of those that are asked for. */
+/** Returns a function that gives the 1-based line of an offset, fast for any number of calls. */
 export function lineFinder(text: string): (offset: number) => number {
   const starts = lineStarts(text)
   return (offset) => {
@@ -47,7 +46,7 @@ export function lineFinder(text: string): (offset: number) => number {
   }
 }
 
-/** By UTF-16 unit: the same on every machine, whatever its locale. */
+/** Compares by UTF-16 unit: the same order on every machine, whatever its locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }

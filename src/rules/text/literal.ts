@@ -3,23 +3,20 @@ import { oneLine } from './lines.ts'
 
 const shownUnits = 200
 
-/** What shows nothing, or changes the order of what is shown; line feeds and tabs aside. */
+/** Invisible characters and those that reorder text, except line feeds and tabs. */
 const invisible = /[^\P{Cc}\n\t]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/**
- * Text that somebody else wrote, as a Markdown code span: nothing in it can be markup, a mention or a link. One line, 200
- * UTF-16 units at most.
- */
+/** Returns untrusted text as a Markdown code span in which nothing is markup, a mention or a link. One line of at most 200 UTF-16 units. */
 export function literal(text: string): string {
   const line = shorten(visible(oneLine(text, shownUnits + 1)), shownUnits)
   if (line === '') return '*(nothing)*'
   const fence = fenceFor(line, 1)
-  // Not shown (CommonMark 6.1): it keeps a backtick at an end apart from the fence.
+  // The space separates a backtick from the fence and is not rendered (CommonMark 6.1).
   const space = /^`|`$/.test(line) ? ' ' : ''
   return `${fence}${space}${line}${space}${fence}`
 }
 
-/** Lines that somebody else wrote, as a fenced code block that nothing in them ends. */
+/** Returns untrusted lines as a fenced code block that nothing in them can close. */
 export function literalBlock(text: string, language: string): string {
   const shown = visible(text.replace(/\r\n?/g, '\n'))
   const fence = fenceFor(shown, 3)

@@ -6,19 +6,18 @@ export type Sentence = Range & { text: string }
 
 export type LineAt = { start: number; line: string }
 
-/** Abbreviations that a sentence goes on after, whatever follows; Unicode's rules end it where a capital does. */
+/** Abbreviations that never end a sentence. Unicode's rules would end it before a capital letter. */
 const beforeName = /(?:^|[\s(])(?:Capt|Col|Dr|Gen|Lt|Mr|Mrs|Ms|Prof|Rep|Sen|Sgt|St|cf|e\.g|i\.e|vs)\.\s*$/
 
-/** Abbreviations that it goes on after where a number follows. */
+/** Abbreviations that do not end a sentence before a number. */
 const beforeNumber =
   /(?:^|[\s(])(?:Apr|Art|Aug|Ch|Dec|Eqs?|Feb|Figs?|Jan|Jul|Jun|Mar|Nos?|Nov|Oct|Sec|Sept?|Vol|approx|ca|pp?)\.\s*$/i
 
 const segmenters = new Map<string, Intl.Segmenter>()
 
 /**
- * The sentences of a text by Unicode's rules (UAX 29) for a language (BCP 47), without the space around them. The end of a
- * line ends one too, the number of a list's item does not. `start` and `end` are UTF-16 offsets.
- * @param lines those of the text that are read
+ * Splits a text into sentences by Unicode's rules (UAX 29) for a language (BCP 47), without surrounding space. The end of a line also ends
+ * a sentence; the number of a list item does not. `start` and `end` are UTF-16 offsets. @param lines the lines to split
  */
 export function sentencesOf(text: string, language: string, lines: readonly LineAt[] = linesIn(text)): Sentence[] {
   const segmenter = segmenterFor(primaryLanguage(language))
@@ -36,13 +35,13 @@ export function sentencesOf(text: string, language: string, lines: readonly Line
   })
 }
 
-/** The lines of a text that are not empty. */
+/** Returns the lines of a text that are not empty. */
 export function linesIn(text: string): LineAt[] {
   return Array.from(text.matchAll(/[^\r\n]+/g), ({ 0: line, index: start }) => ({ start, line }))
 }
 
 function goesOn(sentence: string, next: string): boolean {
-  // The end tells, and looking at no more of it keeps the time linear.
+  // Only the end matters, and a bounded look keeps the time linear.
   const end = sentence.slice(-16)
   return beforeName.test(end) || (/\d/.test(next) && beforeNumber.test(end)) || /^\s*\p{N}+[.)]\s*$/u.test(end)
 }

@@ -3,7 +3,7 @@ import { fold } from './fold.ts'
 
 const require = createRequire(import.meta.url)
 
-/** The lists of the package by BCP 47 language. */
+/** Lists of the package, by BCP 47 language. */
 const lists: Readonly<Record<string, string>> = {
   af: 'afr',
   ar: 'ara',
@@ -69,7 +69,7 @@ const lists: Readonly<Record<string, string>> = {
   zu: 'zul',
 }
 
-/** Words of those lists that people search for. */
+/** Words in the lists that people search for. */
 const sought: Readonly<Record<string, string>> = {
   de: `beispiel bekannt ende erst ernst gott jahr jahre jahren lang lange leicht mahn mann mensch menschen mittel morgen offen
     ordnung recht rechte rechten rechter rechtes sache schlecht schluss startseite suche tag tage tagen teil tritt uhr wissen
@@ -78,7 +78,7 @@ const sought: Readonly<Record<string, string>> = {
   ko: '시간 시각 년도 월 일 소인 아이',
 }
 
-/** Function words that those lists lack, and contractions of function words. */
+/** Function words that the lists lack, and contractions of function words. */
 const missing: Readonly<Record<string, string>> = {
   en: `does doing did done having were will shall cannot nor not no than whom whose why when yours ours theirs hers its she
     itself myself ourselves themselves yourself herself me per via
@@ -94,7 +94,7 @@ export function stopWordsFor(language: string): ReadonlySet<string> {
   return words
 }
 
-/** Loads the package at first use: it has the lists of all languages in one file. */
+/** Loads the package at first use, because it has the lists of all languages in one file. */
 function load(): typeof import('stopword') {
   return require('stopword')
 }

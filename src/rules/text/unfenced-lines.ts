@@ -1,6 +1,6 @@
 import { closesFence, fenceMarker } from './fence.ts'
 
-/** The lines of a text that stand outside of code fences, however far these are indented, each with its 1-based number and without its line ending. */
+/** Yields the lines outside of code fences, however far these are indented, each with its 1-based number and without its line ending. */
 export function* unfencedLines(text: string): Generator<{ line: string; number: number }> {
   let open: string | undefined
   for (const [at, written] of text.split('\n').entries()) {

@@ -1,9 +1,9 @@
-/** The offset, or the one before it where it is within a character: between the halves of a surrogate pair. */
+/** Returns the offset, or the one before it if it is between the halves of a surrogate pair. */
 export function characterStart(text: string, offset: number): number {
   return /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(Math.max(0, offset - 1), offset + 1)) ? offset - 1 : offset
 }
 
-/** At most so many UTF-16 units from the beginning of a text, with no half of a character at the end. */
+/** Returns at most `max` UTF-16 units from the start of a text, without half a character at the end. */
 export function cutText(text: string, max: number): string {
   return text.slice(0, characterStart(text, max))
 }
