@@ -136,10 +136,13 @@ export class Idempotency extends Store {
   /** Waits while the request runs in another process. */
   async #attemptInTurn(request: IdempotentRequest, now: Date): Promise<Attempt> {
     const began = performance.now()
+    // The first attempt is made at the caller's time: an entry that lives for another millisecond must not expire on the way.
+    let time = now
     for (let pause = firstPauseMs; ; pause = Math.min(longestPauseMs, 2 * pause)) {
-      const attempt = await this.#attempt(request, new Date(now.getTime() + performance.now() - began))
+      const attempt = await this.#attempt(request, time)
       if (attempt !== 'elsewhere') return attempt
       await delay(pause)
+      time = new Date(now.getTime() + performance.now() - began)
     }
   }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openDatabase } from '../../src/state/database/open-database.ts'
 import { Idempotency } from '../../src/state/idempotency-store.ts'
 import { Tenants } from '../../src/state/tenants.ts'
@@ -123,6 +123,17 @@ test('an answer lives 24 hours', async () => {
     state: 'new',
     subjectId: 'second',
   })
+})
+
+test('an answer lives 24 hours by the time of the request, however slow the machine is', async () => {
+  const { idempotency, request } = await oneRequest()
+  await idempotency.begin(request, new Date('2026-03-01T10:00:00.000Z'))
+  await idempotency.finish(request, { status: 201, body: {} })
+  let elapsed = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (elapsed += 5))
+  onTestFinished(() => clock.mockRestore())
+  const again = { ...request, bodyHash: 'other', subjectId: 'second' }
+  expect(await idempotency.begin(again, new Date('2026-03-02T09:59:59.999Z'))).toEqual({ state: 'mismatch' })
 })
 
 test('sweeping removes what has expired and nothing else', async () => {
