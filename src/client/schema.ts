@@ -1399,7 +1399,7 @@ export interface components {
         IngestReceipt: {
             /** @description Always `true`. */
             ok: boolean;
-            /** @description Message for a person. */
+            /** @description Message for a person: whether an ingest begins, or that of the upload is already queued. */
             message: string;
         };
         KnowledgeBase: {

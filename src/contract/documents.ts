@@ -245,7 +245,12 @@ export const ContentRange = z.looseObject({
 })
 
 export const IngestReceipt = z
-  .object({ ok: z.boolean().describe('Always `true`.'), message: z.string().describe('Message for a person.') })
+  .object({
+    ok: z.boolean().describe('Always `true`.'),
+    message: z
+      .string()
+      .describe('Message for a person: whether an ingest begins, or that of the upload is already queued.'),
+  })
   .meta({
     id: 'IngestReceipt',
     description: 'The ingest is queued.',

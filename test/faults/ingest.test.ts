@@ -140,6 +140,7 @@ function report({ ledger, chunks, figures, seconds }: Run): void {
     'uploads in chunks finished': chunks.finished,
     duplicates: ledger.duplicates,
     'ingested again': again,
+    'queued already': ledger.alreadyQueued,
     archived: ledger.archived.size,
   }
   const told = Object.entries(counts).map(([name, count]) => `${count} ${name}`)

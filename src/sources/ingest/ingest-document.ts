@@ -13,7 +13,7 @@ import { inTransaction } from '../../state/database/transaction.ts'
 import { insertIngestEvent } from './ingest-source.ts'
 
 /**
- * Starts the ingest of a Source that is ready, was ingested, or failed. A Source that is hidden from the caller is not there.
+ * Starts the ingest of a Source that was ingested or failed; one that is ready has begun to wait for its own. A Source that is hidden from the caller is not there.
  * @throws {GanglionError} `not_found`; `not_a_source` for a Neuron; `already_processing` while its file is read or an ingest runs.
  */
 export async function ingestDocument(ctx: Context, caller: Caller, docId: string): Promise<IngestReceipt> {
@@ -24,11 +24,11 @@ export async function ingestDocument(ctx: Context, caller: Caller, docId: string
   if (source === undefined) throw new GanglionError((await isNeuron(ctx, caller, docId)) ? 'not_a_source' : 'not_found')
   if (source.archivedAt !== null) throw new GanglionError('not_found')
   const job = { documentId: source.id, tenantId, kbId: source.kbId }
-  const receipt = { ok: true, message: `The ingest of ${source.filename} begins.` } as const
+  const receipt = (what: string) => ({ ok: true, message: `The ingest of ${source.filename} ${what}.` })
   if (source.status === 'ready') {
     // It has a job since its upload, which moves it to `processing`.
     await ctx.jobs.enqueue(job, ctx.now())
-    return receipt
+    return receipt('is already queued')
   }
   await inTransaction(
     ctx.database.db,
@@ -40,7 +40,7 @@ export async function ingestDocument(ctx: Context, caller: Caller, docId: string
     },
     'read committed',
   )
-  return receipt
+  return receipt('begins')
 }
 
 async function isNeuron(ctx: Context, caller: Caller, docId: string): Promise<boolean> {

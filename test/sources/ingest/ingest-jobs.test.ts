@@ -228,7 +228,7 @@ test('a failed Source is ingested again when asked, and its reason is cleared', 
 test('what is ready is accepted, what runs cannot be asked for again, and of many who ask at once one is heard', async () => {
   const { ctx, kbId, app } = await newTestBed()
   const source = await addSource(ctx, { kbId })
-  const accepted = { ok: true, message: 'The ingest of note.md begins.' }
+  const accepted = { ok: true, message: 'The ingest of note.md is already queued.' }
   expect(await Promise.all([1, 2].map(() => ingestDocument(ctx, app, source.id)))).toEqual([accepted, accepted])
   const stop = await ingest(ctx, steps())
   await becomes(ctx, source, 'success')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DuplicateSource, SourceAnswer } from '../../../../src/contract/documents.ts'
+import { DuplicateSource, IngestReceipt, SourceAnswer } from '../../../../src/contract/documents.ts'
 import type { Tolerance } from '../api.ts'
 import { kbSlug } from '../deployment.ts'
 import { sha256Of, type TestDocument } from './ingest-documents.ts'
@@ -83,8 +83,11 @@ export class IngestApi {
 
   async ingest(id: string): Promise<void> {
     const answer = await this.request('POST', `/documents/${id}/ingest`)
-    if (answer === undefined) this.#ledger.countAgain(id, 'cut')
-    else if (answer.status === 202) this.#ledger.countAgain(id, 'taken')
+    if (answer === undefined) return this.#ledger.countAgain(id, 'cut')
+    const { message } = answer.status === 202 ? IngestReceipt.parse(answer.body) : {}
+    if (message?.endsWith(' begins.')) return this.#ledger.countAgain(id, 'taken')
+    // A ready Source waits for the ingest of its upload: none is added.
+    if (message?.endsWith(' is already queued.')) this.#ledger.alreadyQueued++
     else if (!isRefusal(answer, 'already_processing')) this.unexpected('ingest', answer)
   }
 

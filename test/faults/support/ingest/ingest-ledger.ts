@@ -15,6 +15,8 @@ export class IngestLedger {
   readonly archived = new Set<string>()
   /** Archivings whose answer never came. */
   readonly cutArchivings = new Set<string>()
+  /** Requests for an ingest that was queued already: that of the upload. */
+  alreadyQueued = 0
   /** How often a Source was taken to be ingested again, and how often nobody knows. */
   readonly again = new Map<string, { taken: number; cut: number }>()
   /** Uploads in chunks that were abandoned. */
