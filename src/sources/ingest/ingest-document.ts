@@ -13,7 +13,8 @@ import { inTransaction } from '../../state/database/transaction.ts'
 import { insertIngestEvent } from './ingest-source.ts'
 
 /**
- * Starts the ingest of a Source that was ingested or failed; one that is ready has begun to wait for its own. A Source that is hidden from the caller is not there.
+ * Starts the ingest of a Source that was ingested or has failed. The ingest of a ready Source is queued already. A Source that is hidden
+ * from the caller is not there.
  * @throws {GanglionError} `not_found`; `not_a_source` for a Neuron; `already_processing` while its file is read or an ingest runs.
  */
 export async function ingestDocument(ctx: Context, caller: Caller, docId: string): Promise<IngestReceipt> {
