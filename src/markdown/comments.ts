@@ -1,28 +1,26 @@
 import { type Line, linesOf } from './parse/split-blocks.ts'
 
-/** A code fence: its character and length, whether it stands in a quote, and whether its block is a tool's data. */
+/** Code fence: its character and length, whether it is in a quote, and whether the block is a tool's data. */
 type Fence = { mark: string; length: number; isQuoted: boolean; isData: boolean }
 
-/** `line` is the 1-based line of the page. */
+/** Line of a page. `line`: its 1-based number. */
 export type TextLine = { text: string; line: number }
 
 const mark = '%%'
-/** After nothing but what may open a quote, a list or an item. */
+/** A fence follows only markers of quotes, lists and list items. */
 const fence = /^([\s>]*)(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:(`{3,})([^`]*)|(~{3,})(.*))$/s
 const fenceEnd = /^[\s>]*(`{3,}|~{3,})[ \t]*$/
 const blockStart = /^[\s>]*$/
 const blank = /^\s*$/
-/** A backslash takes the meaning from the character after it; runs of backticks are code spans. */
+/** A backslash escapes the next character; runs of backticks delimit code spans. */
 const token = /\\[\s\S]|`+|%%/g
 const data = 'compressed-json'
 
 /**
- * A page without Obsidian's comments, `%% … %%`, and without Excalidraw's data in `compressed-json` blocks. Every line end stays,
- * so that lines keep their numbers. Takes linear time.
- *
- * A comment that begins a line ends at the next `%%`, or with the page; within a line it must end in the same paragraph. In code
- * and behind a backslash `%%` is text. Where a page can be read in two ways, the reading that shows less counts: a fence that
- * nothing closes makes no code.
+ * Removes Obsidian's comments, `%% … %%`, and Excalidraw's data in `compressed-json` blocks. Keeps all line ends, so that line numbers
+ * stay. Takes linear time. A comment that begins a line ends at the next `%%`, or with the page; within a line it must end in the same
+ * paragraph. In code and after a backslash `%%` is text. Where a page is ambiguous, the reading that shows less wins: a fence that is never
+ * closed is no code.
  */
 export function withoutComments(content: string): string {
   if (!content.includes(mark) && !content.includes(data)) return content
@@ -57,8 +55,8 @@ export function withoutComments(content: string): string {
 }
 
 /**
- * The lines of a page that stand in no fence, each code span become one backtick; `line` is 1-based. A fence or a span that nothing
- * closes makes no code. Takes linear time.
+ * Yields the lines of a page outside of fences, with each code span replaced by one backtick. `line` is 1-based. A fence or span that is
+ * never closed is no code. Takes linear time.
  */
 export function* outsideCode(content: string): Generator<TextLine> {
   const lines = linesOf(content)
@@ -75,7 +73,7 @@ export function* outsideCode(content: string): Generator<TextLine> {
   }
 }
 
-/** A page of a text that knows no comments: with a backslash before each `%%` that would begin or end one. Takes linear time. */
+/** Escapes each `%%` of a text without comments that would begin or end one. Takes linear time. */
 export function withLiteralMarks(content: string): string {
   if (!content.includes(mark)) return content
   const lines = linesOf(content)
@@ -119,7 +117,7 @@ function withoutSpans(text: string): string {
   return shown + text.slice(at)
 }
 
-/** What is shown of a line that does not stand in code, and whether a comment is open at its end. */
+/** Returns the visible part of a line outside of code, and whether a comment is still open at its end. */
 function shownPart(
   text: string,
   isCommented: boolean,
@@ -149,9 +147,9 @@ function shownPart(
   return { shown, isOpen }
 }
 
-/** Where the next `%%` is that stands in no code span. */
+/** Returns the offset of the next `%%` outside of code spans. */
 function nextComment(text: string, from: number, spans: Map<number, number[]>): number | undefined {
-  const tokens = new RegExp(token) // where it stands in the text is its own
+  const tokens = new RegExp(token) // A copy has its own `lastIndex`.
   tokens.lastIndex = from
   for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
     const [run] = found
@@ -162,14 +160,14 @@ function nextComment(text: string, from: number, spans: Map<number, number[]>): 
   return undefined
 }
 
-/** Where a code span ends that begins with a run of backticks; called in the order of the runs. */
+/** Returns the end of the code span that a run of backticks begins. Must be called in the order of the runs. */
 function spanEnd(spans: Map<number, number[]>, start: number, length: number): number | undefined {
   const starts = spans.get(length) ?? []
   while ((starts[0] ?? Number.POSITIVE_INFINITY) <= start) starts.shift()
   return starts[0] === undefined ? undefined : starts[0] + length
 }
 
-/** The places of the runs of backticks in a line, by their length. */
+/** Returns the offsets of the runs of backticks in a line, by length. */
 function codeSpans(text: string): Map<number, number[]> {
   const spans = new Map<number, number[]>()
   for (const { index, 0: run } of text.matchAll(/`+/g)) {
@@ -180,7 +178,7 @@ function codeSpans(text: string): Map<number, number[]> {
   return spans
 }
 
-/** For each line, the offset at which its paragraph ends. */
+/** Returns for each line the offset at which its paragraph ends. */
 function paragraphEnds(lines: readonly Line[]): number[] {
   const ends: number[] = []
   let isNextBlank = true
@@ -207,10 +205,10 @@ function closes(text: string, { mark: character, length }: Fence): boolean {
   return run.startsWith(character) && run.length >= length
 }
 
-/** The length of the longest run that may close a fence, by its character. */
+/** Length of the longest run that may close a fence, by character. */
 type Closers = Record<string, number>
 
-/** The longest closers on the lines after each line. */
+/** Returns the longest closers on the lines after each line. */
 function longestCloserAfter(lines: readonly Line[]): Closers[] {
   const after: Closers[] = []
   let longest: Closers = {}

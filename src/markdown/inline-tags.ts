@@ -1,32 +1,29 @@
 import { isInternal } from '../rules/access/audience.ts'
 import { outsideCode, type TextLine } from './comments.ts'
 
-/** A tag in a page's text, without its `#`, and the 1-based line on which it stands first. */
+/** Tag in a page's text, without its `#`, and the 1-based line of its first occurrence. */
 export type InlineTag = { tag: string; line: number }
 
-/** Of one page. Tags that hide the page count beyond it, too. */
+/** Maximum number of tags of a page. Tags that hide the page count beyond it. */
 const maxTags = 500
 const maxLength = 200
 
 /**
- * After Obsidian: letters, digits, signs of other scripts, emoji, `_`, `-` and `/`. Before it stands the start of a line, a blank or
- * punctuation, but nothing that makes an escape, a character reference, another tag or a part of a path of it.
+ * Tag syntax of Obsidian: letters, digits, signs of other scripts, emoji, `_`, `-` and `/`. It follows the start of a line, a blank or
+ * punctuation, but nothing that would make it an escape, a character reference, or part of another tag or a path.
  */
 const tag = /(?<![\p{L}\p{N}\p{M}\p{Extended_Pictographic}_/#&\\-])#([\p{L}\p{N}\p{M}\p{Extended_Pictographic}_/-]+)/gu
-/** A `#` that may begin a tag: a page that has none, as one whose every `#` is a heading's, is not read line by line. */
+/** Matches a `#` that may begin a tag. Pages without one, as most with only headings, are not read line by line. */
 const mayBegin = /#[\p{L}\p{N}\p{M}\p{Extended_Pictographic}_/-]/u
 const onlyDigits = /^\p{N}*$/u
-/**
- * What may hold a `#` that begins no tag: tags of HTML, wiki links, Markdown links and images, the destinations of
- * definitions, and addresses.
- */
+/** Constructs in which a `#` begins no tag: HTML tags, wiki links, Markdown links and images, destinations of definitions, and URLs. */
 const notText =
   /<\/?[a-z][^<>]*>|!?\[\[[^[\]]*\]\]|!?\[[^[\]]*\](?:\([^()\s]*(?:[ \t]+"[^"]*")?\)|\[[^[\]]*\])|^\s{0,3}\[[^[\]]+\]:\s*\S+|\b(?:[a-z][a-z0-9+.-]{0,30}:\/\/|www\.)\S*/giu
 
 /**
- * The tags in a page's text, each spelling of a tag once, in their order: not in code, links, addresses, HTML and comments. Takes
- * linear time and no parser: where a page can be read in two ways, the reading with more tags counts, since a tag may hide it.
- * @param content without comments; see `shownContent`
+ * Returns the tags in a page's text in order, each spelling once: not in code, links, URLs, HTML and comments. Takes linear time and no
+ * parser. Where a page is ambiguous, the reading with more tags wins, since a tag may hide the page. @param content without comments; see
+ * `shownContent`
  */
 export function inlineTags(content: string): InlineTag[] {
   if (!mayBegin.test(content)) return []
@@ -44,7 +41,7 @@ export function inlineTags(content: string): InlineTag[] {
   return [...found.values()]
 }
 
-/** Lines without comments of HTML. One that nothing closes is none. */
+/** Yields lines without HTML comments. A comment that is never closed counts as text. */
 function* outsideHtmlComments(lines: readonly TextLine[]): Generator<TextLine> {
   const lastLine = lines.findLastIndex(({ text }) => text.includes('-->'))
   let isOpen = false

@@ -4,13 +4,13 @@ import { outsideCode } from './comments.ts'
 type Named = { email: string; name: string }
 
 const word = String.raw`[\p{L}\p{N}\p{M}_+\-]+(?:\.[\p{L}\p{N}\p{M}_+\-]+)*`
-/** A name or an e-mail after an `@`: not within a word, an address or a path. */
+/** Matches a name or e-mail after an `@` that is not in a word, a URL or a path. */
 const mention = new RegExp(String.raw`(?<![\p{L}\p{N}\p{M}_@/.+\-])@(${word}(?:@${word})?)`, 'gu')
 const tagOrText = /<(\/?)([a-z][a-z0-9]*)(?:[^<>"']|"[^"]*"|'[^']*')*>|[^<]+/gi
 
 /**
- * Whom a comment mentions, by the names as they are written: an e-mail, the part before its `@`, or a name without blanks. What several go by is
- * nobody's. Neither code nor what is quoted mentions anybody.
+ * Returns the people whom a comment mentions, by the names as written: an e-mail, the part before its `@`, or a name without blanks.
+ * Ambiguous names are ignored. Code and quotes mention nobody.
  */
 export function mentionedIn<Person extends Named>(comment: string, people: readonly Person[]): Map<string, Person> {
   const text = Array.from(outsideCode(comment), (line) => (/^\s*>/.test(line.text) ? '' : line.text)).join('\n')
@@ -29,7 +29,7 @@ export function mentionedIn<Person extends Named>(comment: string, people: reado
   return found
 }
 
-/** Marks names in a comment that was rendered: with a link where there is a `href`, or else without. Code and links stay. */
+/** Marks names in a rendered comment, as links if there is a `href`. Code and links stay unchanged. */
 export function markMentions(block: string, names: { has: (name: string) => boolean }, href?: string): string {
   const mark = (written: string) => (href === undefined ? `<b>${written}</b>` : `<a href="${href}">${written}</a>`)
   let depth = 0

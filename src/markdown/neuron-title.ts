@@ -7,17 +7,16 @@ import { withoutComments } from './comments.ts'
 import { parseMarkdown } from './parse/parse-markdown.ts'
 import { linesOf } from './parse/split-blocks.ts'
 
-/** A heading is looked for in so many characters, and may itself have so many. */
+/** Maximum characters that are searched for a heading, and of the heading itself. */
 const maxLength = 16 * 1024
 const maxHeading = 500
 const underline = /^ {0,3}=+[ \t]*$/
-/** A line that begins another block than a paragraph: code, quote, list, HTML, table, rule, heading, fence. */
+/** Matches a line that begins a block other than a paragraph: code, quote, list, HTML, table, rule, heading, fence. */
 const otherBlock =
   /^(?:\t| {4}| {0,3}(?:[>|<]|#{1,6}(?:\s|$)|`{3}|~{3}|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$)|([-*_])(?:[ \t]*\1){2,}[ \t]*$))/
 const plain = /^[^`*_[\]<>\\&$~!]*$/
 /**
- * What a Neuron is called, wherever a title is asked for: the `title` of its front matter, else the heading of level 1 that opens
- * its content, else the name of its file.
+ * Returns the title of a Neuron: the `title` of its front matter, else the heading of level 1 that opens its content, else its file name.
  */
 export function neuronTitle(
   { fields, content }: { fields: Pick<NeuronFields, 'title'>; content: string },
@@ -26,20 +25,20 @@ export function neuronTitle(
   return ownTitle(fields, content) ?? fileTitle(path)
 }
 
-/** The title that a page gives itself. */
+/** Returns the title that a page itself contains. */
 export function ownTitle({ title }: Pick<NeuronFields, 'title'>, content: string): string | undefined {
   return title !== undefined && title.trim() !== '' ? title : openingHeading(content)
 }
 
-/** The name of a file without its suffix. */
+/** Returns the name of a file without its suffix. */
 export function fileTitle(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/\.(?:md|markdown)$/i, '')
 }
 
 /**
- * The text of the heading of level 1 with which a content opens, of at most 500 characters; nothing but blank lines and comments
- * may stand before it. What Obsidian's comments say is no part of it: a title is shown to all who may see the page. Only the heading
- * itself is given to the parser, so hostile text costs nothing.
+ * Returns the text of the heading of level 1 that opens a content, at most 500 characters. Only blank lines and comments may precede it.
+ * Obsidian's comments in it are removed, since a title is shown to everybody who may see the page. Only the heading is given to the parser,
+ * so hostile text costs nothing.
  */
 export function openingHeading(content: string): string | undefined {
   const head = withoutComments(content.slice(0, maxLength))
@@ -48,7 +47,7 @@ export function openingHeading(content: string): string | undefined {
   return source === undefined ? undefined : headingText(splitAnchor(source.trim()).text) || undefined
 }
 
-/** The offset behind blank lines and comments. */
+/** Returns the offset after blank lines and comments. */
 function openingStart(head: string): number {
   for (let at = 0; ; ) {
     at += /^(?:[ \t]*(?:\r\n|[\r\n]))*/.exec(head.slice(at))?.[0].length ?? 0

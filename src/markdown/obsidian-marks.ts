@@ -8,8 +8,8 @@ const blockId = /\s\^[A-Za-z0-9-]+$/
 const onlyBlockId = /^\^[A-Za-z0-9-]+$/
 
 /**
- * Takes out of the tree what Obsidian does not show: the type of a callout (`> [!note] Title`), whose title then stands on a line
- * of its own, and the id at the end of a block (` ^abc123`) or a heading (` {#setup}`), which becomes the id of its element.
+ * Removes from the tree what Obsidian does not show: the type of a callout (`> [!note] Title`), whose title then has its own line, and the
+ * id at the end of a block (` ^abc123`) or a heading (` {#setup}`), which becomes the id of its element.
  */
 export function hideMarks(tree: Root): void {
   const open: Nodes[] = [tree]
@@ -20,14 +20,14 @@ export function hideMarks(tree: Root): void {
       hideBlockId(node)
     } else if (node.type === 'blockquote') hideCalloutType(node)
     if (node.type === 'listItem' && node.children[0]?.type === 'paragraph') {
-      // The paragraph of a short item has no element of its own.
+      // The paragraph of a tight list item has no element of its own.
       takeBlockId(node.children[0], node)
       append(open, node.children.slice(1))
     } else if ('children' in node && node.type !== 'paragraph') append(open, node.children)
   }
 }
 
-/** A paragraph or a heading, or the end of one, without its block id. */
+/** Removes the block id from the end of a paragraph or heading. */
 function withoutBlockId(source: string): string {
   return onlyBlockId.test(source) ? '' : source.replace(blockId, '')
 }
@@ -45,7 +45,7 @@ function takeAnchor(heading: Heading): void {
   heading.data = { ...heading.data, hProperties: { id: headingId(id) } }
 }
 
-/** @returns the id. */
+/** Removes the block id at the end of a block. @returns the id */
 function hideBlockId({ children }: Paragraph | Heading): string | undefined {
   const last = children.at(-1)
   if (last?.type !== 'text') return undefined

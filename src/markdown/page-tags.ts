@@ -6,7 +6,7 @@ import { shownContent } from './shown-content.ts'
 
 type Page = Pick<NeuronFile, 'fields' | 'extra' | 'content'>
 
-/** All tags of a page: those of its front matter, and where the settings count them, those of its text. */
+/** Returns all tags of a page: those of its front matter, and those of its text if the settings count them. */
 export function allTags(page: Page, { inlineTags: isCounted }: Pick<KbSettings, 'inlineTags'>): string[] {
   const found = isCounted ? inlineTags(shownContent(page)).map(({ tag }) => tag) : []
   return joinTags(page.fields.tags, found)

@@ -1,23 +1,23 @@
 import { htmlTagNames } from 'html-tag-names'
 import type { Nodes } from 'mdast'
 
-/** Tags that part no words: `H<sub>2</sub>O`. */
+/** Tags that do not separate words: `H<sub>2</sub>O`. */
 const inlineTag =
   /<\/?(?:a|abbr|b|bdi|bdo|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var)(?:[\s/][^<>]*)?>/gi
 const unseen = /<!--.*?(?:-->|$)|<(script|style|template)[\s>].*?(?:<\/\1\s*>|$)/gis
 const otherTag = /<[!/?a-z][^<>]*>/gi
-/** `<T>`, `<remote>`: without attributes, and without the hyphen of a custom element. */
+/** Tags such as `<T>` and `<remote>`: without attributes, and without the hyphen of a custom element. */
 const bareTag = /^<\/?([a-z][a-z0-9]*)>$/i
 const elements: ReadonlySet<string> = new Set(htmlTagNames)
 
 const lineEnd = /\r\n|[\r\n]/g
 
-/** Within a paragraph a line end shows as a blank. */
+/** Converts line ends within a paragraph to blanks. */
 function onePlainLine(text: string): string {
   return text.replace(lineEnd, ' ')
 }
 
-/** What a reader sees of a node, without markup: blocks and lines that are broken on purpose are parted by newlines. */
+/** Returns the visible text of a node, without markup. Newlines separate blocks and hard line breaks. */
 export function plainText(node: Nodes): string {
   switch (node.type) {
     case 'text':
@@ -59,7 +59,7 @@ export function plainText(node: Nodes): string {
   }
 }
 
-/** Whether a tag is of no element of HTML, so that it was meant to be read: `std::unique_ptr<T>`, `git push <remote>`. */
+/** True if a tag is not an HTML element and so was meant to be read: `std::unique_ptr<T>`, `git push <remote>`. */
 function isPlaceholder(tag: string): boolean {
   const name = bareTag.exec(tag)?.[1]
   return name !== undefined && !elements.has(name.toLowerCase())

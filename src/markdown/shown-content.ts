@@ -3,14 +3,14 @@ import { withoutComments } from './comments.ts'
 import type { NeuronFile } from './file/neuron-file.ts'
 import { linesOf } from './parse/split-blocks.ts'
 
-/** What the Excalidraw plugin keeps in a drawing's page: it begins with one of these headings, and goes on to the end. */
+/** Data of the Excalidraw plugin in a drawing's page: from one of these headings to the end. */
 const drawingData = /^#{1,6}[ \t]+(?:Excalidraw Data|Text Elements|Element Links|Embedded Files|Drawing)[ \t]*$/im
-/** Its note to who opens the page elsewhere. */
+/** Notice of the plugin for people who open the page elsewhere. */
 const drawingBanner = /^==⚠.*$/m
 
 /**
- * What readers may see of a Neuron's content, and what is searched and linked: all but Obsidian's comments and the data of an
- * Excalidraw drawing. Lines keep their numbers, and end in LF. Curators see all of the content.
+ * Returns the part of a Neuron's content that readers see and that is searched and linked: all but Obsidian's comments and the data of an
+ * Excalidraw drawing. Keeps line numbers; lines end in LF. Curators see all of the content.
  */
 export function shownContent({ content, extra }: Pick<NeuronFile, 'content' | 'extra'>): string {
   const written = unixLines(content)
@@ -18,7 +18,7 @@ export function shownContent({ content, extra }: Pick<NeuronFile, 'content' | 'e
   return shown === written ? written : shown.trimEnd()
 }
 
-/** The lines of a content of which readers see nothing, or a part. */
+/** Returns the lines of a content that are hidden from readers, wholly or in part. */
 export function hiddenLines(file: Pick<NeuronFile, 'content' | 'extra'>): string[] {
   const content = shownContent(file)
   if (content === unixLines(file.content)) return []

@@ -5,15 +5,15 @@ import { type BlockPiece, joinText, little, type Piece, packPieces } from '../pa
 import { maxChunks, plainChunks, plainPieces } from './plain-chunks.ts'
 import { treePieces } from './tree-pieces.ts'
 
-/** A heading that is longer opens no section: it would be repeated with every chunk. */
+/** Maximum length of a heading that opens a section, since its text is repeated with every chunk. */
 const maxHeading = 200
 
-/** What stands under a heading; the page itself has none. */
+/** Content below a heading. The page itself is a section without one. */
 type Section = { heading?: Piece; depth: number; blocks: Piece[]; children: Section[]; end: number }
 
 /**
- * The chunks of a content in their order, 2,000 at most: sections by heading, their blocks packed. What is too complex to parse is
- * divided as plain text: `isPartial`. Not safe on hostile text, see `parseMarkdown`.
+ * Splits a content into at most 2,000 chunks in order: sections by heading, with their blocks packed. Text that is too complex to parse is
+ * split as plain text, and `isPartial` is set. Not safe on hostile text, see `parseMarkdown`.
  */
 export function findChunks(content: string): { chunks: Chunk[]; isPartial: boolean } {
   const pieces: BlockPiece[] = []
@@ -25,7 +25,7 @@ export function findChunks(content: string): { chunks: Chunk[]; isPartial: boole
   return { chunks: chunksOf(content, pieces), isPartial }
 }
 
-/** As {@link findChunks}. */
+/** Returns the chunks of {@link findChunks}. */
 export function extractChunks(content: string): Chunk[] {
   return findChunks(content).chunks
 }
@@ -51,7 +51,7 @@ function sectionsOf(pieces: readonly BlockPiece[]): Section {
   return page
 }
 
-/** Little sections that are neighbours stand together under what they share, each with its heading as text. */
+/** Packs small neighbouring sections together under their common headings, each with its own heading as text. */
 function sectionChunks(content: string, section: Section, headings: string[]): Chunk[] {
   const pack = (pieces: readonly Piece[]) => packPieces(content, pieces).map((chunk) => ({ headings, ...chunk }))
   const chunks = pack(section.blocks)

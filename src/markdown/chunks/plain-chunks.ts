@@ -1,17 +1,17 @@
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { type Piece, packPieces } from '../parse/piece.ts'
 
-/** A page has at most so many chunks. */
+/** Maximum number of chunks of a page. */
 export const maxChunks = 2000
 
-/** The chunks of a text that is not parsed, as a reader sees its source: paragraphs, then lines. Takes linear time. */
+/** Splits a text without parsing it: into paragraphs, then lines. Takes linear time. */
 export function plainChunks(content: string): Chunk[] {
   return packPieces(content, plainPieces(content))
     .slice(0, maxChunks)
     .map((chunk) => ({ headings: [], ...chunk }))
 }
 
-/** The paragraphs of a text that is not parsed; `base` is its offset in the page. */
+/** Splits a text into paragraphs without parsing it. `base`: offset of the text in the page. */
 export function plainPieces(text: string, base = 0): Piece[] {
   const paragraphs = splitAt(text, /(?:\r\n|[\r\n])(?:[ \t]*(?:\r\n|[\r\n]))+/g, base, (start, end) =>
     splitAt(text.slice(start - base, end - base), /\r\n|[\r\n]/g, start),

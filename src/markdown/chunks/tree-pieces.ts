@@ -4,14 +4,14 @@ import type { BlockPiece, Head, Piece } from '../parse/piece.ts'
 import { type Line, linesOf } from '../parse/split-blocks.ts'
 import { plainText } from '../plain-text.ts'
 
-/** Where the parsed text begins in the page. */
+/** Page, and offset of the parsed text in it. */
 type Place = { page: string; base: number }
 
 const sentences = new Intl.Segmenter('und', { granularity: 'sentence' })
 
 /**
- * The top-level blocks of a parsed text with something to see, and of a list its items. `base` is the offset of the text in the
- * page. Changes the tree.
+ * Returns the visible top-level blocks of a parsed text, and the items of a list as blocks of their own. Modifies the tree. `base`: offset
+ * of the text in the page.
  */
 export function treePieces(tree: Root, page: string, base = 0): BlockPiece[] {
   hideMarks(tree)
@@ -37,7 +37,7 @@ function partsOf(node: Nodes, place: Place): Piece[] {
     case 'table':
       return node.children.slice(headOf(node, place) === undefined ? 0 : 1).map((row) => wholePiece(row, place, '\n'))
     case 'tableRow':
-      // Behind empty cells, it stays in its column.
+      // Empty cells before a cell keep it in its column.
       return node.children.map((cell, at) => ({ ...wholePiece(cell, place, ' '), before: '| '.repeat(at) }))
     case 'inlineCode':
       return insidePiece(node, place)
@@ -55,7 +55,7 @@ function wholePiece(node: Nodes, place: Place, glue: Piece['glue']): Piece {
   return { ...rangeOf(node, place), text, glue, parts: () => partsOf(node, place), head: () => headOf(node, place) }
 }
 
-/** What is told again with each part: the head of a table, and the lines of an item that announce what it holds. */
+/** Returns the part of a block that is repeated with each of its pieces: the head of a table, or the introducing lines of a list item. */
 function headOf(node: Nodes, place: Place): Head | undefined {
   if (node.type !== 'table' && node.type !== 'listItem') return undefined
   const [first, second] = node.children
@@ -66,7 +66,7 @@ function headOf(node: Nodes, place: Place): Head | undefined {
 }
 
 const announced: ReadonlySet<Nodes['type']> = new Set(['list', 'table', 'code'])
-/** Characters of a head that is told again. */
+/** Maximum characters of a repeated head. */
 const mostHead = 300
 
 function insidePiece(node: InlineCode, place: Place): Piece[] {
@@ -76,7 +76,7 @@ function insidePiece(node: InlineCode, place: Place): Piece[] {
   return at < 0 ? [] : [{ start: from, end: from + node.value.length, text: plainText(node), glue: '' }]
 }
 
-/** Nodes without a position, as transforms make them, share the stretch between their neighbours. */
+/** Splits a node into its inline children. Nodes without a position, which transforms create, share the range between their neighbours. */
 function inlinePieces(parent: Extract<Nodes, { children: unknown }>, place: Place): Piece[] {
   const pieces: Piece[] = []
   const { start, end } = rangeOf(parent, place)
@@ -99,7 +99,7 @@ function inlinePieces(parent: Extract<Nodes, { children: unknown }>, place: Plac
   return pieces
 }
 
-/** Sentences, where the text is in the page as it is; else (escapes, or quote marks at the beginning of lines) lines. */
+/** Splits a text into sentences if the page contains it unchanged, else (because of escapes or quote markers) into lines. */
 function textParts(value: string, { start, end }: { start: number; end: number }, { page }: Place): Piece[] {
   const source = page.slice(start, end)
   if (source.startsWith(value)) return sentencePieces(value.replace(/[\r\n]/g, ' '), start)
@@ -118,7 +118,7 @@ function sentencePieces(text: string, start: number): Piece[] {
   }))
 }
 
-/** Without the fences, which are a line at the beginning and, if it is closed, one at the end. */
+/** Splits a code block into lines, without its opening fence and, if it is closed, its closing fence. */
 function codeLines(node: Code, place: Place): Piece[] {
   const { start, end } = rangeOf(node, place)
   const values = node.value.split(/\r\n|[\r\n]/)

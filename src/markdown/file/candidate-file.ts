@@ -7,21 +7,21 @@ import { parseYaml } from '../yaml/yaml.ts'
 import { joinBody, splitBody } from './file-body.ts'
 import { fileLayout, formatFrontMatter } from './front-matter.ts'
 
-/** Thrown when a file on the queue is not what `formatCandidate` writes. */
+/** Thrown if a file on the queue is not in the format of `formatCandidate`. */
 export class CandidateFileError extends Error {
   constructor(message: string) {
     super(`The candidate's file is damaged: ${message}`)
   }
 }
 
-/** Metadata of 16 KB may double by its quotes, and decisions add to it. */
+/** Maximum size of a record. Quoting may double 16 KB of metadata, and decisions are appended. */
 const maxRecordBytes = 256 * 1024
 
 const NumberText = z
   .string()
   .regex(/^\d+(?:\.\d+)?(?:e-?\d+)?$/)
   .transform(Number)
-// A record says only what the API's answers can say: one value beyond them would fail every list that has the candidate.
+// Records accept only values that the API's schemas accept: any other would break every list that contains the candidate.
 const Confidence = NumberText.pipe(z.number().min(0).max(1))
 const Impact = NumberText.pipe(z.int().nonnegative())
 /** Text of a JSON object. */
@@ -78,8 +78,8 @@ const CandidateRecord = z.object({
 })
 
 /**
- * The record as front matter, what is null or empty left out, and the content byte for byte as the body.
- * @throws {GanglionError} `record_full` for one that could not be read again
+ * Formats a candidate: the record as front matter without null and empty values, and the content byte for byte as the body. @throws
+ * {GanglionError} `record_full` for a record too large to be read again
  */
 export function formatCandidate(candidate: Candidate): string {
   const record = formatRecord(candidate)
@@ -87,7 +87,7 @@ export function formatCandidate(candidate: Candidate): string {
   return record + joinBody(candidate.content, '\n')
 }
 
-/** Bytes by which a candidate's record may grow; below 0, `parseCandidate` would refuse it. */
+/** Returns the bytes by which a candidate's record may still grow. If negative, `parseCandidate` rejects it. */
 export function roomInRecord(candidate: Candidate): number {
   return maxRecordBytes - Buffer.byteLength(formatRecord(candidate))
 }
@@ -118,7 +118,7 @@ function formatRecord(candidate: Candidate): string {
   })
 }
 
-/** Reads what `formatCandidate` wrote. Throws a CandidateFileError on anything else. */
+/** Parses the output of `formatCandidate`. Throws a CandidateFileError on anything else. */
 export function parseCandidate(text: string): Candidate {
   const layout = fileLayout(text)
   if (layout.kind !== 'block') throw new CandidateFileError('it has no front matter.')

@@ -4,35 +4,35 @@ import { withFrontMatter } from './foreign-front-matter.ts'
 import { fileLayout, namesWhoSees, opensHidden, parseFrontMatter } from './front-matter.ts'
 import { isSpelled, readNeuronFields, spelledKeys } from './neuron-fields.ts'
 
-/** A content without the front matter that opened it; with it where not all of that can be read. */
+/** Content split into its opening front matter and the rest. Front matter that cannot be read completely stays in the content. */
 export type OpenedContent = {
   content: string
-  /** Its other keys, but for those of {@link reservedKeys}; empty where it has none. */
+  /** Remaining keys of the front matter, without {@link reservedKeys}. */
   data: YamlMap
   tags: string[]
   audience: string[] | undefined
-  /** The reserved keys that were there. */
+  /** Reserved keys that were removed. */
   dropped: string[]
-  /** Whether some of it cannot be read, or it may say who sees the page in a way that cannot be. */
+  /** True if a part cannot be read, or may restrict the page's readers in a way that cannot be read. */
   isUnreadable: boolean
 }
 
-/** For people: what is wrong where {@link OpenedContent} is unreadable. */
+/** Message for people about unreadable front matter, see {@link OpenedContent}. */
 export const unreadableHead = 'opens with front matter that may hide the page, of which some cannot be read'
 
-/** What only the server gives a page, and what a sender says of its request, not of the page. */
+/** Keys that only the server sets, and keys that describe a request rather than the page. */
 const reservedKeys = ['seqId', 'id', 'candidate', 'sources', 'baseCommit', 'baseVersion', 'replaceTags'] as const
 
-/** Blocks behind the first one that are looked at. */
+/** Maximum number of blocks after the first one that are examined. */
 const maxBlocks = 3
 
-/** For people: what {@link narrowsBehind} finds. */
+/** Message for people about the result of {@link narrowsBehind}. */
 export const narrowedBehind =
   'The content opens with lines that may say who sees the page, and only the first front matter counts.'
 
 /**
- * Reads a mapping that opens a content as front matter: YAML between `---` lines, or what {@link withFrontMatter} knows of other
- * tools. Any other content stays as it is: `---js`, a thematic break. One behind it is text, see {@link narrowsBehind}.
+ * Parses a mapping that opens a content as front matter: YAML between `---` lines, or a format of {@link withFrontMatter}. Other content
+ * stays unchanged: `---js`, a thematic break. A second block is text, see {@link narrowsBehind}.
  */
 export function openContent(content: string): OpenedContent {
   return readContent(content, maxBlocks)
@@ -62,8 +62,8 @@ function readContent(content: string, blocksLeft: number): OpenedContent {
 }
 
 /**
- * Whether what stands behind front matter opens with more of it, or with lines like it, that may hide the page from more readers.
- * Only the first block counts, so no door lets such a page pass as one that others see.
+ * True if the text after front matter begins with another block, or lines like one, that may restrict the readers further. Only the first
+ * block takes effect, so such a page must be rejected rather than shown to others.
  */
 export function narrowsBehind(body: string, head: Access, blocksLeft = maxBlocks): boolean {
   if (['internal', 'nobody'].includes(accessClass(head))) return false

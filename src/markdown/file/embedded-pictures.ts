@@ -6,24 +6,24 @@ import { parseNeuronFile } from './neuron-file.ts'
 
 const scheme = /data:image\/(png|jpeg|gif|webp|avif);base64,/gi
 const notBase64 = /[^a-z0-9+/]/gi
-/** Characters of a picture's bytes below which it stays. */
+/** Number of base64 characters below which a picture stays embedded. */
 const least = 40
 const pictureText = /!\[([^[\]\n]*)\]\(<?$/
 const maxPictureText = 200
 
-/** A page, and by their names the pictures that it shows as files of a folder beside it. */
+/** Page and its pictures by file name, which are stored in a folder next to the page. */
 export type PageWithPictures = { text: string; pictures: Map<string, Buffer> }
 
 /**
- * Makes files of the pictures whose bytes stand in the text of a page. What the parser takes for no picture, as in code and in front
- * matter, stays as it is.
+ * Extracts pictures that are embedded in a page as data URLs. Text that the parser does not see as a picture, as in code and front matter,
+ * stays as it is.
  */
 export async function extractPictures(parser: Pick<ParserPool, 'links'>, page: string): Promise<PageWithPictures> {
   const pictures = new Map<string, Buffer>()
   const found = embeddedPictures(page)
   if (found.length === 0) return { text: page, pictures }
   const mark = randomUUID()
-  // Parsing takes as long as a text is, and its bytes are most of it.
+  // Parses the page without the data, which is most of it.
   const short = replaced(page, found, ({ start }) => `${mark}${start}.png`)
   const { links } = await parser.links(parseNeuronFile(short).content)
   const shown = new Set(links.flatMap(({ target, embed }) => (embed ? [target] : [])))
@@ -39,15 +39,15 @@ export async function extractPictures(parser: Pick<ParserPool, 'links'>, page: s
   return { text, pictures }
 }
 
-/** A page without the bytes of its pictures, whether they become files or not. */
+/** Returns a page without the data of embedded pictures. */
 export function withoutPictureBytes(page: string): string {
   return replaced(page, embeddedPictures(page), () => '')
 }
 
-/** A picture's address in a page. */
+/** Data URL of a picture in a page. */
 type EmbeddedPicture = { start: number; end: number; type: string; base64: string }
 
-/** Looks for the end of the bytes by itself: a pattern for all of them exhausts the stack on a large picture. */
+/** Finds the end of the data by itself: a pattern for the whole URL exhausts the stack on a large picture. */
 function embeddedPictures(page: string): EmbeddedPicture[] {
   return Array.from(page.matchAll(scheme), ({ 0: { length }, 1: type = '', index: start }) => {
     notBase64.lastIndex = start + length

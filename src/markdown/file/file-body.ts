@@ -1,8 +1,8 @@
 import type { LineEnding } from '../../rules/text/line-endings.ts'
 
 /**
- * A file is front matter, one blank line, content, one newline. The content of a body lacks exactly these two line ends, where
- * they are there, so that any content comes back byte for byte. `contentStart` is an offset in the body.
+ * Returns the content of a body. A file is front matter, one blank line, content, one newline. The content lacks exactly these two line
+ * ends, if present, so that any content survives a round trip byte for byte. `contentStart` is an offset in the body.
  */
 export function splitBody(body: string, eol: LineEnding): { content: string; contentStart: number } {
   const contentStart = /^\r?\n/.exec(body)?.[0].length ?? 0
@@ -16,8 +16,8 @@ export function joinBody(content: string, eol: LineEnding): string {
 }
 
 /**
- * The body with another content, in the form that it had: with the blank line before it and the newline after it, or without.
- * In the usual form where it had no content, or where the new one would not come back byte for byte.
+ * Replaces the content of a body and keeps its form: with or without the blank line before and the newline after it. Uses the normal form
+ * if the body had no content, or if the new content would not survive the round trip.
  */
 export function replaceContent(body: string, content: string, eol: LineEnding): string {
   const { content: old, contentStart } = splitBody(body, eol)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { YamlInput } from '../yaml/yaml.ts'
 import { fileLayout, formatFrontMatter, parseFrontMatter } from './front-matter.ts'
 
-/** YAML, or JSON, which is YAML too, between delimiters that are not quite ours. */
+/** YAML, or JSON as its subset, between delimiters that differ from ours. */
 const yamlBlock =
   /^[\s\p{Cf}]*(?:%YAML[^\n]*\n)?(?:---[ \t]{0,9}(?:json|ya?ml)?|;;;)[ \t]{0,9}(?:#[^\n]*)?\r?\n(.*?)(?<=\n)(?:---|;;;)[ \t]{0,9}(?:#[^\n]*)?(?:\n|$)/su
 const tomlBlock = /^\s*\+\+\+[ \t]*\r?\n(.*?)(?<=\n)\+\+\+[ \t]*(?:\r?\n|$)/s
@@ -12,9 +12,8 @@ const logseqProperty = /^([\p{L}\p{N}][^\s:]*)::[ \t](.*)$/u
 const logseqLists: ReadonlySet<string> = new Set(['tags', 'tag', 'alias', 'aliases'])
 
 /**
- * Returns a text with the front matter of another tool as YAML from its first line on: TOML, as Hugo has it, YAML behind empty
- * lines or a directive, JSON between `---json` or `;;;`, or the properties of a Logseq page. A text without such is returned as it
- * is.
+ * Converts the front matter of other tools to YAML at the first line: TOML as in Hugo, YAML after empty lines or a directive, JSON between
+ * `---json` or `;;;`, and the properties of a Logseq page. Returns any other text unchanged.
  */
 export function withFrontMatter(text: string): string {
   const toml = tomlBlock.exec(text)

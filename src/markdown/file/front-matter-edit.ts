@@ -16,7 +16,7 @@ import {
   type YamlPair,
 } from './yaml-splice.ts'
 
-/** Thrown when front matter cannot be edited because it cannot be read. A curator must correct it first. */
+/** Thrown if front matter cannot be edited because it cannot be parsed. A curator must correct it first. */
 export class FrontMatterError extends GanglionError {
   constructor() {
     super('target_unreadable')
@@ -24,9 +24,9 @@ export class FrontMatterError extends GanglionError {
 }
 
 /**
- * Sets top-level keys (in place, or appended in the order given) and removes those whose value is `undefined`. Every other
- * byte stays: comments, order, quoting, line endings, BOM, body. An equal value changes nothing. A text without front matter
- * gets a block. Throws a FrontMatterError when the front matter has a problem.
+ * Sets top-level keys (in place, or appended in the given order) and removes those whose value is `undefined`. Every other byte stays:
+ * comments, order, quoting, line endings, BOM, body. An equal value changes nothing. A text without front matter gets a block. Throws a
+ * FrontMatterError if the front matter has a problem.
  */
 export function editFrontMatter(text: string, changes: YamlInputMap): string {
   const layout = fileLayout(text)
@@ -45,8 +45,8 @@ export function editFrontMatter(text: string, changes: YamlInputMap): string {
 type Change = readonly [key: string, value: YamlInput | undefined]
 
 /**
- * Splices, then reads the result back: rare shapes (one flow map as the whole block, `...` at the end) have no line to
- * splice, and are written anew in block style.
+ * Splices the text and parses the result to verify it. Rare shapes (one flow map as the whole block, `...` at the end) have no line to
+ * splice and are rewritten in block style.
  */
 function editYaml(yaml: string, data: YamlMap, changes: readonly Change[], eol: string): string {
   const wanted: YamlInputMap = Object.assign(Object.create(null), data, Object.fromEntries(changes))
@@ -63,7 +63,7 @@ function editYaml(yaml: string, data: YamlMap, changes: readonly Change[], eol: 
   return lines.map((line) => line + eol).join('')
 }
 
-/** New keys at the end of a plain block, as most files of an import get them: no parser is needed for that. */
+/** Appends new keys to a block in plain style without a YAML parser. Most files of an import get their keys this way. */
 function appendPlain(yaml: string, changes: readonly Change[], eol: string): string | undefined {
   const plain = eol === '\n' && yaml.endsWith('\n') ? readPlainYaml(yaml) : undefined
   if (plain === undefined) return undefined

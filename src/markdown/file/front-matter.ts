@@ -13,7 +13,7 @@ import {
 import { formatScalar } from '../yaml/yaml-scalar.ts'
 import type { YamlMap } from '../yaml/yaml-value.ts'
 
-/** `line` is 1-based in the file. */
+/** Problem of front matter. `line`: 1-based in the file. */
 export type FrontMatterProblem = {
   rule:
     | 'front-matter-unclosed'
@@ -26,23 +26,23 @@ export type FrontMatterProblem = {
 }
 
 export type FrontMatter = {
-  /** Without a prototype; empty when there is none or nothing could be read. */
+  /** Parsed data, without a prototype. Empty if there is none or none could be parsed. */
   data: YamlMap
   body: string
   /** Offset of the body in the text. */
   bodyStart: number
-  /** 1-based line where the body begins. */
+  /** 1-based line of the body's start. */
   bodyLine: number
   problems: FrontMatterProblem[]
-  /** The block without its problems, if it has some and parts of it can be read. */
+  /** Block without its problems, if it has some and a part can be parsed. */
   mended?: string
-  /** Whether that lacks some of the block. */
+  /** True if `mended` lacks a part of the block. */
   isCut?: boolean
-  /** Whether what could not be read may say that only some see the page: `data` then has the empty audience. */
+  /** True if an unparsed part may restrict the readers. `data` then has the empty audience. */
   mayHide: boolean
 }
 
-/** Where the parts of a file are. `eol` is the line ending of the opening delimiter, or else of the text's first line. */
+/** Positions of the parts of a file. `eol`: line ending of the opening delimiter, or else of the text's first line. */
 export type FileLayout = { eol: LineEnding; bodyStart: number } & (
   | { kind: 'none' }
   | { kind: 'unclosed' }
@@ -51,23 +51,23 @@ export type FileLayout = { eol: LineEnding; bodyStart: number } & (
 const require = createRequire(import.meta.url)
 const opening = /^\uFEFF?---[ \t]*(\r?\n)/
 const closing = /(?<=\n)---[ \t]*(?:\r?\n|$)/g
-/** What opens front matter in other tools: `+++`, `;;;`, `---json`, or a `---` behind empty lines. */
+/** Start of front matter in other tools: `+++`, `;;;`, `---json`, or `---` after empty lines. */
 const foreignBlock = /^[\s\p{Cf}]*(?:---|\+\+\+|;;;)/u
-/** Such a block up to the line that ends it, or the one of YAML that `...` ends. */
+/** Block of another tool up to its closing line, or a YAML block closed by `...`. */
 const foreignHead = /^[\s\p{Cf}]*(?:---|\+\+\+|;;;)[^\n]*\n[\s\S]*?(?<=\n)(?:---|\+\+\+|;;;|\.\.\.)[^\S\n]*(?:\n|$)/u
-/** A line that may stand before front matter: a heading, a directive, a comment, a delimiter. */
+/** Lines that may precede front matter: a heading, a directive, a comment, a delimiter. */
 const preamble = /^[\s\p{Cf}]*(?:#|%|<!--|-->|[-+;*=~`–—\\]{3})/u
-/** Tags and their values, an audience that is not all readers: however they are marked up. */
+/** Tags with their values, and an audience other than all readers, in any markup. */
 const taggedAs = /(?:^|[{,])[^\p{L}\p{N}\n]{0,20}tags?[^\p{L}\p{N}\n]{0,20}[:=][^\n]*(?:\n[^\p{L}\p{N}\n][^\n]*)*/gimu
 const seenByFew =
   /(?:^|[{,])[^\p{L}\p{N}\n]{0,20}audience[^\p{L}\p{N}\n]{0,20}[:=](?:[^\p{L}\p{N}]{0,20}(?:curator|tool|student|internal)\b|\s*\[\s*\])/imu
-/** gray-matter looks for comments in time that grows with lines times blanks. */
+/** Maximum lines for gray-matter, whose search for comments takes time proportional to lines times blanks. */
 const maxLines = 1000
 const flowWidth = 100
 
 /**
- * Front matter stands between a first line that is `---` and the next line that is `---`, blanks after them allowed. `---js`
- * and the like open nothing: they are body.
+ * Finds front matter: the lines between a first line `---` and the next line `---`, either with trailing blanks. `---js` and similar lines
+ * open nothing and belong to the body.
  */
 export function fileLayout(text: string): FileLayout {
   const open = opening.exec(text)
@@ -83,8 +83,8 @@ export function fileLayout(text: string): FileLayout {
 }
 
 /**
- * Reads front matter as data only, of strings, lists and maps, and tells where the body begins. Of a block with problems each entry
- * that can be read counts. Never throws.
+ * Parses front matter as plain data (strings, lists and maps) and finds the start of the body. In a block with problems every readable
+ * entry counts. Never throws.
  */
 export function parseFrontMatter(text: string): FrontMatter {
   const layout = fileLayout(text)
@@ -101,20 +101,20 @@ export function parseFrontMatter(text: string): FrontMatter {
   }
 }
 
-/** Whether the head of a text, which cannot be read as front matter, may say that only some see the page. */
+/** True if the head of a text that is no readable front matter may restrict the readers. */
 export function headMayHide(text: string): boolean {
   const layout = fileLayout(text)
   const head = layout.kind === 'block' ? layout.yaml : (foreignHead.exec(text)?.[0] ?? firstLines(text))
   return /(?:^|[{,])[^\S\n]*"?audience"?\s*[:=]|\binternal\b/im.test(head)
 }
 
-/** Whether the lines that open a text say that only some see the page, as agents and other tools write it: `**Tags:** internal`. */
+/** True if the opening lines of a text restrict the readers in the style of agents and other tools: `**Tags:** internal`. */
 export function opensHidden(text: string): boolean {
   const head = openingLines(text)
   return seenByFew.test(head) || (head.match(taggedAs) ?? []).some((tags) => /\binternal\b/i.test(tags))
 }
 
-/** The lines of a text up to an empty one that is not between or behind those of the preamble. */
+/** Returns the lines of a text up to an empty line that is neither between nor after preamble lines. */
 function openingLines(text: string): string {
   let isBehind = false
   for (let start = 0; start < text.length; ) {
@@ -129,22 +129,22 @@ function openingLines(text: string): string {
   return text
 }
 
-/** The lines of a text up to an empty one. */
+/** Returns the lines of a text up to an empty line. */
 function firstLines(text: string): string {
   return text.trimStart().split(/\n[^\S\n]*\n/, 1)[0] ?? ''
 }
 
-/** Whether a line of a block looks as if it said who sees the page. */
+/** True if a line of a block appears to set who may see the page. */
 export function namesWhoSees(yaml: string): boolean {
   return /^\s*["']?(?:tags?|audience)["']?\s*:/im.test(yaml)
 }
 
-/** A merge key (`<<`) takes entries from elsewhere. */
+/** True if lost text may set who sees the page. A merge key (`<<`) counts, since it inserts entries from elsewhere. */
 function saysWhoSees(lost: string): boolean {
   return /^\s*(?:tags?|audience|<<)\s*$|\b(?:audience|internal)\b/i.test(lost)
 }
 
-/** 1-based line of a top-level key of the front matter, for findings; 1 when it cannot be seen. */
+/** Returns the 1-based line of a top-level key for findings, 1 if unknown. */
 export function frontMatterKeyLine(text: string, key: string): number {
   const layout = fileLayout(text)
   if (layout.kind !== 'block') return 1
@@ -152,20 +152,20 @@ export function frontMatterKeyLine(text: string, key: string): number {
   return index < 0 ? 1 : index + 2
 }
 
-/** A whole block, both delimiters included, with one line for each entry, or for each item of a long list. */
+/** Formats a block with both delimiters, one line for each entry, or for each item of a long list. */
 export function formatFrontMatter(entries: YamlInputMap, eol: LineEnding = '\n'): string {
   const lines = definedEntries(entries).flatMap(([key, value]) => entryLines(key, value))
   return ['---', ...lines, '---', ''].join(eol)
 }
 
-/** `key: value`, or `key:` and one line for each item where the list holds maps or would be long. */
+/** Formats `key: value`, or `key:` with one line for each item if the list holds maps or would be long. */
 export function entryLines(key: string, value: YamlInput): string[] {
   const { inline, items } = formatValue(value)
   const name = `${formatScalar(key, 'flow')}:`
   return inline === undefined ? [name, ...items.map((item) => `  ${item}`)] : [`${name} ${inline}`]
 }
 
-/** A value as text that may follow `key: `, or, without that, as the lines of a block list. */
+/** Formats a value as text to follow `key: `, or else as the lines of a block list. */
 export function formatValue(value: YamlInput): { inline?: string; items: string[] } {
   if (typeof value === 'string') return { inline: formatScalar(value, 'block'), items: [] }
   const flow = formatFlow(value)
@@ -173,7 +173,7 @@ export function formatValue(value: YamlInput): { inline?: string; items: string[
   return isLong ? { items: value.map((item) => `- ${formatFlow(item)}`) } : { inline: flow, items: [] }
 }
 
-/** Whether a file's front matter is small enough to be read again. */
+/** True if a file's front matter is small enough to be parsed again. */
 export function hasReadableSize(text: string): boolean {
   const layout = fileLayout(text)
   return layout.kind !== 'block' || !isTooLarge(layout.yaml)
@@ -223,10 +223,10 @@ function readData(
 }
 
 /**
- * gray-matter by itself runs the code of a `---js` block, keeps every text in a cache, closes a block at `\n---x` and not at the
- * end of the file, and drops an empty line before the body. So it gets one block with an exact end, options (they bypass the cache),
- * a fixed language, and engines that cannot run anything. It is loaded with the first block that is not of the plain shape: it
- * brings two more parsers along.
+ * Parses a block with gray-matter. By default gray-matter runs the code of a `---js` block, caches every text, closes a block at `\n---x`
+ * but not at the end of the file, and drops an empty line before the body. So it gets one block with an exact end, options (which bypass
+ * the cache), a fixed language, and engines that cannot run anything. It is loaded with the first block that is not in plain style, since
+ * it brings two more parsers along.
  */
 function readWithGrayMatter(yaml: string): ReturnType<typeof parseFullYaml> {
   const matter: typeof import('gray-matter') = require('gray-matter')
@@ -234,14 +234,14 @@ function readWithGrayMatter(yaml: string): ReturnType<typeof parseFullYaml> {
     language: 'yaml',
     delimiters: ['---', '---\n'],
     engines: {
-      // It hands over the block with the line end of the opening delimiter, and without the last one.
+      // gray-matter passes the block with the opening delimiter's line end, and without the last line end.
       yaml: (source) => ({ read: parseFullYaml(`${source.slice(1)}\n`) }),
       javascript: refuse,
       js: refuse,
       json: refuse,
     },
   })
-  // A block of comments alone reaches no engine.
+  // gray-matter calls no engine for a block that has only comments.
   return data.read ?? { data: '', problems: [] }
 }
 

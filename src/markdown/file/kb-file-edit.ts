@@ -14,13 +14,12 @@ import {
   type YamlPair,
 } from './yaml-splice.ts'
 
-/** A setting by the keys that lead to it, and its new value; `undefined` takes it away. */
+/** New value of a setting, by its path of keys. `undefined` removes the setting. */
 export type SettingEdit = { path: readonly [string, ...string[]]; value: YamlInput | undefined }
 
 /**
- * Changes settings in the text of a `kb.yaml` and leaves every other byte: comments, order, quoting and line endings. An equal
- * value changes nothing. Rare shapes, such as a flow map, are written anew; comments stay there too.
- * @param text a `kb.yaml` that can be read
+ * Changes settings in the text of a `kb.yaml` and keeps every other byte: comments, order, quoting and line endings. An equal value changes
+ * nothing. Rare shapes, such as a flow map, are rewritten, with their comments. @param text a `kb.yaml` without problems
  */
 export function editKbFile(text: string, edits: readonly SettingEdit[]): string {
   return edits.reduce(editSetting, text)
@@ -45,7 +44,7 @@ function rewritten(text: string, path: readonly string[], value: YamlInput | und
   const document = parseDocument(text)
   if (value === undefined) document.deleteIn(path)
   else {
-    // A part that is there without anything in it is made anew.
+    // A key with an empty value is replaced by a map.
     const empty = path.findIndex((_, depth) => depth > 0 && !isCollection(document.getIn(path.slice(0, depth), true)))
     const depth = empty === -1 ? path.length : empty
     document.setIn(path.slice(0, depth), document.createNode(nested(path.slice(depth), value)))
@@ -57,7 +56,7 @@ function nested(path: readonly string[], value: YamlInput): YamlInput {
   return path.reduceRight<YamlInput>((inner, key): YamlInputMap => ({ [key]: inner }), value)
 }
 
-/** What is read once a setting has a value. An emptied map reads as nothing. */
+/** Returns the parsed data with a changed setting. A map without entries parses as the empty text. */
 function withSetting(data: YamlValue, [key, ...rest]: readonly string[], value: YamlValue | undefined): YamlValue {
   if (key === undefined) return value ?? ''
   const map: YamlMap = Object.assign(Object.create(null), typeof data === 'object' && !Array.isArray(data) ? data : {})
@@ -66,7 +65,7 @@ function withSetting(data: YamlValue, [key, ...rest]: readonly string[], value: 
   return map
 }
 
-/** `undefined` where the text has no line to splice. */
+/** Returns the splice for a setting, or `undefined` if the text has no line to splice. */
 function spliceOf(text: string, path: readonly string[], value: YamlInput | undefined): Splice | undefined {
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   let node: Node | null = parseYamlDocument(text).contents
@@ -84,7 +83,7 @@ function spliceOf(text: string, path: readonly string[], value: YamlInput | unde
   return undefined
 }
 
-/** A new entry below the last one of its map. */
+/** Inserts an entry after the last one of its map. */
 function insertion(
   text: string,
   pairs: readonly YamlPair[],

@@ -2,8 +2,8 @@ import { type KbSettings, parseKbSettings, type SettingsProblem } from '../../ru
 import { parseYaml } from '../yaml/yaml.ts'
 
 /**
- * Reads the text of a `kb.yaml`. Never throws. What YAML cannot make out may have been a rule or an audience: then nothing is
- * approved by itself, and nothing shown to who is not listed.
+ * Parses the text of a `kb.yaml`. Never throws. A part that is not valid YAML may have been a rule or an audience, so then nothing is
+ * approved automatically, and nothing is shown to readers who are not listed.
  */
 export function parseKbFile(text: string): { settings: KbSettings; problems: SettingsProblem[] } {
   const yaml = parseYaml(text)
@@ -12,7 +12,7 @@ export function parseKbFile(text: string): { settings: KbSettings; problems: Set
   const unreadable = yaml.problems.map(
     ({ message, line }): SettingsProblem => ({ path: '', severity: 'error', message: `line ${line}: ${message}` }),
   )
-  // What decides may stand in the part that cannot be read.
+  // The approval rules may be in the unreadable part.
   const deciding = /^(?:owners|approvals|authorMayApprove)\s*:/m.test(text) ? null : settings.deciding
   return {
     settings: { ...settings, deciding, policy: null, zones: null, defaultAudience: [], inlineTags: true },

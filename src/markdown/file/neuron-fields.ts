@@ -5,7 +5,7 @@ import { EdgeType, SeqId } from '../../contract/vocabulary.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
 
-/** Something wrong with a key of the front matter. */
+/** Problem of a front matter key. */
 export type FieldFinding = { key: string; rule: string; severity: 'error' | 'warning'; message: string }
 
 const Text = z.string('must be text')
@@ -14,9 +14,9 @@ const Flag = Text.toLowerCase()
   .pipe(z.enum(['true', 'false'], 'must be true or false'))
   .transform((text) => text === 'true')
 const JsonObject = Text.refine(isJsonObject, 'must be a JSON object, as text')
-/** A list, or as Obsidian has it, text with commas. */
+/** List of texts, or as in Obsidian, text with commas. */
 const TextList = z.union([z.string().transform(splitAtCommas), z.array(z.string())], 'must be a list of texts')
-/** As text, blanks part tags too, since a tag holds none in the tools that write it so. */
+/** Tags. Blanks separate tags that are given as one text, since tools that write them so allow no blanks in a tag. */
 const Tags = z
   .union([z.string().transform((text) => text.split(/[,\s]+/)), z.array(z.string())], 'must be a list of texts')
   .transform((tags) => tags.map((tag) => tag.replace(/^#/, '')).filter((tag) => tag !== ''))
@@ -25,9 +25,9 @@ const Edge = z.object(
   { type: EdgeType, target: z.string('needs a target').min(1, 'needs a target') },
   'must be a map of type and target',
 )
-// Fields that answers repeat are read by the schemas of the answers, so that no file breaks an answer.
+// Fields that answers repeat are parsed by the schemas of the answers, so that no file can break an answer.
 const SourceReference = z.object(answered.SourceField.shape, 'must be a map of texts')
-/** Accepts a time, which other tools write where only the day counts. */
+/** Day. A time after it, as other tools write, is accepted and ignored. */
 const Day = z
   .string()
   .transform((text) => text.replace(/^(.{10})[T ].*$/s, '$1'))
@@ -37,7 +37,7 @@ const Verified = z.object(
   'must be a map of by, at, until and edition',
 )
 
-/** The order in which keys are written. */
+/** Keys in the order in which they are written. */
 export const neuronKeys = [
   'seqId',
   'id',
@@ -57,9 +57,9 @@ export const neuronKeys = [
 ] as const satisfies readonly (keyof NeuronFields)[]
 
 const known: ReadonlySet<string> = new Set(neuronKeys)
-/** Keeps the `id` that another tool gave a page. */
+/** Key that stores the `id` of another tool. */
 export const foreignIdKey = 'imported-id'
-/** Names that tools write a list under. */
+/** Spellings of list keys in other tools. */
 const spellings = { tags: /^\s*tags?\s*$/i, aliases: /^\s*alias(?:es)?\s*$/i, audience: /^\s*audience\s*$/i } as const
 type Spelled = keyof typeof spellings
 
@@ -67,16 +67,16 @@ export function isSpelled(key: Spelled, name: string): boolean {
   return spellings[key].test(name)
 }
 
-/** The keys that count as `key`, itself first. */
+/** Returns the keys that count as `key`, itself first. */
 export function spelledKeys(data: YamlMap, key: Spelled): string[] {
   const names = Object.keys(data).filter((name) => isSpelled(key, name))
   return names.sort((a, b) => Number(b === key) - Number(a === key))
 }
 
 /**
- * Types what front matter holds. A value of the wrong shape is a finding and counts as absent, but for `audience`: one that
- * cannot be read must not widen who sees the Neuron, so it becomes the empty list, which only curators pass. A key with an
- * empty value counts as absent.
+ * Reads the typed fields of front matter. A value of the wrong shape is a finding and counts as absent, except `audience`: an unreadable
+ * one must not widen who sees the Neuron, so it becomes the empty list, which shows it to curators only. A key with an empty value counts
+ * as absent.
  */
 export function readNeuronFields(data: YamlMap): {
   fields: NeuronFields
@@ -107,7 +107,7 @@ export function readNeuronFields(data: YamlMap): {
       return result.success ? [result.data] : []
     })
   }
-  // Other tools may have a key of this name.
+  // This key may hold the data of another tool.
   const readVerified = () => {
     const { verified = '' } = data
     const result = verified === '' ? undefined : Verified.safeParse(verified, { error: faultOf })
@@ -115,7 +115,7 @@ export function readNeuronFields(data: YamlMap): {
     return result?.data
   }
   const tags = allOf(readSpelled('tags', Tags))
-  // Of two audiences each narrows the other.
+  // Two audiences narrow each other.
   const [audience, ...others] = readSpelled('audience', TextList)
   const isUnread = findings.some(({ key }) => isSpelled('audience', key) || mentionsInternal(data[key]))
   const seenBy = audience?.filter((name) => others.every((other) => other.includes(name)))

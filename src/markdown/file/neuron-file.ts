@@ -10,20 +10,20 @@ import { type PropertyLink, propertyLinks } from './property-links.ts'
 
 export type NeuronFile = {
   fields: NeuronFields
-  /** The curator's own keys. */
+  /** Keys that Ganglion does not interpret. */
   extra: Record<string, YamlValue>
-  /** The links in those. */
+  /** Links in those keys. */
   propertyLinks: PropertyLink[]
   content: string
-  /** 1-based line where the content begins. */
+  /** 1-based line of the content's start. */
   contentLine: number
   findings: Omit<Finding, 'path'>[]
 }
 
-/** Fields to set; `undefined`, an empty list (but not an empty audience) and `noteShared: false` remove the key. */
+/** Fields to set. `undefined`, an empty list (but not an empty audience) and `noteShared: false` remove the key. */
 export type NeuronChanges = { readonly [K in keyof NeuronFields]?: NeuronFields[K] | undefined }
 
-/** Reads a Neuron's file: whatever is wrong with its front matter is a finding. Never throws. */
+/** Parses a Neuron's file. Problems of the front matter become findings. Never throws. */
 export function parseNeuronFile(text: string): NeuronFile {
   const { data, body, bodyLine, problems } = parseFrontMatter(text)
   const { fields, extra, findings } = readNeuronFields(data)
@@ -41,14 +41,14 @@ export function parseNeuronFile(text: string): NeuronFile {
   }
 }
 
-/** A new file; `parseNeuronFile` gives the same content byte for byte. @param more further keys, written last */
+/** Formats a new file. `parseNeuronFile` returns the same content byte for byte. @param more further keys, written last */
 export function formatNeuron(fields: NeuronChanges, content: string, more: YamlInputMap = {}): string {
   return formatFrontMatter({ ...toEntries(fields), ...more }) + joinBody(content, '\n')
 }
 
 /**
- * Changes fields, and the content where one is given, and leaves every other byte of the file: the curator's own keys,
- * comments, order, quoting and line endings. Throws a FrontMatterError when the front matter cannot be read.
+ * Changes fields, and the content if given, and keeps every other byte of the file: the curator's own keys, comments, order, quoting and
+ * line endings. Throws a FrontMatterError if the front matter cannot be parsed.
  */
 export function editNeuron(text: string, changes: NeuronChanges, content?: string): string {
   const current = parseNeuronFile(text)
@@ -71,7 +71,7 @@ export function editNeuron(text: string, changes: NeuronChanges, content?: strin
   return head + (head.endsWith('\n') ? '' : eol) + replaceContent(body, content, eol)
 }
 
-/** Keys of other tools that the changes take the place of: other names of a list, and an `id` that is kept under another name. */
+/** Returns the keys of other tools that the changes replace: other spellings of a list, and an `id` that moves to another key. */
 function replacedKeys(text: string, { extra }: NeuronFile, changes: ReadonlyMap<string, unknown>): YamlInputMap {
   const lists = (['tags', 'audience', 'aliases'] as const).filter((key) => changes.has(key))
   const names = lists.length === 0 ? [] : lists.flatMap((key) => spelledKeys(parseFrontMatter(text).data, key))
@@ -86,7 +86,7 @@ function blankLine(body: string, eol: string): string {
   return /^\r?\n/.test(body) ? '' : eol
 }
 
-/** In the order of `neuronKeys`; a key that is not in `fields` is not in the result. */
+/** Returns the given fields in the order of `neuronKeys`. */
 function toEntries(fields: NeuronChanges): YamlInputMap {
   const entries = neuronKeys.filter((key) => key in fields).map((key) => [key, toInput(key, fields[key])])
   return Object.fromEntries(entries)

@@ -2,18 +2,18 @@ import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { linksInLine } from '../links/pattern-links.ts'
 import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
 
-/** A link of a curator's own front matter: it stands on no line of the content. */
+/** Link in a curator's own front matter, which has no line of the content. */
 export type PropertyLink = Omit<WikiLink, 'line'>
 
 /**
- * The links in the texts of a curator's own keys, as Obsidian's properties hold them: `related: "[[X]]"`, also in lists and maps, and
- * without quotes, where YAML reads lists in one another.
+ * Returns the links in the values of a curator's own keys, as in Obsidian's properties: `related: "[[X]]"`, also in lists and maps, and
+ * without quotes, which YAML parses as nested lists.
  */
 export function propertyLinks(properties: Readonly<Record<string, YamlValue>>): PropertyLink[] {
   return Object.values(properties).flatMap(linksIn)
 }
 
-/** The properties with each text changed; a key whose value stays the same is not in the result. */
+/** Applies a change to each text of the properties. Returns only keys whose value changed. */
 export function changeProperties(
   properties: Readonly<Record<string, YamlValue>>,
   change: (text: string) => string,
@@ -44,7 +44,7 @@ function changeTexts(value: YamlValue, change: (text: string) => string): YamlVa
   return Object.fromEntries(entries) as YamlMap
 }
 
-/** `[[X]]` without quotes is a list of a list of a text. */
+/** Returns the target of `[[X]]` without quotes, which YAML parses as a list in a list. */
 function unquotedLink(value: YamlValue): string | undefined {
   const [inner, ...others] = Array.isArray(value) ? value : []
   if (others.length > 0 || !Array.isArray(inner) || inner.length !== 1) return undefined

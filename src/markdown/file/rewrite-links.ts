@@ -14,30 +14,29 @@ import { editFrontMatter, FrontMatterError } from './front-matter-edit.ts'
 import { readNeuronFields } from './neuron-fields.ts'
 import { changeProperties } from './property-links.ts'
 
-/** Where a link shall lead, and what a reader sees of it then, where that is not the target itself. */
+/** New target of a link, and the label to show if it is not the target itself. */
 export type NewTarget = { target: string; alias?: string }
 
-/** A link as it is written; `kb` as the link names it. */
+/** Link as written; `kb` as the link names it. */
 export type RetargetedLink = Pick<WrittenLink, 'target' | 'form' | 'kb'>
 
-/** The new target of a link. Nothing: the link stays. */
+/** Returns the new target of a link, or undefined to keep it. */
 export type Retarget = (link: RetargetedLink) => NewTarget | undefined
 
-/** What would end a link or its target, or begin another part of it. */
+/** Characters that would end a link or its target, or begin another part of it. */
 const unwritable = /[[\]|#\\\p{Cc}\p{Zl}\p{Zp}]/u
 const unwritableAlias = /[[\]|\\\p{Cc}\p{Zl}\p{Zp}]/u
 
-/** Whether a name can be the target of a wiki link, and is read back as itself. */
+/** True if a name can be the target of a wiki link and is parsed back as itself. */
 export function isWritableTarget(name: string): boolean {
   return !unwritable.test(name) && isDeepStrictEqual(parseWikiLinkText(name), { target: name })
 }
 
 /**
- * A Neuron's file with other targets in its links and edges, and every other byte of its content as it was: type, knowledge base,
- * heading, alias, title and the space around the target stay. A wiki link without an alias gets that of its new target, or where
- * that cannot be written in a link, the old target, so that a reader sees what was there. `undefined` where a link that should
- * change cannot: the text is too complex to parse, is not UTF-8, would grow too large, or with the new targets would no
- * longer hold the same links.
+ * Rewrites the targets of links and edges in a Neuron's file, and keeps every other byte of its content: type, knowledge base, heading,
+ * alias, title and the space around a target. A wiki link without an alias gets that of its new target, or the old target if the alias
+ * cannot be written in a link, so that readers see the same text. Returns `undefined` if a link cannot be changed: the text is too complex
+ * to parse, is not UTF-8, would grow too large, or would no longer contain the same links.
  */
 export async function rewriteLinks(parser: ParserPool, text: string, retarget: Retarget): Promise<string | undefined> {
   const { data, body, bodyStart } = parseFrontMatter(text)
@@ -51,7 +50,7 @@ export async function rewriteLinks(parser: ParserPool, text: string, retarget: R
     retarget,
   )
   if (edited === text) return text
-  // What was not UTF-8 has been read as this, and could not be written back.
+  // Bytes that are not UTF-8 were decoded as U+FFFD and could not be written back.
   if (edited === undefined || text.includes('\uFFFD')) return undefined
   return Buffer.byteLength(edited) <= maxPageBytes && hasReadableSize(edited) ? edited : undefined
 }
@@ -61,7 +60,7 @@ async function rewriteContent(parser: ParserPool, content: string, retarget: Ret
   if (!links.some((link) => newLink(link, retarget) !== link)) return content
   const places = await parser.linkPlaces(content)
   if (places === undefined) return undefined
-  // Links by reference share the destination of their definition.
+  // Reference links share the destination of their definition.
   const edits = new Map<number, { end: number; text: string }>()
   const expected: WikiLink[] = []
   for (const { link, start, end, alias } of places) {
@@ -74,7 +73,7 @@ async function rewriteContent(parser: ParserPool, content: string, retarget: Ret
     }
   }
   const result = applyEdits(content, edits)
-  // A target may complete what stands around it to something else, such as code or another link.
+  // A new target may combine with the text around it to code or to another link.
   const read = await parser.links(result)
   return isDeepStrictEqual(read, { links: expected, ...parsed }) ? result : undefined
 }
@@ -99,7 +98,7 @@ function newLink<Link extends Omit<WikiLink, 'line'>>(link: Link, retarget: Reta
   return { ...link, target, alias: isWritable ? alias.trim() : link.target }
 }
 
-/** `undefined` where the front matter cannot be edited. */
+/** Rewrites links in front matter. Returns `undefined` if it cannot be edited. */
 function rewriteFrontMatter(text: string, data: YamlMap, retarget: Retarget): string | undefined {
   const { extra } = readNeuronFields(data)
   const edges = rewrittenEdges(data.edges, retarget)
@@ -116,7 +115,7 @@ function rewriteFrontMatter(text: string, data: YamlMap, retarget: Retarget): st
   }
 }
 
-/** A text of the front matter with other targets in its links. */
+/** Rewrites the links in a text of the front matter. */
 function rewriteProperty(property: string, retarget: Retarget): string {
   return property.replace(linkPattern, (whole: string) => {
     const [link] = linksInLine(whole)
@@ -138,7 +137,7 @@ function rewriteProperty(property: string, retarget: Retarget): string {
   })
 }
 
-/** Items that are no edges stay. `undefined` where nothing changes. */
+/** Rewrites edges; items that are no edges stay. Returns `undefined` if nothing changes. */
 function rewrittenEdges(edges: YamlValue | undefined, retarget: Retarget): YamlValue[] | undefined {
   if (!Array.isArray(edges)) return undefined
   const rewritten = edges.map((edge) => {

@@ -6,11 +6,11 @@ import { lineFinder, oneLine } from '../../rules/text/lines.ts'
 import { parseFullYaml, parseYamlDocument } from '../yaml/yaml.ts'
 import type { YamlValue } from '../yaml/yaml-value.ts'
 
-/** `line` is that on which the test begins, 1-based. */
+/** Answer test with the 1-based line of its start. */
 export type PlacedTest = { line: number; test: AnswerTest }
 export type TestFile = { tests: PlacedTest[]; findings: Omit<Finding, 'path'>[] }
 
-/** Keys of an entry that are told of. */
+/** Maximum number of unknown keys of an entry that are reported. */
 const maxUnknown = 20
 
 export function isTestPath(path: string): boolean {
@@ -18,8 +18,8 @@ export function isTestPath(path: string): boolean {
 }
 
 /**
- * Reads a file of answer tests. Never throws. What was not meant as one, since no entry has a question, is a warning: a repository may
- * have had other files in `tests/` before.
+ * Parses a file of answer tests. Never throws. A file in which no entry has a question is a warning only: the repository may have had other
+ * files in `tests/` before.
  */
 export function parseTestFile(text: string): TestFile {
   if (Buffer.byteLength(text) > maxTestFileBytes)
@@ -59,7 +59,7 @@ function looksMeant(data: YamlValue): data is YamlValue[] {
   return Array.isArray(data) && data.some(isEntry)
 }
 
-/** The scalars of YAML's failsafe schema as what the fields take. */
+/** Converts scalars of YAML's failsafe schema to the types of the fields. */
 function typed(entry: YamlValue): unknown {
   if (typeof entry !== 'object' || Array.isArray(entry)) return entry
   const { top, refuses } = entry
@@ -81,7 +81,7 @@ function notRun(why: string): Omit<Finding, 'path'> {
   return { rule: 'answer-test', severity: 'warning', line: 1, message: `The file holds no answer tests: ${why}.` }
 }
 
-/** Where the last part of a path begins that the document has. */
+/** Returns the offset of the deepest existing part of a path in the document. */
 function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
   let offset = 0
   let node = isNode(contents) ? contents : undefined

@@ -4,10 +4,10 @@ import type { YamlValue } from '../yaml/yaml-value.ts'
 import { formatValue } from './front-matter.ts'
 
 export type YamlPair = Pair<Node, Node | null>
-/** Text in the place of a range of a YAML text. */
+/** Text that replaces a range of a YAML text. */
 export type Splice = { start: number; end: number; text: string }
 
-/** @param splices of ranges that do not overlap */
+/** Applies splices. @param splices must not overlap */
 export function applySplices(yaml: string, splices: readonly Splice[]): string {
   let result = ''
   let at = 0
@@ -18,7 +18,7 @@ export function applySplices(yaml: string, splices: readonly Splice[]): string {
   return result + yaml.slice(at)
 }
 
-/** The value alone: a comment between the key and it, or after it on its line, stays. */
+/** Replaces only the value: a comment between the key and the value, or after it on its line, stays. */
 export function replacement(yaml: string, pair: YamlPair, value: YamlInput, eol: string, indent: string): Splice {
   const { colonEnd, start, end } = valueRange(yaml, pair)
   const formatted = formatValue(value)
@@ -33,18 +33,18 @@ export function replacement(yaml: string, pair: YamlPair, value: YamlInput, eol:
   return { start: colonEnd, end, text }
 }
 
-/** Whole lines, from the key's to the value's last. */
+/** Removes whole lines, from the key's first to the value's last. */
 export function removal(yaml: string, pair: YamlPair): Splice {
   return { start: yaml.lastIndexOf('\n', keyStart(pair) - 1) + 1, end: lineEnd(yaml, pair), text: '' }
 }
 
-/** Where the line after a pair's last one begins. */
+/** Returns the start of the line after a pair. */
 export function lineEnd(yaml: string, pair: YamlPair): number {
   const newline = yaml.indexOf('\n', valueRange(yaml, pair).end)
   return newline < 0 ? yaml.length : newline + 1
 }
 
-/** An empty value has no place of its own: it begins and ends right after the colon. */
+/** Returns the range of a value. An empty value begins and ends right after the colon. */
 function valueRange(yaml: string, pair: YamlPair): { colonEnd: number; start: number; end: number } {
   const colon = pair.srcToken?.sep?.find((token) => token.type === 'map-value-ind')
   const colonEnd = (colon?.offset ?? pair.key.range?.[1] ?? 0) + 1
@@ -62,7 +62,7 @@ export function columnOf(yaml: string, offset: number): number {
   return offset - (yaml.lastIndexOf('\n', offset - 1) + 1)
 }
 
-/** A value as `parseYaml` would read it back. */
+/** Returns a value as `parseYaml` would parse it after writing. */
 export function written(value: YamlInput | undefined): YamlValue | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'object') return String(value)

@@ -2,7 +2,7 @@ import { decodeString } from 'micromark-util-decode-string'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { parseDestination } from './markdown-link.ts'
 
-/** A link in HTML: where its tag stands, and its address; `label` is the text of an image. */
+/** Link in HTML: range of its tag, and its URL. `label`: alternative text of an image. */
 export type HtmlLink = {
   link: Omit<WikiLink, 'line'>
   tag: { start: number; end: number }
@@ -10,16 +10,16 @@ export type HtmlLink = {
   label: string
 }
 
-/** Text that may hold a link in HTML. */
+/** Matches text that may contain a link in HTML. */
 export const mayLinkInHtml = /<(?:a|img)(?:\s|$)/im
-/** What holds no elements. */
+/** Constructs that contain no elements. */
 const unseen = /<!--.*?(?:-->|$)|<(script|style|template|textarea)[\s>].*?(?:<\/\1\s*>|$)/gis
 const quoted = `\\s*(?:"[^"]{0,2000}"|'[^']{0,2000}')`
-/** A `>` between quotes ends no tag; quotes that are not closed are signs like others. Bounded, so that it takes linear time. */
+/** A `>` in quotes does not end a tag; unclosed quotes are ordinary characters. Bounded, so that it takes linear time. */
 const linkTag = new RegExp(`<(a|img)(\\s[^<>=]*(?:=(?:${quoted}|(?!${quoted}))[^<>=]*){0,50})>`, 'gi')
 const attribute = /([^\s"'=<>/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?/g
 
-/** The links `<a href>` and images `<img src>` of a stretch of HTML to pages and files of the knowledge base. Takes linear time. */
+/** Returns the links `<a href>` and images `<img src>` of an HTML fragment to pages and files of the knowledge base. Takes linear time. */
 export function htmlLinks(html: string): HtmlLink[] {
   if (!mayLinkInHtml.test(html)) return []
   const shown = html.replace(unseen, (part) => part.replace(/[^\r\n]/g, ' '))

@@ -8,19 +8,19 @@ import { isReadableAlone, linkBlocks } from './link-scan.ts'
 import { type LinkNode, lineOf, linkNodes, maxLinks } from './links.ts'
 import { patternLinks } from './pattern-links.ts'
 
-/** A link, and where it stands, in offsets of the content. */
+/** Link with its position, in offsets of the content. */
 export type LinkPlace = {
   link: WikiLink
-  /** Of the target; of a Markdown link, of the path as it is written. */
+  /** Offset of the target; for a Markdown link, of the path as written. */
   start: number
   end: number
-  /** Where a wiki link takes an alias, and what parts it from the target: in a table, a pipe must be escaped. */
+  /** Position for an alias of a wiki link, and its separator: in a table, the pipe must be escaped. */
   alias?: { at: number; separator: '|' | '\\|' }
 }
 
 /**
- * Where the links of a content stand, in their order, 20,000 at most; `undefined` where a part is too complex to parse, or a
- * destination is written with escapes. Parses only what may hold links. Not safe on hostile text, see `parseMarkdown`.
+ * Returns the positions of at most 20,000 links in order, or `undefined` if a part is too complex to parse, or a destination contains
+ * escapes. Parses only text that may contain links. Not safe on hostile text, see `parseMarkdown`.
  */
 export function linkPlaces(content: string): LinkPlace[] | undefined {
   const places: LinkPlace[] = []
@@ -64,7 +64,7 @@ function placeOf(found: LinkNode, part: Part): LinkPlace | undefined {
   return found.html === undefined ? markdownPlace(found, part) : htmlPlace(found, part)
 }
 
-/** `undefined` where the address is written over lines, or with character references. */
+/** Returns `undefined` if the URL spans lines or contains character references. */
 function htmlPlace(found: LinkNode, part: Part): LinkPlace | undefined {
   const { node, html, link } = found
   if (node.type !== 'html' || !html?.address.isPlain) return undefined
@@ -75,7 +75,10 @@ function htmlPlace(found: LinkNode, part: Part): LinkPlace | undefined {
   return { link: { ...link, line: part.line - 1 + lineOf(found) }, start, end: start + path.length }
 }
 
-/** Where a part of the text of a node stands in the source, whose lines may have the marks of a quote or an item before theirs. */
+/**
+ * Returns the offset in the source of an offset in a node's text. Lines of the source may have markers of quotes or list items that the
+ * text lacks.
+ */
 function sourceOffset(node: Html, at: number, part: Part): number | undefined {
   const [from, to] = offsetsOf(node, part)
   const before = node.value.slice(0, at).split('\n')
@@ -104,7 +107,7 @@ function markdownPlace(found: LinkNode, part: Part): LinkPlace | undefined {
   return { link: { ...link, line: part.line - 1 + lineOf(found) }, start: start ?? 0, end: end ?? 0 }
 }
 
-/** Where the path of a destination is written in the source of a link or definition: behind the last label that it follows. */
+/** Finds the path of a destination in the source of a link or definition, after the last label before it. */
 function findDestination(source: string, url: string, opening: string): { start: number; end: number } | undefined {
   for (let at = source.lastIndexOf(opening); at >= 0; at = source.lastIndexOf(opening, at - 1)) {
     const [whole, angled, bare] = /^\s*(?:<([^<>\n]*)>|([^\s<]\S*))/.exec(source.slice(at + opening.length)) ?? []
@@ -120,13 +123,13 @@ function findDestination(source: string, url: string, opening: string): { start:
   return undefined
 }
 
-/** The parser counts from behind a byte order mark. */
+/** Returns a node's offsets in the part. The parser does not count a byte order mark. */
 function offsetsOf({ position }: Nodes, { source }: Part): [number, number] {
   const shift = source.startsWith('\uFEFF') ? 1 : 0
   return [shift + (position?.start.offset ?? 0), shift + (position?.end.offset ?? 0)]
 }
 
-/** Nothing but the type, the knowledge base and blanks stands before a target. */
+/** Returns the offset of a target, which only the type, the knowledge base and blanks precede. */
 function targetStart(content: string, start: number, { target, type, kb }: WikiLink): number {
   const typed = type === undefined ? start : content.indexOf(':', start) + 1
   const local = kb === undefined ? typed : content.indexOf('/', typed) + 1

@@ -4,29 +4,29 @@ import { parseWikiLinkText } from '../parse/wiki-link-text.ts'
 import { mayLinkInHtml } from './html-links.ts'
 import { parseDestination } from './markdown-link.ts'
 
-/** Links that are certain, or a part of the text that only a parser can judge; `line` is the 1-based line of its first. */
+/** Links that are certain, or a part of the text that requires a parser. `line`: the 1-based line of the part's start. */
 export type LinkSegment = { links: WikiLink[] } | { source: string; line: number }
 
 const mayLink = new RegExp(`\\[\\[|\\]\\(|${mayLinkInHtml.source}`, mayLinkInHtml.flags)
-/** What a table's delimiter row is made of, with any quote or list markers before it. */
+/** Characters of a table's delimiter row, with any quote or list markers before it. */
 const delimiterRow = /^[\s>*+\-\d.)|:]+$/
-/** What may take a bracket into something else: escapes, math, HTML and autolinks, other links, and definitions. */
+/** Constructs that may absorb a bracket: escapes, math, HTML and autolinks, other links, and definitions. */
 const taking = /[\\$<@]|\[\[|\]\(|\]:|:\/\/|www\./i
-/** An escaped sign; a wiki link, or a Markdown link with nothing special in it. */
+/** Matches an escaped character, a wiki link, or a Markdown link without special characters. */
 const link = /\\[!-/:-@[-`{-~]|(!?)(?:\[\[([^[\]]+)\]\]|\[(?!\^)([^[\]<\\@:]*)\]\(([^\s\p{Cc}()`[\]<>\\&]*)\))/gu
-/** A definition, but of a footnote. What stands before is looked at only where there is one, which takes linear time. */
+/** Matches a definition, except that of a footnote. The look-behind runs only after a `]:`, which keeps the time linear. */
 const definition = /(?=\]:)(?<!\[\^[^\]\n]*)\]:\s*<?([^\s>]*)/
 const footnoteLink = /(?=\]\()(?<=\[\^[^\]]*)/
 
 /**
- * Finds links without a Markdown parser where that is provably what the parser would find, and names the parts that need
- * one; `undefined` when the whole text does. Without it, an import takes 1.24 × the CPU time.
+ * Finds links without a Markdown parser where the parser provably finds the same ones, and returns the parts that need a parser, or
+ * `undefined` if the whole text does. Without it, an import takes 1.24 × the CPU time.
  *
- * Why it is sound. Between two blocks, as `splitBlocks` finds them, nothing is open but what indentation by four columns makes
- * (code, footnotes), whose signs give the whole text to the parser. In a block, links are read by pattern unless
- * something in it may take brackets into another construct. Code spans are cut out first, which is certain where backticks come
- * singly and pair up on each line: whatever else could take a backtick begins before it, so it is still there, and seen, after
- * the cut. A block that begins at column 0 continues no quote and no list, so the parser may read it alone.
+ * Why it is sound: between two blocks of `splitBlocks` only constructs made by indentation (code, footnotes) can be open, and a text with
+ * signs of these goes to the parser as a whole. Within a block, links are found by pattern unless another construct may absorb their
+ * brackets. Code spans are removed first. That is certain where backticks are single and pair up on each line, because any construct that
+ * could absorb a backtick begins before it and is still visible afterwards. A block that begins in column 0 continues no quote or list, so
+ * the parser may read it alone.
  */
 export function scanLinks(content: string): LinkSegment[] | undefined {
   const blocks = linkBlocks(content)
@@ -43,24 +43,24 @@ export function scanLinks(content: string): LinkSegment[] | undefined {
   return segments
 }
 
-/** The blocks that may hold links, in which nothing is open that began before; `undefined` where that is not certain. */
+/** Returns the blocks that may contain links and are independent of earlier blocks, or `undefined` if that is uncertain. */
 export function linkBlocks(content: string): Block[] | undefined {
   if (!mayLink.test(content) && !content.includes(']:')) return []
-  // The parser replaces the one, and drops the other at its start.
+  // The parser replaces NUL, and drops a byte order mark at its start.
   if (content.includes('\0') || content.includes('\uFEFF')) return undefined
   const blocks = splitBlocks(content)
   if (blocks === undefined) return undefined
-  // A definition, wherever it is, makes links of references to it, and takes what is in them.
+  // A definition anywhere turns references to it into links, and absorbs their content.
   if (content.includes('](') && (definition.test(content) || footnoteLink.test(content))) return undefined
   if (content.includes(']:') && ((content.includes('![') && content.includes('][')) || definesLink(content)))
     return undefined
   const holding = blocks.filter(({ lines, marker }) => !marker && lines.some(({ text }) => mayLink.test(text)))
-  // Columns: after a marker, or on a line that continues it, four blanks may make code; a tab counts up to four.
+  // After a list marker, or on a continued line, four columns may make code; a tab counts up to four.
   const isIndented = holding.some(({ lines }) => lines.some(({ text }) => text.includes('    ') || text.includes('\t')))
   return isIndented ? undefined : holding
 }
 
-/** A block that may continue a list is not the parser's to read alone. */
+/** True if the parser may read a block alone, because it cannot continue a list. */
 export function isReadableAlone([first]: Block['lines']): boolean {
   return first?.text.startsWith(' ') !== true
 }
@@ -96,7 +96,7 @@ function definesLink(content: string): boolean {
   return false
 }
 
-/** Each code span becomes one backtick; `undefined` when it is not certain where spans are. */
+/** Replaces each code span by one backtick. Returns `undefined` if the spans are ambiguous. */
 function withoutCode(line: string): string | undefined {
   if (!line.includes('`')) return line
   if (line.includes('``')) return undefined
@@ -104,6 +104,6 @@ function withoutCode(line: string): string | undefined {
   if (text.includes('\\`')) return undefined
   const spans = (line.length - line.replaceAll('`', '').length) / 2
   const isPaired = Number.isInteger(spans)
-  // `[[` that a backtick follows before any bracket may be a link that holds it, and then the pairs are other ones.
+  // A wiki link may contain a backtick that follows `[[` before any bracket, which changes the pairs.
   return isPaired && !/\[\[[^[\]]*`/.test(text) ? text : undefined
 }

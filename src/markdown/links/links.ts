@@ -7,16 +7,15 @@ import { type LinkSegment, scanLinks } from './link-scan.ts'
 import { parseDestination } from './markdown-link.ts'
 import { patternLinks } from './pattern-links.ts'
 
-/** Of one page: beyond what any index of people's has, and few enough to be kept and resolved. */
+/** Maximum number of links of a page: more than any index page written by people has, and few enough to store and resolve. */
 export const maxLinks = 20_000
 
-/** One more than the first 20,000 says that there are more. */
+/** Links of a page. One more than 20,000 indicates that links were left out. */
 export type FoundLinks = { links: WikiLink[]; isPartial: boolean }
 
 /**
- * The wiki links of a content, and its Markdown and HTML links to files of the knowledge base, in their order; 20,001 at most. Parses
- * only what must be parsed. In what is too complex to parse, links are found by their pattern: `isPartial`. Not safe on hostile text, see
- * `parseMarkdown`.
+ * Returns at most 20,001 wiki links, and Markdown and HTML links to files of the knowledge base, in order. Parses only where necessary. In
+ * text that is too complex to parse, links are found by pattern, and `isPartial` is set. Not safe on hostile text, see `parseMarkdown`.
  */
 export function findLinks(content: string): FoundLinks {
   const segments: LinkSegment[] = scanLinks(content) ?? [{ source: content, line: 1 }]
@@ -36,12 +35,12 @@ export function findLinks(content: string): FoundLinks {
   return { links: links.slice(0, maxLinks + 1), isPartial }
 }
 
-/** The first 20,000 links of a content. */
+/** Returns the first 20,000 links of a content. */
 export function extractLinks(content: string): WikiLink[] {
   return findLinks(content).links.slice(0, maxLinks)
 }
 
-/** The links, 20,001 at most, if they are certain without a parser, in time linear in the text. */
+/** Returns at most 20,001 links if they are certain without a parser, in time linear in the text. */
 export function certainLinks(content: string): WikiLink[] | undefined {
   const links: WikiLink[] = []
   for (const segment of scanLinks(content) ?? [undefined]) {
@@ -51,7 +50,7 @@ export function certainLinks(content: string): WikiLink[] | undefined {
   return links.slice(0, maxLinks + 1)
 }
 
-/** The links of a tree, 20,001 at most; `line` is the 1-based line of the page that the tree begins on. */
+/** Returns at most 20,001 links of a tree. `line`: 1-based line of the page at which the tree begins. */
 export function treeLinks(tree: Root, line = 1): WikiLink[] {
   const links: WikiLink[] = []
   for (const found of linkNodes(tree)) {
@@ -61,7 +60,7 @@ export function treeLinks(tree: Root, line = 1): WikiLink[] {
   return links
 }
 
-/** A node that links; for a link by reference the definition with its destination, for one of HTML its tag. */
+/** Node that links, with the definition of a reference link, or the tag of an HTML link. */
 export type LinkNode = {
   node: Nodes
   definition?: Definition
@@ -70,13 +69,13 @@ export type LinkNode = {
   isInTable: boolean
 }
 
-/** The 1-based line of the parsed text on which a link stands. */
+/** Returns the 1-based line of a link in the parsed text. */
 export function lineOf({ node, html }: LinkNode): number {
   const before = html === undefined || node.type !== 'html' ? '' : node.value.slice(0, html.tag.start)
   return (node.position?.start.line ?? 1) + before.split(/\r\n|[\r\n]/).length - 1
 }
 
-/** The nodes of a tree that link to pages or files of the knowledge base, in their order. */
+/** Yields the nodes of a tree that link to pages or files of the knowledge base, in order. */
 export function* linkNodes(tree: Root): Generator<LinkNode> {
   const definitions = definitionsOf(tree)
   const open: { node: Nodes; isInTable: boolean }[] = [{ node: tree, isInTable: false }]
@@ -121,7 +120,7 @@ function markdownLink(url: string, embed: boolean): Pick<LinkNode, 'link'> | und
   return destination && { link: { ...destination, form: 'markdown', embed } }
 }
 
-/** The first definition of a label counts. */
+/** Returns the definitions by label; the first of a label wins. */
 function definitionsOf(tree: Root): Map<string, Definition> {
   const definitions = new Map<string, Definition>()
   const open: Nodes[] = [tree]

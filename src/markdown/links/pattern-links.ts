@@ -8,16 +8,15 @@ import { ownFragment, parseDestination } from './markdown-link.ts'
 
 const fence = /^[\s>*+\-\d.)]*(`{3,}(?=[^`]*$)|~{3,})/
 const codeOrMath = /(?<!`)(`+)(?!`)[^`]*(?<!`)\1(?!`)|(?<![\\$])\$(?![\s$])[^$]*(?<![\s\\])\$(?![\d$])/g
-/** A wiki link, or a Markdown link. */
+/** Matches a wiki link or a Markdown link. */
 export const linkPattern = new RegExp(
   `(!?)(?:\\[\\[((?:[^[\\]]|\\[[^[\\]]*\\])+)\\]\\](?!${addressBehind.source})|\\[(?:[^[\\]]|\\[[^[\\]]*\\])*\\]\\(<?([^\\s<>()]+)>?\\))`,
   'gi',
 )
 
 /**
- * What looks like a link in a text that is too complex to parse, line by line: outside fences, and code spans and math that end on their line.
- * Takes linear time.
- * @param line 1-based line of the page that the text begins on
+ * Finds links by pattern, line by line, in a text that is too complex to parse: outside of fences, and of code spans and math that end on
+ * their line. Takes linear time. @param line 1-based line of the page at which the text begins
  */
 export function patternLinks(source: string, line: number): WikiLink[] {
   return [...linesOutsideFences(source)].flatMap(({ text, number }) =>
@@ -28,7 +27,7 @@ export function patternLinks(source: string, line: number): WikiLink[] {
   )
 }
 
-/** What looks like a link to a place of the page itself: `[[#Heading]]`, `[text](#heading)`. */
+/** Finds links to places of the page itself by pattern: `[[#Heading]]`, `[text](#heading)`. */
 export function linksToOwnPlaces(source: string): OwnPlaceLink[] {
   if (!source.includes('#')) return []
   return [...linesOutsideFences(source)].flatMap(({ text, number: line }) =>
@@ -49,7 +48,7 @@ function* linesOutsideFences(source: string): Generator<{ text: string; number: 
   }
 }
 
-/** The links of one line or of a front matter's text, by their pattern. */
+/** Finds the links of one line, or of a text in front matter, by pattern. */
 export function linksInLine(text: string): Omit<WikiLink, 'line'>[] {
   const shown = text.replace(codeOrMath, '')
   return Array.from(shown.matchAll(linkPattern), ({ 1: mark, 2: wiki, 3: url, index }) => {

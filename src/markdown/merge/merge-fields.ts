@@ -1,26 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
 
-/** Three versions of a text, of its fields, or of one of them. */
+/** Three versions of a text, of its fields, or of one field. */
 export type Versions<T> = { base: T; current: T; proposed: T }
 
 export type FieldMerge = {
-  /** Without those that conflict. */
+  /** The merged fields; fields in conflict are left out. */
   fields: YamlMap
-  /** Keys whose value is not just what one side has made of it. */
+  /** Keys whose merged value differs from what one side alone made of it. */
   settled: string[]
-  /** Keys that both sides changed, each in its own way; those of the current version first. */
+  /** Keys that both sides changed in different ways; those of the current version first. */
   conflicts: string[]
 }
 
-/** Who changes a Neuron leaves these behind, and means no edit by them. */
+/** Keys that record where a version came from. A change of them is not meant as an edit. */
 const provenance: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'candidate', 'metadata', 'sources'])
 const sets: ReadonlySet<string> = new Set(['tags', 'aliases', 'edges'])
 
 /**
- * Three-way merge by top-level keys. What one side changed is as that side has it. What both changed is merged by element in
- * `tags`, `aliases` and `edges`, is the proposal's where it says where the Neuron came from, and else a conflict. Of the keys
- * `told`, the proposal's value holds even where it changes nothing.
+ * Three-way merge by top-level keys. A value that one side changed is taken from it. If both changed it, `tags`, `aliases` and `edges` are
+ * merged by element, provenance is the proposal's, and anything else is a conflict. For the keys `told`, the proposal's value wins even if
+ * it changes nothing.
  */
 export function mergeFields({ base, current, proposed }: Versions<YamlMap>, told: ReadonlySet<string>): FieldMerge {
   const fields: YamlMap = Object.create(null)
@@ -40,7 +40,7 @@ export function mergeFields({ base, current, proposed }: Versions<YamlMap>, told
   return { fields, settled, conflicts }
 }
 
-/** Undefined: there is no such key. */
+/** Undefined if the key is absent. */
 type Value = YamlValue | undefined
 
 function changeOfOneSide({ base, current, proposed }: Versions<Value>): { value: Value } | undefined {
@@ -53,7 +53,7 @@ function changeOfBoth(key: string, versions: Versions<Value>): { value: Value } 
   return sets.has(key) ? mergeSets(key, versions) : undefined
 }
 
-/** Current elements in their order, without what the proposal removes, and then what it adds. */
+/** Keeps the current elements in order, without those that the proposal removes, and appends those that it adds. */
 function mergeSets(key: string, versions: Versions<Value>): { value: Value } | undefined {
   const base = elementsOf(key, versions.base)
   const current = elementsOf(key, versions.current)
@@ -66,7 +66,7 @@ function mergeSets(key: string, versions: Versions<Value>): { value: Value } | u
   return { value: merged.length === 0 ? undefined : merged }
 }
 
-/** Each under what makes it the same as another; undefined where the value is no list, nor text that stands for one. */
+/** Returns elements by their identity, or undefined if the value is neither a list nor text that represents one. */
 function elementsOf(key: string, value: Value): Map<string, YamlValue> | undefined {
   if (value === undefined || value === '') return new Map()
   const isTexts = typeof value === 'string' && key !== 'edges'
@@ -78,7 +78,7 @@ function elementsOf(key: string, value: Value): Map<string, YamlValue> | undefin
   return new Map(elements.filter((element) => element !== '').map((element) => [idOf(element), element]))
 }
 
-/** The same text for equal values, whatever the order of their keys. */
+/** Returns the same text for equal values, whatever the order of their keys. */
 function canonical(value: YamlValue): string {
   if (typeof value === 'string') return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`

@@ -7,8 +7,8 @@ import type { YamlMap } from '../yaml/yaml-value.ts'
 import { mergeFields, type Versions } from './merge-fields.ts'
 
 /**
- * Three-way merge of blocks of front matter, `---` lines included, by their keys; see `mergeFields`. The current block keeps its
- * order, its line endings, and what is written around the values. By lines alone where one of the three cannot be read.
+ * Three-way merge of front matter blocks, `---` lines included, by key; see `mergeFields`. The current block keeps its order, line endings,
+ * and the text around values. Merges by lines if one of the blocks cannot be parsed.
  */
 export function mergeBlocks(blocks: Versions<string>, told: ReadonlySet<string>): Merge {
   const read = ofEach(blocks, parseFrontMatter)
@@ -32,8 +32,8 @@ function mergeLines({ base, current, proposed }: Versions<string>): Merge {
 }
 
 /**
- * The lines of each key by themselves, so that values keep the quotes that somebody gave them. Where they conflict, as by a
- * comment, they are the proposal's if its value is.
+ * Merges the lines of each key separately, so that values keep their quotes. Lines that conflict, for instance in a comment, are the
+ * proposal's if its value is.
  */
 function mergeEntries(blocks: Versions<string>, isKept: (key: string) => boolean): string {
   const { bodyStart, ...layout } = fileLayout(blocks.current)
@@ -66,14 +66,14 @@ function conflictOf(key: string, blocks: Versions<string>, versions: Versions<Ya
   return { line: before.join('').split('\n').length, ...sides }
 }
 
-/** As it is written, or as Ganglion would write it where its lines cannot be told from others. */
+/** Returns the entry as written, or in Ganglion's own form if its lines cannot be separated from others. */
 function entryOf(key: string, block: string, { [key]: value }: YamlMap): string {
   if (value === undefined) return ''
   const written = entryLines(key, value).map((line) => `${line}\n`)
   return entriesOf(block).get(key) ?? written.join('')
 }
 
-/** The lines of each key, with the comments below it; what stands above the first is under the empty key. */
+/** Returns the lines of each key, with the comments below it. Lines above the first key are under the empty key. */
 function entriesOf(block: string): Map<string, string> {
   const layout = fileLayout(block)
   const yaml = layout.kind === 'block' ? layout.yaml : ''

@@ -6,8 +6,8 @@ import type { Versions } from './merge-fields.ts'
 import { mergeBlocks } from './merge-front-matter.ts'
 
 /**
- * Three-way merge of pages: front matter by its keys, as in `mergeBlocks`, and content by its lines. The lines of conflicts count
- * from the current file's first. By lines alone where front matter cannot be read.
+ * Three-way merge of pages: front matter by keys, as in `mergeBlocks`, and content by lines. Line numbers of conflicts refer to the current
+ * file. Merges by lines alone if front matter cannot be parsed.
  */
 export function mergePages({ base, current, proposed }: Versions<string>): Merge {
   if (current === proposed || base === proposed) return { text: current }

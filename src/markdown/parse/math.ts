@@ -13,25 +13,25 @@ import type { Processor } from 'unified'
 declare module 'micromark-util-types' {
   interface TokenTypeMap {
     math: 'math'
-    /** What of math stands on one line: micromark wants a token for each. */
+    /** Token for the part of math on one line, which micromark requires. */
     mathLine: 'mathLine'
   }
 }
 
 const dollar = 36
 const backslash = 92
-/** Of a text in which no dollar sign closes math, the column up to which none does. */
+/** Column before which no dollar sign closes math, for each text being tokenized. */
 const unclosed = new WeakMap<TokenizeContext, number>()
 
 const math: Construct = { name: 'math', tokenize: tokenizeMath, previous: (code) => code !== dollar }
 
 /**
- * micromark syntax: `$…$` on one line, with no blank behind the first sign or before the last, and no digit behind that, so that prices
- * are none; and `$$…$$` in one paragraph.
+ * micromark syntax: `$…$` on one line, without a blank after the first or before the last sign, or a digit after that, so that prices are
+ * not math; and `$$…$$` in one paragraph.
  */
 const mathSyntax: SyntaxExtension = { text: { [dollar]: math } }
 
-/** Math is text as it is written: there are no links and no emphasis in it. */
+/** Math becomes literal text: it contains no links and no emphasis. */
 const mathFromMarkdown: FromMarkdownExtension = {
   enter: {
     math(token) {
@@ -45,7 +45,7 @@ const mathFromMarkdown: FromMarkdownExtension = {
   },
 }
 
-/** unified plugin. */
+/** Adds math to a unified processor. */
 export function remarkMath(this: Processor): undefined {
   const data = this.data()
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), mathSyntax]
@@ -56,7 +56,7 @@ function tokenizeMath(this: TokenizeContext, effects: Effects, ok: State, nok: S
   const { offset } = this.now()
   const isUnclosed = offset < (unclosed.get(this) ?? 0)
   let isDisplayed = false
-  /** The code before the one that is looked at; of what a backslash escapes, none. */
+  /** Previous character code; null if a backslash escapes it. */
   let before: Code = null
   const failed = (code: Code) => {
     if (!isDisplayed) unclosed.set(this, this.now().offset)

@@ -1,17 +1,17 @@
 import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
 import { columnsOf, linesOf } from './split-blocks.ts'
 
-/** Characters of a text that is parsed at once. */
+/** Maximum characters of a text that is parsed at once. */
 const maxLength = 256 * 1024
-/** Quotes and items that begin on one line: each is a level of the parser's stack. */
+/** Maximum number of quotes and list items that begin on one line: each is a level of the parser's stack. */
 const maxDepth = 100
-/** Special characters times characters: at most some seconds of micromark on a slow machine. */
+/** Maximum product of special characters and characters: some seconds of micromark on a slow machine. */
 const maxCost = 5e7
-/** Paragraphs, items, headings, rows and links: each takes micromark some 10 KB of memory, and a thread has 256 MB. */
+/** Maximum number of paragraphs, items, headings, rows and links: each takes micromark some 10 KB of memory, and a thread has 256 MB. */
 const maxPieces = 15_000
-/** So few special characters cost less than the characters around them. */
+/** Number of special characters below which they cost less than the characters around them. */
 const fewSpecials = 200
-/** How much more two nested blocks cost than a special character and a character. */
+/** Cost of two nested blocks, relative to a special character times a character. */
 const nestingFactor = 5
 
 const depthMarker = /[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/y
@@ -21,22 +21,20 @@ const heading = /^#{1,6}[ \t]/
 const html = /^[\s>*+\-\d.)]*</
 const delimiterRow = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
 const simpleLink = /(?<!\\)\[\[[^[\]*_~<>]*\]\]|\[[^[\]*_~<>]*\]\([^\s()[\]*_~<>]*\)/g
-/** What opens or closes something inline, and what may make another block of the paragraph before. */
+/** Matches characters that open or close inline constructs, and lines that may turn the paragraph before into another block. */
 const special = /[*_~[\]<>]|^[-=]+[ \t]*$/g
 
-/** An open item: the column where its content begins, and its kind of list. */
+/** Open list item: the column of its content, and its kind of list. */
 type Level = { content: number; kind: string }
-/** A line without the quotes that it stands in, and the column of its first character. */
+/** Line without its quote markers, and the column of its first character. */
 type Place = { quote: string; text: string; column: number }
 
 /**
- * Whether a text would take the parser too long. The text alone tells, so that the answer is the same on every machine and under
- * every load. Takes linear time.
- *
- * micromark takes quadratic time for emphasis, brackets, unclosed HTML and lazy lines: special characters times the
- * characters of the run of text in which they may meet. A run ends with a blank line, and where an item, a heading or a row of a
- * table begins. Where that is not certain, the run goes on, which overestimates. Lazy lines, and lists and quotes that begin inside
- * others, take quadratic time in their number, too. What takes linear time is bounded by the memory that it takes.
+ * True if a text would take the parser too long. Depends on the text alone, so that the answer is the same on every machine and under every
+ * load. Takes linear time. micromark takes quadratic time for emphasis, brackets, unclosed HTML and lazy lines: special characters times
+ * the characters of the run of text in which they may meet. A run ends with a blank line, and where an item, a heading or a table row
+ * begins; in doubt it continues, which overestimates. Lazy lines, and nested lists and quotes, take quadratic time in their number, too.
+ * Linear work is bounded by its memory.
  */
 export function isTooComplex(source: string): boolean {
   if (source.length > maxLength) return true
@@ -62,12 +60,12 @@ class CostCounter {
   #run = { ...noRun }
   #levels: Level[] = []
   #quote = ''
-  /** Lists and quotes that began within others. */
+  /** Number of nested lists and quotes. */
   #nested = 0
   #pieces = 0
   #isTable = false
   #code: { marker: string; content: number } | undefined
-  /** In HTML, what looks like a fence is none. */
+  /** True inside HTML, where a line that looks like a fence is none. */
   #hasHtml = false
 
   add(line: string): void {
@@ -106,7 +104,7 @@ class CostCounter {
     this.#isTable = isTable
   }
 
-  /** Whether a line is of a fenced code block, in which nothing means more than itself. */
+  /** True if a line belongs to a fenced code block, in which nothing is markup. */
   #isCode({ quote, text, column }: Place): boolean {
     if (this.#code === undefined) return false
     const { marker, content } = this.#code
@@ -115,7 +113,7 @@ class CostCounter {
     return isInside
   }
 
-  /** Whether a line goes on with the paragraph of a quote, an item or a footnote that does not go on with it itself. */
+  /** True if a line is lazy: it continues the paragraph of a quote, an item or a footnote without its marker or indentation. */
   #isLazy({ quote, column }: Place): boolean {
     const content = this.#run.first.startsWith('[^') ? 4 : (this.#levels.at(-1)?.content ?? 0)
     return this.#run.lines > 0 && (quote.length < this.#quote.length || column < content)
@@ -124,7 +122,7 @@ class CostCounter {
   #beginsBlock({ quote, text, column }: Place): boolean {
     const isOpen = this.#run.lines > 0
     if (quote !== this.#quote) {
-      // A lazy line goes on with the paragraph of a quote.
+      // A lazy line continues the paragraph of a quote.
       if (isOpen && quote.length < this.#quote.length && !item.test(text)) return false
       this.#quote = quote
       this.#levels = []
@@ -141,7 +139,7 @@ class CostCounter {
     return true
   }
 
-  /** `sibling`: the kind of the item that this one may follow. */
+  /** True if a line begins a list item. `sibling`: kind of the list whose item it may follow. */
   #beginsItem(text: string, column: number, sibling: string | undefined): boolean {
     const [marker, bullet, number = '', delimiter = '', blanks = ''] = item.exec(text) ?? []
     if (marker === undefined) return false

@@ -8,17 +8,16 @@ import { remarkWikiLink } from './wiki-link.ts'
 type Parser = { parse(content: string): Root }
 
 const require = createRequire(import.meta.url)
-/** What an autolink is made of, or a character reference or an escape that may stand for it. */
+/** Matches characters of autolinks, and of character references or escapes that may stand for them. */
 const mayHoldAddress = /[@&\\]|\/\/|www\./i
-/** A table's delimiter row. */
+/** Matches a table's delimiter row. */
 const mayHoldTable = /^[ \t>]*[|:-][|:\- \t]*$/m
 const parsers = new Map<string, Parser>()
 
 /**
- * CommonMark, GFM, wiki links and math as an mdast tree. Not safe on hostile text: it can take minutes, or throw a RangeError when
- * the nesting exhausts the stack. Text that is not one's own goes through a ParserPool.
- *
- * Autolinks are tried at each word, and tables at each paragraph, which takes 60 % of the time where there are none.
+ * Parses CommonMark, GFM, wiki links and math to an mdast tree. Not safe on hostile text: it can take minutes, or throw a RangeError if the
+ * nesting exhausts the stack. Untrusted text must go through a ParserPool. Autolinks and tables are disabled where the text has none,
+ * because trying them at each word and paragraph takes 60 % of the time.
  */
 export function parseMarkdown(content: string): Root {
   const unused = [
@@ -30,7 +29,7 @@ export function parseMarkdown(content: string): Root {
   return parser.parse(content)
 }
 
-/** With the first text, and not before: remark has 150 modules, and most commands and threads parse nothing. */
+/** Loads remark with the first text: it has 150 modules, and most commands and threads parse nothing. */
 function loadParser(unused: readonly string[]): Parser {
   const { unified }: typeof import('unified') = require('unified')
   const { default: remarkParse }: typeof import('remark-parse') = require('remark-parse')
@@ -38,7 +37,7 @@ function loadParser(unused: readonly string[]): Parser {
   return unified().use(remarkParse).use(remarkGfm).use(without, unused).use(remarkWikiLink).use(remarkMath).freeze()
 }
 
-/** unified plugin: removes constructs of micromark by name. */
+/** Removes micromark constructs by name from a unified processor. */
 function without(this: Processor, unused: readonly string[]): undefined {
   const data = this.data()
   const usedOf = (record: ConstructRecord = {}): ConstructRecord => {
@@ -51,7 +50,7 @@ function without(this: Processor, unused: readonly string[]): undefined {
     return { ...extension, text: usedOf(extension.text), flow: usedOf(extension.flow) }
   })
   if (!unused.includes('emailAutolink')) return
-  // Only autolinks are looked for once more, in the tree.
+  // mdast looks for autolinks a second time, in the tree.
   data.fromMarkdownExtensions = (data.fromMarkdownExtensions ?? []).map((list) =>
     [list].flat().filter(({ transforms }) => transforms === undefined),
   )

@@ -3,10 +3,10 @@ import { isTooComplex } from './parse-cost.ts'
 import { parseMarkdown } from './parse-markdown.ts'
 import { type Part, splitParts } from './split-parts.ts'
 
-/** `tree` is undefined where the part is too complex to parse. */
+/** Parsed part of a page. `tree`: undefined if the part is too complex to parse. */
 export type ParsedPart = Part & { tree: Root | undefined }
 
-/** Parses a page, or a stretch of one, in parts; each in time and memory that its length bounds. */
+/** Parses a page, or a range of it, in parts. The length of a part bounds its time and memory. */
 export function parseParts(source: string): ParsedPart[] {
   return splitParts(source).map((part) => ({
     ...part,
@@ -14,7 +14,7 @@ export function parseParts(source: string): ParsedPart[] {
   }))
 }
 
-/** Whether some part of a page is too complex to parse. Takes linear time. */
+/** True if a part of a page is too complex to parse. Takes linear time. */
 export function hasComplexPart(page: string): boolean {
   return splitParts(page).some(({ source }) => isTooComplex(source))
 }

@@ -1,18 +1,18 @@
 import { characterStart } from '../../rules/text/whole-characters.ts'
 
-/** A stretch of a page, and what a reader sees of it. */
+/** Range of a page, and its text as readers see it. */
 export type Piece = {
   /** Offsets in the page. */
   start: number
   end: number
   text: string
-  /** What parts its text from that of the piece before it. */
+  /** Separator between the text of the previous piece and this one. */
   glue: '\n' | ' ' | ''
-  /** Finer pieces with the same text, for where this one is too long. Without them it is cut between words. */
+  /** Returns finer pieces with the same text, for a piece that is too long. Absent: it is cut between words. */
   parts?: () => Piece[]
-  /** What each of them but the first begins with, and that too where it is behind: the stretch up to an offset, and its text. */
+  /** Returns the head (range and text) that is repeated before each part except the first, where the head itself is. */
   head?: () => Head | undefined
-  /** Markdown that what begins or ends with it stands in: the marks and heads of what it was taken from; and the heads' text. */
+  /** Markdown before and after the piece: markers and heads of the block it was taken from. `lead`: text of the heads. */
   before?: string
   after?: string
   lead?: string
@@ -20,23 +20,23 @@ export type Piece = {
 
 export type Head = { end: number; text: string }
 
-/** A block of a page; `depth` is that of a heading. */
+/** Block of a page. `depth`: level of a heading. */
 export type BlockPiece = Piece & { depth?: number }
 
-/** Characters of what is packed together. */
+/** Target length of a packed chunk, in characters. */
 const target = 1000
-/** Characters of what stays whole, though it is longer. */
+/** Maximum length of a piece that is not split, in characters. */
 const longest = 1200
-/** Characters of what introduces a piece, with it. */
+/** Maximum length of a piece together with its introduction, in characters. */
 const mostIntroduced = 2 * target
-/** Characters of the marks and heads that a part has from what it was taken from. */
+/** Maximum length of the markers and heads that a part repeats, in characters. */
 const mostRepeated = 600
-/** Characters of what is too little to stand alone. */
+/** Length below which a section is packed together with its neighbours, in characters. */
 export const little = 200
 
 /**
- * Markdown that holds the pieces in their order, neighbours together as far as they fit in 1,000 characters: slices of the page, in the
- * marks of what was taken apart. What is longer than 1,200 is. What ends in a colon stays with what follows.
+ * Packs neighbouring pieces into chunks of up to 1,000 characters, in order: slices of the page, with the markers of the block they were
+ * taken from. Splits pieces longer than 1,200 characters. A piece that ends in a colon stays with the next one.
  */
 export function packPieces(page: string, pieces: readonly Piece[]): { content: string; text: string }[] {
   const groups: Piece[][] = []
@@ -54,7 +54,7 @@ export function packPieces(page: string, pieces: readonly Piece[]): { content: s
     .filter(({ text }) => text !== '')
 }
 
-/** Takes what introduces a piece from the end of the group before it. */
+/** Moves the introduction of a piece from the end of the group before it. */
 function takeIntroduction(group: Piece[], piece: Piece): Piece[] {
   const at = group.findLastIndex(({ text }) => !/[:：]$/.test(text.trimEnd())) + 1
   return lengthOf(group[at] ?? piece, piece) <= mostIntroduced ? group.splice(at) : []
@@ -63,7 +63,7 @@ function takeIntroduction(group: Piece[], piece: Piece): Piece[] {
 function markdownOf(page: string, group: readonly Piece[]): string {
   const [first, last] = [group[0], group.at(-1)]
   const slice = page.slice(first?.start, last?.end)
-  // No emphasis begins before a space or ends behind one; lines of code do.
+  // Emphasis cannot begin before a space or end after one; lines of code can.
   const begun = first?.glue === '' ? slice.trimStart() : slice
   const inMarks = `${first?.before ?? ''}${last?.after ? begun.trimEnd() + last.after : begun}`
   return inMarks.replace(/^\s*[\r\n]/, '').trimEnd()
@@ -104,16 +104,16 @@ function takeApart(page: string, piece: Piece): Piece[] {
   })
 }
 
-/** A piece with what it stands in, if that is short. */
+/** Adds the surrounding Markdown to a piece, if it is short. */
 function within(piece: Piece, { before = '', after = '', lead = '' }: Pick<Piece, 'before' | 'after' | 'lead'>): Piece {
   const framed = { before: before + (piece.before ?? ''), after: (piece.after ?? '') + after }
   if (framed.before.length + framed.after.length > mostRepeated) return piece
   return { ...piece, ...framed, lead: [lead, piece.lead ?? ''].filter((text) => text !== '').join('\n') }
 }
 
-/** Cuts between words where there are any. Text that is not its slice of the page is cut in proportion. */
+/** Cuts a piece between words if possible. Text that differs from its slice of the page is cut in proportion. */
 function cut(page: string, { start, end, text, glue }: Piece): Piece[] {
-  // Little to see in much markup, as in an image whose address holds its data.
+  // Little text in much markup, such as an image with a data URL.
   if (text.length <= little) return [{ start, end: characterStart(page, start + longest), text, glue }]
   const ratio = (end - start) / text.length
   const step = Math.max(1, Math.floor(target / ratio))
@@ -127,7 +127,7 @@ function cut(page: string, { start, end, text, glue }: Piece): Piece[] {
   return pieces
 }
 
-/** Where the last word begins that begins after `from` and not after `limit`; `limit` itself in a word that is as long. */
+/** Returns the start of the last word that begins after `from` and not after `limit`, or `limit` within a longer word. */
 function wordStart(text: string, from: number, limit: number): number {
   if (limit >= text.length) return text.length
   for (let at = limit; at > from; at--) if (/\s/.test(text.charAt(at - 1))) return at

@@ -1,34 +1,32 @@
 import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
 
-/** A line without its line end, at offsets in the page. */
+/** Line without its line end, with offsets in the page. */
 export type Line = { text: string; start: number; end: number }
 
-/** Lines without a blank one between them, or those of a fenced code block; `firstLine` is 1-based. */
+/** Lines without a blank line between them, or those of a fenced code block. `firstLine` is 1-based. */
 export type Block = {
   lines: Line[]
   firstLine: number
-  /** Of the fence that begins it; absent: it is no code. */
+  /** Opening fence. Absent: the block is no code. */
   marker?: string
 }
 
 const blank = /^[ \t]*$/
 /**
- * After nothing but what may open a quote, a list or an item: the start of HTML that a blank line does not end (conditions 1
- * to 5 of CommonMark's HTML blocks; 6 and 7 end where a block does).
+ * Start of HTML that a blank line does not end (conditions 1 to 5 of CommonMark's HTML blocks; 6 and 7 end where a block does), preceded
+ * only by markers of quotes, lists or items.
  */
 const htmlStart = /^[\s>*+\-\d.)]*<(?:[!?]|(?:script|pre|style|textarea)(?:[\s>]|$))/i
-/** A comment that ends on the line it begins on, as its block then does. */
+/** Comment that ends on its first line, which also ends its block. */
 const closedComment = /^[\s>*+\-\d.)]*<!--.*-->/
-/** The start of any HTML: in it, what looks like a fence is none. */
+/** Start of any HTML, in which a line that looks like a fence is none. */
 const anyHtmlStart = /^[\s>*+\-\d.)]*</
 
 /**
- * The blocks between blank lines and fences at column 0; `undefined` when something may reach across them.
- *
- * A literally blank line ends every paragraph, heading and table, so in a block inline constructs are closed in themselves,
- * whatever quotes and lists they are in. Only fences, HTML blocks and indentation by four columns (code, footnotes) reach
- * across. A fence at column 0 stands at the top level, since no quote or list can hold it; any other sign of fences and HTML
- * may reach across. Indentation is for the caller to judge.
+ * Splits a page into blocks at blank lines and at fences in column 0. Returns `undefined` if a construct may span blocks. A blank line ends
+ * every paragraph, heading and table, so inline constructs never span blocks, whatever quotes and lists they are in. Only fences, HTML
+ * blocks and indentation by four columns (code, footnotes) can. A fence in column 0 is at the top level, since no quote or list can contain
+ * it; any other sign of fences and HTML may span blocks. The caller must check indentation.
  */
 export function splitBlocks(page: string): Block[] | undefined {
   const blocks: Block[] = []
@@ -58,7 +56,7 @@ export function rangeOf(lines: readonly Line[]): { start: number; end: number } 
   return { start: lines[0]?.start ?? 0, end: lines.at(-1)?.end ?? 0 }
 }
 
-/** At least one line, which is empty in an empty text. */
+/** Splits a text into lines. An empty text has one empty line. */
 export function linesOf(text: string): Line[] {
   const lines: Line[] = []
   let start = 0

@@ -1,40 +1,39 @@
 import { closesFence } from '../../rules/text/fence.ts'
 import { columnsOf, linesOf } from './split-blocks.ts'
 
-/** A stretch of a page that can be parsed on its own; `line` is the 1-based line of the page that it begins on. */
+/** Range of a page that can be parsed on its own. `line`: its 1-based first line in the page. */
 export type Part = { source: string; start: number; line: number }
 
-/** Characters. Parsing takes more than linear time, so a page is parsed in parts of about this length where it can be cut. */
+/** Target length of a part, in characters. Parsing takes more than linear time, so a page is parsed in parts. */
 const partLength = 16 * 1024
 
 const blank = /^[ \t]*$/
 const bullet = /^[-+*][ \t]+\S/
 const heading = /^#{1,6}[ \t]/
-/** It begins like an item, and may be the second line of a table. */
+/** Matches a line that looks like a list item but may be the second line of a table. */
 const delimiterRow = /^[-+*:| \t]+$/
 const anyFence = /^[\s>*+\-\d.)]*(?:```|~~~)/
-/** A fence in nothing but bullets. */
+/** Matches a fence, also in bullets. */
 const fence = /^(?<before>[ \t]*(?:[-+*][ \t]+)*)(?<marker>`{3,}(?=[^`]*$)|~{3,})/
 const anyHtml = /^[\s>*+\-\d.)]*</
-/** HTML that a blank line does not end: conditions 1 to 5 of CommonMark's HTML blocks. */
+/** Start of HTML that a blank line does not end: conditions 1 to 5 of CommonMark's HTML blocks. */
 const openHtml = /^[\s>*+\-\d.)]*<(?:[!?]|(?:script|pre|style|textarea)(?:[\s>]|$))/i
 const closedComment = /^[\s>*+\-\d.)]*<!--.*-->/
 
 type State =
   | { in: 'text' }
-  /** Up to the next blank line. */
+  /** HTML up to the next blank line. */
   | { in: 'html' }
-  /** The column of the fence that began it. */
+  /** Fenced code. `column`: that of its opening fence. */
   | { in: 'code'; column: number; marker: string }
-  /** Only a parser can tell where what is open ends. */
+  /** A construct whose end only a parser can find. */
   | { in: 'unknown' }
 
 /**
- * Cuts a page into parts that give, parsed one by one, the blocks and links that the whole gives.
- *
- * A part begins at column 0, either after a blank line or with a bullet or a heading. Such a line continues no quote, list or footnote, and no
- * paragraph or table. It could only be inside a fenced code block or an HTML block, so no part begins while one may be open.
- * Definitions reach everywhere: a page that may hold any is one part.
+ * Splits a page into parts that, parsed one by one, give the same blocks and links as the whole. A part begins in column 0, either after a
+ * blank line or with a bullet or a heading. Such a line continues no quote, list, footnote, paragraph or table. It could only be inside a
+ * fenced code block or an HTML block, so no part begins while one may be open. Definitions apply everywhere: a page that may contain any is
+ * one part.
  */
 export function splitParts(page: string, length = partLength): Part[] {
   if (page.length <= length || page.includes(']:') || page.includes('\uFEFF')) {
@@ -55,7 +54,7 @@ export function splitParts(page: string, length = partLength): Part[] {
   return [...parts, { source: page.slice(first.start), ...first }]
 }
 
-/** After indented code, micromark takes an empty item or one of another number than 1 for text. */
+/** True if a part may begin with this line. After indented code, micromark takes an empty item, or one whose number is not 1, for text. */
 function mayBegin(line: string, isAfterBlank: boolean): boolean {
   return (
     (isAfterBlank && /^[^\s\-+*\d]/.test(line)) || (bullet.test(line) && !delimiterRow.test(line)) || heading.test(line)
@@ -77,7 +76,10 @@ function afterFence(line: string): State {
   return { in: 'code', column: columnsOf(before.replace(/\S/g, ' ')), marker }
 }
 
-/** In a list, a line that is indented less ends the item and its code; whether there is a list is not known here. */
+/**
+ * Returns the state after a line in fenced code. In a list, a line with less indentation ends the item and its code; whether there is a
+ * list is unknown here.
+ */
 function nextInCode(state: State & { in: 'code' }, line: string): State {
   if (blank.test(line)) return state
   const content = line.trimStart()

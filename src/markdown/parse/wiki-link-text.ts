@@ -1,23 +1,23 @@
 import { edgeTypes } from '../../contract/enumerations.ts'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 
-/** What stands between `[[` and `]]`, taken apart. */
+/** Parsed text between `[[` and `]]`. */
 export type WikiLinkText = Omit<WikiLink, 'embed' | 'line'>
 
 /**
- * A Markdown link's address right behind `]]`: `[[1]](https://…)` is a Markdown link whose text is `[1]`. Other brackets behind a wiki
- * link, as in `[[Page]](see there)`, are text.
+ * Matches a Markdown URL right after `]]`: `[[1]](https://…)` is a Markdown link whose text is `[1]`. Any other bracket after a wiki link,
+ * as in `[[Page]](see there)`, is text.
  */
 export const addressBehind =
   /\((?:<?(?:(?:https?|mailto):|#|\.{0,2}\/)[^\n()]{0,2000}|[^\s()]{1,2000}\.(?:md|markdown|html?)(?:[#?][^\s()]{0,2000})?>?)[)(]/i
-/** Characters behind `]]` among which {@link addressBehind} is looked for. */
+/** Maximum characters after `]]` in which {@link addressBehind} is searched. */
 export const maxAddress = 2_000
 
 const foreign = /^kb:([a-z0-9][a-z0-9-]*)\/(.*)$/s
 
 /**
- * `Target`, `Target|alias`, `Target#Heading`, `type:Target`, `kb:other-kb/Target`. In a table the pipe must be escaped, so
- * `\|` separates too. `undefined` when the target is empty: then it is literal text.
+ * Parses `Target`, `Target|alias`, `Target#Heading`, `type:Target`, `kb:other-kb/Target`. In a table the pipe must be escaped, so `\|` is a
+ * separator too. Returns `undefined` for an empty target, which makes it literal text.
  */
 export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
   const { reference, alias } = splitAlias(inner)
@@ -41,8 +41,8 @@ export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
 }
 
 /**
- * What a reader sees of a link within its own page: the alias of `#Heading|alias`, or else the heading; nothing of a block's id.
- * `undefined` when it is no such link.
+ * Returns the visible text of a link within its own page: the alias of `#Heading|alias`, or else the heading, or the empty text for a block
+ * id. Returns `undefined` for any other link.
  */
 export function ownPageLinkText(inner: string): string | undefined {
   const place = ownPagePlace(inner)
@@ -51,7 +51,7 @@ export function ownPageLinkText(inner: string): string | undefined {
   return place.startsWith('^') ? '' : place
 }
 
-/** The heading or block that a link within its own page names; `undefined` when it is no such link. */
+/** Returns the heading or block that a link within its own page names, or `undefined` for any other link. */
 export function ownPagePlace(inner: string): string | undefined {
   return /^#+([^#].*)$/s.exec(splitAlias(inner).reference)?.[1]?.trim()
 }

@@ -12,7 +12,7 @@ import {
   type WikiLinkText,
 } from './wiki-link-text.ts'
 
-/** `value` is the text that a reader sees: the alias, or else the target. */
+/** Wiki link in mdast. `value`: the visible text, which is the alias or else the target. */
 interface WikiLinkNode extends Literal {
   type: 'wikiLink'
   embed: boolean
@@ -21,7 +21,7 @@ interface WikiLinkNode extends Literal {
 
 declare module 'mdast' {
   interface TextData {
-    /** Of a link within the page: the heading or block that it leads to. */
+    /** Heading or block that a link within its own page leads to. */
     ownPlace?: string
   }
   interface PhrasingContentMap {
@@ -56,7 +56,7 @@ const wikiLink: Construct = { name: 'wikiLink', tokenize: tokenizeWikiLink }
 /** micromark syntax: `[[…]]` and `![[…]]` on one line, outside code and HTML. Inside, brackets stand alone or in pairs. */
 const wikiLinkSyntax: SyntaxExtension = { text: { [exclamationMark]: wikiLink, [leftBracket]: wikiLink } }
 
-/** mdast nodes of type `wikiLink` for that syntax; a link within the page (`[[#Heading]]`) leads nowhere else, and is text. */
+/** mdast nodes of type `wikiLink` for that syntax. A link within the page (`[[#Heading]]`) becomes text. */
 const wikiLinkFromMarkdown: FromMarkdownExtension = {
   enter: {
     wikiLink(token) {
@@ -75,7 +75,7 @@ const wikiLinkFromMarkdown: FromMarkdownExtension = {
   },
 }
 
-/** unified plugin; after remark-gfm, so that `[[` wins over its constructs. */
+/** Adds wiki links to a unified processor. Must follow remark-gfm, so that `[[` wins over its constructs. */
 export function remarkWikiLink(this: Processor): undefined {
   const data = this.data()
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), wikiLinkSyntax]
@@ -106,7 +106,7 @@ function tokenizeWikiLink(effects: Effects, ok: State, nok: State): State {
     return first
   }
 
-  /** Of `[[[a]]]` the inner brackets count. */
+  /** Skips outer brackets: in `[[[a]]]` the inner ones count. */
   function first(code: Code): State | undefined {
     return code === leftBracket ? nok(code) : inside(code)
   }
@@ -155,7 +155,7 @@ function tokenizeWikiLink(effects: Effects, ok: State, nok: State): State {
   }
 }
 
-/** The address of a Markdown link. Of brackets in it the first decides. */
+/** Tokenizes the URL of a Markdown link. The first bracket in it decides. */
 function tokenizeAddress(effects: Effects, ok: State, nok: State): State {
   let address = ''
   return (code) => {

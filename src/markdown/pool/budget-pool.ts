@@ -4,10 +4,10 @@ import type { BudgetTask } from './budget-task.ts'
 
 type BudgetPoolOptions = Parameters<typeof startPool>[0]
 
-/** How often the CPU time of a thread is looked at, in milliseconds. */
+/** Interval between checks of a thread's CPU time, in milliseconds. */
 const watchInterval = 250
 
-/** Worker threads whose tasks are stopped when they have used their CPU time. Threads start with the first task. */
+/** Pool of worker threads whose tasks are stopped when they exceed their CPU time. Threads start with the first task. */
 export class BudgetPool<Request, Result> {
   readonly #options: BudgetPoolOptions
   #pool: Promise<Piscina<BudgetTask<Request>, Result[]>> | undefined
@@ -18,8 +18,8 @@ export class BudgetPool<Request, Result> {
   }
 
   /**
-   * Has a thread do these requests. Rejects with an `AbortError` after `budget` milliseconds of CPU time, and with another error
-   * when the thread fails.
+   * Runs requests in a thread. Rejects with an `AbortError` after `budget` milliseconds of CPU time, and with another error if the thread
+   * fails.
    */
   async run(requests: readonly Request[], budget: number): Promise<Result[]> {
     this.#pool ??= startPool(this.#options)
@@ -31,7 +31,7 @@ export class BudgetPool<Request, Result> {
     let isDone = false
     const watch = async () => {
       const worker = pool.threads.find(({ threadId }) => threadId === started[0])
-      // Of a thread that has just ended there is nothing to be known.
+      // The CPU time of a thread that has just ended is unknown.
       const used = await worker?.cpuUsage().catch(() => undefined)
       if (isDone) return
       if (used !== undefined && (used.user + used.system) / 1000 - (started[1] ?? 0) > budget) limit.abort()

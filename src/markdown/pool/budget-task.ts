@@ -1,12 +1,12 @@
 import { threadId } from 'node:worker_threads'
 
 /**
- * Requests for a worker. `started` are two cells of shared memory, set when the work begins: the thread's id, and the CPU time that
+ * Requests for a worker. `started`: two cells of shared memory that are set when the work begins, to the thread's id and the CPU time that
  * it has used before, in milliseconds.
  */
 export type BudgetTask<Request> = { requests: readonly Request[]; started: Int32Array<SharedArrayBuffer> }
 
-/** Called by a worker when it begins a task. */
+/** Records in a worker that a task begins. */
 export function noteStart(started: Int32Array<SharedArrayBuffer>): void {
   const { user, system } = process.threadCpuUsage()
   Atomics.store(started, 1, (user + system) / 1000)

@@ -6,10 +6,10 @@ import { type LinkPlace, linkPlaces } from '../links/link-places.ts'
 import { findLinks } from '../links/links.ts'
 import { hasComplexPart } from '../parse/parse-parts.ts'
 
-/** A content, and what is to be found in it. */
+/** Content to parse, and the parts to extract from it. */
 export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'places' | 'tags' }
 
-/** Parts that were not asked for are empty, or absent. `isPartial`: a part was too complex to parse. */
+/** Extracted parts of a page. Parts that were not requested are empty or absent. `isPartial`: a part was too complex to parse. */
 export type PageParts = {
   links: WikiLink[]
   chunks: Chunk[]
@@ -18,7 +18,7 @@ export type PageParts = {
   isPartial: boolean
 }
 
-/** Parses what must be parsed. Not safe on hostile text, see `parseMarkdown`. */
+/** Parses a page where necessary. Not safe on hostile text, see `parseMarkdown`. */
 export function parsePage({ content, wants }: PageRequest): PageParts {
   const nothing = { links: [], chunks: [], isPartial: false }
   if (wants === 'links') {

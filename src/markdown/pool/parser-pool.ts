@@ -11,18 +11,18 @@ import { BudgetPool } from './budget-pool.ts'
 import type { PageParts, PageRequest } from './parse-page.ts'
 
 /**
- * Why not everything in a text is seen as its Markdown means it. The first two are told from the text alone. The others are the last
- * resort, for what the estimate of the cost misses: the parser used too much CPU time, or exhausted memory or stack.
+ * Reason why a text was not fully parsed. The first two depend on the text alone. The others are a last resort for text whose cost was
+ * underestimated: the parser used too much CPU time, or exhausted memory or stack.
  */
 export type ParseFlag = 'too-complex' | 'too-many-links' | 'too-slow' | 'failed'
 type Flagged = { flag?: ParseFlag }
 
 /**
- * With a flag, links are found by their pattern where the text is not parsed; or they are the first 20,000, and `cutAt` is the 1-based
- * line of the next.
+ * Links of a page. If flagged, links of unparsed text were found by pattern, or only the first 20,000 are included and `cutAt` is the
+ * 1-based line of the next.
  */
 export type ParsedLinks = { links: WikiLink[]; cutAt?: number } & Flagged
-/** With a flag, what is not parsed is divided as plain text, see `plainChunks`. */
+/** Chunks of a page. If flagged, unparsed text was split as plain text, see `plainChunks`. */
 export type ParsedChunks = { chunks: Chunk[] } & Flagged
 
 type Job = PageRequest & {
@@ -31,12 +31,12 @@ type Job = PageRequest & {
   reject: (error: Error) => void
 }
 
-/** Milliseconds of CPU time for a task of so many characters: some ten times what parsing takes. */
+/** Returns the CPU time for a task, in milliseconds: some ten times what parsing takes. */
 const budgetOf = (characters: number) => 2000 + 0.02 * characters
 const idleTimeout = 30_000
-/** Characters of a task, some 50 ms of work: enough to make the way to a thread cheap, far from the time limit. */
+/** Maximum characters of a task, some 50 ms of work: large enough to amortize the transfer to a thread, far below the time limit. */
 const taskSize = 64 * 1024
-/** Characters of a text that is looked through for links that are certain without a thread: a few milliseconds. */
+/** Maximum characters of a text that is scanned for certain links on the calling thread: a few milliseconds. */
 const soonSize = 16 * 1024
 const nothing: PageParts = { links: [], chunks: [], isPartial: false }
 const maxThreads = Math.min(4, Math.max(1, availableParallelism() - 1))
@@ -44,9 +44,9 @@ const maxThreads = Math.min(4, Math.max(1, availableParallelism() - 1))
 const workerFile = new URL(`./parse-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * Markdown parsing that hostile text cannot hold up: in worker threads, within a budget of CPU time and a heap of 256 MB. The links
- * of a short text that are certain without a parser are answered at once; threads start with the first text that needs one. Rejects only
- * once it is closed, so that nobody takes a page for one without links.
+ * Parses Markdown so that hostile text cannot block the server: in worker threads, with a budget of CPU time and a heap of 256 MB. Links of
+ * a short text that are certain without a parser are returned at once; threads start with the first text that needs one. Rejects only after
+ * `close`, so that no page is mistaken for one without links.
  */
 export class ParserPool {
   readonly #queue: Job[] = []
@@ -60,12 +60,12 @@ export class ParserPool {
   #running = 0
   #isClosed = false
 
-  /** @param options.budget the milliseconds of CPU time that a task of so many characters may use. */
+  /** @param options.budget returns the CPU time for a task of so many characters, in milliseconds */
   constructor({ budget = budgetOf }: { budget?: (characters: number) => number } = {}) {
     this.#budget = budget
   }
 
-  /** The links of a content, 20,000 at most; flagged where its text is too complex, too. @throws {ParserClosed} */
+  /** Returns at most 20,000 links of a content. Also sets the flag if its text is too complex. @throws {ParserClosed} */
   async links(content: string): Promise<ParsedLinks> {
     const parsed = soonCertainLinks(content) ?? (await this.#parse(content, 'links'))
     const flag = parsedFlag(parsed)
@@ -86,18 +86,21 @@ export class ParserPool {
     }
   }
 
-  /** Returns the tags in a page's text, see `inlineTags`. All are found whatever fails in a thread: a tag may hide the page. @throws {ParserClosed} */
+  /**
+   * Returns the tags in a page's text, see `inlineTags`. Finds all of them even if a thread fails, because a tag may hide the page. @throws
+   * {ParserClosed}
+   */
   async tags(content: string): Promise<InlineTag[]> {
     const isSoon = content.length <= soonSize || !content.includes('#')
     return (isSoon ? undefined : (await this.#parse(content, 'tags')).tags) ?? inlineTags(content)
   }
 
-  /** Where the links of a content stand; `undefined` where it could not be parsed. @throws {ParserClosed} */
+  /** Returns the positions of the links of a content, or `undefined` if it could not be parsed. @throws {ParserClosed} */
   async linkPlaces(content: string): Promise<LinkPlace[] | undefined> {
     return (await this.#parse(content, 'places')).places
   }
 
-  /** Ends all threads. What waits is rejected. */
+  /** Ends all threads and rejects queued requests. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#dispatch()
@@ -130,7 +133,7 @@ export class ParserPool {
       const flag = error instanceof Error && error.name === 'AbortError' ? 'too-slow' : 'failed'
       if (this.#isClosed) for (const job of jobs) job.reject(new ParserClosed())
       else if (jobs.length === 1) for (const job of jobs) job.resolve({ ...nothing, flag })
-      // One of them is to blame, which shows when each has a task of its own.
+      // Runs each job of a failed task alone, to find the one that fails.
       else this.#queue.unshift(...jobs.map((job) => ({ ...job, isAlone: true })))
     } finally {
       this.#running--
@@ -139,14 +142,14 @@ export class ParserPool {
   }
 }
 
-/** The pool was closed before it answered. */
+/** Thrown for requests that were pending when the pool was closed. */
 export class ParserClosed extends Error {
   constructor() {
     super('The Markdown parser is closed.')
   }
 }
 
-/** The next jobs that make one task: as many as fit, or one that must be alone. */
+/** Removes the next jobs that form one task: as many as fit, or one that must run alone. */
 function takeTask(queue: Job[]): Job[] {
   let size = 0
   let count = 0

@@ -17,7 +17,7 @@ const styled = [
   'quote',
 ]
 
-/** Keeps in a mark what a callout (`> [!note]- Title`) is, before `hideMarks` takes it from the text. */
+/** Stores the type and state of a callout (`> [!note]- Title`) in the tree before `hideMarks` removes it from the text. */
 export function markCallouts(tree: Root): void {
   const open: Root['children'] = [...tree.children]
   for (let node = open.pop(); node; node = open.pop()) {
@@ -34,7 +34,7 @@ function markCallout(quote: Blockquote): void {
   quote.data = { hProperties: { dataCallout: type, ...(fold ? { dataFold: fold } : {}) } }
 }
 
-/** Makes boxes of callouts, the title in bold above: folded ones open without a script. */
+/** Renders callouts as boxes with a bold title. Folded ones are `details` elements, which open without a script. */
 export function placeCallouts(root: Html): void {
   for (const { element: quote } of elementsOf(root)) {
     const { dataCallout, dataFold, dir } = quote.properties
@@ -49,7 +49,7 @@ export function placeCallouts(root: Html): void {
   }
 }
 
-/** The first line of the first paragraph is the title. */
+/** Splits off the title, which is the first line of the first paragraph. */
 function splitTitle(children: readonly ElementContent[]): { title: ElementContent[]; body: ElementContent[] } {
   const at = children.findIndex(({ type }) => type === 'element')
   const first = children[at]

@@ -1,9 +1,9 @@
 import type { Element, ElementContent, Nodes, Properties, Root } from 'hast'
 
-/** An element, and whether it stands in a link. */
+/** Element, and whether it is in a link. */
 export type PlacedElement = { element: Element; isInLink: boolean }
 
-/** The elements of a tree in their order, as they are now: what becomes of them meanwhile does not matter. */
+/** Returns the elements of a tree in order. The list is not affected by later changes of the tree. */
 export function elementsOf(root: Root): PlacedElement[] {
   const found: PlacedElement[] = []
   const open: { node: Nodes; isInLink: boolean }[] = [{ node: root, isInLink: false }]
@@ -25,7 +25,7 @@ export function text(value: string): ElementContent {
   return { type: 'text', value }
 }
 
-/** Makes another element of an element, in its place. */
+/** Replaces an element in place by another one. */
 export function become(target: Element, { tagName, properties, children }: Element): void {
   Object.assign(target, { tagName, properties, children })
 }

@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast'
 import { become, element, elementsOf, textOf } from './elements.ts'
 
-/** Blocks of text: each reads in the direction of its own first letter. */
+/** Blocks whose text direction follows their own first letter. */
 const directed = new Set([
   'p',
   'h2',
@@ -19,14 +19,14 @@ const directed = new Set([
   'dd',
   'summary',
 ])
-/** `auto` does not look into blocks that have a direction of their own. */
+/** Containers that need a direction of their own, since `auto` does not look into blocks that have one. */
 const containers = new Set(['ul', 'ol', 'blockquote', 'table'])
 const rightToLeft =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u
-/** Wider than the page, they scroll: also by the keyboard. */
+/** Attributes of blocks that scroll sideways, which makes them scrollable by keyboard. */
 const scrolled = { tabIndex: 0, role: 'group' }
 
-/** Makes the blocks of a page usable for everybody: see `directed` and `scrolled`, and boxes of tasks say what they are. */
+/** Makes the blocks of a page accessible: text direction, keyboard scrolling, and labels for task checkboxes. */
 export function frameBlocks(root: Root): void {
   for (const { element: found } of elementsOf(root)) {
     const { tagName, properties } = found

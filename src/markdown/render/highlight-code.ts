@@ -2,11 +2,11 @@ import type { Element, Root } from 'hast'
 import { refractor } from 'refractor'
 import { elementsOf, textOf } from './elements.ts'
 
-/** Characters of code that are coloured: of a block, and of a page. */
+/** Maximum characters of code that are highlighted, in a block and in a page. */
 const maxBlock = 20_000
 const maxPage = 100_000
 
-/** Colours code whose fence names a language. Grammars are patterns that may be slow, so only so much code is coloured. */
+/** Highlights code whose fence names a language. Grammars are patterns that may be slow, which is why the amount is limited. */
 export function highlightCode(root: Root): void {
   let left = maxPage
   for (const { element: pre } of elementsOf(root)) {

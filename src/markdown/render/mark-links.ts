@@ -3,14 +3,14 @@ import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { linkNodes } from '../links/links.ts'
 import { type LinkTable, linkTableKey, type ResolvedLink } from './resolved-link.ts'
 
-/** A link of a page and what it means. */
+/** Link of a page with its resolved meaning. */
 export type MarkedLink = { link: Omit<WikiLink, 'line'>; meaning: ResolvedLink }
 
 const unknown: ResolvedLink = { to: 'gap', why: 'Of a page, only the first 20,000 links lead somewhere' }
 
 /**
- * Marks the links of a tree, so that they become `<a data-link="0">` in HTML; the number is the place in what is returned. Only
- * that number passes the sanitiser: what it stands for is put in place afterwards.
+ * Marks the links of a tree so that they become `<a data-link="0">` in HTML, where the number is the index in the result. Only that number
+ * passes the sanitizer; the link itself is filled in afterwards.
  */
 export function markLinks(tree: Root, table: LinkTable): MarkedLink[] {
   const marked: MarkedLink[] = []
@@ -40,7 +40,7 @@ export function markLinks(tree: Root, table: LinkTable): MarkedLink[] {
   return marked
 }
 
-/** `[[#Heading]]` becomes `<a href="#Heading">`. */
+/** Converts `[[#Heading]]` to `<a href="#Heading">`. */
 function markOwnPlaces(tree: Root): void {
   const open: Nodes[] = [tree]
   for (let node = open.pop(); node; node = open.pop()) {
@@ -55,7 +55,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }
 
-/** A link keeps the label that it has; a wiki link and an image have none yet. */
+/** Returns the label for a wiki link or an image. A Markdown link already has one. */
 function labelOf(node: Nodes, { target }: Omit<WikiLink, 'line'>): string | undefined {
   if (node.type === 'wikiLink') return node.value
   return node.type === 'image' || node.type === 'imageReference' ? node.alt || target : undefined

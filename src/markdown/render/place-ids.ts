@@ -3,13 +3,13 @@ import { headingId } from '../../rules/links/headings.ts'
 import { become, element, elementsOf, textOf } from './elements.ts'
 
 const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']
-/** Elements whose ids links of the page name, with the prefix that the sanitiser gave them. */
+/** Attributes that contain ids, with the prefix that the sanitizer added. */
 const naming = ['id', 'ariaDescribedBy', 'ariaLabelledBy'] as const
 
 /**
- * Gives headings ids that links name, beside those of their own, makes links within the page lead there, and keeps each id once. The page's title is its `h1`, so
- * its highest headings become `h2`. Without a prefix there are no ids, for a page whose parts are shown on their own.
- * @param title the heading that says what the page's title does. Of it only the place stays, which links lead to.
+ * Gives headings the ids that links use, besides their own ids, resolves links within the page, and makes ids unique. The page's title is
+ * its `h1`, so its highest headings become `h2`. Without a prefix there are no ids, for a page whose parts are shown separately. @param
+ * title the heading that repeats the page's title; it is reduced to a target for links
  */
 export function placeIds(root: Root, prefix: string | undefined, title?: Element): void {
   const elements = elementsOf(root).map(({ element }) => element)
@@ -34,7 +34,7 @@ export function placeIds(root: Root, prefix: string | undefined, title?: Element
   }
 }
 
-/** The label of footnotes, which says nothing of how deep the page's own headings are. */
+/** True for the label of footnotes, which does not count for the depth of the page's own headings. */
 function isUnseen({ properties: { className } }: Element): boolean {
   return Array.isArray(className) && className.includes('unseen')
 }
@@ -47,7 +47,7 @@ function keepId({ properties }: Element, ids: Set<string> | undefined): void {
   else ids.add(id)
 }
 
-/** An id of a page with a number behind it where others have it. */
+/** Returns an id, with a number appended if it is already used. */
 function unusedId(wanted: string, ids: Set<string>): string {
   let id = wanted
   for (let number = 2; ids.has(id); number++) id = `${wanted}-${number}`

@@ -5,14 +5,14 @@ import type { MarkedLink } from './mark-links.ts'
 import { contentIdPrefix } from './safe-html.ts'
 
 const schemes = new Set(['http:', 'https:', 'mailto:'])
-/** Characters of an address. A definition can be referred to many times. */
+/** Maximum characters of a URL, since a definition can be referenced many times. */
 const maxAddress = 2000
 const seqId = /^[a-z0-9-]+_[0-9]{8}$/
 const width = /^(\d{1,4})(?:x\d{1,4})?$/
 
 /**
- * Puts the links of a page in place: those of the knowledge base lead where they mean, others to their address. Nothing is loaded from
- * other places: an image there is a link to it. Links with another scheme, or to a path of this server, become text.
+ * Fills in the links of a page: links of the knowledge base by their meaning, others by their URL. Nothing is loaded from other sites: an
+ * external image becomes a link. Links with another scheme, or to a path of this server, become text.
  */
 export function placeLinks(root: Root, marked: readonly MarkedLink[]): void {
   for (const { element: found, isInLink } of elementsOf(root)) {
@@ -66,7 +66,7 @@ function gap(children: ElementContent[], { why, createHref }: { why: string; cre
   ])
 }
 
-/** `![[plan.png|300]]` gives a width. */
+/** Renders an image; `![[plan.png|300]]` sets its width. */
 function image(src: string, alias: string, file: string): Element {
   const [, pixels] = width.exec(alias) ?? []
   const name = file.slice(file.lastIndexOf('/') + 1)
@@ -92,7 +92,7 @@ function placeImage(target: Element, isInLink: boolean): void {
   const { src, alt } = target.properties
   const label = typeof alt === 'string' ? alt.trim() : ''
   const address = addressOf(src)
-  // A picture that stands in the text: it becomes a file when its candidate is approved.
+  // An embedded picture becomes a file when its candidate is approved.
   if (typeof src === 'string' && pictureData.test(src)) become(target, element('img', { src, alt: label }, []))
   else if (address === undefined || isInLink) become(target, element('span', {}, [text(label || 'image')]))
   else {

@@ -21,21 +21,21 @@ export type RenderRequest = {
   /** Markdown without front matter. */
   content: string
   links: LinkTable
-  /** Before every id, where a document holds several pages; `null`: no ids. Without it, links from other pages find the headings. */
+  /** Prefix of every id, for a document with several pages; `null`: no ids. Absent: links from other pages find the headings. */
   idPrefix?: string | null
-  /** What is shown above the page. The heading of level 1 that opens the page is left out where it says the same. */
+  /** Title shown above the page. An opening heading of level 1 that repeats it is left out. */
   title?: string | undefined
 }
 
-/** `isPartial`: a part was too complex to parse, and is shown as it is written. */
+/** Rendered blocks. `isPartial`: a part was too complex to parse, and is shown as written. */
 export type RenderedParts = { blocks: string[]; isPartial: boolean }
 
 const stringifier = unified().use(rehypeStringify).freeze()
 const footnotes = { footnoteLabelTagName: 'h1', footnoteLabelProperties: { className: ['unseen'] }, clobberPrefix: '' }
 
 /**
- * The blocks of a page as safe HTML. Not safe on hostile text, which can take long or exhaust the stack: text that is not one's own
- * goes through a RenderPool.
+ * Renders the blocks of a page as safe HTML. Not safe on hostile text, which can take long or exhaust the stack: untrusted text must go
+ * through a RenderPool.
  */
 export function renderBlocks({ content, links, idPrefix = contentIdPrefix, title }: RenderRequest): RenderedParts {
   const { tree, isPartial } = parse(content)
@@ -51,7 +51,7 @@ export function renderBlocks({ content, links, idPrefix = contentIdPrefix, title
   return { blocks: shown, isPartial }
 }
 
-/** A page's parts are parsed one by one. What is too complex to parse becomes code: text that is shown as it is. */
+/** Parses a page part by part. A part that is too complex becomes a code block, which shows it as written. */
 function parse(content: string): { tree: Root; isPartial: boolean } {
   const parts = parseParts(content)
   const children = parts.flatMap(

@@ -6,26 +6,26 @@ import { BudgetPool } from '../pool/budget-pool.ts'
 import type { RenderedParts, RenderRequest } from './render-markdown.ts'
 import { contentIdPrefix } from './safe-html.ts'
 
-/** The blocks of a page as safe HTML. Where something is shown as it is written, the first block says so. */
+/** Blocks of a page as safe HTML. If something is shown as written, the first block explains it. */
 export type Rendered = { blocks: string[]; isPlain: boolean }
 
-/** Milliseconds of CPU time for a page: twice what the largest ordinary page takes. */
+/** CPU time for a page, in milliseconds: twice that of the largest ordinary page. */
 const pageTime = 2000
-/** Characters of HTML. */
+/** Maximum characters of rendered HTML. */
 const maxOutput = 4 * 1024 * 1024
-/** Characters of a page that is shown as it is written. */
+/** Maximum characters of a page that is shown as written. */
 const maxPlain = 1024 * 1024
 const maxTasks = 100
-/** Starting a thread takes longer than rendering most pages. */
+/** Milliseconds until an idle thread ends. Starting one takes longer than rendering most pages. */
 const idleTimeout = 10 * 60_000
-/** Characters of HTML that are kept for who reads the same page next. */
+/** Characters of HTML in the cache of rendered pages. */
 const maxKept = 8 * 1024 * 1024
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const worker = new URL(`./render-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * Renders Markdown that hostile text cannot hold up: in worker threads, within a budget of CPU time and memory. What exceeds it is
- * shown as plain text.
+ * Renders Markdown so that hostile text cannot block the server: in worker threads, with a budget of CPU time and memory. Text that exceeds
+ * it is shown as plain text.
  */
 export class RenderPool {
   readonly #pool = new BudgetPool<RenderRequest, RenderedParts | undefined>({
@@ -53,7 +53,8 @@ export class RenderPool {
       const [parts] = await this.#pool.run([request], pageTime)
       return this.#keep(key, shownParts(content, parts))
     } catch (error) {
-      // It took too long, exhausted memory or stack, or the pool is closed. Only the first would be the same again, and cost as much.
+      // Rendering took too long, exhausted memory or stack, or the pool is closed. Only a timeout is cached, since it would recur at the
+      // same cost.
       const shown = plain(content, tooComplex)
       return error instanceof Error && error.name === 'AbortError' ? this.#keep(key, shown) : shown
     } finally {

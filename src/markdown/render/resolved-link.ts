@@ -1,15 +1,15 @@
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 
-/** Where a link leads, for the person who reads. A gap leads nowhere: `why` says so, and who may write can create the page. */
+/** Destination of a link for the current reader. A gap leads nowhere: `why` is the reason, and writers may create the page. */
 export type ResolvedLink =
   | { to: 'page'; href: string; title: string }
   | { to: 'file'; href: string; isImage: boolean }
   | { to: 'gap'; why: string; createHref?: string }
 
-/** What the links of a page mean, by {@link linkTableKey}. */
+/** Meaning of a page's links, by {@link linkTableKey}. */
 export type LinkTable = ReadonlyMap<string, ResolvedLink>
 
-/** Links of the same key mean the same on one page. */
+/** Returns the key of a link. On one page, links with the same key have the same meaning. */
 export function linkTableKey({ form, kb, target }: Pick<WikiLink, 'form' | 'kb' | 'target'>): string {
   return JSON.stringify([form ?? 'wiki', kb ?? null, target])
 }

@@ -1,6 +1,6 @@
 import type { Options } from 'rehype-sanitize'
 
-/** Before the ids of a page's content, so that they cannot be those of the frame around it. */
+/** Prefix of ids in a page's content, which keeps them distinct from those of the surrounding frame. */
 export const contentIdPrefix = 'md-'
 
 const inline = [
@@ -27,9 +27,9 @@ const sections = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'section', 'summary', 'ul'
 const tables = ['caption', 'table', 'tbody', 'td', 'tfoot', 'th', 'thead', 'tr']
 
 /**
- * What may stay of a page's HTML: structure, and no looks of the frame. Classes are those that Markdown itself makes. What Ganglion adds
- * (links of the knowledge base, callouts, highlighted code) comes after the sanitiser, and is made of fixed names and of text.
- * @param idPrefix before every id.
+ * Returns the sanitizer schema for a page's HTML: structure is kept, styling is not, and only classes that Markdown itself produces remain.
+ * Ganglion's additions (links of the knowledge base, callouts, highlighted code) are inserted after the sanitizer, from fixed names and
+ * text. @param idPrefix prefix of every id
  */
 export function safeSchema(idPrefix: string): Options {
   return {

@@ -1,10 +1,10 @@
 import type { Element, Root } from 'hast'
 import { elementsOf, textOf } from './elements.ts'
 
-/** What would be lost with a heading: a link, a picture, or a place that links name. */
+/** Elements of a heading that must not be lost: links, pictures, and targets of links. */
 const kept = ['a', 'img', 'input']
 
-/** The heading of level 1 that opens a page, if it says only what the page's title does. */
+/** Returns the heading of level 1 that opens a page, if it only repeats the page's title. */
 export function titleHeading(root: Root, title: string): Element | undefined {
   const first = root.children.find((node) => node.type !== 'text' || node.value.trim() !== '')
   if (first?.type !== 'element' || first.tagName !== 'h1') return undefined

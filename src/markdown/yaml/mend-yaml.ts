@@ -1,13 +1,16 @@
 import { parseYaml } from './yaml.ts'
 
-/** `lost` are the keys whose values could not be read, and lines of no key; each stays in the text, quoted or, where it `isCut`, as a comment. */
+/**
+ * Mended YAML. `lost`: keys whose values could not be read, and lines without a key; each stays in the text, quoted or, if `isCut`, as a
+ * comment.
+ */
 export type MendedYaml = { yaml: string; lost: string[]; isCut: boolean }
 
 const entryStart = /^(?:"([^"]+)"|'([^']+)'|([^\s"'#&*!|>%@`[\]{},?:-][^:]*)):(?=\s|$)/
 
 /**
- * Returns a block of YAML that has problems as one without: each top-level entry is read by itself. A value that cannot be read
- * as YAML is quoted as text; a broken list or map, a second entry of the same key, or a line of no key becomes a comment. `undefined` if there is no entry.
+ * Mends a YAML block with problems by reading each top-level entry separately. A value that is not YAML is quoted as text; a broken list or
+ * map, a second entry of the same key, or a line without a key becomes a comment. Returns `undefined` if there is no entry.
  */
 export function mendYaml(yaml: string): MendedYaml | undefined {
   const entries: { key?: string; lines: string[] }[] = [{ lines: [] }]

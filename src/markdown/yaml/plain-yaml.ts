@@ -7,13 +7,13 @@ const quoted = /"(?:[^"\\]|\\.)*"/y
 const plain = /[^,[\]{}:"]+/y
 const spaces = / */y
 const inheritedNames: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype))
-/** Deep enough for what Ganglion writes; deeper text is the YAML parser's to judge. */
+/** Maximum depth of flow collections: enough for Ganglion's own output; deeper text is left to the YAML parser. */
 const maxFlowDepth = 4
 
 /**
- * Reads the plain shape of YAML that Ganglion writes: keys at column 0, scalars and flow collections on one line, lists of
- * them indented by two. About twenty times as fast as a YAML parser: without it, an import takes 1.8 × the CPU time. `undefined` means "not that shape", never "wrong":
- * whatever is answered is what the full parser says too, with no problem.
+ * Parses the plain subset of YAML that Ganglion writes: keys in column 0, scalars and flow collections on one line, lists of them indented
+ * by two. About twenty times as fast as a YAML parser: without it, an import takes 1.8 × the CPU time. `undefined` means "not in this
+ * subset", never "invalid": any result equals that of the full parser without problems.
  */
 export function readPlainYaml(text: string): YamlMap | undefined {
   const lines = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')

@@ -1,8 +1,8 @@
-/** Where a scalar stands: a line of its own, or between `[` `,` `{` `:`. */
+/** Context of a scalar: a line of its own, or between `[` `,` `{` `:`. */
 export type ScalarContext = 'block' | 'flow'
 
 const indicatorFirst = /^[-?:,[\]{}#&*!|>'"%@`=<~. ]/
-/** Controls, format characters, lone surrogates, and every space but U+0020: no two tools agree on them unquoted. */
+/** Controls, format characters, lone surrogates, and every space but U+0020: tools disagree on them outside of quotes. */
 const fragile = /\p{C}|(?! )\p{Z}/u
 const flowIndicator = /[,[\]{}:]/
 
@@ -11,7 +11,7 @@ const typedNumber =
   /^[-+]?(?:[\d_.,]+(?:e[-+]?\d+)?|0x[\da-f_]+|0o[0-7_]+|0b[01_]+|\d[\d_]*(?::\d+)+(?:\.[\d_]*)?|\.?(?:inf|nan))$/i
 const typedDate = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[tT\s])/
 
-/** True when `text` without quotes is one YAML scalar that reads back as the same text. Conservative, on one line. */
+/** True if `text` without quotes is a YAML scalar that is parsed back as the same text. Conservative, on one line. */
 export function isPlainScalar(text: string, context: ScalarContext): boolean {
   return (
     text !== '' &&
@@ -25,7 +25,7 @@ export function isPlainScalar(text: string, context: ScalarContext): boolean {
   )
 }
 
-/** Writes text so that tools of YAML 1.1 and 1.2 alike read it as that text: plain where that is certain, else quoted. */
+/** Formats text so that tools of YAML 1.1 and 1.2 parse it back as the same text: plain if that is certain, else quoted. */
 export function formatScalar(text: string, context: ScalarContext): string {
   const typed = typedWord.test(text) || typedNumber.test(text) || typedDate.test(text)
   // In a flow collection of YAML 1.1, a question mark opens a key.
@@ -33,7 +33,10 @@ export function formatScalar(text: string, context: ScalarContext): string {
   return !typed && !opensKey && isPlainScalar(text, context) ? text : quote(text)
 }
 
-/** JSON's escapes are YAML's; what JSON leaves raw although YAML 1.1 sees a line break or a control there is added. */
+/**
+ * Quotes as JSON, whose escapes are also YAML's, and escapes characters that JSON leaves raw but YAML 1.1 takes for a line break or a
+ * control.
+ */
 function quote(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,

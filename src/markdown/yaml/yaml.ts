@@ -5,20 +5,20 @@ import { readPlainYaml } from './plain-yaml.ts'
 import { formatScalar } from './yaml-scalar.ts'
 import type { YamlMap, YamlValue } from './yaml-value.ts'
 
-/** What can be written. A key whose value is `undefined` is left out. */
+/** Value that can be written. A key whose value is `undefined` is left out. */
 export type YamlInput = string | number | boolean | readonly YamlInput[] | YamlInputMap
 export type YamlInputMap = { readonly [key: string]: YamlInput | undefined }
 
-/** `line` is 1-based in the text that was parsed. */
+/** Problem in a YAML text. `line`: 1-based. */
 export type YamlProblem = { message: string; line: number }
 
 export const maxYamlBytes = 16 * 1024
 const maxDepth = 8
 
 /**
- * Reads one YAML document in the failsafe schema: scalars are strings, an empty value is `''`. Anchors, aliases, tags, keys
- * that are not text or come twice, nesting deeper than 8 and texts over `maxBytes` are problems; `data` then holds what
- * could be read, and must not be relied on. Never throws.
+ * Parses one YAML document with the failsafe schema: scalars are strings, an empty value is `''`. Anchors, aliases, tags, keys that are not
+ * text or occur twice, nesting deeper than 8 and texts over `maxBytes` are problems; `data` then has only the readable parts and must not
+ * be relied on. Never throws.
  */
 export function parseYaml(text: string, maxBytes = maxYamlBytes): { data: YamlValue; problems: YamlProblem[] } {
   if (Buffer.byteLength(text) > maxBytes) {
@@ -28,7 +28,7 @@ export function parseYaml(text: string, maxBytes = maxYamlBytes): { data: YamlVa
   return plain === undefined ? parseFullYaml(text) : { data: plain, problems: [] }
 }
 
-/** The same by the YAML parser alone, whatever the text's shape and size. */
+/** Parses with the YAML parser alone, whatever the text's shape and size. */
 export function parseFullYaml(text: string): { data: YamlValue; problems: YamlProblem[] } {
   const problems: YamlProblem[] = []
   const lineAt = lineFinder(text)
@@ -40,12 +40,12 @@ export function parseFullYaml(text: string): { data: YamlValue; problems: YamlPr
     for (const error of document.errors) report(error.message, error.pos[0])
     return { data: document.contents === null ? '' : toValue(document.contents, 1, report), problems }
   } catch {
-    // The parser recurses; no depth that we allow comes near the end of the stack.
+    // The parser recurses; permitted depths stay far from the end of the stack.
     return { data: '', problems: [{ message: 'YAML is nested too deep.', line: 1 }] }
   }
 }
 
-/** The syntax tree with source ranges, read as `parseYaml` reads it. May throw a RangeError on deep nesting. */
+/** Returns the syntax tree with source ranges, parsed as in `parseYaml`. May throw a RangeError on deep nesting. */
 export function parseYamlDocument(text: string) {
   return parseDocument(text, {
     schema: 'failsafe',
@@ -85,12 +85,12 @@ function toMap(pairs: Pair<Node, Node | null>[], depth: number, report: Report):
   return map
 }
 
-/** Writes block style, lists and maps indented by two, quotes only where a reader needs them, lines never folded. */
+/** Formats in block style: lists and maps indented by two, quotes only where necessary, lines never folded. */
 export function stringifyYaml(value: YamlInput): string {
   return `${blockLines(value).join('\n')}\n`
 }
 
-/** One line: `[a, b]`, `{ type: cites, target: x }`, or a scalar. */
+/** Formats on one line: `[a, b]`, `{ type: cites, target: x }`, or a scalar. */
 export function formatFlow(value: YamlInput): string {
   if (typeof value === 'string') return formatScalar(value, 'flow')
   if (isList(value)) return `[${value.map(formatFlow).join(', ')}]`
